@@ -1,0 +1,86 @@
+"""The shape of a configuration, with its defaults. Values only; `reading.py` fills them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+
+class Timing(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
+    """How long to wait for what, in milliseconds."""
+
+    #: From the start of a server to its answer to `initialize`.
+    initialize_timeout_ms: int = 15_000
+    #: For one request, from the moment when the server is ready.
+    request_timeout_ms: int = 10_000
+    #: For fresh diagnostics after an edit, in hooks and tools.
+    diagnostics_wait_timeout_ms: int = 3_000
+    #: The same, at the first touch of a server that is starting.
+    first_touch_timeout_ms: int = 10_000
+    #: How long a server must be quiet where silence is the only sign that it is done.
+    debounce_ms: int = 150
+    #: A server that nobody asked for so long is stopped; 0 means never.
+    idle_shutdown_ms: int = 0
+
+
+class ServerTiming(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
+    """What one server has differently."""
+
+    initialize_timeout_ms: int | None = None
+    request_timeout_ms: int | None = None
+
+
+class ServerConfig(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
+    """What is said about one server; None stands for "nothing said"."""
+
+    command: list[str] | None = None
+    extensions: list[str] | None = None
+    roots: list[str] | None = None
+    env: dict[str, str] = {}
+    initialization: Any = None
+    settings: dict[str, Any] | None = None
+    language_ids: dict[str, str] = {}
+    timing: ServerTiming = ServerTiming()
+    disabled: bool | None = None
+
+    @property
+    def selects(self) -> bool:
+        """Whether this makes the server run, rather than only setting something about it."""
+        return not self.disabled and (self.command is not None or self.disabled is False)
+
+
+class Security(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
+    """What may be touched."""
+
+    allow_external_paths: bool = False
+    exclude: tuple[str, ...] = ("**/node_modules/**", "**/.git/**")
+
+
+class Diagnosing(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
+    """Which findings count, and how many are shown."""
+
+    include_severities: tuple[str, ...] = ("error",)
+    max_per_file: int = 20
+
+
+class Config(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
+    """Everything that can be set."""
+
+    #: By server id; `false` switches everything off.
+    lsp: dict[str, ServerConfig] | bool = {}
+    timing: Timing = Timing()
+    security: Security = Security()
+    diagnostics: Diagnosing = Diagnosing()
+
+    @property
+    def enabled(self) -> bool:
+        """Whether any server may run."""
+        return self.lsp is not False
+
+    def server(self, id: str) -> ServerConfig:
+        """What is said about a server."""
+        return self.lsp.get(id, NOTHING_SAID) if isinstance(self.lsp, dict) else NOTHING_SAID
+
+
+NOTHING_SAID = ServerConfig()

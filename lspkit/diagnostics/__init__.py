@@ -1,0 +1,1 @@
+"""Findings: kept, judged and rendered. Pure: no thread, file, process or clock."""

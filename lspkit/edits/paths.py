@@ -1,0 +1,117 @@
+"""Which files may be touched: one function, `locate`, for every door.
+
+A path counts by where it really is: links are followed first, then it has to lie inside the
+workspace (or the git work tree around it), segment by segment, and outside the excluded folders.
+Only regular files qualify: a FIFO or a device would hold its reader up for ever.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Callable
+
+import msgspec
+
+from lspkit.errors import PathError
+from lspkit.protocol.globs import compile_glob
+
+
+class Boundary(msgspec.Struct, frozen=True):
+    """What a workspace may touch. Both folders are real paths."""
+
+    root: str
+    #: The git work tree that the root lies in, or the root itself.
+    outer: str
+    exclude: tuple[str, ...] = ()
+    allow_external: bool = False
+
+
+class Located(msgspec.Struct, frozen=True):
+    """A path that has passed. `stat` is None for a file that is not there yet."""
+
+    path: str
+    stat: os.stat_result | None
+
+
+def boundary_of(
+    root: str, *, exclude: tuple[str, ...] = (), allow_external: bool = False
+) -> Boundary:
+    """The boundary of a workspace at `root`, which has to be a folder."""
+    real = os.path.realpath(root)
+    if not os.path.isdir(real):
+        what = "is no folder" if os.path.exists(real) else "does not exist"
+        raise PathError(
+            f"the workspace root {root} {what}", code="ENOENT", path=str(root), resolved=real
+        )
+    return Boundary(real, _work_tree(real), exclude, allow_external)
+
+
+def _work_tree(folder: str) -> str:
+    at = folder
+    while True:
+        if os.path.exists(os.path.join(at, ".git")):
+            return at
+        above = os.path.dirname(at)
+        if above == at:
+            return folder
+        at = above
+
+
+def is_inside(path: str, folder: str) -> bool:
+    """Segment-safe: `/work2` is not inside `/work`."""
+    return path == folder or path.startswith(folder.rstrip(os.sep) + os.sep)
+
+
+def is_excluded(path: str, boundary: Boundary) -> bool:
+    """Whether one of the exclude patterns fits the path, seen from the workspace root."""
+    relative = os.path.relpath(path, boundary.root).replace(os.sep, "/")
+    return any(fits(relative) for fits in _matchers(boundary.exclude))
+
+
+def _matchers(patterns: tuple[str, ...]) -> list[Callable[[str], bool]]:
+    return [compile_glob(pattern) for pattern in patterns]
+
+
+def written(given: str | os.PathLike[str], root: str) -> str:
+    """The absolute path that a caller means, links not yet followed.
+
+    One leading `@`, as models like to write it, is dropped, unless a file has that very name.
+    """
+    text = os.fspath(given)
+    if "\0" in text:
+        raise PathError("a path cannot contain a NUL character", code="ENOENT", path=text)
+    path = os.path.join(root, text)
+    if text.startswith("@") and not os.path.lexists(path):
+        path = os.path.join(root, text[1:])
+    return path
+
+
+def locate(
+    given: str | os.PathLike[str], boundary: Boundary, *, may_be_missing: bool = False
+) -> Located:
+    """The real path of a file that may be touched, or a `PathError` that says why not."""
+    text = os.fspath(given)
+    path = written(text, boundary.root)
+    real = os.path.realpath(path)
+    facts = {"path": text, "resolved": real, "boundary": boundary.root}
+    if not (
+        boundary.allow_external or is_inside(real, boundary.root) or is_inside(real, boundary.outer)
+    ):
+        message = f"{text} lies outside the workspace {boundary.root}"
+        raise PathError(message, code="EOUTSIDE", **facts)
+    if is_excluded(real, boundary):
+        raise PathError(f"{text} is excluded by the configuration", code="EEXCLUDED", **facts)
+    try:
+        found = os.stat(real)
+    except (FileNotFoundError, NotADirectoryError):
+        if may_be_missing:
+            return Located(real, None)
+        raise PathError(f"{text} does not exist", code="ENOENT", **facts) from None
+    except OSError as problem:
+        why = problem.strerror or str(problem)
+        raise PathError(f"{text} cannot be looked at: {why}", code="ENOENT", **facts) from None
+    if not stat.S_ISREG(found.st_mode):
+        kind = "a folder" if stat.S_ISDIR(found.st_mode) else "no regular file"
+        raise PathError(f"{text} is {kind}", code="ENOENT", **facts)
+    return Located(real, found)

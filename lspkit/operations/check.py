@@ -1,0 +1,97 @@
+"""Fresh diagnostics of a file, and the verdict on it."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from typing import Any
+
+import msgspec
+
+from lspkit.diagnostics.report import Evidence, Report, verdict_of
+from lspkit.operations.effects import Effect, Examination, Examine, Examined, Reply
+from lspkit.operations.places import Translator, translator
+from lspkit.operations.request import FileRequest, operation
+from lspkit.protocol.shapes import WireDiagnostic, read_diagnostics
+from lspkit.types import Diagnostic, Related, Severity
+
+#: `DiagnosticSeverity`. A server that says nothing means an error; what nobody knows is not hidden.
+SEVERITIES = {1: Severity.ERROR, 2: Severity.WARNING, 3: Severity.INFO, 4: Severity.HINT}
+TAGS = {1: "unnecessary", 2: "deprecated"}
+
+
+class Check(FileRequest, frozen=True, kw_only=True):
+    """Is this file in order?"""
+
+
+@operation("check", Check, Report)
+def check(request: Check) -> Generator[Effect, Any, Report]:
+    """A report about the file as it is now, or as `text` has it."""
+    found: Examination = yield Examine(request.path, request.text)
+    merged: dict[tuple[Any, ...], Diagnostic] = {}
+    for examined in found.servers:
+        for finding in (yield from _findings(examined)):
+            key = (finding.range, finding.message)
+            known = merged.get(key)
+            merged[key] = finding if known is None else _both(known, finding)
+    diagnostics = [merged[key] for key in sorted(merged)]
+    servers = [_evidence(one) for one in found.servers]
+    counted = [one for one in diagnostics if one.severity.value in found.severities]
+    return Report(
+        path=found.path,
+        verdict=verdict_of(counted, servers),
+        diagnostics=diagnostics,
+        other_files={},
+        servers=servers,
+        duration=found.duration,
+        severities=found.severities,
+    )
+
+
+def _both(one: Diagnostic, other: Diagnostic) -> Diagnostic:
+    """A finding that two servers share: the worse severity, and both names."""
+    worse = min(one, other, key=lambda finding: finding.severity.rank)
+    servers = tuple(dict.fromkeys((*one.servers, *other.servers)))
+    return msgspec.structs.replace(worse, servers=servers)
+
+
+def _evidence(one: Examined) -> Evidence:
+    version = one.view.version if one.view is not None and one.how != "none" else None
+    return Evidence(one.server, version, one.how, one.duration, one.timed_out, one.reason)
+
+
+def _findings(examined: Examined) -> Generator[Effect, Any, list[Diagnostic]]:
+    if examined.view is None:
+        return []
+    wires = [wire for raw in examined.lists for wire in read_diagnostics(raw).items]
+    related = [
+        place[0]
+        for wire in wires
+        for info in wire.related_information or ()
+        if (place := info.location.place) is not None
+    ]
+    reply = Reply(examined.server, b"", examined.view)
+    translate = yield from translator(reply, related)
+    return [_finding(wire, reply, translate) for wire in wires]
+
+
+def _finding(wire: WireDiagnostic, reply: Reply, translate: Translator) -> Diagnostic:
+    place = translate.place(reply.view.uri)
+    related = tuple(
+        Related(translate.location(*at), info.message)
+        for info in wire.related_information or ()
+        if (at := info.location.place) is not None
+    )
+    severity = Severity.ERROR if wire.severity is None else SEVERITIES.get(wire.severity)
+    return Diagnostic(
+        path=place.path,
+        range=translate.range(place.text, wire.range),
+        severity=severity or Severity.INFO,
+        message=wire.text,
+        uri=reply.view.uri,
+        code="" if wire.code is None else str(wire.code),
+        source=wire.source or "",
+        servers=(reply.server,),
+        tags=tuple(TAGS.get(tag, str(tag)) for tag in wire.tags or ()),
+        related=related,
+        href=(wire.code_description.href if wire.code_description else None) or "",
+    )

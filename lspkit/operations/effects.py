@@ -1,0 +1,95 @@
+"""What an operation may ask of the engine that drives it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from lspkit.protocol.documents import View
+from lspkit.protocol.text import Encoding, Text
+
+#: Makes the params of a request from the document's URI, text and the server's encoding. It is
+#: pure, and refuses with a `PositionError` what the text does not have.
+Build = Callable[[str, Text, Encoding], Any]
+
+
+class Ask(msgspec.Struct, frozen=True):
+    """One question to every server of a file that can answer it. Sent back: `list[Reply]`.
+
+    Servers that failed are left out as long as one has answered; if none has, their error is raised
+    in the operation.
+    """
+
+    path: str
+    text: str | None
+    method: str
+    build: Build
+
+
+class Reply(msgspec.Struct, frozen=True):
+    """A server's answer, raw, with the document as the question saw it."""
+
+    server: str
+    result: bytes
+    view: View
+
+
+class ReadText(msgspec.Struct, frozen=True):
+    """The text of a file as its servers will see it. Sent back: `Text`."""
+
+    path: str
+    text: str | None
+
+
+class FindPlaces(msgspec.Struct, frozen=True):
+    """Where URIs of a server point to. Sent back: `dict[str, Place]`."""
+
+    server: str
+    #: The document that was asked about: it tells servers of one id apart.
+    asked_uri: str
+    uris: tuple[str, ...]
+    #: Whether the texts are needed, to turn protocol columns into characters.
+    texts: bool
+
+
+class Place(msgspec.Struct, frozen=True):
+    """A file that a server names."""
+
+    path: Path | None
+    #: None if it is not known, not needed, or none of our business.
+    text: Text | None
+
+
+class Examine(msgspec.Struct, frozen=True):
+    """Fresh diagnostics of a file from all its servers. Sent back: `Examination`."""
+
+    path: str
+    text: str | None
+
+
+class Examined(msgspec.Struct, frozen=True):
+    """What one server found: its raw lists of findings, and how that was known."""
+
+    server: str
+    view: View | None
+    lists: tuple[bytes, ...]
+    how: str
+    duration: float
+    timed_out: bool = False
+    reason: str = ""
+
+
+class Examination(msgspec.Struct, frozen=True):
+    """What all of them found."""
+
+    path: Path
+    uri: str
+    servers: tuple[Examined, ...]
+    severities: tuple[str, ...]
+    duration: float
+
+
+Effect = Ask | ReadText | FindPlaces | Examine

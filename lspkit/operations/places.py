@@ -1,0 +1,78 @@
+"""From protocol positions to those that people read, and back.
+
+Protocol positions count from 0, in units that depend on the server; people's count from 1, in
+characters. To turn one into the other takes the line that it is on, unless the units are characters
+already. Where the text cannot be had (a library's source is not opened), the units are shown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterable
+from typing import Any
+
+from lspkit.errors import PositionError
+from lspkit.operations.effects import Effect, FindPlaces, Place, Reply
+from lspkit.protocol.shapes import WirePosition, WireRange
+from lspkit.protocol.text import Encoding, Text
+from lspkit.types import Location, Position, Range
+
+
+def to_wire(text: Text, line: int, column: int, encoding: Encoding) -> dict[str, int]:
+    """A checked position as the server counts. Out of range: a `PositionError` with the bounds."""
+    if line > text.line_count:
+        raise PositionError(
+            f"line {line} is beyond the end: the file has lines 1 to {text.line_count}",
+            bounds=f"line 1 to {text.line_count}",
+        )
+    length = len(text.line(line - 1))
+    if column > length + 1:
+        raise PositionError(
+            f"column {column} is beyond the end: line {line} has columns 1 to {length + 1}",
+            bounds=f"column 1 to {length + 1}",
+        )
+    return {"line": line - 1, "character": text.units(line - 1, column - 1, encoding)}
+
+
+class Translator:
+    """Turns the positions of one server's answer into people's."""
+
+    def __init__(self, encoding: Encoding, places: dict[str, Place]) -> None:
+        self._encoding = encoding
+        self._places = places
+
+    def location(self, uri: str, range: WireRange) -> Location:
+        """A place in a file."""
+        place = self._places[uri]
+        return Location(place.path, self.range(place.text, range), uri)
+
+    def range(self, text: Text | None, range: WireRange) -> Range:
+        """A range in a text."""
+        return Range(self.position(text, range.start), self.position(text, range.end))
+
+    def position(self, text: Text | None, at: WirePosition) -> Position:
+        """A place in a text; nonsense is bent to the nearest sense."""
+        line, column = max(at.line, 0), max(at.character, 0)
+        if text is not None and line < text.line_count:
+            column = text.column(line, column, self._encoding)
+        return Position(line + 1, column + 1)
+
+    def place(self, uri: str) -> Place:
+        """The file that a URI names."""
+        return self._places[uri]
+
+
+def translator(reply: Reply, uris: Iterable[str]) -> Generator[Effect, Any, Translator]:
+    """A translator that knows these URIs, as the server that replied sees them."""
+    view = reply.view
+    others = tuple({uri: None for uri in uris if uri != view.uri})
+    texts = view.encoding != "utf-32"
+    asked = FindPlaces(reply.server, view.uri, (view.uri, *others), texts)
+    places: dict[str, Place] = yield asked
+    places[view.uri] = Place(places[view.uri].path, view.text)
+    return Translator(view.encoding, places)
+
+
+def in_order(locations: Iterable[Location]) -> list[Location]:
+    """Without doubles, by path, line and column: the same on every run."""
+    unique = {(str(one.path or one.uri), one.range): one for one in locations}
+    return [unique[key] for key in sorted(unique)]

@@ -1,0 +1,76 @@
+"""Requests as data, and the table that says what each of them does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from typing import Any, TypeVar
+
+import msgspec
+
+from lspkit.errors import PositionError
+from lspkit.operations.effects import Effect
+
+
+class Request(msgspec.Struct, frozen=True, kw_only=True):
+    """Base of all requests. Plain values only: a request can travel as JSON."""
+
+
+class FileRequest(Request, frozen=True, kw_only=True):
+    """A request about one file."""
+
+    path: str
+    #: The text to assume instead of what is on disk, for this one request.
+    text: str | None = None
+
+
+class PositionRequest(FileRequest, frozen=True, kw_only=True):
+    """A request about a place in a file: by line and column, by symbol, or by line and symbol."""
+
+    line: int | None = None
+    column: int | None = None
+    symbol: str | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("line", "column"):
+            value = getattr(self, name)
+            if value is not None and (type(value) is not int or value < 1):
+                raise PositionError(
+                    f"{name} is {value!r}: a whole number from 1 is needed", bounds="1 or more"
+                )
+        by_number = self.line is not None and self.column is not None and self.symbol is None
+        by_symbol = bool(self.symbol) and self.column is None
+        if not by_number and not by_symbol:
+            raise PositionError(
+                "a position is a line and a column, or a symbol, or a line and a symbol",
+                bounds="line and column, or symbol, or line and symbol",
+            )
+
+
+Steps = Generator[Effect, Any, Any]
+R = TypeVar("R", bound=Request)
+
+
+class Operation(msgspec.Struct, frozen=True):
+    """One row of the table."""
+
+    name: str
+    request: type[Request]
+    #: What the answer is, for decoding it after it has travelled.
+    result: Any
+    steps: Callable[[Any], Steps]
+
+
+#: Every operation there is, by the type of its request.
+OPERATIONS: dict[type[Request], Operation] = {}
+
+
+def operation(
+    name: str, request: type[R], result: Any
+) -> Callable[[Callable[[R], Steps]], Callable[[R], Steps]]:
+    """Add a generator to the table."""
+
+    def add(steps: Callable[[R], Steps]) -> Callable[[R], Steps]:
+        OPERATIONS[request] = Operation(name, request, result, steps)
+        return steps
+
+    return add

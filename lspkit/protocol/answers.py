@@ -1,0 +1,102 @@
+"""How the requests of a server are answered. Each is answered exactly once, at once.
+
+Servers depend on it: several hang, and some exit, when a question of theirs stays open or is
+refused. `REPLIES` is the whole list; a method that is not in it is refused as unknown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from lspkit.protocol import events
+from lspkit.protocol.capabilities import Registration, look_up
+from lspkit.protocol.messages import INVALID_PARAMS, METHOD_NOT_FOUND
+
+if TYPE_CHECKING:
+    from lspkit.protocol.session import Session
+
+
+class Reply(msgspec.Struct, frozen=True):
+    """A result, or an error as (code, text); and what it means for the driver."""
+
+    result: Any = None
+    error: tuple[int, str] | None = None
+    event: events.Event | None = None
+
+
+def reply_to(method: str, params: dict[str, Any], session: Session) -> Reply:
+    """Our answer to a server's request."""
+    known = REPLIES.get(method)
+    if known is not None:
+        return known(params, session)
+    if method.startswith("workspace/") and method.endswith("/refresh"):
+        return Reply(event=events.RefreshAsked(method))
+    return Reply(error=(METHOD_NOT_FOUND, f"lspkit does not know {method}"))
+
+
+def _configuration(params: dict[str, Any], session: Session) -> Reply:
+    items = params.get("items")
+    if not isinstance(items, list):
+        return Reply(error=(INVALID_PARAMS, "items: a list was expected"))
+    return Reply([_setting(item, session.opening.settings) for item in items])
+
+
+def _setting(item: Any, settings: dict[str, Any]) -> Any:
+    section = item.get("section") if isinstance(item, dict) else None
+    if not section:
+        return settings or None
+    return look_up(settings, str(section))
+
+
+def _register(params: dict[str, Any], session: Session) -> Reply:
+    taken: list[Registration] = []
+    for entry in params.get("registrations") or []:
+        try:
+            registration = Registration(
+                str(entry["id"]), str(entry["method"]), entry.get("registerOptions") or {}
+            )
+        except (TypeError, KeyError, AttributeError):
+            return Reply(error=(INVALID_PARAMS, "a registration needs an id and a method"))
+        session.capabilities.register(registration)
+        taken.append(registration)
+    return Reply(event=events.Registered(tuple(taken)))
+
+
+def _unregister(params: dict[str, Any], session: Session) -> Reply:
+    # The protocol itself misspells the key, and servers send either.
+    entries = params.get("unregisterations") or params.get("unregistrations") or []
+    dropped = [
+        session.capabilities.unregister(str(entry.get("id")))
+        for entry in entries
+        if isinstance(entry, dict)
+    ]
+    return Reply(event=events.Unregistered(tuple(one for one in dropped if one is not None)))
+
+
+def _folders(_: dict[str, Any], session: Session) -> Reply:
+    return Reply([{"uri": session.opening.root_uri, "name": session.opening.root_name}])
+
+
+def _apply_edit(_: dict[str, Any], __: Session) -> Reply:
+    reason = "lspkit shows edits as previews; nobody asked for this one"
+    return Reply({"applied": False, "failureReason": reason})
+
+
+def _fixed(result: Any) -> Callable[[dict[str, Any], Session], Reply]:
+    return lambda _, __: Reply(result)
+
+
+#: method: what is answered.
+REPLIES: dict[str, Callable[[dict[str, Any], Session], Reply]] = {
+    "workspace/configuration": _configuration,
+    "client/registerCapability": _register,
+    "client/unregisterCapability": _unregister,
+    "window/workDoneProgress/create": _fixed(None),
+    "workspace/workspaceFolders": _folders,
+    "workspace/applyEdit": _apply_edit,
+    "window/showMessageRequest": _fixed(None),
+    "window/showDocument": _fixed({"success": False}),
+}

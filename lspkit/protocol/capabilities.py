@@ -1,0 +1,236 @@
+"""What we tell servers that we can do, and the question whether a server can do something.
+
+`CLIENT_CAPABILITIES` declares only what is honoured. `Capabilities` makes one question of a
+server's static capabilities and the ones that it registers later: `supports(method, document)`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from lspkit.protocol.globs import compile_glob
+from lspkit.protocol.uris import uri_to_path
+
+_LINKS = {"dynamicRegistration": True, "linkSupport": True}
+_DYNAMIC = {"dynamicRegistration": True}
+_SYMBOL_KINDS = {"valueSet": list(range(1, 27))}
+
+#: Sent with `initialize`.
+CLIENT_CAPABILITIES: dict[str, Any] = {
+    "general": {
+        "positionEncodings": ["utf-32", "utf-8", "utf-16"],
+        "staleRequestSupport": {"cancel": True, "retryOnContentModified": []},
+    },
+    "window": {"workDoneProgress": True, "showDocument": {"support": False}},
+    "workspace": {
+        "applyEdit": True,
+        "workspaceEdit": {
+            "documentChanges": True,
+            "resourceOperations": ["create", "rename", "delete"],
+            "failureHandling": "transactional",
+        },
+        "configuration": True,
+        "didChangeConfiguration": _DYNAMIC,
+        "didChangeWatchedFiles": {"dynamicRegistration": True, "relativePatternSupport": True},
+        "workspaceFolders": True,
+        "symbol": {"dynamicRegistration": True, "symbolKind": _SYMBOL_KINDS},
+        "diagnostics": {"refreshSupport": True},
+    },
+    "textDocument": {
+        "synchronization": {"dynamicRegistration": True, "didSave": True},
+        "publishDiagnostics": {
+            "relatedInformation": True,
+            "versionSupport": True,
+            "codeDescriptionSupport": True,
+            "dataSupport": True,
+            "tagSupport": {"valueSet": [1, 2]},
+        },
+        "diagnostic": {"dynamicRegistration": True, "relatedDocumentSupport": True},
+        "definition": _LINKS,
+        "declaration": _LINKS,
+        "typeDefinition": _LINKS,
+        "implementation": _LINKS,
+        "references": _DYNAMIC,
+        "hover": {"dynamicRegistration": True, "contentFormat": ["markdown", "plaintext"]},
+        "documentSymbol": {
+            "dynamicRegistration": True,
+            "hierarchicalDocumentSymbolSupport": True,
+            "symbolKind": _SYMBOL_KINDS,
+        },
+        "signatureHelp": {
+            "dynamicRegistration": True,
+            "signatureInformation": {
+                "documentationFormat": ["markdown", "plaintext"],
+                "parameterInformation": {"labelOffsetSupport": True},
+                "activeParameterSupport": True,
+            },
+        },
+        "rename": {"dynamicRegistration": True, "prepareSupport": True},
+        "callHierarchy": _DYNAMIC,
+        "typeHierarchy": _DYNAMIC,
+        "codeAction": {
+            "dynamicRegistration": True,
+            "codeActionLiteralSupport": {"codeActionKind": {"valueSet": [""]}},
+            "dataSupport": True,
+            "resolveSupport": {"properties": ["edit"]},
+            "isPreferredSupport": True,
+            "disabledSupport": True,
+        },
+    },
+}
+
+#: method: (key of the static capability, method under which it is registered dynamically)
+PROVIDERS: dict[str, tuple[str, str]] = {
+    "textDocument/definition": ("definitionProvider", ""),
+    "textDocument/declaration": ("declarationProvider", ""),
+    "textDocument/typeDefinition": ("typeDefinitionProvider", ""),
+    "textDocument/implementation": ("implementationProvider", ""),
+    "textDocument/references": ("referencesProvider", ""),
+    "textDocument/hover": ("hoverProvider", ""),
+    "textDocument/documentSymbol": ("documentSymbolProvider", ""),
+    "textDocument/signatureHelp": ("signatureHelpProvider", ""),
+    "textDocument/diagnostic": ("diagnosticProvider", ""),
+    "textDocument/rename": ("renameProvider", ""),
+    "textDocument/prepareRename": ("renameProvider.prepareProvider", "textDocument/rename"),
+    "textDocument/codeAction": ("codeActionProvider", ""),
+    "codeAction/resolve": ("codeActionProvider.resolveProvider", "textDocument/codeAction"),
+    "textDocument/prepareCallHierarchy": ("callHierarchyProvider", ""),
+    "callHierarchy/incomingCalls": ("callHierarchyProvider", "textDocument/prepareCallHierarchy"),
+    "callHierarchy/outgoingCalls": ("callHierarchyProvider", "textDocument/prepareCallHierarchy"),
+    "textDocument/prepareTypeHierarchy": ("typeHierarchyProvider", ""),
+    "typeHierarchy/supertypes": ("typeHierarchyProvider", "textDocument/prepareTypeHierarchy"),
+    "typeHierarchy/subtypes": ("typeHierarchyProvider", "textDocument/prepareTypeHierarchy"),
+    "workspace/symbol": ("workspaceSymbolProvider", ""),
+    "workspace/diagnostic": (
+        "diagnosticProvider.workspaceDiagnostics",
+        "textDocument/diagnostic",
+    ),
+    "workspace/executeCommand": ("executeCommandProvider", ""),
+}
+
+
+class DocumentKey(msgspec.Struct, frozen=True):
+    """What a document selector looks at."""
+
+    uri: str
+    language: str
+
+
+class Registration(msgspec.Struct, frozen=True):
+    """A capability that the server registered after `initialize`."""
+
+    id: str
+    method: str
+    options: dict[str, Any]
+
+
+class Capabilities:
+    """A server's capabilities, static and dynamic, behind one question. Owned by its session."""
+
+    def __init__(self, static: dict[str, Any] | None = None) -> None:
+        #: As the server sent them with its answer to `initialize`.
+        self.static: dict[str, Any] = static or {}
+        #: By registration id.
+        self.registrations: dict[str, Registration] = {}
+        self._known: dict[tuple[str, DocumentKey | None], bool] = {}
+
+    def register(self, registration: Registration) -> None:
+        """Take up a registration; one of the same id is replaced."""
+        self.registrations[registration.id] = registration
+        self._known.clear()
+
+    def unregister(self, id: str) -> Registration | None:
+        """Drop a registration, and return it if there was one."""
+        self._known.clear()
+        return self.registrations.pop(id, None)
+
+    def supports(self, method: str, document: DocumentKey | None = None) -> bool:
+        """Whether the server takes `method`, for this document where one is given."""
+        question = (method, document)
+        known = self._known.get(question)
+        if known is None:
+            if len(self._known) > 4096:  # a cache, not a ledger
+                self._known.clear()
+            known = self._known[question] = self._supports(method, document)
+        return known
+
+    def _supports(self, method: str, document: DocumentKey | None) -> bool:
+        key, registered_as = PROVIDERS.get(method, ("", ""))
+        provider = look_up(self.static, key) if key else None
+        if provider is not None and provider is not False:
+            selector = provider.get("documentSelector") if isinstance(provider, dict) else None
+            if document is None or selector is None or selects(selector, document):
+                return True
+        option = key.partition(".")[2] if registered_as else ""
+        for options in self.options(registered_as or method, document):
+            if not option or options.get(option):
+                return True
+        return False
+
+    def options(self, method: str, document: DocumentKey | None = None) -> list[dict[str, Any]]:
+        """Options of the dynamic registrations of `method` that apply to this document."""
+        return [
+            registration.options
+            for registration in self.registrations.values()
+            if registration.method == method
+            and (
+                document is None
+                or registration.options.get("documentSelector") is None
+                or selects(registration.options["documentSelector"], document)
+            )
+        ]
+
+
+def look_up(values: Any, dotted: str) -> Any:
+    """The value at a dotted place (`a.b.c`), None where there is none.
+
+    A key that contains the dots itself (`"python.analysis": …`) is found, too.
+    """
+    if not isinstance(values, dict):
+        return None
+    if dotted in values:
+        return values[dotted]
+    head, dot, rest = dotted.partition(".")
+    while dot:
+        if head in values and (found := look_up(values[head], rest)) is not None:
+            return found
+        more, dot, rest = rest.partition(".")
+        head = f"{head}.{more}"
+    return None
+
+
+def selects(selector: Any, document: DocumentKey) -> bool:
+    """Whether one of the selector's filters fits the document."""
+    if not isinstance(selector, list):
+        return True
+    return any(_fits(filter, document) for filter in selector)
+
+
+def _fits(filter: Any, document: DocumentKey) -> bool:
+    if isinstance(filter, str):
+        return filter in ("*", document.language)
+    if not isinstance(filter, dict):
+        return False
+    language, scheme, pattern = (filter.get(key) for key in ("language", "scheme", "pattern"))
+    if language not in (None, "*", document.language):
+        return False
+    if scheme not in (None, "*", document.uri.partition(":")[0]):
+        return False
+    return pattern is None or _pattern_fits(pattern, document.uri)
+
+
+def _pattern_fits(pattern: Any, uri: str) -> bool:
+    path = uri_to_path(uri)
+    if path is None:
+        return False
+    path = path.replace("\\", "/")
+    if isinstance(pattern, dict):
+        base_uri = pattern.get("baseUri")
+        base_uri = base_uri.get("uri") if isinstance(base_uri, dict) else base_uri
+        base = uri_to_path(base_uri) if isinstance(base_uri, str) else None
+        if base is None or not path.startswith(base.replace("\\", "/").rstrip("/") + "/"):
+            return False
+        path, pattern = path[len(base.rstrip("/")) + 1 :], pattern.get("pattern")
+    return isinstance(pattern, str) and compile_glob(pattern)(path)

@@ -1,0 +1,205 @@
+"""Which texts a server has open, and the notifications that bring it up to date.
+
+Documents are told apart by URI. Versions only grow, also over a close and a new open, so that a
+version names one text for as long as the server runs. With incremental sync the smallest single
+change is sent.
+
+Interrupts. A caller may be stopped between "the document is now this text" and "the notifications
+are on their way to the server". So `sync` leaves a document *unsure* until `commit` says that they
+are; an unsure document is closed and opened again by the next `sync`, which is right whatever the
+server knows by then.
+"""
+
+from __future__ import annotations
+
+import collections
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+
+from lspkit.protocol.capabilities import Capabilities, DocumentKey
+from lspkit.protocol.text import Encoding, Text, smallest_change
+
+#: A notification that is to be sent: method and params.
+Note = tuple[str, dict[str, Any]]
+
+#: How many documents one server has open at most.
+OPEN_LIMIT = 500
+
+
+class SyncOptions(msgspec.Struct, frozen=True):
+    """How a server wants to be told about one document."""
+
+    open_close: bool
+    #: 0 not at all, 1 the whole text, 2 the change.
+    change: int
+    save: bool
+    save_with_text: bool
+
+
+class Document(msgspec.Struct):
+    """One text as the server knows it."""
+
+    key: DocumentKey
+    version: int
+    text: Text
+    #: What the file on disk looked like when the text was read from it; None for other text.
+    stamp: object = None
+    #: Whether the server may not have been told.
+    unsure: bool = True
+    #: How many calls rely on it being open.
+    holds: int = 0
+
+    @property
+    def identifier(self) -> dict[str, str]:
+        """`TextDocumentIdentifier`."""
+        return {"uri": self.key.uri}
+
+
+class View(msgspec.Struct, frozen=True):
+    """A document as one request sees it: what its position is encoded with, and its answer read."""
+
+    uri: str
+    text: Text
+    version: int
+    encoding: Encoding
+
+
+class Documents:
+    """The open documents of one server. Guarded by that server's lock."""
+
+    def __init__(self, capabilities: Capabilities, encoding: Encoding, limit: int = OPEN_LIMIT):
+        self._capabilities = capabilities
+        self._encoding = encoding
+        self._limit = limit
+        #: By URI, least recently used first.
+        self._open: collections.OrderedDict[str, Document] = collections.OrderedDict()
+        self._last_version: dict[str, int] = {}
+        #: Closed here, while the server may not have been told.
+        self._maybe_open: set[str] = set()
+
+    def __iter__(self) -> Iterator[Document]:
+        return iter(list(self._open.values()))
+
+    def __len__(self) -> int:
+        return len(self._open)
+
+    def get(self, uri: str) -> Document | None:
+        """The document if it is open, and now the most recently used."""
+        document = self._open.get(uri)
+        if document is not None:
+            self._open.move_to_end(uri)
+        return document
+
+    def sync(self, key: DocumentKey, text: Text, stamp: object) -> tuple[Document, list[Note]]:
+        """Make the server know `text`: the document, and what to send first, oldest first."""
+        document = self.get(key.uri)
+        options = self.options(key)
+        if document is None or document.key != key:
+            notes = self.close(key.uri) if document is not None else []
+            version = self._last_version.get(key.uri, 0) + 1
+            document = Document(key, version, text, stamp)
+            if key.uri in self._maybe_open and not notes:
+                notes += self._closing(document, options)
+            self._open[key.uri] = document
+            notes += self._opening(document, options)
+        elif document.unsure:
+            document.version += 1
+            document.text, document.stamp = text, stamp
+            notes = [*self._closing(document, options), *self._opening(document, options)]
+        elif document.text.value == text.value:
+            document.stamp = stamp
+            return document, []
+        else:
+            document.unsure = True
+            notes = self._changing(document, text, options)
+            document.stamp = stamp
+            if stamp is not None and options.save:
+                notes.append(self._saving(document, options))
+        self._last_version[key.uri] = document.version
+        return document, notes + self._evicted()
+
+    def commit(self, document: Document) -> None:
+        """All notifications that were returned so far are on their way."""
+        document.unsure = False
+        self._maybe_open.clear()
+
+    def close(self, uri: str) -> list[Note]:
+        """Forget a document."""
+        self._maybe_open.add(uri)
+        document = self._open.pop(uri, None)
+        if document is None:
+            self._maybe_open.discard(uri)
+            return []
+        return self._closing(document, self.options(document.key))
+
+    def options(self, key: DocumentKey) -> SyncOptions:
+        """How the server wants to hear of this document, by first word or registration."""
+        said = self._capabilities.static.get("textDocumentSync")
+        if isinstance(said, int) and not isinstance(said, bool):
+            said = {"openClose": said > 0, "change": said}
+        elif not isinstance(said, dict):
+            said = {}
+        change = said.get("change") or 0
+        for registered in self._capabilities.options("textDocument/didChange", key):
+            change = registered.get("syncKind") or change
+        opens = bool(said.get("openClose")) or bool(
+            self._capabilities.options("textDocument/didOpen", key)
+        )
+        saves = self._capabilities.options("textDocument/didSave", key)
+        if (save := said.get("save")) not in (None, False):
+            saves.append(save if isinstance(save, dict) else {})
+        with_text = any(one.get("includeText") for one in saves)
+        return SyncOptions(opens, change, bool(saves), with_text)
+
+    def _opening(self, document: Document, options: SyncOptions) -> list[Note]:
+        if not options.open_close:
+            return []
+        item = {
+            "uri": document.key.uri,
+            "languageId": document.key.language,
+            "version": document.version,
+            "text": document.text.value,
+        }
+        return [("textDocument/didOpen", {"textDocument": item})]
+
+    def _closing(self, document: Document, options: SyncOptions) -> list[Note]:
+        if not options.open_close:
+            return []
+        return [("textDocument/didClose", {"textDocument": document.identifier})]
+
+    def _changing(self, document: Document, text: Text, options: SyncOptions) -> list[Note]:
+        old, document.text = document.text, text
+        document.version += 1
+        if not options.change:
+            return []
+        change: dict[str, Any] = {"text": text.value}
+        if options.change == 2:
+            smallest = smallest_change(old, text, self._encoding)
+            change = {
+                "range": {"start": _wire(smallest.start), "end": _wire(smallest.end)},
+                "text": smallest.text,
+            }
+        identifier = {"uri": document.key.uri, "version": document.version}
+        params = {"textDocument": identifier, "contentChanges": [change]}
+        return [("textDocument/didChange", params)]
+
+    def _saving(self, document: Document, options: SyncOptions) -> Note:
+        params: dict[str, Any] = {"textDocument": document.identifier}
+        if options.save_with_text:
+            params["text"] = document.text.value
+        return ("textDocument/didSave", params)
+
+    def _evicted(self) -> list[Note]:
+        """Close what was not used for longest, but nothing that somebody waits for."""
+        surplus = len(self._open) - self._limit
+        if surplus <= 0:
+            return []
+        newest = next(reversed(self._open))
+        idle = [doc for uri, doc in self._open.items() if not doc.holds and uri != newest]
+        return [note for doc in idle[:surplus] for note in self.close(doc.key.uri)]
+
+
+def _wire(place: tuple[int, int]) -> dict[str, int]:
+    return {"line": place[0], "character": place[1]}

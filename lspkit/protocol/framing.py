@@ -1,0 +1,276 @@
+"""Cuts a server's byte stream into message bodies, and frames the bodies that go out.
+
+Nothing is decoded here: a body is bytes, and what is in it is the business of `messages`.
+
+The reader is in one of three places: between messages, inside a header block, or inside a body.
+Outside of a body it works line by line, so no byte is looked at twice however the stream is cut;
+a body grows in one buffer that is handed out as it is. Servers print to stdout what belongs on
+stderr, so whatever stands between two messages and is no header is stepped over and counted. A
+stream whose lengths cannot be believed has no next message to look for: it ends with an error.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+
+from lspkit.errors import FramingError
+
+#: Bytes of one header block, from its first header to the empty line that ends it.
+MAX_HEADER = 8 * 1024
+#: Bytes of one message body.
+MAX_BODY = 256 * 1024 * 1024
+#: Bytes of skipped text that are kept to be shown.
+SAMPLE_SIZE = 200
+
+# Nearly every message starts with exactly this. Eight digits stay below MAX_BODY, so that a match
+# needs no further check.
+_PLAIN_BLOCK = re.compile(rb"Content-Length: ([0-9]{1,8})\r\n\r\n")
+# A name has no spaces and no brackets in it, which is what tells most log lines from a header.
+_NAME = re.compile(rb"([!#$%&'*+.^_`|~0-9A-Za-z-]+)[ \t]*:")
+# A header glued to the end of printed text. After a hyphen it is the tail of a longer name.
+_GLUED_LENGTH = re.compile(rb"(?<!-)content-length[ \t]*:[ \t]*([0-9]+)[ \t]*\r\n\Z", re.IGNORECASE)
+_CHARSET = re.compile(rb";[ \t]*charset[ \t]*=[ \t]*\"?([^\";]*)", re.IGNORECASE)
+# ASCII is UTF-8 as well. Compared in lower case and without hyphens.
+_CHARSETS = frozenset({b"utf8", b"ascii", b"usascii"})
+# Headers that are acted on. Others are read over.
+_KNOWN = frozenset({b"content-length", b"content-type"})
+# How much of the end of a line may be a glued header. The rest of an endless line need not be kept.
+_TAIL = 128
+
+
+def frame(body: bytes) -> bytes:
+    """The bytes that carry `body` to the server.
+
+    >>> frame(b"{}")
+    b'Content-Length: 2\\r\\n\\r\\n{}'
+    """
+    return b"Content-Length: %d\r\n\r\n%b" % (len(body), body)
+
+
+class FrameReader:
+    """Collects what the server writes until bodies are whole. One per stream, for one thread.
+
+    >>> reader = FrameReader()
+    >>> reader.feed(b"starting up\\nContent-Length: 2\\r\\n\\r\\n{")
+    []
+    >>> reader.feed(b"}")
+    [b'{}']
+    >>> reader.skipped
+    12
+    """
+
+    __slots__ = (
+        "_block",
+        "_body",
+        "_glued",
+        "_length",
+        "_line",
+        "_missing",
+        "_printed",
+        "error",
+        "skipped",
+        "skipped_sample",
+    )
+
+    #: Why the stream cannot be read any further. Once set, `feed` returns nothing more.
+    error: FramingError | None
+    #: Bytes that were neither header nor body.
+    skipped: int
+    #: The first of them.
+    skipped_sample: bytes
+
+    def __init__(self) -> None:
+        self.error = None
+        self.skipped = 0
+        self.skipped_sample = b""
+        # The line that has not ended yet, and whether it is known to be too long for a header.
+        self._line = bytearray()
+        self._printed = False
+        # Size of the header block so far, 0 between messages, and what it said of the body.
+        self._block = 0
+        self._length: int | None = None
+        # A first line that ends in a glued header: the text before it, and the header's value. It
+        # counts only if the block has no length of its own.
+        self._glued: tuple[bytes, bytes] | None = None
+        # The body so far, and how much of it is still to come (None outside of a body).
+        self._body: io.BytesIO | None = None
+        self._missing: int | None = None
+
+    def __repr__(self) -> str:
+        if self.error is not None:
+            place = "broken"
+        elif self._missing is not None:
+            place = f"body, {self._missing} bytes to come"
+        else:
+            place = "header" if self._block or self._line else "between messages"
+        return f"<FrameReader: {place}, {self.skipped} bytes skipped>"
+
+    def feed(self, data: bytes) -> list[bytes]:
+        """Take the next bytes of the stream. Returns the bodies that they complete, in order."""
+        bodies: list[bytes] = []
+        if self.error is not None:
+            return bodies
+        position, end = 0, len(data)
+        try:
+            while position < end:
+                if self._missing is not None:
+                    position = self._read_body(data, position, bodies)
+                    continue
+                if not self._block and not self._line:
+                    block = _PLAIN_BLOCK.match(data, position)
+                    if block is not None:
+                        position = block.end()
+                        stop = position + int(block[1])
+                        if stop <= end:
+                            bodies.append(data[position:stop])
+                            position = stop
+                        else:
+                            self._missing = stop - position
+                        continue
+                position = self._read_line(data, position)
+                if self._missing == 0:
+                    bodies.append(b"")
+                    self._missing = None
+        except FramingError as error:
+            self.error = error
+            self._line = bytearray()
+        return bodies
+
+    def _read_body(self, data: bytes, position: int, bodies: list[bytes]) -> int:
+        missing = self._missing or 0
+        part = data[position : position + missing]
+        self._missing = missing - len(part)
+        if self._body is None and not self._missing:
+            bodies.append(part)
+        else:
+            # A BytesIO gives out its own buffer when it is read as a whole. So a body that came
+            # in many pieces is never in memory twice.
+            if self._body is None:
+                self._body = io.BytesIO()
+            self._body.write(part)
+            if not self._missing:
+                bodies.append(self._body.getvalue())
+                self._body = None
+        if not self._missing:
+            self._missing = None
+        return position + len(part)
+
+    def _read_line(self, data: bytes, position: int) -> int:
+        """Read up to the end of the line, or of `data`."""
+        stop = data.find(b"\n", position) + 1
+        if not stop:
+            self._line += data[position:]
+            self._check_size(self._line)
+            return len(data)
+        if self._line:
+            self._line += data[position:stop]
+            line = bytes(self._line)
+            self._line.clear()
+        else:
+            line = data[position:stop]
+        self._check_size(line)
+        if self._block:
+            self._block += len(line)
+            self._inner_line(line)
+        else:
+            self._outer_line(line)
+            self._printed = False
+        return stop
+
+    def _check_size(self, line: bytes | bytearray) -> None:
+        """Refuse a header block that is too long. Printed text may be as long as it likes."""
+        if self._block + len(line) <= MAX_HEADER and not self._printed:
+            return
+        if not self._printed:
+            if self._block or _NAME.match(line, 0, MAX_HEADER):
+                raise _broken(f"a header block of more than {MAX_HEADER} bytes")
+            self._printed = True
+        if len(self._line) > _TAIL:
+            self._skip(self._line[:-_TAIL])
+            del self._line[:-_TAIL]
+
+    def _outer_line(self, line: bytes) -> None:
+        """A line between messages: the first header of a block, or printed text."""
+        name = None if self._printed else _NAME.match(line)
+        if name is not None and name[1].lower() in _KNOWN:
+            self._block = len(line)
+            self._header(name[1].lower(), line[name.end() :])
+            return
+        # A glued header and any other `word: text` open a block if the line ends as headers do.
+        # What ends in a bare newline was printed: the block would lack its length, or have one
+        # that some log line was only talking about.
+        glued = _GLUED_LENGTH.search(line[-_TAIL:])
+        if glued is not None:
+            printed = line[: len(line) - len(glued[0])]
+            self._glued = printed, glued[1]
+            self._block = len(glued[0])
+        elif name is not None and line.endswith(b"\r\n"):
+            self._block = len(line)
+        else:
+            self._skip(line)
+
+    def _inner_line(self, line: bytes) -> None:
+        """A line of an open header block."""
+        if line in (b"\r\n", b"\n"):
+            self._end_block()
+            return
+        name = _NAME.match(line)
+        if name is None:
+            self._skip(line)
+        else:
+            self._header(name[1].lower(), line[name.end() :])
+
+    def _header(self, name: bytes, value: bytes) -> None:
+        if name == b"content-length":
+            length = _decimal(value.strip())
+            if self._length is not None and self._length != length:
+                raise _broken(
+                    f"two Content-Length headers that differ, {self._length} and {length}"
+                )
+            self._length = length
+        elif name == b"content-type":
+            charset = _CHARSET.search(value)
+            if charset is not None:
+                spelling = charset[1].strip().lower().replace(b"-", b"")
+                if spelling not in _CHARSETS:
+                    raise _broken(f"a body in the charset {_shown(charset[1])} instead of utf-8")
+
+    def _end_block(self) -> None:
+        length = self._length
+        if self._glued is not None:
+            printed, value = self._glued
+            self._skip(printed)
+            length = _decimal(value) if length is None else length
+        if length is None:
+            raise _broken("a header block without Content-Length")
+        self._block, self._length, self._glued = 0, None, None
+        self._missing = length
+
+    def _skip(self, text: bytes | bytearray) -> None:
+        self.skipped += len(text)
+        if len(self.skipped_sample) < SAMPLE_SIZE:
+            self.skipped_sample += text[: SAMPLE_SIZE - len(self.skipped_sample)]
+
+
+def _decimal(digits: bytes) -> int:
+    """The value of a Content-Length header."""
+    if not digits.isdigit():
+        raise _broken(f"a Content-Length of {_shown(digits)}, which is no decimal number")
+    # A number of thousands of digits is not worth its conversion.
+    digits = digits.lstrip(b"0") or b"0"
+    if len(digits) > len(str(MAX_BODY)) or int(digits) > MAX_BODY:
+        raise _broken(f"a Content-Length of {_shown(digits)}; the most that is read is {MAX_BODY}")
+    return int(digits)
+
+
+def _shown(value: bytes) -> str:
+    text = value.strip().decode("ascii", "backslashreplace")
+    return repr(text if len(text) <= 40 else text[:40] + "…")
+
+
+def _broken(what: str) -> FramingError:
+    return FramingError(
+        f"the server sent {what}. Where its next message starts cannot be known, so the connection "
+        "is over; restart the server, and tell its authors if this happens again"
+    )

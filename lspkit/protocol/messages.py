@@ -1,0 +1,283 @@
+"""JSON-RPC messages: bytes of one body in, a typed message out, and back.
+
+The envelope is decoded with `params` and `result` left as raw JSON; whoever asked decodes them
+later, in its own thread (`shapes.py`). One bad body becomes a `Malformed` value and never an
+exception, so that its neighbours are unharmed. What a bad body was meant for is salvaged as far
+as that is safe, so that a caller need not wait for an answer that has come, but broken.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+import msgspec
+
+PARSE_ERROR = -32700
+INVALID_REQUEST = -32600
+METHOD_NOT_FOUND = -32601
+INVALID_PARAMS = -32602
+REQUEST_CANCELLED = -32800
+CONTENT_MODIFIED = -32801
+SERVER_CANCELLED = -32802
+
+#: Raw JSON: left undecoded until somebody wants it.
+RawJson = bytes
+
+
+class Asked(msgspec.Struct, frozen=True):
+    """A request from the server. `id` is raw JSON, to be echoed as it came."""
+
+    id: RawJson
+    method: str
+    params: RawJson | None
+
+
+class Told(msgspec.Struct, frozen=True):
+    """A notification from the server."""
+
+    method: str
+    params: RawJson | None
+
+
+class Published(msgspec.Struct, frozen=True):
+    """`textDocument/publishDiagnostics`, its items still raw."""
+
+    uri: str
+    version: int | None
+    items: RawJson
+
+
+class Answer(msgspec.Struct, frozen=True):
+    """The result of one of our requests. `id` is None if it is none that we could have sent."""
+
+    id: int | None
+    result: RawJson
+
+
+class Refusal(msgspec.Struct, frozen=True):
+    """One of our requests failed at the server."""
+
+    id: int | None
+    code: int
+    message: str
+    data: RawJson | None = None
+
+
+class Malformed(msgspec.Struct, frozen=True):
+    """A body that is no message."""
+
+    reason: str
+    sample: bytes
+    #: What to tell the server, if it was a request.
+    code: int = PARSE_ERROR
+    #: Raw id of the request that it seems to be.
+    asked: RawJson | None = None
+    #: Our request that it seems to answer.
+    answers: int | None = None
+
+
+Message = Asked | Told | Published | Answer | Refusal | Malformed
+
+
+class _Envelope(msgspec.Struct, gc=False):
+    id: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
+    method: str | msgspec.UnsetType = msgspec.UNSET
+    params: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
+    result: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
+    error: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
+
+
+class _Error(msgspec.Struct, gc=False):
+    code: float = 0
+    message: str | None = None
+    data: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
+
+
+class _Publish(msgspec.Struct, gc=False):
+    uri: str
+    diagnostics: msgspec.Raw = msgspec.Raw(b"[]")
+    version: float | None = None
+
+
+_envelope = msgspec.json.Decoder(_Envelope)
+_error = msgspec.json.Decoder(_Error)
+_publish = msgspec.json.Decoder(_Publish)
+_BAD = (msgspec.DecodeError, UnicodeError, RecursionError, ValueError)
+
+
+def parse(body: bytes) -> Message:
+    """What the body of one frame says. Never raises."""
+    try:
+        if not body.isascii():
+            body.decode()  # msgspec leaves raw parts unchecked, so that bad UTF-8 would pass
+        return _parse(body)
+    except _BAD:
+        mended = _without_lone_surrogates(body)
+        if mended is not None:
+            try:
+                return _parse(mended)
+            except _BAD as second:
+                problem = second
+        return _malformed(body, problem)
+
+
+def _parse(body: bytes) -> Message:
+    envelope = _envelope.decode(body)
+    method, raw_id = envelope.method, envelope.id
+    if isinstance(method, str):
+        params = None if isinstance(envelope.params, msgspec.UnsetType) else bytes(envelope.params)
+        # An id makes it a request, also one that equals an id of ours.
+        if not isinstance(raw_id, msgspec.UnsetType):
+            return Asked(bytes(raw_id), method, params)
+        if method == "textDocument/publishDiagnostics":
+            published = _publish.decode(params or b"null")
+            version = None if published.version is None else int(published.version)
+            return Published(published.uri, version, bytes(published.diagnostics))
+        return Told(method, params)
+    if isinstance(raw_id, msgspec.UnsetType):
+        raise ValueError("neither a method nor an id")
+    our_id = _our_id(bytes(raw_id))
+    error = envelope.error
+    # `"error": null` beside a result is sent by some servers, and means that there is none.
+    if not isinstance(error, msgspec.UnsetType) and bytes(error) != b"null":
+        fault = _error.decode(error)
+        data = None if isinstance(fault.data, msgspec.UnsetType) else bytes(fault.data)
+        return Refusal(our_id, int(fault.code), fault.message or "", data)
+    if isinstance(envelope.result, msgspec.UnsetType):
+        return Answer(our_id, b"null")  # JavaScript drops a result that is `undefined`
+    return Answer(our_id, bytes(envelope.result))
+
+
+_NUMBER = re.compile(rb'"?(-?\d+)(?:\.0+)?"?\Z')
+
+
+def _our_id(raw: bytes) -> int | None:
+    """Our ids are integers; servers send them back as `7`, `7.0` or `"7"`."""
+    found = _NUMBER.match(raw)
+    return int(found[1]) if found else None
+
+
+def _without_lone_surrogates(body: bytes) -> bytes | None:
+    r"""The body with `\ud800`-like halves replaced, None if it has none.
+
+    JavaScript servers cut strings in the middle of a pair; msgspec refuses such a message whole.
+    """
+    if b"\\u" not in body:
+        return None
+    try:
+        return _dump(json.loads(body))
+    except _BAD:
+        return None
+
+
+def _dump(value: object) -> bytes:
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return _LONE_SURROGATE.sub("\ufffd", text).encode()
+
+
+_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def decode_any(raw: bytes) -> Any:
+    """Raw JSON as plain values, lone surrogates replaced."""
+    try:
+        return msgspec.json.decode(raw)
+    except _BAD:
+        mended = _without_lone_surrogates(raw)
+        if mended is None:
+            raise
+        return msgspec.json.decode(mended)
+
+
+def mend(raw: bytes) -> bytes:
+    """`raw` with lone surrogates replaced, or as it was."""
+    return _without_lone_surrogates(raw) or raw
+
+
+def _malformed(body: bytes, problem: Exception) -> Malformed:
+    keys = _top_level(body)
+    raw_id, method = keys.get(b"id"), keys.get(b"method")
+    syntax = isinstance(problem, UnicodeError) or "malformed" in str(problem).lower()
+    code = PARSE_ERROR if syntax else INVALID_REQUEST
+    if method is not None and method[:1] == b'"' and not syntax:
+        code = INVALID_PARAMS
+    asked = raw_id if method is not None else None
+    answers = _our_id(raw_id) if raw_id is not None and method is None else None
+    return Malformed(f"{type(problem).__name__}: {problem}", body[:200], code, asked, answers)
+
+
+_TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*"|[{}\[\],:]|[^\s{}\[\],:"]+', re.DOTALL)
+_ID = re.compile(rb'(?:-?\d+(?:\.\d+)?|"(?:[^"\\]|\\.)*")\Z', re.DOTALL)
+
+
+def _top_level(body: bytes) -> dict[bytes, bytes]:
+    """`id` and `method` of a broken object, each as raw JSON.
+
+    Only keys of the outermost object count: an `id` deeper down belongs to something else, and
+    taking it for the message's own would fail a request that is still being worked on.
+    """
+    found: dict[bytes, bytes] = {}
+    depth, key, before = 0, b"", b""
+    for match in _TOKEN.finditer(body[: 64 * 1024]):
+        token = match[0]
+        if token in (b"{", b"["):
+            depth += 1
+        elif token in (b"}", b"]"):
+            depth -= 1
+        elif token == b":" and depth == 1:
+            key = before.strip(b'"')
+        elif key in (b"id", b"method") and before == b":" and depth == 1:
+            if key == b"method" or _ID.match(token):
+                found.setdefault(key, token)
+            key = b""
+        before = token
+    return found
+
+
+_encoder = msgspec.json.Encoder()
+
+
+def encode(message: dict[str, Any]) -> bytes:
+    """The body of a message of ours, lone surrogates in its texts replaced."""
+    try:
+        return _encoder.encode(message)
+    except UnicodeEncodeError:
+        plain = {key: _bare(value) for key, value in message.items()}
+        return _dump(plain)
+
+
+def _bare(value: Any) -> Any:
+    return msgspec.json.decode(value) if isinstance(value, msgspec.Raw) else value
+
+
+def request(id: int, method: str, params: Any = None) -> bytes:
+    """A request of ours. `params` None is left out: some servers choke on `null`."""
+    message = {"jsonrpc": "2.0", "id": id, "method": method}
+    if params is not None:
+        message["params"] = params
+    return encode(message)
+
+
+def notification(method: str, params: Any = None) -> bytes:
+    """A notification of ours."""
+    message = {"jsonrpc": "2.0", "method": method}
+    if params is not None:
+        message["params"] = params
+    return encode(message)
+
+
+def answer(id: RawJson, result: Any) -> bytes:
+    """Our answer to a request of the server; the key `result` is there also when it is null."""
+    return encode({"jsonrpc": "2.0", "id": msgspec.Raw(id), "result": result})
+
+
+def refusal(
+    id: RawJson,
+    code: int,
+    message: str,
+) -> bytes:
+    """Our refusal of a request of the server."""
+    error = {"code": code, "message": message}
+    return encode({"jsonrpc": "2.0", "id": msgspec.Raw(id), "error": error})

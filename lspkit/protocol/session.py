@@ -1,0 +1,281 @@
+"""One conversation with one server, without any I/O.
+
+Theory of operation. A session is told what the client wants (`initialize`, `request`, `notify`,
+`shutdown`, `exit`) and returns the frame to write; it is told what the server sent (`receive`) and
+returns an event for the driver and a frame to write back. It keeps what the conversation implies:
+the state, the requests without an answer, the server's capabilities, what it is busy with.
+
+`TRANSITIONS` is the whole state machine. A call that it does not list for the present state raises
+`ProtocolError`: that is a fault of ours. What the *server* does wrong never raises; it becomes an
+event or a count. A session is not thread-safe; its driver holds a lock around every call.
+"""
+
+from __future__ import annotations
+
+import collections
+import enum
+from typing import Any
+
+import msgspec
+
+from lspkit.errors import ProtocolError
+from lspkit.protocol import events, messages
+from lspkit.protocol.answers import Reply, reply_to
+from lspkit.protocol.capabilities import CLIENT_CAPABILITIES, Capabilities, DocumentKey
+from lspkit.protocol.events import Event
+from lspkit.protocol.framing import frame
+from lspkit.protocol.progress import Progress
+from lspkit.protocol.text import Encoding
+
+
+class State(enum.Enum):
+    """Where the conversation stands."""
+
+    NEW = "new"
+    INITIALIZING = "initializing"
+    RUNNING = "running"
+    STOPPING = "stopping"
+    STOPPED = "stopped"
+    FAILED = "failed"
+
+
+_S = State
+#: (state, what happens): the state after it. Everything else is forbidden.
+TRANSITIONS: dict[tuple[State, str], State] = {
+    (_S.NEW, "initialize"): _S.INITIALIZING,
+    (_S.INITIALIZING, "initialize answered"): _S.RUNNING,
+    (_S.INITIALIZING, "initialize refused"): _S.FAILED,
+    (_S.RUNNING, "request"): _S.RUNNING,
+    (_S.RUNNING, "notify"): _S.RUNNING,
+    (_S.RUNNING, "shutdown"): _S.STOPPING,
+    (_S.INITIALIZING, "exit"): _S.STOPPED,
+    (_S.RUNNING, "exit"): _S.STOPPED,
+    (_S.STOPPING, "exit"): _S.STOPPED,
+    (_S.FAILED, "exit"): _S.STOPPED,
+    (_S.NEW, "lost"): _S.FAILED,
+    (_S.INITIALIZING, "lost"): _S.FAILED,
+    (_S.RUNNING, "lost"): _S.FAILED,
+    (_S.STOPPING, "lost"): _S.STOPPED,
+    (_S.FAILED, "lost"): _S.FAILED,
+    (_S.STOPPED, "lost"): _S.STOPPED,
+}
+
+
+#: By the names that the protocol has for them.
+ENCODINGS: dict[str, Encoding] = {"utf-8": "utf-8", "utf-16": "utf-16", "utf-32": "utf-32"}
+
+
+class Opening(msgspec.Struct, frozen=True):
+    """What a session tells its server at the start, and answers with later."""
+
+    root_uri: str
+    root_name: str
+    process_id: int | None = None
+    client_version: str = ""
+    initialization: Any = None
+    settings: dict[str, Any] = {}
+
+
+class Pending(msgspec.Struct):
+    """A request that has no answer yet."""
+
+    method: str
+    tag: Any
+
+
+class Session:
+    """The state of one conversation. See the module's text."""
+
+    def __init__(self, opening: Opening) -> None:
+        self.opening = opening
+        self.state = State.NEW
+        self.capabilities = Capabilities()
+        #: Unit of columns in this conversation; `utf-16` until the server chooses.
+        self.encoding: Encoding = "utf-16"
+        #: Name and version, as the server gives them.
+        self.server_name = ""
+        self.progress = Progress()
+        #: Requests of ours without an answer, by id.
+        self.pending: dict[int, Pending] = {}
+        #: How often: answers nobody waits for, bad messages, refused requests of the server.
+        self.counts: collections.Counter[str] = collections.Counter()
+        self._next_id = 1
+
+    def __repr__(self) -> str:
+        return f"<Session {self.state.value} pending={len(self.pending)}>"
+
+    # What the client wants
+
+    def initialize(self, tag: Any) -> bytes:
+        """Begin."""
+        self._move("initialize")
+        folder = {"uri": self.opening.root_uri, "name": self.opening.root_name}
+        params: dict[str, Any] = {
+            "processId": self.opening.process_id,
+            "clientInfo": {"name": "lspkit", "version": self.opening.client_version},
+            "rootUri": self.opening.root_uri,
+            "workspaceFolders": [folder],
+            "capabilities": CLIENT_CAPABILITIES,
+        }
+        if self.opening.initialization is not None:
+            params["initializationOptions"] = self.opening.initialization
+        return self._ask("initialize", params, tag)[1]
+
+    def initialized(self) -> list[bytes]:
+        """The frames that follow the server's answer to `initialize`."""
+        settings = {"settings": self.opening.settings}
+        return [
+            self.notify("initialized", {}),
+            self.notify("workspace/didChangeConfiguration", settings),
+        ]
+
+    def request(self, method: str, params: Any, tag: Any) -> tuple[int, bytes]:
+        """A question; its event will carry `tag`. Returns its id and the frame."""
+        self._move("request")
+        return self._ask(method, params, tag)
+
+    def cancel(self, id: int) -> bytes | None:
+        """Give a request up: the frame that says so, None if it is answered already."""
+        if self.pending.pop(id, None) is None or self.state is not State.RUNNING:
+            return None
+        return frame(messages.notification("$/cancelRequest", {"id": id}))
+
+    def notify(self, method: str, params: Any) -> bytes:
+        """A notification."""
+        self._move("notify")
+        return frame(messages.notification(method, params))
+
+    def shutdown(self, tag: Any) -> bytes:
+        """Ask the server to get ready to end."""
+        self._move("shutdown")
+        return self._ask("shutdown", None, tag)[1]
+
+    def exit(self) -> bytes:
+        """Tell the server to end."""
+        self._move("exit")
+        return frame(messages.notification("exit"))
+
+    def lost(self) -> list[Pending]:
+        """The connection is over. Returns the requests that will never be answered."""
+        self._move("lost")
+        orphans = list(self.pending.values())
+        self.pending.clear()
+        self.progress.clear()
+        return orphans
+
+    def supports(self, method: str, document: DocumentKey | None = None) -> bool:
+        """Whether the server can do this, by its first word or by a later registration."""
+        return self.capabilities.supports(method, document)
+
+    # What the server sends
+
+    def receive(self, message: messages.Message) -> tuple[Event | None, bytes | None]:
+        """Take one message: the event it means, and the frame to write back, each or None."""
+        match message:
+            case messages.Answer():
+                return self._answered(message), None
+            case messages.Published():
+                items = message.items if message.items != b"null" else b"[]"
+                return events.DiagnosticsPublished(message.uri, message.version, items), None
+            case messages.Told():
+                return self._told(message), None
+            case messages.Asked():
+                return self._asked(message)
+            case messages.Refusal():
+                return self._refused(message.id, message.code, message.message), None
+            case messages.Malformed():
+                return self._malformed(message)
+
+    def _answered(self, message: messages.Answer) -> Event | None:
+        pending = self._take(message.id)
+        if pending is None:
+            return None
+        if pending.method == "initialize":
+            return self._initialize_answered(pending, message.result)
+        return events.Answered(pending.tag, pending.method, message.result)
+
+    def _refused(self, id: int | None, code: int, text: str) -> Event | None:
+        pending = self._take(id)
+        if pending is None:
+            return None
+        if pending.method == "initialize":
+            self._move("initialize refused")
+        return events.Failed(pending.tag, pending.method, code, text)
+
+    def _initialize_answered(self, pending: Pending, raw: bytes) -> Event:
+        try:
+            result = messages.decode_any(raw)
+            capabilities = result.get("capabilities") or {}
+            encoding = ENCODINGS.get(capabilities.get("positionEncoding") or "utf-16")
+            if encoding is None:
+                raise ValueError("its position encoding is unknown")
+        except (AttributeError, ValueError) as problem:
+            self._move("initialize refused")
+            text = f"the answer to initialize makes no sense: {problem}"
+            return events.Failed(pending.tag, "initialize", messages.INVALID_REQUEST, text)
+        self._move("initialize answered")
+        self.capabilities.static = capabilities
+        self.encoding = encoding
+        about = result.get("serverInfo")
+        if isinstance(about, dict):
+            parts = (str(about.get(key) or "") for key in ("name", "version"))
+            self.server_name = " ".join(part for part in parts if part)
+        return events.Initialized(pending.tag)
+
+    def _told(self, message: messages.Told) -> Event | None:
+        if message.method == "$/progress":
+            return self.progress.note(message.params)
+        if message.method in ("window/logMessage", "window/showMessage"):
+            params = _object(message.params)
+            level = params.get("type")
+            text = str(params.get("message", ""))
+            return events.Said(level if isinstance(level, int) else 4, text)
+        return events.Notified(message.method, message.params)
+
+    def _asked(self, message: messages.Asked) -> tuple[Event | None, bytes | None]:
+        reply: Reply = reply_to(message.method, _object(message.params), self)
+        if reply.error is not None:
+            self.counts["server requests refused"] += 1
+            code, text = reply.error
+            return reply.event, frame(messages.refusal(message.id, code, text))
+        return reply.event, frame(messages.answer(message.id, reply.result))
+
+    def _malformed(self, message: messages.Malformed) -> tuple[Event | None, bytes | None]:
+        self.counts["bad messages"] += 1
+        if message.answers in self.pending:
+            text = f"the server's answer cannot be read: {message.reason}"
+            return self._refused(message.answers, message.code, text), None
+        event = events.BadMessage(message.reason, message.sample)
+        if message.asked is None:
+            return event, None
+        return event, frame(messages.refusal(message.asked, message.code, message.reason))
+
+    # Inside
+
+    def _move(self, action: str) -> None:
+        state = TRANSITIONS.get((self.state, action))
+        if state is None:
+            raise ProtocolError(f"{action} is not possible while the session is {self.state.value}")
+        self.state = state
+
+    def _ask(self, method: str, params: Any, tag: Any) -> tuple[int, bytes]:
+        id = self._next_id
+        self._next_id += 1
+        data = frame(messages.request(id, method, params))
+        self.pending[id] = Pending(method, tag)
+        return id, data
+
+    def _take(self, id: int | None) -> Pending | None:
+        pending = self.pending.pop(id, None) if id is not None else None
+        if pending is None:
+            self.counts["answers nobody waits for"] += 1
+        return pending
+
+
+def _object(raw: bytes | None) -> dict[str, Any]:
+    """Params as an object; anything else counts as an empty one."""
+    try:
+        value = messages.decode_any(raw) if raw is not None else None
+    except ValueError:
+        return {}
+    return value if isinstance(value, dict) else {}

@@ -1,0 +1,202 @@
+"""The shapes of results, as servers really send them.
+
+Each `read_…` function decodes the raw JSON of one kind of answer, in the thread that asked. They
+forgive what the protocol allows and what servers do beside it: unknown fields, null for a list, one
+item for a list of one, both generations of a shape. An item that makes no sense is dropped and
+counted; its neighbours are kept.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Generic, TypeVar
+
+import msgspec
+
+from lspkit.protocol.messages import mend
+
+T = TypeVar("T")
+
+
+class WirePosition(msgspec.Struct, frozen=True, gc=False):
+    """Zero-based, in the units of the session's encoding."""
+
+    line: int
+    character: int
+
+
+class WireRange(msgspec.Struct, frozen=True, gc=False):
+    """From `start` up to, not including, `end`."""
+
+    start: WirePosition
+    end: WirePosition
+
+
+NOWHERE = WireRange(WirePosition(0, 0), WirePosition(0, 0))
+
+
+class WireLocation(msgspec.Struct, frozen=True, rename="camel"):
+    """`Location` and `LocationLink` in one, since msgspec cannot tell two objects apart."""
+
+    uri: str | None = None
+    range: WireRange | None = None
+    target_uri: str | None = None
+    target_range: WireRange | None = None
+    target_selection_range: WireRange | None = None
+
+    @property
+    def place(self) -> tuple[str, WireRange] | None:
+        """URI and range, None for an object that has neither."""
+        uri = self.target_uri or self.uri
+        if uri is None:
+            return None
+        return uri, self.target_selection_range or self.target_range or self.range or NOWHERE
+
+
+class WireMarkup(msgspec.Struct, frozen=True):
+    """`MarkupContent` and `MarkedString` in one."""
+
+    value: str = ""
+    language: str | None = None
+    kind: str | None = None
+
+    @property
+    def text(self) -> str:
+        """The words, a piece of code as a fenced block."""
+        if self.language:
+            return f"```{self.language}\n{self.value}\n```"
+        return self.value
+
+
+class WireHover(msgspec.Struct, frozen=True):
+    """`Hover`, in any of its generations."""
+
+    contents: WireMarkup | str | list[WireMarkup | str] | None = None
+    range: WireRange | None = None
+
+    @property
+    def texts(self) -> list[str]:
+        """One text per section, without empty ones."""
+        parts = self.contents if isinstance(self.contents, list) else [self.contents or ""]
+        texts = [part if isinstance(part, str) else part.text for part in parts]
+        return [text for text in texts if text.strip()]
+
+
+class WireSymbol(msgspec.Struct, frozen=True, rename="camel"):
+    """`DocumentSymbol`, `SymbolInformation` and `WorkspaceSymbol` in one."""
+
+    name: str
+    kind: int = 0
+    detail: str | None = None
+    range: WireRange | None = None
+    selection_range: WireRange | None = None
+    children: list[WireSymbol] | None = None
+    location: WireLocation | None = None
+    container_name: str | None = None
+
+
+class WireCodeDescription(msgspec.Struct, frozen=True):
+    """A page about a code."""
+
+    href: str | None = None
+
+
+class WireRelated(msgspec.Struct, frozen=True):
+    """Another place that explains a finding."""
+
+    location: WireLocation
+    message: str = ""
+
+
+class WireDiagnostic(msgspec.Struct, frozen=True, rename="camel"):
+    """One finding."""
+
+    range: WireRange
+    message: str | WireMarkup = ""
+    severity: int | None = None
+    code: int | float | str | None = None
+    source: str | None = None
+    code_description: WireCodeDescription | None = None
+    tags: list[int] | None = None
+    related_information: list[WireRelated] | None = None
+
+    @property
+    def text(self) -> str:
+        """The message as plain words."""
+        return self.message if isinstance(self.message, str) else self.message.text
+
+
+class WireReport(msgspec.Struct, frozen=True, rename="camel"):
+    """The answer to a pull of diagnostics."""
+
+    kind: str = "full"
+    items: msgspec.Raw = msgspec.Raw(b"[]")
+    result_id: str | None = None
+    related_documents: dict[str, msgspec.Raw] | None = None
+
+
+class Read(msgspec.Struct, Generic[T], frozen=True):
+    """What could be read of a list, and how many of its items could not."""
+
+    items: list[T]
+    dropped: int = 0
+
+
+_BAD = (msgspec.DecodeError, UnicodeError, RecursionError)
+
+
+class _ListReader(Generic[T]):
+    """Decodes a list of one shape; also a single item, or null."""
+
+    def __init__(self, shape: type[T]) -> None:
+        self._all: Any = msgspec.json.Decoder(list[shape] | shape | None)  # type: ignore[valid-type]
+        # Lax, so that `3.0` is a line; not for the whole list, where it would blur unions.
+        self._one: Any = msgspec.json.Decoder(shape, strict=False)
+        self._pieces = msgspec.json.Decoder(list[msgspec.Raw])
+
+    def __call__(self, raw: bytes) -> Read[T]:
+        try:
+            found = self._all.decode(raw)
+        except _BAD:
+            return self._one_by_one(mend(raw))
+        if found is None:
+            return Read([])
+        return Read(found if isinstance(found, list) else [found])
+
+    def _one_by_one(self, raw: bytes) -> Read[T]:
+        try:
+            pieces = self._pieces.decode(raw)
+        except _BAD:
+            pieces = [msgspec.Raw(raw)]
+        items: list[T] = []
+        for piece in pieces:
+            try:
+                items.append(self._one.decode(piece))
+            except _BAD:
+                continue
+        return Read(items, len(pieces) - len(items))
+
+
+read_locations = _ListReader(WireLocation)
+read_symbols = _ListReader(WireSymbol)
+read_diagnostics = _ListReader(WireDiagnostic)
+read_hover = _ListReader(WireHover)
+
+
+def read_report(raw: bytes) -> WireReport:
+    """A pull's answer; null, which some servers send, is a full report without findings."""
+    try:
+        return _report.decode(raw) or WireReport()
+    except _BAD:
+        return _report.decode(mend(raw)) or WireReport()
+
+
+_report: msgspec.json.Decoder[WireReport | None] = msgspec.json.Decoder(WireReport | None)
+
+_KIND_NAMES = """
+file module namespace package class method property field constructor enum interface function
+variable constant string number boolean array object key null enum-member struct event operator
+type-parameter
+"""
+
+#: Words for `SymbolKind`, by number.
+SYMBOL_KINDS = dict(enumerate(_KIND_NAMES.split(), start=1))

@@ -1,0 +1,100 @@
+"""File paths as URIs and back.
+
+One path has one URI here, in the spelling of VS Code, since that is what every server has been
+tried with: all but letters, digits and `-._~/` is percent-encoded, a drive letter is small and its
+colon encoded. What servers write is read in any spelling. The operating system is an argument, so
+nothing here looks at the machine, and no file is touched.
+
+A POSIX name is bytes. Bytes that are no UTF-8 stand in a `str` as Python's file functions put them
+there, and come back the same.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+
+_PLAIN = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/")
+_ENCODED = [chr(byte) if byte in _PLAIN else f"%{byte:02X}" for byte in range(256)]
+_PERCENT = re.compile(rb"%([0-9A-Fa-f]{2})")
+# The host is what stands between two slashes and a third. `file:/path` has none.
+_FILE_URI = re.compile(r"file:(?://([^/\\]*))?(.*)", re.IGNORECASE | re.DOTALL)
+_DRIVE = re.compile(r"[/\\]*([A-Za-z]):(?=[/\\]|\Z)")
+_EXTENDED = re.compile(r"\\\\\?\\(UNC\\)?", re.IGNORECASE)
+
+
+def path_to_uri(path: str, *, windows: bool = os.name == "nt") -> str:
+    """The URI of an absolute path.
+
+    >>> path_to_uri("/work/a b#1.py", windows=False)
+    'file:///work/a%20b%231.py'
+    >>> path_to_uri("C:\\\\work\\\\a.py", windows=True)
+    'file:///c%3A/work/a.py'
+    """
+    if not windows:
+        return "file://" + _encode(path, "surrogateescape")
+    # The prefix that lifts the length limit names the same file as the path without it.
+    path = _EXTENDED.sub(lambda prefix: r"\\" if prefix[1] else "", path, count=1)
+    path = path.replace("\\", "/")
+    if path.startswith("//"):
+        return "file:" + _encode(path, "surrogatepass")
+    if drive := _DRIVE.match(path):
+        path = drive[1].lower() + ":" + path[drive.end() :]
+    return "file:///" + _encode(path.lstrip("/"), "surrogatepass")
+
+
+def uri_to_path(uri: str, *, windows: bool = os.name == "nt") -> str | None:
+    """The path of a file URI; None for another scheme, and for a file of another machine.
+
+    Windows paths come with a capital drive letter and backslashes. A `#` or `?` that was left
+    unencoded is part of the name: servers forget to encode it, and none points into a file by it.
+
+    >>> uri_to_path("file:///work/a%20b%231.py", windows=False)
+    '/work/a b#1.py'
+    >>> uri_to_path("file:///c%3A/work/a.py", windows=True)
+    'C:\\\\work\\\\a.py'
+    """
+    parts = _FILE_URI.fullmatch(uri)
+    if parts is None:
+        return None
+    host, rest = parts[1] or "", parts[2]
+    if windows:
+        return _windows_path(_decode(host, "surrogatepass"), _decode(rest, "surrogatepass"))
+    if host.lower() not in ("", "localhost") or not rest.startswith("/"):
+        return None
+    return _decode(rest, "surrogateescape")
+
+
+def _windows_path(host: str, rest: str) -> str | None:
+    if _DRIVE.fullmatch(host):
+        # Two slashes instead of three.
+        host, rest = "", host + rest
+    drive = _DRIVE.match(rest)
+    if drive is not None and host.lower() in ("", "localhost"):
+        rest = drive[1].upper() + ":" + rest[drive.end() :]
+    elif host:
+        rest = f"//{host}{rest}"
+    elif not rest.startswith(("/", "\\")):
+        return None
+    return rest.replace("/", "\\")
+
+
+def _encode(path: str, errors: str) -> str:
+    try:
+        data = path.encode("utf-8", errors)
+    except UnicodeEncodeError:
+        # No file has such a name, but a caller may have made it up.
+        data = path.encode("utf-8", "surrogatepass")
+    return "".join([_ENCODED[byte] for byte in data])
+
+
+def _decode(text: str, errors: str) -> str:
+    if "%" not in text:
+        return text
+    data = text.encode("utf-8", "surrogatepass")
+    data = _PERCENT.sub(lambda found: bytes((int(found[1], 16),)), data)
+    try:
+        return data.decode("utf-8", errors)
+    except UnicodeDecodeError:
+        # Bytes that are no name on Windows, from a server that got the encoding wrong.
+        return data.decode("utf-8", "replace")

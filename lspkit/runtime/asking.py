@@ -1,0 +1,194 @@
+"""Asking the servers of a file, as a generator of waits.
+
+The servers of a file start at the same time and are asked at the same time; waiting for them one
+after the other then takes as long as the slowest. A request's own time starts when its server is
+ready; the caller's covers everything.
+"""
+
+from __future__ import annotations
+
+import time
+
+from lspkit.config import Config
+from lspkit.errors import Cancelled, LspkitError, RequestFailed, ServerBroken, Unsupported
+from lspkit.operations import Ask, Reply
+from lspkit.protocol.capabilities import DocumentKey
+from lspkit.protocol.documents import View
+from lspkit.protocol.events import Answered
+from lspkit.protocol.messages import CONTENT_MODIFIED, SERVER_CANCELLED
+from lspkit.runtime.files import File, Files
+from lspkit.runtime.pool import Pool
+from lspkit.runtime.server import Lost, Server, Ticket
+from lspkit.runtime.waiting import Call, Outcome, Steps, Waiter
+
+#: A server that gave a request up because the text had moved on is asked again after so long.
+RETRY_AFTER = 0.02
+#: A server that reports on loading a project has so long to begin with it.
+LOAD_BEGINS = 1.0
+
+
+class Asking:
+    """How the engine asks. Holds no state of its own."""
+
+    def __init__(self, files: Files, pool: Pool, config: Config) -> None:
+        self.files = files
+        self.pool = pool
+        self.config = config
+
+    def ask(self, effect: Ask, call: Call) -> Steps[list[Reply]]:
+        """Perform `Ask`."""
+        file = self.files.locate(effect.path, may_be_missing=effect.text is not None)
+        ready, failures = yield from self.ready(file, effect.text, call)
+        able = [one for one in ready if one.session.supports(effect.method, key_of(one, file))]
+        if not able:
+            raise failures[0] if failures else unsupported(effect.method, ready)
+        flying: list[tuple[Server, Ticket, float]] = []
+        replies: list[Reply] = []
+        try:
+            for server in able:
+                until = time.monotonic() + self.request_timeout(server)
+                try:
+                    yield from self.room(server, call, effect.method, until)
+                    ticket = server.ask_about(file, effect.text, effect.method, effect.build)
+                    flying.append((server, ticket, until))
+                except ServerBroken as problem:
+                    failures.append(problem)
+            for server, ticket, until in flying:
+                try:
+                    replies.append((yield from self._reply(server, ticket, effect, call, until)))
+                except (Cancelled, TimeoutError):
+                    raise
+                except LspkitError as problem:
+                    failures.append(problem)
+        finally:
+            for server, ticket, _ in flying:
+                server.finish(ticket)
+            if effect.text is not None:
+                for server in able:
+                    self.restore(server, effect.path)
+        if not replies:
+            raise failures[0]
+        return replies
+
+    def request_timeout(self, server: Server) -> float:
+        """Seconds that one request may take."""
+        own = server.choice.config.timing.request_timeout_ms
+        return (self.config.timing.request_timeout_ms if own is None else own) / 1000
+
+    def restore(self, server: Server, path: str) -> None:
+        """Let the server see the disk again. What fails here is mended by the next question."""
+        try:
+            server.restore(self.files.locate(path, may_be_missing=True))
+        except LspkitError:
+            return
+
+    def ready(
+        self, file: File, text: str | None, call: Call
+    ) -> Steps[tuple[list[Server], list[LspkitError]]]:
+        """The servers of a file that can be asked, and why the others cannot."""
+        servers = self.pool.servers_for(file.path)
+        ready: list[Server] = []
+        failures: list[LspkitError] = []
+        for server in servers:
+            if not server.is_ready:
+                began = time.monotonic()
+                outcome = yield (server.ready(), call.deadline)
+                self._raise_unless_done(outcome, server, "", began)
+            if server.failure is not None:
+                failures.append(server.failure)
+                continue
+            if not server.loaded:
+                yield from self._load(server, file, text, call)
+            ready.append(server)
+        return ready, failures
+
+    def _load(self, server: Server, file: File, text: str | None, call: Call) -> Steps[None]:
+        """Wait until the project that the first document belongs to is loaded."""
+        server.sync(file, text)
+        begin_by = time.monotonic() + LOAD_BEGINS
+        while server.failure is None and not server.loaded:
+            busy = bool(server.session.progress.work)
+            if not busy and (server.progress_ended or time.monotonic() >= begin_by):
+                server.loaded = True
+                return
+            outcome = yield (server.next_news(), call.deadline if busy else begin_by)
+            if outcome is Outcome.CANCELLED or time.monotonic() >= call.deadline:
+                self._raise_unless_done(outcome, server, "", begin_by - LOAD_BEGINS)
+
+    def room(self, server: Server, call: Call, method: str, until: float) -> Steps[None]:
+        """Wait until the server's queue takes more: it may have stopped reading."""
+        connection = server.connection
+        if connection is None or connection.has_room():
+            return
+        began = time.monotonic()
+        with server.lock:
+            waiter = connection.room()
+        outcome = yield (waiter, until)
+        self._raise_unless_done(outcome, server, method, began)
+
+    def answer(
+        self, server: Server, ticket: Ticket, call: Call, until: float
+    ) -> Steps[Answered | RequestFailed]:
+        """Wait for one answer; a refusal is returned, everything worse is raised."""
+        began = time.monotonic()
+        outcome = yield (ticket.waiter, until)
+        server.finish(ticket)
+        self._raise_unless_done(outcome, server, ticket.method, began)
+        value = ticket.waiter.value
+        if isinstance(value, Answered):
+            self.pool.succeeded(server)
+            return value
+        if isinstance(value, Lost):
+            raise value.error
+        return RequestFailed(
+            f"{server.id} refused {ticket.method}: {value.message} ({value.code})",
+            server=server.id,
+            server_code=value.code,
+            server_message=value.message,
+        )
+
+    def _reply(
+        self, server: Server, ticket: Ticket, effect: Ask, call: Call, until: float
+    ) -> Steps[Reply]:
+        pause = RETRY_AFTER
+        while True:
+            value = yield from self.answer(server, ticket, call, until)
+            if isinstance(value, Answered):
+                return Reply(server.id, value.result, view_of(ticket))
+            if value.server_code not in (CONTENT_MODIFIED, SERVER_CANCELLED):
+                raise value
+            if time.monotonic() + pause >= min(until, call.deadline):
+                raise value
+            yield (Waiter(), time.monotonic() + pause)
+            if call.cancelled():
+                raise Cancelled("the call was cancelled")
+            pause *= 2
+            file = self.files.locate(effect.path, may_be_missing=effect.text is not None)
+            ticket = server.ask_about(file, effect.text, effect.method, effect.build)
+
+    @staticmethod
+    def _raise_unless_done(outcome: Outcome, server: Server, method: str, began: float) -> None:
+        if outcome is Outcome.CANCELLED:
+            raise Cancelled("the call was cancelled")
+        if outcome is Outcome.TIMED_OUT:
+            raise server.timed_out(method, time.monotonic() - began)
+
+
+def key_of(server: Server, file: File) -> DocumentKey:
+    """The file as this server's selectors see it."""
+    return DocumentKey(file.uri, server.choice.language)
+
+
+def view_of(ticket: Ticket) -> View:
+    """The document that a request was about."""
+    if ticket.view is None:
+        raise TypeError(f"{ticket.method} is about no document")
+    return ticket.view
+
+
+def unsupported(method: str, servers: list[Server]) -> Unsupported:
+    """No server of the file can do it."""
+    ids = tuple(server.id for server in servers)
+    return Unsupported(
+        f"{method} is not supported by {', '.join(ids)}", operation=method, servers=ids
+    )

@@ -1,0 +1,36 @@
+"""When a server that has failed may be started again. Pure: clock and dice are passed in."""
+
+from __future__ import annotations
+
+import msgspec
+
+
+class Restart(msgspec.Struct, frozen=True):
+    """How patient to be."""
+
+    #: Seconds before the second start.
+    base: float = 5.0
+    factor: float = 2.0
+    most: float = 60.0
+    #: Each delay varies by this part of itself, so that many clients do not start as one.
+    jitter: float = 0.2
+    #: A server that ran so long without a fault is started again at once.
+    well: float = 60.0
+
+
+class Record(msgspec.Struct, frozen=True):
+    """What is remembered of a server that fails."""
+
+    attempts: int = 0
+    #: Not before this time.
+    retry_at: float = 0.0
+
+
+def after_failure(
+    record: Record, restart: Restart, *, ran_for: float, now: float, dice: float
+) -> Record:
+    """The record after one more failure. `dice` is between -1 and 1."""
+    if record.attempts == 0 and ran_for >= restart.well:
+        return Record(1, now)
+    delay = min(restart.base * restart.factor**record.attempts, restart.most)
+    return Record(record.attempts + 1, now + delay * (1 + restart.jitter * dice))

@@ -1,0 +1,208 @@
+"""A started server as its host sees it: four descriptors, an exit status, and the orders to end it.
+
+`Child` holds what every way of starting a server has in common: who may close which descriptor,
+waiting for the end, closing once, and letting go after a fork. How orders travel and how the status
+comes back is for the two subclasses, `launch.GuardedChild` and `groups.GroupChild`. Nothing here
+starts a process or a thread.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import select
+import threading
+import time
+import weakref
+from collections import deque
+from itertools import chain, repeat, starmap
+
+#: Milliseconds, the most that `poll` takes.
+LONGEST_WAIT = 2**31 - 1
+
+
+class LaunchError(Exception):
+    """A server that could not be started: program missing, not executable, of a wrong format."""
+
+    def __init__(self, errno: int, message: str) -> None:
+        super().__init__(errno, message)
+        #: The system's error number, as in `OSError`.
+        self.errno = errno
+        #: What happened, where, and what to do now.
+        self.message = message
+
+    def __str__(self) -> str:
+        return self.message
+
+
+class Child:
+    """One started server.
+
+    The descriptors are the Child's own: use `close_stdin` and `close` to close them, nothing else.
+    A closed one reads -1. Any thread may call any method; `status`, `wait`, `terminate` and `kill`
+    also work while another thread is in `close`. Threads that poll the descriptors themselves have
+    to be done before `close` is called: `kill` makes all of them readable or broken.
+
+    KeyboardInterrupt is raised after a call that Python code makes. So a descriptor passes from the
+    system into a list, and from a list back to the system, within one call of C code.
+    """
+
+    def __init__(self) -> None:
+        #: Process id of the server, which is also its process group and its session.
+        self.pid = 0
+        #: The host's end of standard input: non-blocking, not inherited.
+        self.stdin = -1
+        #: The host's end of standard output: non-blocking, not inherited.
+        self.stdout = -1
+        #: The host's end of standard error: non-blocking, not inherited.
+        self.stderr = -1
+        #: Readable, and from then on always, once the server process has ended.
+        self.exit_fd = -1
+        # Guards the fields above, the two lists and `_status`. Never held over a wait.
+        self._lock = threading.Lock()
+        self._status: int | None = None
+        # The ends of pipes that are the host's, and the server's as long as the host has them.
+        self._owned: list[int] = []
+        self._passed: list[int] = []
+        # Held by the one thread that closes, so that a second one returns when all is done.
+        self._closing = threading.Lock()
+        self._closed = False
+        self._gone = False
+        _living.add(self)
+
+    def __repr__(self) -> str:
+        state = "closed" if self._closed else "running" if self._status is None else "ended"
+        return f"<{type(self).__name__} pid={self.pid} {state} status={self._status}>"
+
+    # How it is done is for the subclass.
+
+    def _read_status(self) -> int | None:
+        """The exit status if it is known by now. Called with the lock held; never blocks."""
+        raise NotImplementedError
+
+    def _end(self, deadline: float) -> bool:
+        """End the whole tree; True when it is known that nothing is left."""
+        raise NotImplementedError
+
+    def _let_go(self) -> None:
+        """Give back what the subclass holds besides the descriptors. The lock is not held."""
+
+    def terminate(self) -> None:
+        """Send SIGTERM to the server's process group."""
+        raise NotImplementedError
+
+    def kill(self) -> None:
+        """Send SIGKILL to everything that descends from the server. Does not wait."""
+        raise NotImplementedError
+
+    # What all have in common.
+
+    def status(self) -> int | None:
+        """The exit status, None while the server runs; negative is the signal that ended it."""
+        with self._lock:
+            if self._status is None and self.exit_fd >= 0:
+                self._status = self._read_status()
+            return self._status
+
+    def wait(self, timeout: float) -> int | None:
+        """Wait for the server process to end; its status, or None when the time is up."""
+        if self.status() is not None:
+            return self._status
+        copy: list[int] = []
+        try:
+            with self._lock:
+                if self.exit_fd < 0:
+                    return self._status
+                # A copy, because `close` in another thread frees the number for other files.
+                copy.extend(map(os.dup, (self.exit_fd,)))
+            readable(copy[0], timeout)
+        finally:
+            close_all(copy)
+        return self.status()
+
+    def close_stdin(self) -> None:
+        """End the server's standard input. May be called again."""
+        with self._lock:
+            descriptor, self.stdin = self.stdin, -1
+            if descriptor >= 0:
+                self._owned.remove(descriptor)
+                os.close(descriptor)
+
+    def close(self, timeout: float = 2.0) -> bool:
+        """Kill what is left, and close every descriptor; True when nothing of the tree is left.
+
+        May be called again, then it returns what the first call found out. An interrupt cuts the
+        waiting short, not the killing and not the closing.
+        """
+        with self._closing:
+            if self._closed:
+                return self._gone
+            try:
+                self._gone = self._end(time.monotonic() + timeout)
+            finally:
+                try:
+                    self.status()
+                finally:
+                    with self._lock:
+                        self._close_descriptors()
+                    self._let_go()
+                    self._closed = True
+                    _living.discard(self)
+            return self._gone
+
+    def drop_after_fork(self) -> None:
+        """In a forked child of the host: close the copies. Takes no lock and signals nobody."""
+        self._lock = threading.Lock()
+        self._closing = threading.Lock()
+        self._closed = True
+        self._close_descriptors()
+
+    def _make_pipes(self) -> None:
+        """Open the three pipes; the server's ends go to `_passed` in the order of its streams."""
+        self._owned.extend(chain.from_iterable(starmap(os.pipe, repeat((), 3))))
+        stdin, self.stdin, self.stdout, stdout, self.stderr, stderr = self._owned
+        self._passed[:] = stdin, stdout, stderr
+        self._owned[:] = self.stdin, self.stdout, self.stderr
+        for descriptor in self._owned:
+            os.set_blocking(descriptor, False)
+
+    def _close_descriptors(self) -> None:
+        self.stdin = self.stdout = self.stderr = self.exit_fd = -1
+        close_all(self._passed)
+        close_all(self._owned)
+
+
+# Every child that may hold descriptors, for a fork. Adding and removing are single steps.
+_living: weakref.WeakSet[Child] = weakref.WeakSet()
+
+
+def drop_children() -> None:
+    """In a forked child of the host: `drop_after_fork` for every child there is."""
+    for child in list(_living):
+        child.drop_after_fork()
+    _living.clear()
+
+
+def close_all(descriptors: list[int]) -> None:
+    """Close the descriptors and empty the list, in one step that no interrupt can divide."""
+    last = starmap(descriptors.pop, repeat((), len(descriptors)))
+    deque(map(os.close, last), maxlen=0)
+
+
+def readable(descriptor: int, timeout: float, events: int = select.POLLIN) -> bool:
+    """Wait until the descriptor is readable or hung up; with `events` 0, until it is hung up."""
+    watch = select.poll()
+    watch.register(descriptor, events)
+    return bool(watch.poll(min(max(0.0, timeout) * 1000, LONGEST_WAIT)))
+
+
+@functools.cache
+def pidfd_works() -> bool:
+    """Whether the system has descriptors for processes, and lets this process use them."""
+    if not hasattr(os, "pidfd_open"):
+        return False
+    try:
+        os.close(os.pidfd_open(os.getpid()))
+    except OSError:
+        return False  # a kernel older than the call, or a sandbox that forbids it
+    return True

@@ -1,0 +1,276 @@
+"""The threads of one server: one reads, one writes, one drains standard error.
+
+Only the writer writes. Callers hand it whole frames through a queue, so that a server that stops
+reading holds nobody up past a deadline, and an interrupt can never tear a frame. The reader cuts
+and parses what comes, lets the session say what it means, and hands the events on; it never writes.
+All three also listen to a *wake* pipe: closing its other end ends them, whatever they wait for.
+"""
+
+from __future__ import annotations
+
+import _thread
+import collections
+import logging
+import os
+import select
+import threading
+import time
+from collections.abc import Callable
+
+from lspkit.errors import FramingError
+from lspkit.protocol.events import Event
+from lspkit.protocol.framing import FrameReader
+from lspkit.protocol.messages import parse
+from lspkit.protocol.session import Session, State
+from lspkit.runtime.launch import Child
+from lspkit.runtime.waiting import Waiter
+
+log = logging.getLogger("lspkit.runtime")
+
+#: Frames that wait to be written, in bytes, before callers have to wait for room.
+QUEUE_LIMIT = 8 * 1024 * 1024
+#: Of standard error, so many last bytes are kept.
+STDERR_KEPT = 64 * 1024
+#: One read.
+CHUNK = 256 * 1024
+#: When a server ends: how long its exit status and last words may take.
+LAST_WORDS = 0.02
+
+_GONE = select.POLLHUP | select.POLLERR | select.POLLNVAL
+
+
+class Connection:
+    """One server process with its session.
+
+    `lock` guards the session and the order of the queue; everything else says whose it is.
+    `on_event`, `on_lost` (the conversation is over) and `on_exit` (the process is) are called by
+    the reader, without the lock.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        child: Child,
+        session: Session,
+        lock: threading.Lock,
+        *,
+        on_event: Callable[[Event], None],
+        on_lost: Callable[[str], None],
+        on_exit: Callable[[], None],
+        initialize_by: float,
+    ) -> None:
+        self.child = child
+        self.session = session
+        self.lock = lock
+        self._on_event = on_event
+        self._on_lost = on_lost
+        self._on_exit = on_exit
+        self._initialize_by = initialize_by
+        self._frames = FrameReader()
+        self._queue: collections.deque[bytes | None] = collections.deque()
+        #: Bytes ever queued (by callers, under the lock) and ever written (by the writer).
+        self._queued, self._written = 0, 0
+        #: Released when there is something to write.
+        self._something = _thread.allocate_lock()
+        self._something.acquire()
+        #: Those who wait for room. Appended to under the lock, emptied by the writer.
+        self._want_room: collections.deque[Waiter] = collections.deque()
+        self._stderr: collections.deque[bytes] = collections.deque()
+        self._stderr_size = 0
+        self._wake_read, self._wake_write = os.pipe()
+        self.last_received = time.monotonic()
+        jobs = (("reader", self._read), ("writer", self._write), ("stderr", self._drain))
+        self._threads = [
+            threading.Thread(target=job, name=f"lspkit-{name}-{what}", daemon=True)
+            for what, job in jobs
+        ]
+
+    def start(self) -> None:
+        """Start the three threads."""
+        for thread in self._threads:
+            thread.start()
+
+    # Callers
+
+    def post(self, *frames: bytes) -> None:
+        """Queue frames. The caller holds the lock."""
+        self._queue.extend(frames)
+        self._queued += sum(map(len, frames))
+        if self._something.locked():
+            self._something.release()
+
+    def has_room(self) -> bool:
+        """Whether callers may queue more."""
+        return self._queued - self._written < QUEUE_LIMIT
+
+    def room(self) -> Waiter:
+        """Complete as soon as there is room. The caller holds the lock."""
+        waiter = Waiter()
+        self._want_room.append(waiter)
+        if self.has_room():
+            waiter.complete()
+        return waiter
+
+    def stderr_tail(self, limit: int = 2000) -> str:
+        """The last words of the server on standard error."""
+        return b"".join(list(self._stderr))[-limit:].decode("utf-8", "replace").strip()
+
+    def close(self, timeout: float) -> bool:
+        """End the threads, then the process tree and the descriptors. True if nothing is left."""
+        wake, self._wake_write = self._wake_write, -1
+        if wake != -1:
+            os.close(wake)
+        self._queue.append(None)
+        if self._something.locked():
+            self._something.release()
+        deadline = time.monotonic() + timeout
+        for thread in self._threads:
+            if thread is not threading.current_thread() and thread.ident is not None:
+                thread.join(max(0.0, deadline - time.monotonic()))
+        gone = self.child.close(max(0.1, deadline - time.monotonic()))
+        # A thread that is still there may use its descriptor; only then it is left to it.
+        if not any(thread.is_alive() for thread in self._threads):
+            read, self._wake_read = self._wake_read, -1
+            if read != -1:
+                os.close(read)
+            return gone
+        return False
+
+    def drop_after_fork(self) -> None:
+        """In a forked child: give up the descriptors, and touch nothing else."""
+        for descriptor in (self._wake_read, self._wake_write):
+            if descriptor != -1:
+                os.close(descriptor)
+        self._wake_read = self._wake_write = -1
+        self.child.drop_after_fork()
+
+    # The reader
+
+    def _read(self) -> None:
+        reason = "it closed its output"
+        try:
+            reason = self._read_all()
+        except Exception as problem:  # a fault of ours must not leave callers waiting
+            log.exception("the reader of %s failed", threading.current_thread().name)
+            reason = f"lspkit's reader failed: {problem!r}"
+        finally:
+            self._threads[2].join(LAST_WORDS)
+            self._on_lost(reason)
+            self._await_exit()
+            self._on_exit()
+
+    def _read_all(self) -> str:
+        output, ended, wake = self.child.stdout, self.child.exit_fd, self._wake_read
+        poll = select.poll()
+        for descriptor in (output, ended, wake):
+            poll.register(descriptor, select.POLLIN)
+        while True:
+            ready = dict(poll.poll(self._patience()))
+            if wake in ready:
+                return "lspkit closed it"
+            if output in ready:
+                data = self._chunk(output)
+                if data:
+                    self.last_received = time.monotonic()
+                    self._take(data)
+                    if self._frames.error is not None:
+                        return self._framing_failed(self._frames.error)
+                    continue
+                if data is not None:
+                    return "it closed its output"
+            if ended in ready and self.child.status() is not None:
+                return "it ended"
+            if not ready:
+                return "it did not answer initialize in time"
+
+    def _await_exit(self) -> None:
+        """A server may close its output well before it ends."""
+        poll = select.poll()
+        poll.register(self.child.exit_fd, select.POLLIN)
+        poll.register(self._wake_read, select.POLLIN)
+        while self.child.status() is None:
+            if self._wake_read in dict(poll.poll()):
+                return
+
+    def _patience(self) -> float | None:
+        if self.session.state is not State.INITIALIZING:
+            return None
+        return max(0.0, self._initialize_by - time.monotonic()) * 1000
+
+    @staticmethod
+    def _chunk(descriptor: int) -> bytes | None:
+        try:
+            return os.read(descriptor, CHUNK)
+        except BlockingIOError:
+            return None
+
+    @staticmethod
+    def _framing_failed(error: FramingError) -> str:
+        return f"its output makes no sense: {error.message}"
+
+    def _take(self, data: bytes) -> None:
+        for body in self._frames.feed(data):
+            message = parse(body)
+            with self.lock:
+                event, reply = self.session.receive(message)
+                if reply is not None:
+                    self.post(reply)
+            if event is not None:
+                self._on_event(event)
+
+    @property
+    def noise(self) -> int:
+        """Bytes on standard output that were no message."""
+        return self._frames.skipped
+
+    # The writer
+
+    def _write(self) -> None:
+        poll = select.poll()
+        poll.register(self.child.stdin, select.POLLOUT)
+        poll.register(self._wake_read, select.POLLIN)
+        while True:
+            self._something.acquire()
+            while self._queue:
+                data = self._queue.popleft()
+                if data is None or not self._write_all(data, poll):
+                    return
+                self._written += len(data)
+                while self._want_room and self.has_room():
+                    self._want_room.popleft().complete()
+
+    def _write_all(self, data: bytes, poll: select.poll) -> bool:
+        rest = memoryview(data)
+        while rest:
+            try:
+                rest = rest[os.write(self.child.stdin, rest) :]
+            except BlockingIOError:
+                if self._wake_read in dict(poll.poll()):
+                    return False
+            except OSError:
+                return False  # the server is gone; the reader will say so
+        return True
+
+    # Standard error
+
+    def _drain(self) -> None:
+        poll = select.poll()
+        poll.register(self.child.stderr, select.POLLIN)
+        poll.register(self._wake_read, select.POLLIN)
+        while True:
+            ready = dict(poll.poll())
+            if self.child.stderr in ready:
+                data = self._chunk(self.child.stderr)
+                if data:
+                    self._keep(data)
+                    continue
+                if data is not None:
+                    return
+            if self._wake_read in ready:
+                return
+
+    def _keep(self, data: bytes) -> None:
+        self._stderr.append(data)
+        self._stderr_size += len(data)
+        while len(self._stderr) > 1 and self._stderr_size - len(self._stderr[0]) >= STDERR_KEPT:
+            self._stderr_size -= len(self._stderr.popleft())

@@ -1,0 +1,172 @@
+"""The local engine: drives operations on the servers of this process.
+
+`run` drives an operation in the caller's thread, `submit` drives the same generator without one.
+Each effect of an operation is performed by a generator of waits (`waiting.py`), so there is one
+way to ask a server, whoever waits for it.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Generator
+from concurrent.futures import Future
+from typing import Any
+
+import msgspec
+
+from lspkit.config import Config
+from lspkit.edits.paths import boundary_of
+from lspkit.errors import Cancelled, LspkitError, RequestTimeout, WorkspaceClosed
+from lspkit.operations import (
+    OPERATIONS,
+    Ask,
+    Effect,
+    Examine,
+    FindPlaces,
+    Place,
+    ReadText,
+    Request,
+)
+from lspkit.protocol.text import Text
+from lspkit.runtime import host
+from lspkit.runtime.asking import Asking
+from lspkit.runtime.examining import Examining
+from lspkit.runtime.files import Files
+from lspkit.runtime.pool import Pool
+from lspkit.runtime.shutdown import stop
+from lspkit.runtime.submit import Task
+from lspkit.runtime.timers import Timers
+from lspkit.runtime.waiting import Call, Cancel, Steps, block
+from lspkit.runtime.workers import Workers
+
+
+class Limits(msgspec.Struct, frozen=True):
+    """What the caller of one operation allows."""
+
+    timeout: float | None = None
+    cancel: Cancel | threading.Event | None = None
+
+
+class LocalEngine:
+    """Servers in this process. Construction starts nothing."""
+
+    def __init__(self, root: str, config: Config, version: str) -> None:
+        security = config.security
+        boundary = boundary_of(
+            root, exclude=security.exclude, allow_external=security.allow_external_paths
+        )
+        self.config = config
+        self.files = Files(boundary)
+        self._workers = Workers()
+        self._timers = Timers()
+        #: Counts the reports of all servers.
+        self.epoch = 0
+        self.pool = Pool(config, self.files, self._workers, version, self._on_change)
+        self._asking = Asking(self.files, self.pool, config)
+        self._examining = Examining(self._asking)
+        #: Guards `_closed`, and makes a second closer wait for the first.
+        self._close_lock = threading.Lock()
+        self._closed = ""
+        host.register(self)
+
+    def run(self, request: Request, limits: Limits) -> Any:
+        """Do it, and return its result."""
+        call = Call(limits.timeout, limits.cancel)
+        return block(self._steps(request, call), call)
+
+    def submit(self, request: Request, limits: Limits) -> Future[Any]:
+        """Do it without a thread that waits."""
+        call = Call(limits.timeout, limits.cancel)
+        task = Task(self._steps(request, call), call, self._workers, self._timers)
+        task.start()
+        return task.future
+
+    def _steps(self, request: Request, call: Call) -> Steps[Any]:
+        if self._closed:
+            raise WorkspaceClosed(self._closed)
+        operation: Generator[Effect, Any, Any] = OPERATIONS[type(request)].steps(request)
+        try:
+            effect = next(operation)
+            while True:
+                try:
+                    answer = yield from self._perform(effect, call)
+                except LspkitError as problem:
+                    # The operation may know better; one that does not lets it pass.
+                    effect = operation.throw(self._closed_or(problem))
+                    continue
+                effect = operation.send(answer)
+        except StopIteration as end:
+            return end.value
+
+    def _closed_or(self, problem: LspkitError) -> LspkitError:
+        """What a closing workspace does to its calls in flight is not the server's fault."""
+        keep = isinstance(problem, Cancelled | RequestTimeout)
+        return WorkspaceClosed(self._closed) if self._closed and not keep else problem
+
+    def _perform(self, effect: Effect, call: Call) -> Steps[Any]:
+        match effect:
+            case Ask():
+                return (yield from self._asking.ask(effect, call))
+            case FindPlaces():
+                return self._find_places(effect)
+            case Examine():
+                return (yield from self._examining.examine(effect, call))
+            case ReadText():
+                if effect.text is not None:
+                    return Text(effect.text)
+                return self.files.read(self.files.locate(effect.path)).text
+
+    def _find_places(self, effect: FindPlaces) -> dict[str, Place]:
+        found: dict[str, Place] = {}
+        opened = self._open_texts(effect) if effect.texts else {}
+        for uri in effect.uris:
+            path, readable = self.files.place(uri)
+            text = opened.get(uri)
+            if text is None and effect.texts and readable is not None and uri != effect.asked_uri:
+                text = self.files.text_at(readable)
+            found[uri] = Place(path, text)
+        return found
+
+    def _open_texts(self, effect: FindPlaces) -> dict[str, Text]:
+        """Texts that the server itself has open: those, not the disk, are what it speaks of."""
+        if effect.uris == (effect.asked_uri,):
+            return {}
+        texts: dict[str, Text] = {}
+        for server in self.pool.servers():
+            if server.id != effect.server:
+                continue
+            with server.lock:
+                for uri in effect.uris:
+                    document = server.documents.get(uri)
+                    if document is not None:
+                        texts[uri] = document.text
+        return texts
+
+    def _on_change(self) -> None:
+        self.epoch += 1
+
+    # The end
+
+    def close(self) -> None:
+        """End all servers. Safe from any thread, any number of times, and at interpreter exit."""
+        with self._close_lock:
+            if self._closed:
+                return
+            self._closed = "this workspace was closed"
+            try:
+                stop(self.pool.shut())
+            finally:
+                self._workers.close()
+                self._timers.close()
+                # A start that was under way meanwhile has seen that it is too late; make sure.
+                stop(self.pool.shut())
+                host.unregister(self)
+
+    def drop_after_fork(self) -> None:
+        """In a forked child: this workspace belongs to the parent."""
+        self._close_lock = threading.Lock()
+        self._closed = "this workspace belongs to the process that was forked"
+        self._workers = Workers()
+        self._workers.close()
+        self._timers = Timers()
+        self.pool.drop_after_fork()

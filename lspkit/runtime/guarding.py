@@ -1,0 +1,233 @@
+"""The host's side of the guardian process: starting it, sharing it, stopping and reaping it.
+
+There is one guardian for each host. It starts with the first server, or earlier by `prestart`, and
+stops when nobody uses it: each `Child` is a user, and so is everyone between `retain` and
+`release`. A guardian that was killed, or that was started by another user or before a fork, is
+replaced by the next one who needs it. The program itself is guardian.py; what is said to it about
+a single server is in launch.py.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import os
+import signal
+import socket
+import sys
+import threading
+from typing import Protocol
+
+from lspkit.runtime.child import pidfd_works, readable
+
+#: The program that runs as the guardian, as a plain file.
+PROGRAM = os.path.join(os.path.dirname(os.path.abspath(__file__)), "guardian.py")
+#: Seconds in which the guardian has to take a request.
+REQUEST_TIMEOUT = 10.0
+#: Seconds in which an idle guardian has to end before it is killed.
+STOP_TIMEOUT = 1.0
+
+
+class Guardian:
+    """One guardian process, owned by the host that started it."""
+
+    def __init__(self) -> None:
+        #: How many children came from it and are not yet closed. Guarded by this module's lock.
+        self.users = 0
+        #: Who started it; servers would run with the rights of that user.
+        self.identity = identity()
+        self._pids: list[int] = []
+        self._pidfds: list[int] = []
+        self._channel, far_end = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self._channel.settimeout(REQUEST_TIMEOUT)
+        try:
+            with far_end:
+                self._start(far_end.fileno())
+        except BaseException:
+            self.stop()
+            raise
+
+    def _start(self, channel: int) -> None:
+        argv = [sys.executable, "-I", "-S", PROGRAM, str(os.getpid())]
+        spawn = functools.partial(
+            os.posix_spawn,
+            sys.executable,
+            argv,
+            os.environ.copy(),
+            file_actions=[
+                (os.POSIX_SPAWN_DUP2, channel, 0),
+                # Not the host's own: whoever reads those would wait for the guardian to end.
+                (os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_RDWR, 0),
+                (os.POSIX_SPAWN_OPEN, 2, os.devnull, os.O_RDWR, 0),
+            ],
+            # A session of its own: a terminal's interrupt must not reach it.
+            setsid=True,
+            setsigmask=(),
+            setsigdef=signal.valid_signals(),
+        )
+        # One call of C code from the new process to the list, so that no interrupt can lose it.
+        self._pids.extend(itertools.starmap(spawn, [()]))
+        self._pidfds.extend(map(os.pidfd_open, self._pids))
+
+    @property
+    def pid(self) -> int:
+        """Its process id, 0 once it is stopped."""
+        return self._pids[0] if self._pids else 0
+
+    def usable(self) -> bool:
+        """Whether it runs, as this process and this user."""
+        return (
+            self.identity == identity()
+            and bool(self._pidfds)
+            and not readable(self._pidfds[0], timeout=0)
+        )
+
+    def send(self, descriptors: list[int]) -> bool:
+        """Hand over the descriptors of one server; False when the guardian is no more."""
+        try:
+            socket.send_fds(self._channel, [b"L"], descriptors)
+        except (BrokenPipeError, ConnectionResetError):
+            return False
+        return True
+
+    def stop(self) -> None:
+        """End and reap it. Only for the one who found it without users."""
+        try:
+            # Says it to all copies of the socket, also to those in a forked child of the host.
+            self._channel.shutdown(socket.SHUT_RDWR)
+        except OSError:
+            pass  # it has ended by itself
+        for pidfd in self._pidfds:
+            if not readable(pidfd, STOP_TIMEOUT):
+                signal.pidfd_send_signal(pidfd, signal.SIGKILL)
+                readable(pidfd, STOP_TIMEOUT)
+            try:
+                # By descriptor, since the number may be another's if the embedding program has
+                # reaped this child with a wait for any.
+                os.waitid(os.P_PIDFD, pidfd, os.WEXITED | os.WNOHANG)
+            except ChildProcessError:
+                pass
+        self.forget()
+
+    def forget(self) -> None:
+        """Close the descriptors and do nothing to the process, which may be the parent's."""
+        self._channel.close()
+        self._pids.clear()
+        while self._pidfds:
+            os.close(self._pidfds.pop())
+
+
+class User(Protocol):
+    """Who holds on to a guardian."""
+
+    guardian: Guardian | None
+
+
+# Guards the two below and `Guardian.users`. Held while a guardian is started, which takes a
+# millisecond and which all who come meanwhile have to wait for; never while one is stopped.
+_lock = threading.Lock()
+_current: Guardian | None = None
+_retained = 0
+
+
+def acquire(user: User) -> Guardian:
+    """Make `user` hold the guardian, which is started when there is none."""
+    with _lock:
+        guardian, idle = _running()
+        # Two stores and no call: an interrupt cannot come between them.
+        guardian.users, user.guardian = guardian.users + 1, guardian
+    if idle is not None:
+        idle.stop()
+    return guardian
+
+
+def give_back(user: User) -> None:
+    """The opposite of `acquire`; the last one stops the guardian. May be called again."""
+    with _lock:
+        guardian, user.guardian = user.guardian, None
+        if guardian is None:
+            return
+        guardian.users -= 1
+        idle = _idle(guardian)
+    if idle is not None:
+        idle.stop()
+
+
+def retain() -> None:
+    """Keep the guardian, once it runs, also while it has no server. Pair it with `release`."""
+    global _retained
+    with _lock:
+        _retained += 1
+
+
+def release() -> None:
+    """The opposite of `retain`: the last one stops the guardian if it has no server."""
+    global _retained
+    with _lock:
+        _retained -= 1
+        idle = None if _current is None else _idle(_current)
+    if idle is not None:
+        idle.stop()
+
+
+def prestart() -> None:
+    """Start the guardian and do not wait for it. Call it between `retain` and `release`."""
+    if not guardian_can_run():
+        return
+    with _lock:
+        _, idle = _running()
+    if idle is not None:
+        idle.stop()
+
+
+def guardian_pid() -> int:
+    """Process id of the guardian that runs now, 0 for none."""
+    with _lock:
+        return 0 if _current is None else _current.pid
+
+
+def drop_after_fork() -> None:
+    """In a forked child: forget the parent's guardian. Takes no lock."""
+    global _lock, _current, _retained
+    _lock = threading.Lock()
+    guardian, _current, _retained = _current, None, 0
+    if guardian is not None:
+        guardian.forget()
+
+
+@functools.cache
+def guardian_can_run() -> bool:
+    """Whether this system has what the guardian needs, and an interpreter to run it."""
+    program = os.path.basename(sys.executable or "")
+    if sys.platform != "linux" or not pidfd_works():
+        return False
+    # An application that embeds or bundles Python would start itself once more.
+    if getattr(sys, "frozen", False) or not program.startswith(("python", "pypy")):
+        return False
+    return os.path.isfile(PROGRAM)
+
+
+def identity() -> tuple[object, ...]:
+    """This process and its rights."""
+    return os.getpid(), os.getresuid(), os.getresgid(), os.getgroups()
+
+
+def _running() -> tuple[Guardian, Guardian | None]:
+    """The guardian to use, and one to stop if that one took its place. With the lock held."""
+    global _current
+    former = _current
+    if former is not None and former.usable():
+        return former, None
+    _current = Guardian()
+    # A former one that still has users is stopped by the last of them.
+    return _current, former if former is not None and former.users == 0 else None
+
+
+def _idle(guardian: Guardian) -> Guardian | None:
+    """The guardian if it is to be stopped now, which it is told once. With the lock held."""
+    global _current
+    if guardian.users or (guardian is _current and _retained > 0):
+        return None
+    if guardian is _current:
+        _current = None
+    return guardian

@@ -1,0 +1,448 @@
+"""One live server: its process, its documents, and the step from "as the server knows it" to "as
+the caller means it".
+
+That step, the encoding of the position, and the queueing of the change and of the question are done
+under the server's one lock, with no I/O inside: files are looked at and read before, and what was
+read is only used if the document has not moved on meanwhile. So a question always follows the text
+that it is about, and its answer is read against that very text.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from lspkit.diagnostics.store import Push, Store
+from lspkit.errors import LspkitError, RequestTimeout, ServerBroken, ServerUnavailable
+from lspkit.protocol import events
+from lspkit.protocol.capabilities import DocumentKey
+from lspkit.protocol.documents import Document, Documents, View
+from lspkit.protocol.session import Opening, Session, State
+from lspkit.protocol.text import Encoding, Text
+from lspkit.protocol.uris import path_to_uri
+from lspkit.runtime.connection import Connection
+from lspkit.runtime.files import Content, File, Files
+from lspkit.runtime.launch import LaunchError, launch
+from lspkit.runtime.waiting import Waiter
+from lspkit.servers import Choice
+
+log = logging.getLogger("lspkit.runtime")
+
+#: Params of a request, made from the document as it is when the request is queued.
+Build = Callable[[str, Text, Encoding], Any]
+
+
+class Ticket(msgspec.Struct):
+    """A request under way. Its waiter gets `Answered`, `Failed` or `Lost`."""
+
+    method: str
+    waiter: Waiter
+    #: None for a request about no document.
+    view: View | None
+    id: int = 0
+    document: Document | None = None
+
+
+class Lost(msgspec.Struct, frozen=True):
+    """What a waiter gets when the server ends."""
+
+    error: LspkitError
+
+
+class Server:
+    """A server process and what it knows. `start` once, ask from any thread, `close` once."""
+
+    def __init__(
+        self,
+        choice: Choice,
+        root: str,
+        files: Files,
+        *,
+        initialize_timeout: float,
+        version: str,
+        on_change: Callable[[], None],
+        on_gone: Callable[[Server], None],
+    ) -> None:
+        self.choice = choice
+        self.id = choice.id
+        self.root = root
+        self._files = files
+        self._initialize_timeout = initialize_timeout
+        self._on_change = on_change
+        self._on_gone = on_gone
+        #: Guards everything below, and the session and queue of the connection.
+        self.lock = threading.Lock()
+        self.session = Session(
+            Opening(
+                root_uri=path_to_uri(root),
+                root_name=os.path.basename(root) or root,
+                process_id=os.getpid(),
+                client_version=version,
+                initialization=choice.definition.initialization,
+                settings=choice.definition.settings,
+            )
+        )
+        self.documents = Documents(self.session.capabilities, "utf-16")
+        self.store = Store()
+        self.connection: Connection | None = None
+        #: Why it cannot be used (any more).
+        self.failure: LspkitError | None = None
+        #: Whether lspkit is ending it.
+        self.closing = False
+        #: Rung when it has ended.
+        self.bell: Waiter | None = None
+        self._ready = False
+        self._on_ready: list[Waiter] = []
+        self._on_news: list[Waiter] = []
+        self._turns: dict[str, list[Waiter]] = {}
+        #: How many pieces of work with progress have ended; those under way are in the session.
+        self.progress_ended = 0
+        #: Whether answers can be trusted: some servers answer before they know the project.
+        self.loaded = choice.definition.readiness == "initialized"
+        #: Whether its pushes have carried versions so far.
+        self.gives_versions = True
+        self._written_at: dict[str, float] = {}
+
+    def __repr__(self) -> str:
+        return f"<Server {self.id} {self.state} root={self.root}>"
+
+    @property
+    def state(self) -> str:
+        """One word."""
+        if self.failure is not None:
+            return "broken"
+        if self.closing:
+            return "stopping"
+        return "running" if self._ready else "starting"
+
+    # Coming up
+
+    def start(self) -> None:
+        """Start the process and begin the conversation. Blocks for some milliseconds."""
+        argv = self.choice.argv
+        deadline = time.monotonic() + self._initialize_timeout
+        environment = {**os.environ, **self.choice.config.env}
+        try:
+            child = launch(argv, cwd=self.root, env=environment)
+        except LaunchError as problem:
+            message = f"{self.id} cannot be started: {argv[0]}: {problem.message}"
+            self._fail(ServerUnavailable(message, server=self.id, looked_for=argv[0]))
+            return
+        connection = Connection(
+            self.id,
+            child,
+            self.session,
+            self.lock,
+            on_event=self._on_event,
+            on_lost=self._on_lost,
+            on_exit=self._ring,
+            initialize_by=deadline,
+        )
+        with self.lock:
+            self.connection = connection
+            connection.post(self.session.initialize(tag=None))
+            gone = self.closing
+        connection.start()
+        if gone:  # the workspace was closed meanwhile, and saw no connection to close
+            connection.close(2.0)
+        log.debug("%s started, pid %d", self.id, child.pid)
+
+    def ready(self) -> Waiter:
+        """Complete as soon as the server can be asked, or never will be."""
+        waiter = Waiter()
+        with self.lock:
+            settled = self._ready or self.failure is not None
+            if not settled:
+                self._on_ready.append(waiter)
+        if settled:
+            waiter.complete()
+        return waiter
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether it can be asked now."""
+        return self._ready and self.failure is None
+
+    def _came_up(self) -> None:
+        with self.lock:
+            connection = self.connection
+            if connection is None or self.closing:
+                return
+            self.documents = Documents(self.session.capabilities, self.session.encoding)
+            connection.post(*self.session.initialized())
+            self._ready = True
+            waiters, self._on_ready = self._on_ready, []
+        for waiter in waiters:
+            waiter.complete()
+        log.debug("%s is ready", self.id)
+
+    # Asking
+
+    def ask(self, method: str, params: Any) -> Ticket:
+        """Queue a request about no document."""
+        ticket = Ticket(method, Waiter(), None)
+        with self.lock:
+            self._queue(ticket, [], params)
+        return ticket
+
+    def ask_about(self, file: File, text: str | None, method: str, build: Build) -> Ticket:
+        """Bring the document up to date and queue a request about it, in one step."""
+        key = DocumentKey(file.uri, self.choice.language)
+        given = None if text is None else Text(text)
+        content: Content | None = None
+        while True:
+            with self.lock:
+                ticket = self._ask_about(file, key, given, content, method, build)
+            if ticket is not None:
+                return ticket
+            content = self._files.read(file)  # outside the lock, then compare and set
+
+    def _ask_about(
+        self,
+        file: File,
+        key: DocumentKey,
+        given: Text | None,
+        content: Content | None,
+        method: str,
+        build: Build,
+    ) -> Ticket | None:
+        document = self.documents.get(file.uri)
+        encoding = self.session.encoding
+        notes: list[Any] = []
+        if (
+            given is None
+            and document is not None
+            and not document.unsure
+            and self._files.same(document.stamp, file)
+        ):
+            params = build(key.uri, document.text, encoding)
+        else:
+            text, stamp = given, None
+            if text is None:
+                if content is None:
+                    return None
+                text, stamp = content.text, content.stamp
+            # First the params, which may be refused: then nothing has changed and nothing is sent.
+            params = build(key.uri, text, encoding)
+            document, notes = self.documents.sync(key, text, stamp)
+        view = View(key.uri, document.text, document.version, encoding)
+        ticket = Ticket(method, Waiter(), view, document=document)
+        if method:
+            self._queue(ticket, notes, params)
+        else:
+            self._post(notes)
+            ticket.waiter.complete()
+        self.documents.commit(document)
+        if notes:
+            self._written_at[key.uri] = time.monotonic()
+        return ticket
+
+    def sync(self, file: File, text: str | None) -> Ticket:
+        """Bring the document up to date, and ask nothing."""
+        return self.ask_about(file, text, "", _nothing)
+
+    def restore(self, file: File) -> None:
+        """Let the server see the disk again after a caller's own text."""
+        with self.lock:
+            document = self.documents.get(file.uri)
+            if not self.is_ready or document is None or document.stamp is not None:
+                return
+            if file.stamp is None:
+                self._post(self.documents.close(file.uri))
+                return
+        self.sync(file, None)
+
+    def _post(self, notes: list[Any]) -> None:
+        connection = self._connected()
+        connection.post(*[self.session.notify(method, params) for method, params in notes])
+
+    def _queue(self, ticket: Ticket, notes: list[Any], params: Any) -> None:
+        connection = self._connected()
+        frames = [self.session.notify(method, said) for method, said in notes]
+        try:
+            ticket.id, frame = self.session.request(ticket.method, params, ticket.waiter)
+            connection.post(*frames, frame)
+        except BaseException:
+            self.session.pending.pop(ticket.id, None)
+            raise
+        if ticket.document is not None:
+            ticket.document.holds += 1
+
+    def written_at(self, uri: str) -> float:
+        """When the document last changed for the server, by the monotonic clock."""
+        return self._written_at.get(uri, 0.0)
+
+    def _connected(self) -> Connection:
+        if self.failure is not None:
+            raise self.failure
+        if self.connection is None or self.session.state is not State.RUNNING:
+            raise ServerBroken(f"{self.id} is {self.state}", server=self.id)
+        return self.connection
+
+    def finish(self, ticket: Ticket) -> None:
+        """The caller no longer waits; a request without an answer is taken back."""
+        with self.lock:
+            document, ticket.document = ticket.document, None
+            if document is not None and document.holds:
+                document.holds -= 1
+            if ticket.waiter.done or self.connection is None:
+                return
+            cancel = self.session.cancel(ticket.id)
+            if cancel is not None:
+                self.connection.post(cancel)
+
+    def timed_out(self, method: str, waited: float) -> RequestTimeout:
+        """The error for a caller whose time is up, with what may explain it."""
+        busy = self.session.progress.busy_with()
+        flying = tuple(pending.method for pending in list(self.session.pending.values()))
+        tail = self.connection.stderr_tail() if self.connection else ""
+        doing = f"; it says it is busy with {', '.join(busy)}" if busy else ""
+        what = f"did not answer {method}" if method else "was not ready"
+        return RequestTimeout(
+            f"{self.id} {what} within {waited:.1f} s (it is {self.state}{doing})",
+            server=self.id,
+            state=self.state,
+            progress=busy,
+            in_flight=flying,
+            stderr=tail,
+        )
+
+    # Pushes and turns
+
+    def next_news(self) -> Waiter:
+        """Complete when a push comes, a piece of work ends, or the server does."""
+        waiter = Waiter()
+        with self.lock:
+            if self.failure is None:
+                self._on_news.append(waiter)
+                return waiter
+        waiter.complete()
+        return waiter
+
+    def last_push(self, uri: str) -> Push | None:
+        """The newest push about a file."""
+        with self.lock:
+            return self.store.last(uri)
+
+    def take_turn(self, uri: str) -> Waiter:
+        """Complete when the document is this caller's alone; `end_turn` gives it on."""
+        waiter = Waiter()
+        with self.lock:
+            queue = self._turns.setdefault(uri, [])
+            queue.append(waiter)
+            first = queue[0] is waiter
+        if first:
+            waiter.complete()
+        return waiter
+
+    def end_turn(self, uri: str, waiter: Waiter) -> None:
+        """Give the turn on, or leave the queue."""
+        with self.lock:
+            queue = self._turns.get(uri, [])
+            if waiter in queue:
+                queue.remove(waiter)
+            successor = queue[0] if queue else None
+            if not queue:
+                self._turns.pop(uri, None)
+        if successor is not None:
+            successor.complete()
+
+    # What the reader hands on
+
+    def _on_event(self, event: events.Event) -> None:
+        match event:
+            case events.Answered() | events.Failed() if event.method not in ("initialize",):
+                event.tag.complete(event)
+            case events.Initialized():
+                self._came_up()
+            case events.Failed():
+                message = f"{self.id} refused initialize: {event.message}"
+                self._fail(ServerBroken(message, server=self.id, stderr=self._tail()))
+            case events.DiagnosticsPublished():
+                with self.lock:
+                    self.store.push(event.uri, event.version, event.items, time.monotonic())
+                    if event.version is None and self.documents.get(event.uri) is not None:
+                        self.gives_versions = False
+                    waiters, self._on_news = self._on_news, []
+                for waiter in waiters:
+                    waiter.complete()
+                self._on_change()
+            case events.ProgressEnded():
+                with self.lock:
+                    self.progress_ended += 1
+                    waiters, self._on_news = self._on_news, []
+                for waiter in waiters:
+                    waiter.complete()
+            case events.Said(level=1):
+                log.debug("%s says: %s", self.id, event.text)
+            case events.BadMessage():
+                log.debug("%s sent something unreadable: %s", self.id, event.reason)
+            case _:
+                pass
+
+    def _on_lost(self, reason: str) -> None:
+        """The reader's last word: the connection is over."""
+        connection = self.connection
+        status = connection.child.wait(0.02) if connection else None
+        ended = "" if status is None else f" with {describe_exit(status)}"
+        tail = self._tail()
+        last = f"; its last words: {tail.splitlines()[-1]}" if tail else ""
+        error = ServerBroken(
+            f"{self.id} is gone: {reason}{ended}{last}",
+            server=self.id,
+            exit_status=status,
+            stderr=tail,
+        )
+        self._fail(error)
+        if connection is not None and not self.closing:
+            connection.child.kill()
+            self._on_gone(self)
+
+    def _fail(self, error: LspkitError) -> None:
+        with self.lock:
+            if self.failure is None:
+                self.failure = error
+            if self.session.state not in (State.STOPPED, State.FAILED):
+                orphans = self.session.lost()
+            else:
+                orphans = list(self.session.pending.values())
+                self.session.pending.clear()
+            waiters = [pending.tag for pending in orphans if pending.tag is not None]
+            bystanders = self._on_ready + self._on_news
+            self._on_ready, self._on_news = [], []
+            self.store.forget()
+        lost = Lost(self.failure)
+        for waiter in waiters:
+            waiter.complete(lost)
+        for waiter in bystanders:
+            waiter.complete()
+
+    def _ring(self) -> None:
+        if self.bell is not None:
+            self.bell.wake()
+
+    def _tail(self) -> str:
+        return self.connection.stderr_tail() if self.connection else ""
+
+    def drop_after_fork(self) -> None:
+        """In a forked child: let go of the parent's server without touching it."""
+        self.lock = threading.Lock()
+        self.closing = True
+        if self.connection is not None:
+            self.connection.drop_after_fork()
+            self.connection = None
+
+
+def _nothing(_: str, __: Text, ___: Encoding) -> None:
+    return None
+
+
+def describe_exit(status: int) -> str:
+    """`exit status 3`, `signal 9`."""
+    return f"exit status {status}" if status >= 0 else f"signal {-status}"

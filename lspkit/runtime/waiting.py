@@ -1,0 +1,172 @@
+"""Waiting for one thing, with a deadline, a cancel and an interrupt.
+
+`Waiter` is a bare lock with a value: it has one consumer, either a thread that blocks on it or a
+callback. A `Future` or an `Event` would do the same at six times the cost, on the path of every
+request. `Call` is what one caller allows: how long, and the `Cancel` that ends it early.
+
+Steps. Everything that may wait is written as a generator that yields `(waiter, until)` and is sent
+the `Outcome`. `block` drives such a generator in the caller's thread; `runtime/submit.py` drives
+the same ones without a thread per call.
+"""
+
+from __future__ import annotations
+
+import _thread
+import enum
+import threading
+import time
+from collections.abc import Callable, Generator
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+#: A plain `threading.Event` as a cancel is looked at this often: nothing can wait on two things.
+EVENT_LOOK = 0.05
+
+
+class Outcome(enum.Enum):
+    """How a wait ended."""
+
+    DONE = "done"
+    TIMED_OUT = "timed out"
+    CANCELLED = "cancelled"
+
+
+class Waiter:
+    """Something that will be there once. Completed by any thread, awaited by one."""
+
+    __slots__ = ("_lock", "done", "on_done", "value")
+
+    def __init__(self) -> None:
+        #: Held until there is something to see.
+        self._lock = _thread.allocate_lock()
+        self._lock.acquire()
+        self.done = False
+        self.value: Any = None
+        #: Called instead of waking a thread, by whoever completes it.
+        self.on_done: Callable[[], None] | None = None
+
+    def complete(self, value: Any = None) -> None:
+        """Set the value and wake the consumer; only the first time counts."""
+        if self.done:
+            return
+        self.value = value
+        self.done = True
+        self.wake()
+
+    def wake(self) -> None:
+        """Let the consumer look around."""
+        try:
+            self._lock.release()
+        except RuntimeError:
+            pass  # nobody has looked since the last wake: one is enough
+        on_done = self.on_done
+        if on_done is not None:
+            on_done()
+
+    def wait(self, timeout: float) -> bool:
+        """Block until it is complete, woken, or the time is up; True if complete."""
+        if not self.done and timeout > 0:
+            self._lock.acquire(True, min(timeout, threading.TIMEOUT_MAX))
+        return self.done
+
+
+class Cancel:
+    """Ends a call early, from any thread. One may be given to any number of calls."""
+
+    def __init__(self) -> None:
+        self._set = False
+        #: Guards `_waiters`.
+        self._lock = threading.Lock()
+        self._waiters: list[Waiter] = []
+
+    def __repr__(self) -> str:
+        return f"<Cancel {'set' if self._set else 'not set'}>"
+
+    def set(self) -> None:
+        """Cancel, for good."""
+        self._set = True
+        with self._lock:
+            waiters = list(self._waiters)
+        for waiter in waiters:
+            waiter.wake()
+
+    def is_set(self) -> bool:
+        """Whether it was cancelled."""
+        return self._set
+
+    def watch(self, waiter: Waiter) -> None:
+        """Wake `waiter` when it is set."""
+        with self._lock:
+            self._waiters.append(waiter)
+
+    def unwatch(self, waiter: Waiter) -> None:
+        """No longer."""
+        with self._lock:
+            if waiter in self._waiters:
+                self._waiters.remove(waiter)
+
+
+#: One step of a generator that waits: for what, and until when by the monotonic clock.
+Step = tuple[Waiter, float]
+Steps = Generator[Step, Outcome, T]
+
+
+class Call:
+    """What one caller allows."""
+
+    __slots__ = ("cancel", "deadline")
+
+    def __init__(
+        self, timeout: float | None = None, cancel: Cancel | threading.Event | None = None
+    ) -> None:
+        #: By the monotonic clock.
+        self.deadline = float("inf") if timeout is None else time.monotonic() + timeout
+        self.cancel = cancel
+
+    def cancelled(self) -> bool:
+        """Whether the caller has given up."""
+        return self.cancel is not None and self.cancel.is_set()
+
+    def wait(self, waiter: Waiter, until: float) -> Outcome:
+        """Block in this thread."""
+        cancel = self.cancel
+        if cancel is None:
+            return self._wait(waiter, until, threading.TIMEOUT_MAX)
+        if isinstance(cancel, Cancel):
+            cancel.watch(waiter)
+            try:
+                return self._wait(waiter, until, threading.TIMEOUT_MAX)
+            finally:
+                cancel.unwatch(waiter)
+        return self._wait(waiter, until, EVENT_LOOK)
+
+    def _wait(self, waiter: Waiter, until: float, at_most: float) -> Outcome:
+        until = min(until, self.deadline)
+        while not waiter.done:
+            if self.cancelled():
+                return Outcome.CANCELLED
+            left = until - time.monotonic()
+            if left <= 0:
+                return Outcome.TIMED_OUT
+            waiter.wait(min(left, at_most))
+        return Outcome.DONE
+
+
+def block(steps: Steps[T], call: Call) -> T:
+    """Run a generator of waits to its end, in this thread.
+
+    An interrupt is thrown into the generator where it waits, so that it can take its request back.
+    """
+    try:
+        waiter, until = next(steps)
+        while True:
+            try:
+                outcome = call.wait(waiter, until)
+            except BaseException as interrupt:
+                waiter, until = steps.throw(interrupt)
+                continue
+            waiter, until = steps.send(outcome)
+    except StopIteration as end:
+        value: T = end.value
+        return value

@@ -1,0 +1,10 @@
+"""Which servers there are, which of them a file needs, where its root is, and which program runs.
+
+Everything here decides; nothing here starts a process.
+"""
+
+from lspkit.servers.choosing import Choice, choose
+from lspkit.servers.definition import Definition
+from lspkit.servers.roots import root_of
+
+__all__ = ["Choice", "Definition", "choose", "root_of"]

@@ -1,0 +1,96 @@
+"""Which servers a file needs, by the definitions, the configuration and the programs there are."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+
+import msgspec
+
+from lspkit.config import Config, ServerConfig
+from lspkit.servers.built_in import BUILT_IN
+from lspkit.servers.definition import Definition
+from lspkit.servers.programs import find_program
+
+
+class Choice(msgspec.Struct, frozen=True):
+    """A server that a file needs."""
+
+    definition: Definition
+    #: Program (an absolute path) and arguments; empty if no program was found.
+    argv: tuple[str, ...]
+    language: str
+    config: ServerConfig
+
+    @property
+    def id(self) -> str:
+        """The server's id."""
+        return self.definition.id
+
+
+def definitions(config: Config) -> list[Definition]:
+    """The built-in servers and those that the configuration adds, with its changes."""
+    known = {definition.id: definition for definition in BUILT_IN}
+    if isinstance(config.lsp, dict):
+        for id, said in config.lsp.items():
+            known[id] = _with(known.get(id), id, said)
+    return list(known.values())
+
+
+def _with(known: Definition | None, id: str, said: ServerConfig) -> Definition:
+    if known is None:
+        known = Definition(id=id, family=id, languages={}, commands=())
+    languages = known.languages
+    if said.extensions is not None:
+        languages = {ext: languages.get(ext, ext[1:]) for ext in said.extensions}
+    changes: dict[str, object] = {"languages": {**languages, **said.language_ids}}
+    if said.command is not None:
+        changes["commands"] = (tuple(said.command),)
+    if said.roots is not None:
+        changes["markers"] = tuple(said.roots)
+    if said.initialization is not None:
+        changes["initialization"] = said.initialization
+    if said.settings is not None:
+        changes["settings"] = said.settings
+    return msgspec.structs.replace(known, **changes)
+
+
+def choose(name: str, config: Config, folders: Sequence[str]) -> list[Choice]:
+    """The servers for a file of this name, also those whose program is missing.
+
+    Of the type checkers of one family the selected ones run; where none is selected, the first
+    one whose program is found, or else the first, so that there is something to report.
+    """
+    if not config.enabled:
+        return []
+    candidates: list[Choice] = []
+    for definition in definitions(config):
+        said = config.server(definition.id)
+        language = definition.language_of(os.path.basename(name))
+        if language is not None and not said.disabled:
+            candidates.append(Choice(definition, _argv(definition, folders), language, said))
+    return [choice for choice in candidates if _runs(choice, candidates)]
+
+
+def _runs(choice: Choice, candidates: list[Choice]) -> bool:
+    if choice.config.selects:
+        return True
+    if choice.definition.role == "lint":
+        return bool(choice.argv)
+    rivals = [
+        other
+        for other in candidates
+        if other.definition.role == "types" and other.definition.family == choice.definition.family
+    ]
+    if any(rival.config.selects for rival in rivals):
+        return False
+    found = [rival for rival in rivals if rival.argv]
+    return choice is (found or rivals)[0]
+
+
+def _argv(definition: Definition, folders: Sequence[str]) -> tuple[str, ...]:
+    for command in definition.commands:
+        program = find_program(command[0], folders)
+        if program is not None:
+            return (program, *command[1:])
+    return ()

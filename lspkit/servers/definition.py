@@ -1,0 +1,45 @@
+"""What lspkit knows about a language server. A definition is data: adding one is adding a row."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import msgspec
+
+#: `types`: of several for one language the first one found runs. `lint`: runs beside it.
+Role = Literal["types", "lint"]
+
+#: When the first answers of a server can be trusted: at once, or when the progress that opening a
+#: first document sets off has ended.
+Readiness = Literal["initialized", "progress"]
+
+
+class Definition(msgspec.Struct, frozen=True, kw_only=True):
+    """One language server."""
+
+    #: The name that people know.
+    id: str
+    #: Servers of one family and role `types` stand for each other.
+    family: str
+    role: Role = "types"
+    #: Extension, with its dot, or whole file name: `languageId`.
+    languages: dict[str, str]
+    #: Names or globs of files that mark the root of a project.
+    markers: tuple[str, ...] = ()
+    #: In order of preference.
+    commands: tuple[tuple[str, ...], ...]
+    initialization: Any = None
+    settings: dict[str, Any] = {}
+    #: Package manager: the command that installs it.
+    install: dict[str, str] = {}
+    readiness: Readiness = "initialized"
+    #: The version it was tested with here, or `documentation`.
+    verified: str = "documentation"
+
+    def language_of(self, name: str) -> str | None:
+        """The `languageId` of a file by its name, None if this server does not know it."""
+        exact = self.languages.get(name)
+        if exact is not None:
+            return exact
+        stem, dot, extension = name.rpartition(".")
+        return self.languages.get("." + extension.lower()) if dot and stem else None

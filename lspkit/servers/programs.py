@@ -1,0 +1,43 @@
+"""Which program a bare name stands for. The look-up runs nothing."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+
+from lspkit.edits.paths import is_inside
+
+
+def search_folders(workspace: str, path_variable: str | None = None) -> list[str]:
+    """Where programs are looked for: the running interpreter's scripts, then `PATH`.
+
+    Relative folders, and folders inside the workspace, are left out: a repository must not be able
+    to bring the program that opens it. The interpreter's own folder counts also there, since its
+    code is running already.
+    """
+    variable = os.environ.get("PATH", "") if path_variable is None else path_variable
+    folders = [os.path.dirname(sys.executable)] if sys.executable else []
+    for folder in variable.split(os.pathsep):
+        if not os.path.isabs(folder) or folder in folders:
+            continue
+        if not is_inside(os.path.realpath(folder), workspace):
+            folders.append(folder)
+    return folders
+
+
+def find_program(name: str, folders: Sequence[str]) -> str | None:
+    """The absolute path of a program, None if there is none that may be run."""
+    if os.path.isabs(name):
+        return name if _runnable(name) else None
+    if os.sep in name:
+        return None
+    for folder in folders:
+        path = os.path.join(folder, name)
+        if _runnable(path):
+            return path
+    return None
+
+
+def _runnable(path: str) -> bool:
+    return os.path.isfile(path) and os.access(path, os.X_OK)

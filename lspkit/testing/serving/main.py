@@ -1,0 +1,363 @@
+"""The scripted server itself: one thread, one loop, a list of timers.
+
+A message is logged as soon as it arrives. Then, in this order: documents are updated, what the
+script has to say at this moment is said, the answer is made, faults are applied, the answer goes
+out (now, later, or never), diagnostics are published. Waiting for an answer of the client keeps
+its other messages in the inbox, as a server with one thread would.
+"""
+
+from __future__ import annotations
+
+import heapq
+import json
+import os
+import select
+import signal
+import sys
+import time
+from collections import deque
+from functools import partial
+
+from lspkit.testing.serving import faults, offspring, orders
+from lspkit.testing.serving.faults import CODES, Outgoing
+from lspkit.testing.serving.language import COMPUTED, Document
+from lspkit.testing.serving.wire import Input, Output, Torn
+
+TYPE_CHECKING = False  # `typing` itself takes longer to import than the rest of the server.
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+#: Exit statuses: the command line or the script is wrong; the client sent a torn frame.
+USAGE, TORN = 64, 70
+
+_PUBLISH = "textDocument/publishDiagnostics"
+
+#: The capability that goes with a method, for methods which only a script can answer.
+_CAPABILITY = {
+    "textDocument/declaration": "declarationProvider",
+    "textDocument/typeDefinition": "typeDefinitionProvider",
+    "textDocument/implementation": "implementationProvider",
+    "textDocument/prepareCallHierarchy": "callHierarchyProvider",
+    "textDocument/prepareTypeHierarchy": "typeHierarchyProvider",
+    "textDocument/codeAction": "codeActionProvider",
+    "textDocument/signatureHelp": "signatureHelpProvider",
+}
+
+
+class Log:
+    """The record that tests read: one JSON object per line, each written by one system call."""
+
+    def __init__(self, path: str | None) -> None:
+        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND
+        self._descriptor = None if path is None else os.open(path, flags, 0o600)
+
+    def __call__(self, **entry: Any) -> None:
+        if self._descriptor is not None:
+            line = json.dumps({"pid": os.getpid(), "time": time.time(), **entry}) + "\n"
+            os.write(self._descriptor, line.encode())
+
+
+class Server:
+    def __init__(self, script: dict[str, Any], run: int) -> None:
+        self.script = script
+        self.run_number = run
+        self.log = Log(script["log"])
+        self.input = Input(0)
+        self.output = Output(1)
+        self.reading = True
+        self.last_uri = "file:///flood"
+        self.documents: dict[str, Document] = {}
+        self.encoding = "utf-16"
+        self.state = "new"  # then: running, shut down
+        self.counts: dict[str, int] = {}
+        self.arrived: deque[dict[str, Any]] = deque()  # off the wire, not looked at
+        self.inbox: deque[dict[str, Any]] = deque()  # put aside while waiting for the client
+        self.timers: list[tuple[float, int, Callable[[], None]]] = []
+        self.timer_number = 0
+        self.asked: set[str] = set()  # JSON of the ids of our requests without an answer
+        self.ask_number = 0
+        self.seen_ids: set[str] = set()
+        self.pending: dict[str, Outgoing] = {}  # answers that are delayed or held
+        self.held: dict[int, list[Outgoing]] = {}  # by fault, for `reverse`
+
+    # The loop.
+
+    def run(self) -> None:
+        self.log(start={"argv": sys.argv, "cwd": os.getcwd(), "run": self.run_number})
+        names = self.count("start")
+        self.speak(names)
+        self.deliver(names, Outgoing(None))
+        while True:
+            self.receive(self.inbox.popleft() if self.inbox else self.read())
+
+    def read(self) -> dict[str, Any]:
+        """The next message off the wire. Timers run meanwhile."""
+        while not (self.reading and self.arrived):
+            self.pump()
+        return self.arrived.popleft()
+
+    def pump(self) -> None:
+        timeout = max(0.0, self.timers[0][0] - time.monotonic()) if self.timers else None
+        watched = [self.input.descriptor] if self.reading else []
+        readable, _, _ = select.select(watched, [], [], timeout)
+        while self.timers and self.timers[0][0] <= time.monotonic():
+            heapq.heappop(self.timers)[2]()
+        if not (readable and self.reading):
+            return
+        messages = self.input.read()
+        if messages is None:
+            self.log(eof=True)
+            if "eof" not in self.script["ignore"]:
+                self.leave()
+            self.reading = False
+            return
+        for message in messages:
+            self.log(got=message)
+            self.arrived.append(message)
+
+    def later(self, seconds: float, action: Callable[[], None]) -> None:
+        self.timer_number += 1  # breaks ties: actions cannot be compared
+        heapq.heappush(self.timers, (time.monotonic() + seconds, self.timer_number, action))
+
+    def count(self, *names: str) -> tuple[str, ...]:
+        """Counts one occurrence of what goes by these names; orders are looked up by them."""
+        for name in names:
+            self.counts[name] = self.counts.get(name, 0) + 1
+        return names
+
+    def leave(self) -> None:
+        status = 0 if self.state == "shut down" else 1
+        self.log(end=status)
+        os._exit(status)
+
+    # What comes in.
+
+    def receive(self, message: dict[str, Any]) -> None:
+        method = message.get("method")
+        if method is None:
+            self.take_reply(message)
+            return
+        is_request = "id" in message
+        params = message.get("params") or {}
+        self.check_order(method, message)
+        names = self.count(method, "*") if is_request else self.count(method)
+        if method in self.script["ignore"]:
+            return
+        self.note(method, params)
+        self.speak(names)
+        out = Outgoing(self.answer(method, message["id"], params) if is_request else None)
+        if method == "exit":
+            out.then.append(self.leave)
+        self.deliver(names, out)
+        self.publish_after(method, params)
+
+    def check_order(self, method: str, message: dict[str, Any]) -> None:
+        """Logs what a client must not do; the server goes on."""
+        if (self.state == "new") != (method == "initialize") and method != "exit":
+            self.log(violation=f"{method} while the server is {self.state}")
+        if self.state == "shut down" and method != "exit":
+            self.log(violation=f"{method} after shutdown")
+        if "id" in message:
+            key = json.dumps(message["id"])
+            if key in self.seen_ids:
+                self.log(violation=f"{method} uses the id {key} again")
+            self.seen_ids.add(key)
+
+    def note(self, method: str, params: dict[str, Any]) -> None:
+        """Notifications that change what the server knows."""
+        try:
+            if method == "$/cancelRequest":
+                self.cancel(params["id"])
+            elif method.startswith("textDocument/did"):
+                trouble = self.update(method.removeprefix("textDocument/did"), params)
+                if trouble:
+                    self.log(violation=f"{method}: {trouble}")
+        except (KeyError, TypeError, AttributeError) as error:
+            self.log(violation=f"{method}: bad parameters: {error!r}")
+
+    def update(self, event: str, params: dict[str, Any]) -> str | None:
+        item = params["textDocument"]
+        uri = self.last_uri = item["uri"]
+        document = self.documents.get(uri)
+        if event == "Open":
+            self.documents[uri] = Document(uri, item["version"], item["text"], self.encoding)
+            return "is open already" if document else None
+        if document is None:
+            return f"{uri} is not open"
+        if event == "Close":
+            del self.documents[uri]
+        if event == "Change":
+            grown = item["version"] > document.version
+            document.version = item["version"]
+            troubles = [document.change(change) for change in params["contentChanges"]]
+            troubles.append(None if grown else f"version {item['version']} is not newer")
+            return next((trouble for trouble in troubles if trouble), None)
+        return None
+
+    def cancel(self, request: Any) -> None:
+        out = self.pending.pop(json.dumps(request), None)
+        if out is not None:
+            error = {"code": CODES["RequestCancelled"], "message": "cancelled"}
+            out.message = {"jsonrpc": "2.0", "id": request, "error": error}
+            self.send(out)
+
+    def take_reply(self, message: dict[str, Any]) -> None:
+        key = json.dumps(message.get("id"))
+        if key not in self.asked:
+            self.log(violation=f"an answer to {key}, which was not asked or is answered already")
+        if ("result" in message) == ("error" in message):
+            self.log(violation=f"the answer to {key} must have either a result or an error")
+        self.asked.discard(key)
+
+    # What goes out.
+
+    def answer(self, method: str, request: Any, params: dict[str, Any]) -> dict[str, Any]:
+        reply: dict[str, Any] = {"jsonrpc": "2.0", "id": request}
+        if self.state == "new" and method != "initialize":
+            return {**reply, "error": {"code": CODES["ServerNotInitialized"], "message": "not yet"}}
+        try:
+            return {**reply, "result": self.result(method, params)}
+        except NotImplementedError as error:
+            return {**reply, "error": {"code": CODES["MethodNotFound"], "message": str(error)}}
+        except (KeyError, TypeError, AttributeError) as error:
+            self.log(violation=f"{method}: bad parameters: {error!r}")
+            return {**reply, "error": {"code": CODES["InvalidParams"], "message": repr(error)}}
+
+    def result(self, method: str, params: dict[str, Any]) -> Any:
+        made: Any = None
+        if method == "initialize":
+            self.state = "running"
+            made = {"capabilities": self.capabilities(params), "serverInfo": {"name": "scripted"}}
+        elif method == "shutdown":
+            self.state = "shut down"
+        elif method not in self.script["answers"]:
+            if method not in COMPUTED:
+                raise NotImplementedError(f"no answer to {method} in the script")
+            made = COMPUTED[method](self.documents, params)
+        return self.script["answers"].get(method, made)
+
+    def capabilities(self, params: dict[str, Any]) -> dict[str, Any]:
+        offered = params.get("capabilities", {}).get("general", {}).get("positionEncodings", [])
+        if self.script["encoding"] in offered:
+            self.encoding = self.script["encoding"]
+        offer: dict[str, Any] = {
+            "positionEncoding": self.encoding,
+            "textDocumentSync": {"openClose": True, "change": 2, "save": {"includeText": False}},
+            "definitionProvider": True,
+            "referencesProvider": True,
+            "hoverProvider": True,
+            "documentSymbolProvider": True,
+            "workspaceSymbolProvider": True,
+            "renameProvider": True,
+        }
+        if self.script["diagnostics"]["how"] in ("pull", "both"):
+            kinds = {"interFileDependencies": False, "workspaceDiagnostics": False}
+            offer["diagnosticProvider"] = kinds
+        offer |= {_CAPABILITY[name]: True for name in self.script["answers"] if name in _CAPABILITY}
+        offer |= self.script["capabilities"]
+        return {name: value for name, value in offer.items() if value is not None}
+
+    def speak(self, names: tuple[str, ...]) -> None:
+        """Starts the grandchildren and says the things that are due at this moment."""
+        for order in self.script["grandchildren"]:
+            if orders.due(order, names, self.counts, self.run_number):
+                pid = offspring.start(order["kind"], order["inherit"])
+                self.log(grandchild={"kind": order["kind"], "pid": pid})
+        for order in self.script["say"]:
+            if not orders.due(order, names, self.counts, self.run_number):
+                continue
+            if "seconds" in order:
+                self.later(order["seconds"], partial(self.say, order))
+            else:
+                self.say(order)
+
+    def say(self, order: dict[str, Any]) -> None:
+        if "notification" in order:
+            self.emit({"jsonrpc": "2.0", **order["notification"]})
+            return
+        self.ask_number += 1
+        request = {"jsonrpc": "2.0", "id": f"ask-{self.ask_number}", **order["request"]}
+        key = json.dumps(request["id"])
+        self.asked.add(key)
+        self.emit(request)
+        while order.get("wait") and key in self.asked:
+            message = self.read()
+            if "method" in message:
+                self.inbox.append(message)
+            else:
+                self.take_reply(message)
+
+    def emit(self, message: dict[str, Any]) -> None:
+        """Sends a message of our own; faults may be ordered on its method, too."""
+        self.deliver(self.count(message["method"]), Outgoing(message))
+
+    def publish_after(self, method: str, params: dict[str, Any]) -> None:
+        event = method.removeprefix("textDocument/did").lower()
+        how = self.script["diagnostics"]
+        if how["how"] not in ("push", "both") or event not in (*how["on"], "close"):
+            return
+        uri = params["textDocument"]["uri"]
+        document = self.documents.get(uri)
+        found: dict[str, Any] = {"uri": uri, "diagnostics": []}
+        if document is not None:
+            found["diagnostics"] = document.diagnostics()
+            if how["version"]:
+                found["version"] = document.version
+        self.emit({"jsonrpc": "2.0", "method": _PUBLISH, "params": found})
+
+    def deliver(self, names: tuple[str, ...], out: Outgoing) -> None:
+        for fault in self.script["faults"]:
+            if orders.due(fault, names, self.counts, self.run_number):
+                faults.apply(self, out, fault)
+        if out.dropped:
+            return
+        if (out.hold or out.delay) and out.message is not None and "method" not in out.message:
+            self.pending[json.dumps(out.message["id"])] = out
+        if out.hold:
+            self.hold(out, *out.hold)
+        elif out.delay:
+            self.later(out.delay, partial(self.send, out))
+        else:
+            self.send(out)
+
+    def hold(self, out: Outgoing, fault: int, count: int) -> None:
+        held = self.held.setdefault(fault, [])
+        held.append(out)
+        if len(held) >= count:
+            del self.held[fault]
+            for each in reversed(held):
+                self.send(each)
+
+    def send(self, out: Outgoing) -> None:
+        if out.sent:  # a cancelled request was answered earlier than planned
+            return
+        out.sent = True
+        if out.message is not None and "id" in out.message:
+            self.pending.pop(json.dumps(out.message["id"]), None)
+        self.output.write(out.data(), drip=out.drip)
+        for action in out.then:
+            action()
+
+
+def main(argv: list[str]) -> int:
+    if len(argv) != 2:
+        sys.stderr.write("usage: server.py SCRIPT.json (see docs/testing.md)\n")
+        return USAGE
+    try:
+        script = orders.load(argv[1])
+    except orders.BadScript as error:
+        sys.stderr.write(f"bad script: {error}\n")
+        return USAGE
+    if "SIGTERM" in script["ignore"]:
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # no traceback when a terminal interrupts
+    counted = (*script["faults"], *script["say"], *script["grandchildren"])
+    run = orders.count_run(argv[1]) if any("run" in order for order in counted) else 1
+    server = Server(script, run)
+    try:
+        server.run()
+    except Torn as torn:
+        server.log(torn=str(torn))
+        return TORN
+    return 0
