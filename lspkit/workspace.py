@@ -15,7 +15,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, ParamSpec, Protocol, TypeVar
 
-from lspkit import operations as ops
+import lspkit.operations as ops
 from lspkit.config import Config, read_config
 from lspkit.diagnostics.report import Report
 from lspkit.errors import LspkitError
@@ -39,12 +39,15 @@ class Engine(Protocol):
 
     def run(self, request: Request, limits: Limits) -> Any:
         """Do it, and return its result."""
+        ...
 
     def submit(self, request: Request, limits: Limits) -> Future[Any]:
         """Do it without a thread that waits."""
+        ...
 
     def close(self) -> None:
         """End it."""
+        ...
 
 
 class _Submitting:
@@ -207,7 +210,8 @@ class Workspace:
         view = copy.copy(self)
         view._engine = _Submitting(self._engine)
         try:
-            future: Future[T] = method.__func__(view, *args, **kwargs)  # type: ignore[attr-defined]
+            bound: Any = getattr(view, method.__name__)
+            future: Future[T] = bound(*args, **kwargs)
         except LspkitError as problem:
             future = Future()
             future.set_exception(problem)

@@ -6,6 +6,8 @@ from typing import Any
 
 import msgspec
 
+from lspkit.protocol.text import Encoding
+
 
 class Timing(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
     """How long to wait for what, in milliseconds."""
@@ -41,6 +43,8 @@ class ServerConfig(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_f
     initialization: Any = None
     settings: dict[str, Any] | None = None
     language_ids: dict[str, str] = {}
+    #: Units of columns to offer, for a server that gets one of them wrong.
+    position_encodings: tuple[Encoding, ...] | None = None
     timing: ServerTiming = ServerTiming()
     disabled: bool | None = None
 

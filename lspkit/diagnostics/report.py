@@ -48,14 +48,16 @@ class Report(Value, frozen=True):
     severities: tuple[str, ...] = ("error",)
 
     def __str__(self) -> str:
-        return render(self.path, self.verdict, self.counted, self._why())
+        return render(self.path, self.verdict, self.counted, self.why)
 
     @property
     def counted(self) -> list[Diagnostic]:
         """The findings that the verdict goes by."""
         return [one for one in self.diagnostics if one.severity.value in self.severities]
 
-    def _why(self) -> str:
+    @property
+    def why(self) -> str:
+        """Why it is not known whether the file is clean; empty where it is."""
         silent = [one for one in self.servers if not one.proven]
         return "; ".join(f"{one.server}: {one.reason or one.how}" for one in silent)
 

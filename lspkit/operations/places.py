@@ -37,7 +37,7 @@ class Translator:
     """Turns the positions of one server's answer into people's."""
 
     def __init__(self, encoding: Encoding, places: dict[str, Place]) -> None:
-        self._encoding = encoding
+        self._encoding: Encoding = encoding
         self._places = places
 
     def location(self, uri: str, range: WireRange) -> Location:

@@ -7,16 +7,14 @@ refused. `REPLIES` is the whole list; a method that is not in it is refused as u
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 
 from lspkit.protocol import events
-from lspkit.protocol.capabilities import Registration, look_up
+from lspkit.protocol.capabilities import Capabilities, Registration, look_up
 from lspkit.protocol.messages import INVALID_PARAMS, METHOD_NOT_FOUND
-
-if TYPE_CHECKING:
-    from lspkit.protocol.session import Session
+from lspkit.protocol.opening import Opening
 
 
 class Reply(msgspec.Struct, frozen=True):
@@ -27,21 +25,28 @@ class Reply(msgspec.Struct, frozen=True):
     event: events.Event | None = None
 
 
-def reply_to(method: str, params: dict[str, Any], session: Session) -> Reply:
+#: Params of the request, what the session began with, and what the server can do (registrations
+#: change that).
+Answerer = Callable[[dict[str, Any], Opening, Capabilities], Reply]
+
+
+def reply_to(
+    method: str, params: dict[str, Any], opening: Opening, capabilities: Capabilities
+) -> Reply:
     """Our answer to a server's request."""
     known = REPLIES.get(method)
     if known is not None:
-        return known(params, session)
+        return known(params, opening, capabilities)
     if method.startswith("workspace/") and method.endswith("/refresh"):
         return Reply(event=events.RefreshAsked(method))
     return Reply(error=(METHOD_NOT_FOUND, f"lspkit does not know {method}"))
 
 
-def _configuration(params: dict[str, Any], session: Session) -> Reply:
+def _configuration(params: dict[str, Any], opening: Opening, _: Capabilities) -> Reply:
     items = params.get("items")
     if not isinstance(items, list):
         return Reply(error=(INVALID_PARAMS, "items: a list was expected"))
-    return Reply([_setting(item, session.opening.settings) for item in items])
+    return Reply([_setting(item, opening.settings) for item in items])
 
 
 def _setting(item: Any, settings: dict[str, Any]) -> Any:
@@ -51,7 +56,7 @@ def _setting(item: Any, settings: dict[str, Any]) -> Any:
     return look_up(settings, str(section))
 
 
-def _register(params: dict[str, Any], session: Session) -> Reply:
+def _register(params: dict[str, Any], _: Opening, capabilities: Capabilities) -> Reply:
     taken: list[Registration] = []
     for entry in params.get("registrations") or []:
         try:
@@ -60,37 +65,37 @@ def _register(params: dict[str, Any], session: Session) -> Reply:
             )
         except (TypeError, KeyError, AttributeError):
             return Reply(error=(INVALID_PARAMS, "a registration needs an id and a method"))
-        session.capabilities.register(registration)
+        capabilities.register(registration)
         taken.append(registration)
     return Reply(event=events.Registered(tuple(taken)))
 
 
-def _unregister(params: dict[str, Any], session: Session) -> Reply:
+def _unregister(params: dict[str, Any], _: Opening, capabilities: Capabilities) -> Reply:
     # The protocol itself misspells the key, and servers send either.
     entries = params.get("unregisterations") or params.get("unregistrations") or []
     dropped = [
-        session.capabilities.unregister(str(entry.get("id")))
+        capabilities.unregister(str(entry.get("id")))
         for entry in entries
         if isinstance(entry, dict)
     ]
     return Reply(event=events.Unregistered(tuple(one for one in dropped if one is not None)))
 
 
-def _folders(_: dict[str, Any], session: Session) -> Reply:
-    return Reply([{"uri": session.opening.root_uri, "name": session.opening.root_name}])
+def _folders(_: dict[str, Any], opening: Opening, __: Capabilities) -> Reply:
+    return Reply([{"uri": opening.root_uri, "name": opening.root_name}])
 
 
-def _apply_edit(_: dict[str, Any], __: Session) -> Reply:
+def _apply_edit(_: dict[str, Any], __: Opening, ___: Capabilities) -> Reply:
     reason = "lspkit shows edits as previews; nobody asked for this one"
     return Reply({"applied": False, "failureReason": reason})
 
 
-def _fixed(result: Any) -> Callable[[dict[str, Any], Session], Reply]:
-    return lambda _, __: Reply(result)
+def _fixed(result: Any) -> Answerer:
+    return lambda _, __, ___: Reply(result)
 
 
 #: method: what is answered.
-REPLIES: dict[str, Callable[[dict[str, Any], Session], Reply]] = {
+REPLIES: dict[str, Answerer] = {
     "workspace/configuration": _configuration,
     "client/registerCapability": _register,
     "client/unregisterCapability": _unregister,

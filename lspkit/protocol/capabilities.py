@@ -6,21 +6,22 @@ server's static capabilities and the ones that it registers later: `supports(met
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
 
 from lspkit.protocol.globs import compile_glob
+from lspkit.protocol.text import Encoding
 from lspkit.protocol.uris import uri_to_path
 
 _LINKS = {"dynamicRegistration": True, "linkSupport": True}
 _DYNAMIC = {"dynamicRegistration": True}
 _SYMBOL_KINDS = {"valueSet": list(range(1, 27))}
 
-#: Sent with `initialize`.
+#: Sent with `initialize`, the units of columns apart.
 CLIENT_CAPABILITIES: dict[str, Any] = {
     "general": {
-        "positionEncodings": ["utf-32", "utf-8", "utf-16"],
         "staleRequestSupport": {"cancel": True, "retryOnContentModified": []},
     },
     "window": {"workDoneProgress": True, "showDocument": {"support": False}},
@@ -80,6 +81,13 @@ CLIENT_CAPABILITIES: dict[str, Any] = {
         },
     },
 }
+
+
+def client_capabilities(encodings: Sequence[Encoding]) -> dict[str, Any]:
+    """What is sent with `initialize`, with these units of columns on offer."""
+    general = {**CLIENT_CAPABILITIES["general"], "positionEncodings": list(encodings)}
+    return {**CLIENT_CAPABILITIES, "general": general}
+
 
 #: method: (key of the static capability, method under which it is registered dynamically)
 PROVIDERS: dict[str, tuple[str, str]] = {

@@ -71,7 +71,7 @@ class Documents:
 
     def __init__(self, capabilities: Capabilities, encoding: Encoding, limit: int = OPEN_LIMIT):
         self._capabilities = capabilities
-        self._encoding = encoding
+        self._encoding: Encoding = encoding
         self._limit = limit
         #: By URI, least recently used first.
         self._open: collections.OrderedDict[str, Document] = collections.OrderedDict()

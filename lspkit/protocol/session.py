@@ -20,10 +20,11 @@ import msgspec
 
 from lspkit.errors import ProtocolError
 from lspkit.protocol import events, messages
-from lspkit.protocol.answers import Reply, reply_to
-from lspkit.protocol.capabilities import CLIENT_CAPABILITIES, Capabilities, DocumentKey
+from lspkit.protocol.answers import reply_to
+from lspkit.protocol.capabilities import Capabilities, DocumentKey, client_capabilities
 from lspkit.protocol.events import Event
 from lspkit.protocol.framing import frame
+from lspkit.protocol.opening import Opening
 from lspkit.protocol.progress import Progress
 from lspkit.protocol.text import Encoding
 
@@ -65,17 +66,6 @@ TRANSITIONS: dict[tuple[State, str], State] = {
 ENCODINGS: dict[str, Encoding] = {"utf-8": "utf-8", "utf-16": "utf-16", "utf-32": "utf-32"}
 
 
-class Opening(msgspec.Struct, frozen=True):
-    """What a session tells its server at the start, and answers with later."""
-
-    root_uri: str
-    root_name: str
-    process_id: int | None = None
-    client_version: str = ""
-    initialization: Any = None
-    settings: dict[str, Any] = {}
-
-
 class Pending(msgspec.Struct):
     """A request that has no answer yet."""
 
@@ -115,7 +105,7 @@ class Session:
             "clientInfo": {"name": "lspkit", "version": self.opening.client_version},
             "rootUri": self.opening.root_uri,
             "workspaceFolders": [folder],
-            "capabilities": CLIENT_CAPABILITIES,
+            "capabilities": client_capabilities(self.opening.encodings),
         }
         if self.opening.initialization is not None:
             params["initializationOptions"] = self.opening.initialization
@@ -233,7 +223,8 @@ class Session:
         return events.Notified(message.method, message.params)
 
     def _asked(self, message: messages.Asked) -> tuple[Event | None, bytes | None]:
-        reply: Reply = reply_to(message.method, _object(message.params), self)
+        params = _object(message.params)
+        reply = reply_to(message.method, params, self.opening, self.capabilities)
         if reply.error is not None:
             self.counts["server requests refused"] += 1
             code, text = reply.error

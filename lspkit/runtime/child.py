@@ -8,6 +8,7 @@ starts a process or a thread.
 
 from __future__ import annotations
 
+import _socket
 import functools
 import os
 import select
@@ -16,6 +17,9 @@ import time
 import weakref
 from collections import deque
 from itertools import chain, repeat, starmap
+from typing import TypeAlias
+
+Socket: TypeAlias = _socket.socket
 
 #: Milliseconds, the most that `poll` takes.
 LONGEST_WAIT = 2**31 - 1
@@ -187,6 +191,15 @@ def close_all(descriptors: list[int]) -> None:
     """Close the descriptors and empty the list, in one step that no interrupt can divide."""
     last = starmap(descriptors.pop, repeat((), len(descriptors)))
     deque(map(os.close, last), maxlen=0)
+
+
+def socket_pair(kind: int) -> tuple[Socket, Socket]:
+    """Two connected sockets.
+
+    Of the C class below `socket.socket`: the pair of the module `socket` is made by Python code,
+    in which an interrupt can lose a descriptor.
+    """
+    return _socket.socketpair(_socket.AF_UNIX, kind)
 
 
 def readable(descriptor: int, timeout: float, events: int = select.POLLIN) -> bool:

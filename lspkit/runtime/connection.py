@@ -36,7 +36,8 @@ CHUNK = 256 * 1024
 #: When a server ends: how long its exit status and last words may take.
 LAST_WORDS = 0.02
 
-_GONE = select.POLLHUP | select.POLLERR | select.POLLNVAL
+#: Why a conversation is over, where the server gave no better reason.
+CLOSED_OUTPUT = "it closed its output"
 
 
 class Connection:
@@ -147,7 +148,7 @@ class Connection:
     # The reader
 
     def _read(self) -> None:
-        reason = "it closed its output"
+        reason = CLOSED_OUTPUT
         try:
             reason = self._read_all()
         except Exception as problem:  # a fault of ours must not leave callers waiting
@@ -177,9 +178,9 @@ class Connection:
                         return self._framing_failed(self._frames.error)
                     continue
                 if data is not None:
-                    return "it closed its output"
+                    return CLOSED_OUTPUT
             if ended in ready and self.child.status() is not None:
-                return "it ended"
+                return CLOSED_OUTPUT
             if not ready:
                 return "it did not answer initialize in time"
 

@@ -62,7 +62,7 @@ class Examining:
             for job in jobs:
                 yield from self._ask(job, file, effect.text, call)
             for job in jobs:
-                results.append((yield from self._result(job, file, call)))
+                results.append((yield from self._result(job, file, effect.text, call)))
         finally:
             for job in jobs:
                 for ticket in job.tickets:
@@ -87,15 +87,14 @@ class Examining:
         job.began = time.monotonic()
         try:
             yield from self._asking.room(server, call, PULL, call.deadline)
-            if not server.session.supports(PULL, key_of(server, file)):
-                job.tickets.append(server.sync(file, text))
-                return
-            for identifier in _identifiers(server, file):
-                job.tickets.append(server.ask_about(file, text, PULL, _pull(identifier)))
+            if server.session.supports(PULL, key_of(server, file)):
+                job.tickets = _pulls(server, file, text)
+            else:
+                job.tickets = [server.sync(file, text)]
         except LspkitError as problem:
             job.error = problem
 
-    def _result(self, job: _Job, file: File, call: Call) -> Steps[Examined]:
+    def _result(self, job: _Job, file: File, text: str | None, call: Call) -> Steps[Examined]:
         if job.error is not None:
             return _failed(job.error, job.began)
         if not job.tickets:
@@ -104,10 +103,12 @@ class Examining:
             )
         if job.tickets[0].method == PULL:
             return (yield from self._pulled(job, call))
-        return (yield from self._pushed(job, file, call))
+        return (yield from self._pushed(job, file, text, call))
 
     def _pulled(self, job: _Job, call: Call) -> Steps[Examined]:
-        until = time.monotonic() + self._asking.request_timeout(job.server)
+        until = call.deadline
+        if until == float("inf"):
+            until = time.monotonic() + self._asking.request_timeout(job.server)
         lists: list[bytes] = []
         for ticket in job.tickets:
             try:
@@ -120,7 +121,7 @@ class Examining:
         view = view_of(job.tickets[0])
         return Examined(job.server.id, view, tuple(lists), "pull", time.monotonic() - job.began)
 
-    def _pushed(self, job: _Job, file: File, call: Call) -> Steps[Examined]:
+    def _pushed(self, job: _Job, file: File, text: str | None, call: Call) -> Steps[Examined]:
         server, view = job.server, view_of(job.tickets[0])
         debounce = self._asking.config.timing.debounce_ms / 1000
         deadline = call.deadline
@@ -138,6 +139,10 @@ class Examining:
                 return Examined(server.id, view, lists, decision.how, took, False, reason)
             if server.failure is not None:
                 return _failed(server.failure, job.began)
+            if server.session.supports(PULL, key_of(server, file)):
+                # It said so only after it was up (pyright does), and from now on pushes nothing.
+                job.tickets = _pulls(server, file, text)
+                return (yield from self._pulled(job, call))
             if isinstance(decision, Unknown):
                 took = time.monotonic() - job.began
                 return Examined(server.id, view, (), "none", took, True, decision.reason)
@@ -151,6 +156,10 @@ def _failed(problem: LspkitError, began: float, server: str = "") -> Examined:
     took = time.monotonic() - began
     named = server or getattr(problem, "server", "")
     return Examined(named, None, (), "none", took, late, problem.message)
+
+
+def _pulls(server: Server, file: File, text: str | None) -> list[Ticket]:
+    return [server.ask_about(file, text, PULL, _pull(one)) for one in _identifiers(server, file)]
 
 
 def _identifiers(server: Server, file: File) -> list[str | None]:

@@ -54,49 +54,58 @@ class GroupChild(Child):
         self._marker = marker
         self._process: subprocess.Popen[bytes] | None = None
         self._kqueue: Any = None  # macOS only
+        self._silent = False
         # Set once the group has no member, for good.
         self._group_ended = False
 
     def open(self, argv: Sequence[str], cwd: str, env: Mapping[str, str]) -> None:
         """Start the process and begin to watch it."""
         self._make_pipes()
-        lifeline: list[int] = []
-        try:
-            if not (pidfd_works() or sys.platform == "darwin"):
-                lifeline.extend(os.pipe())
-            stdin, stdout, stderr = self._passed
-            self._process = subprocess.Popen(
-                list(argv),
-                cwd=cwd,
-                env={**env, MARKER: self._marker},
-                stdin=stdin,
-                stdout=stdout,
-                stderr=stderr,
-                pass_fds=lifeline[1:],
-                start_new_session=True,
-            )
-            self.pid = self._process.pid
-            self.exit_fd = self._watch_exit(lifeline)
-        finally:
-            close_all(lifeline)
-            close_all(self._passed)
+        stdin, stdout, stderr = self._passed
+        self._process = subprocess.Popen(
+            list(argv),
+            cwd=cwd,
+            env={**env, MARKER: self._marker},
+            stdin=stdin,
+            stdout=stdout,
+            stderr=stderr,
+            start_new_session=True,
+        )
+        self.pid = self._process.pid
+        close_all(self._passed)
+        self.exit_fd = self._watch_exit()
 
-    def _watch_exit(self, lifeline: list[int]) -> int:
-        """A descriptor that is readable once the process has ended, the best there is."""
-        if lifeline:
-            # Held by the server and by what it starts, so it may tell late.
-            self._owned.append(lifeline.pop(0))
-        elif sys.platform == "darwin":
+    def _watch_exit(self) -> int:
+        """A descriptor that is readable once the process has ended, where the system has one."""
+        if sys.platform == "darwin":
             self._kqueue = select.kqueue()
             exits = (select.KQ_FILTER_PROC, select.KQ_EV_ADD, select.KQ_NOTE_EXIT)
             self._kqueue.control([select.kevent(self.pid, *exits)], 0)
             return int(self._kqueue.fileno())
-        else:
+        if pidfd_works():
             self._owned.extend(map(os.pidfd_open, (self.pid,)))
-        return self._owned[-1]
+            return self._owned[-1]
+        # A pipe that is never readable: on such an old system a server's end is seen by the end of
+        # its streams. A pipe held by the server would tell of an end when the server closes it.
+        self._silent = True
+        self._owned.extend(os.pipe())
+        return self._owned[-2]
+
+    def wait(self, timeout: float) -> int | None:
+        """Wait for the server process to end; its status, or None when the time is up."""
+        if self._silent and self._process is not None:
+            try:
+                self._process.wait(timeout)
+            except subprocess.TimeoutExpired:
+                return None
+        return super().wait(timeout)
 
     def _read_status(self) -> int | None:
-        return None if self._process is None else self._process.poll()
+        if self._process is None:
+            return None
+        if self._kqueue is not None and readable(self.exit_fd, 0):
+            return self._process.wait()  # macOS tells of an end just before it can be waited for
+        return self._process.poll()
 
     def terminate(self) -> None:
         """Send SIGTERM to the server's process group."""
@@ -104,37 +113,41 @@ class GroupChild(Child):
 
     def kill(self) -> None:
         """Send SIGKILL to everything of the server that can be found. Does not wait."""
-        if self.pid:
-            kill_each(escapees(self.pid, self._marker))
-            self._signal_group(signal.SIGKILL)
+        self._kill_found()
 
-    def _signal_group(self, number: int) -> bool:
-        """Send a signal to the group; whether the group still has a member."""
+    def _kill_found(self) -> list[psutil.Process]:
+        """Kill whoever can be found besides the server, then the server; who was found."""
+        found = relatives(self.pid, self._marker) if self.pid else []
+        for process in found:
+            try:
+                process.kill()
+            except psutil.Error:
+                pass  # ended meanwhile, or runs as another user
+        self._signal_group(signal.SIGKILL)
+        return found
+
+    def _signal_group(self, number: int) -> None:
         if not self.pid or self._group_ended:
-            return False
+            return
         try:
             os.killpg(self.pid, number)
         except ProcessLookupError:
-            # From now on the number may be another's.
-            self._group_ended = True
+            self._group_ended = True  # from now on the number may be another's
         except PermissionError:
-            return self.status() is None  # how macOS speaks of a group of zombies
-        return not self._group_ended
+            pass  # how macOS speaks of a group of zombies
 
     def _end(self, deadline: float) -> bool:
-        if not self.pid:
-            return True
         while True:
-            found = escapees(self.pid, self._marker)
-            kill_each(found)
-            members = self._signal_group(signal.SIGKILL)
-            ended = self.status() is not None
-            if ended and not members and not found:
+            found = self._kill_found()
+            if not found and (not self.pid or self.status() is not None):
                 return True
-            left = deadline - time.monotonic()
+            left = min(PAUSE, deadline - time.monotonic())
             if left <= 0:
                 return False
-            await_ends(found, self.exit_fd, min(left, PAUSE))
+            if found:
+                psutil.wait_procs(found, timeout=left)
+            else:
+                readable(self.exit_fd, left)
 
     def drop_after_fork(self) -> None:
         """In a forked child of the host: close the copies. Takes no lock and signals nobody."""
@@ -149,18 +162,21 @@ class GroupChild(Child):
             self._kqueue.close()
 
 
-def escapees(server: int, marker: str) -> list[psutil.Process]:
-    """The processes that descend from the server or carry its marker, zombies left out."""
+def relatives(server: int, marker: str) -> list[psutil.Process]:
+    """Who descends from the server, is of its group or carries its marker, and is not a zombie.
+
+    Zombies are left out because nobody may ever reap them: the first process of a container often
+    does not.
+    """
     found: dict[int, psutil.Process] = {}
     try:
-        descendants = psutil.Process(server).children(recursive=True)
+        for process in psutil.Process(server).children(recursive=True):
+            found[process.pid] = process
     except psutil.Error:
-        descendants = []
-    for process in descendants:
-        found[process.pid] = process
+        pass  # the server has ended
     for process in psutil.process_iter():
         try:
-            if process.environ().get(MARKER) == marker:
+            if os.getpgid(process.pid) == server or process.environ().get(MARKER) == marker:
                 found[process.pid] = process
         except (psutil.Error, OSError):
             continue  # ended, or another user's
@@ -174,20 +190,3 @@ def is_alive(process: psutil.Process) -> bool:
         return bool(process.status() != psutil.STATUS_ZOMBIE)
     except psutil.Error:
         return False
-
-
-def kill_each(processes: Sequence[psutil.Process]) -> None:
-    """SIGKILL to each, unless its number has become another's."""
-    for process in processes:
-        try:
-            process.kill()
-        except psutil.Error:
-            pass  # ended meanwhile, or runs as another user
-
-
-def await_ends(processes: Sequence[psutil.Process], exit_fd: int, timeout: float) -> None:
-    """Wait until the processes have ended, or the server if there are none."""
-    if not processes:
-        readable(exit_fd, timeout)
-        return
-    psutil.wait_procs(processes, timeout=timeout)

@@ -9,6 +9,7 @@ a single server is in launch.py.
 
 from __future__ import annotations
 
+import array
 import functools
 import itertools
 import os
@@ -18,7 +19,7 @@ import sys
 import threading
 from typing import Protocol
 
-from lspkit.runtime.child import pidfd_works, readable
+from lspkit.runtime.child import close_all, pidfd_works, readable, socket_pair
 
 #: The program that runs as the guardian, as a plain file.
 PROGRAM = os.path.join(os.path.dirname(os.path.abspath(__file__)), "guardian.py")
@@ -38,16 +39,11 @@ class Guardian:
         self.identity = identity()
         self._pids: list[int] = []
         self._pidfds: list[int] = []
-        self._channel, far_end = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self._channel, self._far_end = socket_pair(socket.SOCK_SEQPACKET)
         self._channel.settimeout(REQUEST_TIMEOUT)
-        try:
-            with far_end:
-                self._start(far_end.fileno())
-        except BaseException:
-            self.stop()
-            raise
 
-    def _start(self, channel: int) -> None:
+    def start(self) -> None:
+        """Start the process. Does not wait for it: requests may be sent at once."""
         argv = [sys.executable, "-I", "-S", PROGRAM, str(os.getpid())]
         spawn = functools.partial(
             os.posix_spawn,
@@ -55,7 +51,7 @@ class Guardian:
             argv,
             os.environ.copy(),
             file_actions=[
-                (os.POSIX_SPAWN_DUP2, channel, 0),
+                (os.POSIX_SPAWN_DUP2, self._far_end.fileno(), 0),
                 # Not the host's own: whoever reads those would wait for the guardian to end.
                 (os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_RDWR, 0),
                 (os.POSIX_SPAWN_OPEN, 2, os.devnull, os.O_RDWR, 0),
@@ -68,6 +64,7 @@ class Guardian:
         # One call of C code from the new process to the list, so that no interrupt can lose it.
         self._pids.extend(itertools.starmap(spawn, [()]))
         self._pidfds.extend(map(os.pidfd_open, self._pids))
+        self._far_end.close()
 
     @property
     def pid(self) -> int:
@@ -85,7 +82,8 @@ class Guardian:
     def send(self, descriptors: list[int]) -> bool:
         """Hand over the descriptors of one server; False when the guardian is no more."""
         try:
-            socket.send_fds(self._channel, [b"L"], descriptors)
+            rights = array.array("i", descriptors)
+            self._channel.sendmsg([b"L"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, rights)])
         except (BrokenPipeError, ConnectionResetError):
             return False
         return True
@@ -97,24 +95,34 @@ class Guardian:
             self._channel.shutdown(socket.SHUT_RDWR)
         except OSError:
             pass  # it has ended by itself
-        for pidfd in self._pidfds:
-            if not readable(pidfd, STOP_TIMEOUT):
-                signal.pidfd_send_signal(pidfd, signal.SIGKILL)
+        if not self._pidfds:  # the start was interrupted
+            self._pidfds.extend(map(os.pidfd_open, self._pids))
+        try:
+            for pidfd in self._pidfds:
                 readable(pidfd, STOP_TIMEOUT)
-            try:
-                # By descriptor, since the number may be another's if the embedding program has
-                # reaped this child with a wait for any.
-                os.waitid(os.P_PIDFD, pidfd, os.WEXITED | os.WNOHANG)
-            except ChildProcessError:
-                pass
-        self.forget()
+        finally:
+            for pidfd in self._pidfds:
+                self._reap(pidfd)
+            self.forget()
+
+    def _reap(self, pidfd: int) -> None:
+        """Kill it if it still runs, and take its status.
+
+        By descriptor, since the number may be another's once the embedding program has reaped
+        this child with a wait for any.
+        """
+        try:
+            signal.pidfd_send_signal(pidfd, signal.SIGKILL)
+            os.waitid(os.P_PIDFD, pidfd, os.WEXITED)
+        except (ProcessLookupError, ChildProcessError):
+            pass
 
     def forget(self) -> None:
         """Close the descriptors and do nothing to the process, which may be the parent's."""
         self._channel.close()
+        self._far_end.close()
         self._pids.clear()
-        while self._pidfds:
-            os.close(self._pidfds.pop())
+        close_all(self._pidfds)
 
 
 class User(Protocol):
@@ -133,9 +141,7 @@ _retained = 0
 def acquire(user: User) -> Guardian:
     """Make `user` hold the guardian, which is started when there is none."""
     with _lock:
-        guardian, idle = _running()
-        # Two stores and no call: an interrupt cannot come between them.
-        guardian.users, user.guardian = guardian.users + 1, guardian
+        guardian, idle = _running(user)
     if idle is not None:
         idle.stop()
     return guardian
@@ -175,7 +181,7 @@ def prestart() -> None:
     if not guardian_can_run():
         return
     with _lock:
-        _, idle = _running()
+        _, idle = _running(None)
     if idle is not None:
         idle.stop()
 
@@ -212,15 +218,25 @@ def identity() -> tuple[object, ...]:
     return os.getpid(), os.getresuid(), os.getresgid(), os.getgroups()
 
 
-def _running() -> tuple[Guardian, Guardian | None]:
-    """The guardian to use, and one to stop if that one took its place. With the lock held."""
+def _running(user: User | None) -> tuple[Guardian, Guardian | None]:
+    """The guardian for a user, and one to stop if that one took its place. With the lock held."""
     global _current
-    former = _current
-    if former is not None and former.usable():
-        return former, None
-    _current = Guardian()
-    # A former one that still has users is stopped by the last of them.
-    return _current, former if former is not None and former.users == 0 else None
+    guardian, idle = _current, None
+    if guardian is None or not guardian.usable():
+        # A former one that still has users is stopped by the last of them.
+        idle = guardian if guardian is not None and guardian.users == 0 else None
+        # Known before it starts, so that an interrupt cannot lose the process.
+        guardian = _current = Guardian()
+        try:
+            guardian.start()
+        except BaseException:
+            _current = None
+            guardian.stop()
+            raise
+    if user is not None:
+        # No call since the guardian was found: an interrupt cannot leave it without its user.
+        guardian.users, user.guardian = guardian.users + 1, guardian
+    return guardian, idle
 
 
 def _idle(guardian: Guardian) -> Guardian | None:

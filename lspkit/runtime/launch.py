@@ -19,7 +19,15 @@ import time
 from collections.abc import Mapping, Sequence
 
 from lspkit.runtime import guarding
-from lspkit.runtime.child import Child, LaunchError, close_all, drop_children, readable
+from lspkit.runtime.child import (
+    Child,
+    LaunchError,
+    Socket,
+    close_all,
+    drop_children,
+    readable,
+    socket_pair,
+)
 from lspkit.runtime.guarding import Guardian, guardian_pid, prestart, release, retain
 
 __all__ = [
@@ -136,15 +144,15 @@ class GuardedChild(Child):
         super().__init__()
         #: The guardian whose keeper has this server, until it is closed.
         self.guardian: Guardian | None = None
-        self._control: socket.socket | None = None
-        self._far_control: socket.socket | None = None
+        self._control: Socket | None = None
+        self._far_control: Socket | None = None
 
     def open(self, request: bytes) -> str | None:
         """Have the server started; the keeper's answer, None when the guardian has ended."""
         deadline = time.monotonic() + LAUNCH_TIMEOUT
         guardian = guarding.acquire(self)
         self._make_pipes()
-        self._control, self._far_control = socket.socketpair()
+        self._control, self._far_control = socket_pair(socket.SOCK_STREAM)
         self.exit_fd = self._control.fileno()
         if not guardian.send([self._far_control.fileno(), *self._passed]):
             return None
@@ -205,13 +213,14 @@ class GuardedChild(Child):
             self._close_far_ends()
             if self._control is None:
                 return True
+            control = self._control.fileno()
             try:
                 # Read as the order to kill, in whatever state the keeper is, and whoever else
                 # has a copy of the socket.
                 self._control.shutdown(socket.SHUT_WR)
             except OSError:
                 pass
-        readable(self.exit_fd, deadline - time.monotonic(), events=0)
+        readable(control, deadline - time.monotonic(), events=0)
         if b"gone" in (self._said() or ()):
             return True
         if self.pid and self._said() is None:

@@ -142,11 +142,11 @@ class Pool:
                 stderr=getattr(failure, "stderr", ""),
             ) from None
 
-    def _gone(self, server: Server) -> None:
-        """A server ended that nobody told to. Called by its reader."""
+    def _gone(self, server: Server, error: LspkitError) -> None:
+        """A server ended that nobody told to, or did not come up. Called by its own threads."""
         key, now = (server.id, server.root), time.monotonic()
         with self._lock:
-            if self._closed:
+            if self._closed or isinstance(error, ServerUnavailable):
                 return
             self._records[key] = after_failure(
                 self._records.get(key, Record()),

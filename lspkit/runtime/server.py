@@ -23,10 +23,11 @@ from lspkit.errors import LspkitError, RequestTimeout, ServerBroken, ServerUnava
 from lspkit.protocol import events
 from lspkit.protocol.capabilities import DocumentKey
 from lspkit.protocol.documents import Document, Documents, View
-from lspkit.protocol.session import Opening, Session, State
+from lspkit.protocol.opening import Opening
+from lspkit.protocol.session import Session, State
 from lspkit.protocol.text import Encoding, Text
 from lspkit.protocol.uris import path_to_uri
-from lspkit.runtime.connection import Connection
+from lspkit.runtime.connection import CLOSED_OUTPUT, Connection
 from lspkit.runtime.files import Content, File, Files
 from lspkit.runtime.launch import LaunchError, launch
 from lspkit.runtime.waiting import Waiter
@@ -67,7 +68,7 @@ class Server:
         initialize_timeout: float,
         version: str,
         on_change: Callable[[], None],
-        on_gone: Callable[[Server], None],
+        on_gone: Callable[[Server, LspkitError], None],
     ) -> None:
         self.choice = choice
         self.id = choice.id
@@ -86,6 +87,7 @@ class Server:
                 client_version=version,
                 initialization=choice.definition.initialization,
                 settings=choice.definition.settings,
+                encodings=choice.definition.encodings,
             )
         )
         self.documents = Documents(self.session.capabilities, "utf-16")
@@ -316,7 +318,7 @@ class Server:
     # Pushes and turns
 
     def next_news(self) -> Waiter:
-        """Complete when a push comes, a piece of work ends, or the server does."""
+        """Complete when a push or a registration comes, a piece of work ends, or the server does."""
         waiter = Waiter()
         with self.lock:
             if self.failure is None:
@@ -369,16 +371,13 @@ class Server:
                     self.store.push(event.uri, event.version, event.items, time.monotonic())
                     if event.version is None and self.documents.get(event.uri) is not None:
                         self.gives_versions = False
-                    waiters, self._on_news = self._on_news, []
-                for waiter in waiters:
-                    waiter.complete()
+                self._tell_news()
                 self._on_change()
             case events.ProgressEnded():
-                with self.lock:
-                    self.progress_ended += 1
-                    waiters, self._on_news = self._on_news, []
-                for waiter in waiters:
-                    waiter.complete()
+                self.progress_ended += 1
+                self._tell_news()
+            case events.Registered():
+                self._tell_news()
             case events.Said(level=1):
                 log.debug("%s says: %s", self.id, event.text)
             case events.BadMessage():
@@ -386,25 +385,34 @@ class Server:
             case _:
                 pass
 
+    def _tell_news(self) -> None:
+        with self.lock:
+            waiters, self._on_news = self._on_news, []
+        for waiter in waiters:
+            waiter.complete()
+
     def _on_lost(self, reason: str) -> None:
         """The reader's last word: the connection is over."""
         connection = self.connection
         status = connection.child.wait(0.02) if connection else None
-        ended = "" if status is None else f" with {describe_exit(status)}"
+        if status is not None and reason == CLOSED_OUTPUT:
+            reason = f"it ended with {describe_exit(status)}"
         tail = self._tail()
         last = f"; its last words: {tail.splitlines()[-1]}" if tail else ""
         error = ServerBroken(
-            f"{self.id} is gone: {reason}{ended}{last}",
+            f"{self.id} is gone: {reason}{last}",
             server=self.id,
             exit_status=status,
             stderr=tail,
         )
         self._fail(error)
-        if connection is not None and not self.closing:
-            connection.child.kill()
-            self._on_gone(self)
 
     def _fail(self, error: LspkitError) -> None:
+        if self.failure is None and not self.closing:
+            # Before any caller knows: its next call must find that the server is to be spared.
+            self._on_gone(self, error)
+        if self.connection is not None and not self.closing:
+            self.connection.child.kill()
         with self.lock:
             if self.failure is None:
                 self.failure = error

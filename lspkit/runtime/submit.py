@@ -48,7 +48,7 @@ class Task:
         except StopIteration as end:
             self.future.set_result(end.value)
             return
-        except BaseException as problem:
+        except BaseException as problem:  # noqa: BLE001 (the future carries it on)
             self.future.set_exception(problem)
             return
         with self._lock:

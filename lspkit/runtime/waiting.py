@@ -163,7 +163,7 @@ def block(steps: Steps[T], call: Call) -> T:
         while True:
             try:
                 outcome = call.wait(waiter, until)
-            except BaseException as interrupt:
+            except BaseException as interrupt:  # noqa: BLE001 (thrown on at once)
                 waiter, until = steps.throw(interrupt)
                 continue
             waiter, until = steps.send(outcome)

@@ -50,6 +50,8 @@ def _with(known: Definition | None, id: str, said: ServerConfig) -> Definition:
         changes["markers"] = tuple(said.roots)
     if said.initialization is not None:
         changes["initialization"] = said.initialization
+    if said.position_encodings is not None:
+        changes["encodings"] = said.position_encodings
     if said.settings is not None:
         changes["settings"] = said.settings
     return msgspec.structs.replace(known, **changes)

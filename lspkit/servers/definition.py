@@ -6,6 +6,8 @@ from typing import Any, Literal
 
 import msgspec
 
+from lspkit.protocol.text import Encoding
+
 #: `types`: of several for one language the first one found runs. `lint`: runs beside it.
 Role = Literal["types", "lint"]
 
@@ -33,6 +35,8 @@ class Definition(msgspec.Struct, frozen=True, kw_only=True):
     #: Package manager: the command that installs it.
     install: dict[str, str] = {}
     readiness: Readiness = "initialized"
+    #: Units of columns that it is offered; fewer for a server that gets one of them wrong.
+    encodings: tuple[Encoding, ...] = ("utf-32", "utf-8", "utf-16")
     #: The version it was tested with here, or `documentation`.
     verified: str = "documentation"
 

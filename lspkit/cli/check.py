@@ -1,0 +1,121 @@
+"""`lspkit check`: diagnostics of files and folders, as text or JSON."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import time
+from collections import deque
+from concurrent.futures import Future
+from pathlib import Path
+from typing import Any
+
+from lspkit.cli.statuses import CLEAN, FINDINGS, UNKNOWN
+from lspkit.cli.walking import files_below, workspace_of
+from lspkit.diagnostics.report import Report
+from lspkit.errors import LspkitError, NoServer, PathError, ServerUnavailable
+from lspkit.types import Severity, Verdict, shown
+from lspkit.workspace import Workspace
+
+#: So many files are under way at once. More would only make every one of them slower.
+AT_ONCE = 32
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Check everything, print it, and say by the exit status how it went."""
+    severities = _from_worst_to(arguments.severity)
+    config = {"diagnostics": {"includeSeverities": severities}}
+    with Workspace(arguments.root or workspace_of(arguments.paths), config=config) as ws:
+        reports, skipped = _check_all(ws, arguments.paths, arguments.timeout)
+    if arguments.format == "json":
+        skipped_plain = [{"path": str(path), "reason": why} for path, why in skipped.items()]
+        plain = {"reports": [one.to_dict() for one in reports], "skipped": skipped_plain}
+        print(json.dumps(plain, indent=1, ensure_ascii=False))
+    else:
+        _print(reports, skipped)
+    return _status(reports, skipped)
+
+
+def _from_worst_to(mildest: str) -> list[str]:
+    names = [one.value for one in Severity]
+    return names[: names.index(mildest) + 1]
+
+
+def _status(reports: list[Report], skipped: dict[Path, str]) -> int:
+    verdicts = {report.verdict for report in reports}
+    if Verdict.DIRTY in verdicts:
+        return FINDINGS
+    return UNKNOWN if skipped or Verdict.UNKNOWN in verdicts or not reports else CLEAN
+
+
+def _check_all(
+    ws: Workspace, given: list[str], timeout: float
+) -> tuple[list[Report], dict[Path, str]]:
+    """Reports by path, and why there is none."""
+    deadline = time.monotonic() + timeout
+    reports: list[Report] = []
+    skipped: dict[Path, str] = {}
+    waiting = deque(files_below(given))
+    total, flying = len(waiting), deque[tuple[Path, Future[Report]]]()
+    while waiting or flying:
+        while waiting and len(flying) < AT_ONCE:
+            path = waiting.popleft()
+            left = max(0.0, deadline - time.monotonic())
+            flying.append((path, ws.submit(ws.check, path, timeout=left)))
+        path, future = flying.popleft()
+        _progress(total - len(waiting) - len(flying) - 1, total, path)
+        try:
+            reports.append(future.result())
+        except (NoServer, ServerUnavailable, PathError) as problem:
+            skipped[path] = problem.message
+        except LspkitError as problem:
+            skipped[path] = f"{problem.code}: {problem.message}"
+    _progress(total, total, None)
+    return sorted(reports, key=lambda one: one.path), skipped
+
+
+def _progress(done: int, total: int, path: Path | None) -> None:
+    """One line that rewrites itself, on a terminal only."""
+    if not sys.stderr.isatty():
+        return
+    width = os.get_terminal_size(sys.stderr.fileno()).columns
+    line = f"{done}/{total} {shown(path)}"[: width - 1] if path is not None else ""
+    print(f"\r\x1b[K{line}", end="", file=sys.stderr, flush=True)
+
+
+def _print(reports: list[Report], skipped: dict[Path, str]) -> None:
+    for report in reports:
+        for finding in report.counted:
+            by = f" [{', '.join(finding.servers)}]" if finding.servers else ""
+            print(f"{finding}{by}")
+    unknown = {one.path: one.why for one in reports if one.verdict is Verdict.UNKNOWN}
+    for what, files in (("unknown", unknown), ("skipped", skipped)):
+        reasons: dict[str, list[Path]] = {}
+        for path, why in files.items():
+            reasons.setdefault(why, []).append(path)
+        for why, paths in reasons.items():
+            more = f" and {len(paths) - 1} more" if len(paths) > 1 else ""
+            print(f"{what} {shown(paths[0])}{more}: {why}")
+    print(_summary(reports, skipped))
+
+
+def _summary(reports: list[Report], skipped: dict[Path, str]) -> str:
+    def count(number: int, what: str) -> str:
+        return f"{number} {what}{'' if number == 1 else 's'}"
+
+    def having(verdict: Verdict) -> int:
+        return sum(report.verdict is verdict for report in reports)
+
+    parts: dict[str, Any] = {
+        "clean": having(Verdict.CLEAN),
+        "unknown": having(Verdict.UNKNOWN),
+        "skipped": len(skipped),
+    }
+    findings = sum(len(report.counted) for report in reports)
+    told = [f"{number} {what}" for what, number in parts.items() if number]
+    if findings:
+        dirty = count(having(Verdict.DIRTY), "file")
+        told.insert(0, f"{count(findings, 'finding')} in {dirty}")
+    return f"{count(len(reports) + len(skipped), 'file')}: {', '.join(told) or 'nothing to check'}"

@@ -1,0 +1,43 @@
+"""Which files a command line means."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from lspkit.config import Config
+from lspkit.edits.paths import is_inside
+from lspkit.servers.choosing import definitions
+
+#: Folders that hold other people's code, or none.
+PASSED_OVER = frozenset(
+    [".git", ".hg", ".svn", ".venv", "venv", "node_modules", "__pycache__", ".mypy_cache", ".pytest_cache", ".ruff_cache", ".tox", ".nox", ".servers", "target", "build", "dist", ".idea", ".vscode"]
+)
+
+
+def workspace_of(paths: Sequence[str]) -> str:
+    """The current folder if everything lies in it, else the folder that holds everything."""
+    here = os.path.realpath(os.curdir)
+    real = [os.path.realpath(path) for path in paths]
+    if all(is_inside(path, here) for path in real):
+        return here
+    folders = [path if os.path.isdir(path) else os.path.dirname(path) for path in real]
+    return os.path.commonpath(folders)
+
+
+def files_below(given: Sequence[str]) -> list[Path]:
+    """The files that are named, and those of a known kind in the folders that are, in order."""
+    known = definitions(Config())
+    found: dict[Path, None] = {}
+    for name in given:
+        path = Path(os.path.abspath(name))
+        if not path.is_dir():
+            found[path] = None
+            continue
+        for folder, inner, names in os.walk(path):
+            inner[:] = sorted(one for one in inner if one not in PASSED_OVER)
+            for file in sorted(names):
+                if any(definition.language_of(file) for definition in known):
+                    found[Path(folder, file)] = None
+    return list(found)

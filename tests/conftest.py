@@ -1,0 +1,20 @@
+"""What all tests share: lspkit's own pytest plugin, and its leak check on every single test."""
+
+from __future__ import annotations
+
+import pytest
+
+#: Registered by the entry point under the name `lspkit` where lspkit is installed.
+PLUGIN = "lspkit.testing.plugin"
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    # Registering the same module twice is an error, so look whether the entry point did it.
+    plugins = config.pluginmanager.get_plugins()
+    if not any(getattr(plugin, "__name__", None) == PLUGIN for plugin in plugins):
+        config.pluginmanager.import_plugin(PLUGIN)
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_left_behind(leak_check: object) -> None:
+    """Every test, also one that asks for no fixture, has to end with nothing of it left."""

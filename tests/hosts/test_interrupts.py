@@ -1,0 +1,33 @@
+"""A program that is interrupted keeps a workspace that works."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from lspkit.testing import Fault, Log, Script
+from tests.scripted import SOURCE
+
+HOST = Path(__file__).with_name("interrupted.py")
+
+
+@pytest.mark.slow
+def test_200_interrupts_tear_no_frame_and_the_next_call_is_right(tmp_path, scripted):
+    (tmp_path / "a.scr").write_text(SOURCE, encoding="utf-8")
+    slow = Fault("textDocument/definition", "delay", seconds=0.001)
+    argv = scripted(Script(faults=[slow]))
+    seed = 20261115
+    command = [sys.executable, str(HOST), str(tmp_path), "200", str(seed), *argv]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=110, check=False)
+    assert done.returncode == 0, done.stderr
+    result = json.loads(done.stdout)
+    log = Log.of(argv)
+    assert result["wrong"] == 0
+    assert result["on disk"] == ["1:5"]
+    assert result["interrupted"] > 100, "too few interrupts came in the middle to say anything"
+    assert log.complaints() == []
+    assert len(log.pids()) == 1

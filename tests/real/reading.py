@@ -1,0 +1,140 @@
+"""Raw answers of servers, and lspkit's results, both as plain tuples that can be compared.
+
+Columns of the protocol become columns of people in the most obvious way: take ever longer beginnings
+of the line, encode them, and count. Nothing here uses lspkit's own conversion.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+import lspkit
+
+#: Words for the kinds of symbols that the test projects have.
+KINDS = {5: "class", 6: "method", 7: "property", 8: "field", 9: "constructor", 12: "function"}
+KINDS |= {2: "module", 13: "variable", 14: "constant", 23: "struct"}
+
+SEVERITIES = {1: "error", 2: "warning", 3: "info", 4: "hint"}
+
+#: ((line, column), (line, column)), counted from 1, in characters.
+Range = tuple[tuple[int, int], tuple[int, int]]
+
+
+def units(text: str, encoding: str) -> int:
+    """How wide a text is for the protocol."""
+    if encoding == "utf-8":
+        return len(text.encode("utf-8"))
+    if encoding == "utf-16":
+        return len(text.encode("utf-16-le")) // 2
+    return len(text.encode("utf-32-le")) // 4
+
+
+class Reader:
+    """Reads the raw answers of a server that counts in one encoding."""
+
+    def __init__(self, encoding: str) -> None:
+        self.encoding = encoding
+
+    def wire(self, path: Path, line: int, column: int) -> tuple[int, int]:
+        """People's line and column as the server counts."""
+        before = _lines(path)[line - 1][: column - 1]
+        return line - 1, units(before, self.encoding)
+
+    def range(self, path: Path, raw: dict[str, Any]) -> Range:
+        return self._position(path, raw["start"]), self._position(path, raw["end"])
+
+    def _position(self, path: Path, raw: dict[str, int]) -> tuple[int, int]:
+        line = _lines(path)[raw["line"]]
+        for column in range(len(line) + 1):
+            if units(line[:column], self.encoding) == raw["character"]:
+                return raw["line"] + 1, column + 1
+        raise AssertionError(f"{raw} lies within a character or beyond the line {line!r}")
+
+    def locations(self, raw: Any) -> list[tuple[str, Range]]:
+        """Each place once, by path, line and column."""
+        found = set()
+        for one in raw if isinstance(raw, list) else [raw]:
+            uri = one.get("targetUri") or one["uri"]
+            path = path_of(uri)
+            found.add((str(path), self.range(path, one.get("targetSelectionRange") or one["range"])))
+        return sorted(found)
+
+    def hover(self, path: Path, raw: Any) -> tuple[list[str], Range | None]:
+        contents = raw["contents"]
+        parts = contents if isinstance(contents, list) else [contents]
+        texts = [part if isinstance(part, str) else part["value"] for part in parts]
+        return texts, self.range(path, raw["range"]) if "range" in raw else None
+
+    def symbols(self, path: Path, raw: Sequence[dict[str, Any]]) -> list[tuple[Any, ...]]:
+        """The tree, brothers in the order of their names in the text."""
+        found = [
+            (
+                self.range(path, one["selectionRange"]),
+                one["name"],
+                KINDS[one["kind"]],
+                self.range(path, one["range"]),
+                one.get("detail") or "",
+                self.symbols(path, one.get("children") or []),
+            )
+            for one in raw
+        ]
+        return sorted(found)
+
+    def diagnostics(self, path: Path, raw: Sequence[dict[str, Any]]) -> list[tuple[Any, ...]]:
+        found = {
+            (
+                self.range(path, one["range"]),
+                one["message"],
+                SEVERITIES[one["severity"]],
+                str(one.get("code", "")),
+            )
+            for one in raw
+        }
+        return sorted(found)
+
+
+def path_of(uri: str) -> Path:
+    parts = urlsplit(uri)
+    assert parts.scheme == "file", uri
+    return Path(unquote(parts.path))
+
+
+def _lines(path: Path) -> list[str]:
+    return path.read_text(encoding="utf-8").split("\n")
+
+
+# The same of lspkit's results, in the order in which they came.
+
+
+def plain_range(given: lspkit.Range) -> Range:
+    return (given.start.line, given.start.column), (given.end.line, given.end.column)
+
+
+def plain_locations(given: Iterable[lspkit.Location]) -> list[tuple[str, Range]]:
+    return [(str(one.path), plain_range(one.range)) for one in given]
+
+
+def plain_hover(given: lspkit.Hover | None) -> tuple[list[str], Range | None]:
+    assert given is not None
+    return given.contents, None if given.range is None else plain_range(given.range)
+
+
+def plain_symbols(given: Iterable[lspkit.Symbol]) -> list[tuple[Any, ...]]:
+    return [
+        (
+            plain_range(one.selection),
+            one.name,
+            one.kind,
+            plain_range(one.range),
+            one.detail,
+            plain_symbols(one.children),
+        )
+        for one in given
+    ]
+
+
+def plain_diagnostics(given: Iterable[lspkit.Diagnostic]) -> list[tuple[Any, ...]]:
+    return [(plain_range(one.range), one.message, one.severity.value, one.code) for one in given]

@@ -1,0 +1,45 @@
+"""Starting a real server: under lspkit, with one encoding or its choice, or under the raw client."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import lspkit
+from tests import real_servers
+from tests.real.projects import PROJECTS
+from tests.real.raw_client import RawClient
+
+#: Generous: the tests must pass on a machine that is busy with other things.
+TIMING = {"initializeTimeoutMs": 60_000, "requestTimeoutMs": 60_000}
+
+
+def command(server: str) -> list[str]:
+    """The command of a server, with what its test project needs."""
+    return [*real_servers.command(server), *PROJECTS[server].arguments]
+
+
+def workspace(
+    folder: Path,
+    server: str,
+    *,
+    encoding: str | None = None,
+    argv: Sequence[str] | None = None,
+) -> lspkit.Workspace:
+    """A workspace in which this server runs, and no other."""
+    said: dict[str, Any] = {
+        "command": list(argv or command(server)),
+        "env": real_servers.environment(server),
+        "disabled": False,
+    }
+    if encoding is not None:
+        said["positionEncodings"] = [encoding]
+    # The linter would run beside a type checker, if it is installed.
+    config = {"lsp": {server: said, "ruff": {"disabled": True}}, "timing": TIMING}
+    return lspkit.Workspace(folder, config=config)
+
+
+def raw_client(folder: Path, server: str, encoding: str) -> RawClient:
+    """The same server, for the other side of a comparison."""
+    return RawClient(command(server), folder, real_servers.environment(server), encoding)

@@ -1,0 +1,97 @@
+"""The real language servers that tests talk to, as `tools/set_up_servers.py` installed them.
+
+A test names the server it needs with `require(id)` and starts it with `command(id)` and
+`environment(id)`. A server that is not there skips the test by name; the ones of `NEVER_SKIP`
+can be had everywhere, and with CI=true or LSPKIT_REQUIRE_SERVERS=1 their absence is a failure.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+SERVERS = Path(__file__).resolve().parent.parent / ".servers"
+
+#: Launchers of all programs, to put in front of PATH where a test lets lspkit look for itself.
+PROGRAMS = SERVERS / "bin"
+
+#: eslint and TypeScript 5.9, for fixture projects that link to them as their own `node_modules`.
+NODE_MODULES = SERVERS / "node" / "node_modules"
+
+#: Servers whose tests must run wherever the ordinary package registries can be reached.
+NEVER_SKIP = frozenset(
+    {
+        "pyright",
+        "basedpyright",
+        "ty",
+        "ruff",
+        "typescript",
+        "typescript-7",
+        "eslint",
+        "clangd",
+        "gopls",
+        "rust-analyzer",
+        "bash",
+    }
+)
+
+
+def command(server: str) -> list[str]:
+    """The argument vector that starts the server; all paths are absolute."""
+    return list(_entry(server)["command"])
+
+
+def environment(server: str) -> dict[str, str]:
+    """This process's environment with what the server needs on top."""
+    return {**os.environ, **_entry(server)["env"]}
+
+
+def version(server: str) -> str:
+    """The version that was installed."""
+    return str(_entry(server)["version"])
+
+
+def require(server: str) -> None:
+    """Skips the test when the server is not there, or fails it where it has to be there."""
+    reason = why_missing(server)
+    if reason is None:
+        return
+    if server in NEVER_SKIP and servers_are_required():
+        pytest.fail(f"the server {server} must be there and is not: {reason}", pytrace=False)
+    pytest.skip(f"no server {server}: {reason}")
+
+
+def why_missing(server: str) -> str | None:
+    """The reason why the server is not there, or None when it is."""
+    entries = _entries()
+    if not entries:
+        return "no .servers/servers.json; `make servers` installs them"
+    if server not in entries:
+        raise KeyError(f"no server {server!r} in servers.json; it knows {', '.join(entries)}")
+    missing = entries[server].get("missing")
+    return None if missing is None else str(missing)
+
+
+def servers_are_required() -> bool:
+    """Whether a missing server is a failure rather than a reason to skip."""
+    return os.environ.get("CI") == "true" or os.environ.get("LSPKIT_REQUIRE_SERVERS") == "1"
+
+
+def _entry(server: str) -> dict[str, Any]:
+    require(server)
+    return _entries()[server]
+
+
+@functools.cache
+def _entries() -> dict[str, dict[str, Any]]:
+    try:
+        text = (SERVERS / "servers.json").read_text()
+    except FileNotFoundError:
+        return {}
+    entries: dict[str, dict[str, Any]] = json.loads(text)
+    return entries

@@ -1,0 +1,33 @@
+"""Workspaces on the scripted server, for tests of the runtime."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import lspkit
+
+#: A text of the scripted server's language: `greet` is defined on line 1 and used on line 2.
+SOURCE = "def greet\n😀 greet ok\n"
+
+
+def config_for(argv: list[str], **more: Any) -> dict[str, Any]:
+    """A configuration in which `.scr` files belong to this server."""
+    return {"lsp": {"scripted": {"command": argv, "extensions": [".scr"], **more}}}
+
+
+@contextmanager
+def workspace(
+    folder: Path, argv: list[str], *, text: str = SOURCE, **config: Any
+) -> Iterator[lspkit.Workspace]:
+    """A workspace with one file, `a.scr`."""
+    (folder / "a.scr").write_text(text, encoding="utf-8")
+    with lspkit.Workspace(folder, config={**config_for(argv), **config}) as ws:
+        yield ws
+
+
+def ask(ws: lspkit.Workspace, **limits: Any) -> str:
+    """One question whose right answer is `1:5`."""
+    return ", ".join(str(place.range.start) for place in ws.definition("a.scr", 2, 4, **limits))

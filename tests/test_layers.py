@@ -1,0 +1,238 @@
+"""Imports go one way only: from the faces down to the types, and the pure parts do no I/O.
+
+The rules are tables; the checker reads the source of a module and returns the sentences that say
+what is wrong with it. The last tests feed it wrong modules, to show that it can find something.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).resolve().parent.parent / "lspkit"
+
+#: The parts of lspkit from top to bottom. A part imports from the rows below its own.
+LAYERS = (
+    ("cli", "panel", "notebook", "web", "mcp", "__main__"),
+    ("__init__",),
+    ("agent", "service"),
+    ("workspace",),
+    ("runtime",),
+    ("operations", "servers", "config", "edits", "diagnostics"),
+    ("protocol",),
+    ("types", "errors", "version"),
+)
+RANK = {part: rank for rank, parts in enumerate(LAYERS) for part in parts}
+
+#: These may import one another, as long as no circle arises.
+SIBLINGS = frozenset({"operations", "servers", "config", "edits", "diagnostics"})
+
+#: May import everything; nothing imports it.
+TESTING = "testing"
+
+#: Parts that may have threads, processes and sockets.
+ACTIVE = frozenset({*LAYERS[0], "service", "runtime", TESTING})
+ACTIVITY = frozenset(
+    {"asyncio", "multiprocessing", "select", "selectors", "socket", "subprocess", "threading"}
+    | {"_thread"}
+)
+
+#: Parts that are functions of their arguments: no thread, file, process or clock.
+PURE = frozenset({"protocol", "diagnostics"})
+IMPURE = ACTIVITY | frozenset(
+    {
+        "concurrent",
+        "datetime",
+        "fcntl",
+        "glob",
+        "logging",
+        "mmap",
+        "random",
+        "shutil",
+        "signal",
+        "tempfile",
+    }
+    | {"time"}
+)
+#: What of `os` is a value or a function of its arguments.
+PURE_OS = frozenset({"name", "path", "sep", "fspath", "PathLike", "fsencode", "fsdecode"})
+
+
+def part_of(module: str) -> str:
+    """`lspkit.protocol.framing` belongs to `protocol`, and `lspkit` itself to `__init__`."""
+    words = module.split(".")
+    return words[1] if len(words) > 1 else "__init__"
+
+
+def imported(tree: ast.AST, module: str, *, is_package: bool) -> Iterator[tuple[int, str]]:
+    """Every module that the source imports, also inside functions, with its line."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                yield node.lineno, alias.name
+        elif isinstance(node, ast.ImportFrom):
+            base = node.module or ""
+            if node.level:
+                up = node.level - 1 if is_package else node.level
+                words = module.split(".")
+                base = ".".join([*words[: len(words) - up], *filter(None, [node.module])])
+            for alias in node.names:
+                # `from lspkit import errors` means the module, `from lspkit import open` a name.
+                yield node.lineno, f"{base}.{alias.name}" if is_part(base, alias.name) else base
+
+
+def is_part(base: str, name: str) -> bool:
+    return base == "lspkit" and (name in RANK or name == TESTING)
+
+
+def may_import(part: str, other: str) -> bool:
+    if part in (other, TESTING):
+        return True
+    if other == TESTING or part not in RANK or other not in RANK:
+        return False
+    if RANK[part] == RANK[other]:
+        return part in SIBLINGS and other in SIBLINGS
+    return RANK[part] < RANK[other]
+
+
+def uses_of_os(tree: ast.AST) -> Iterator[tuple[int, str]]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and node.module == "os":
+            yield from ((node.lineno, alias.name) for alias in node.names)
+        elif isinstance(node, ast.Attribute) and ast.unparse(node.value) == "os":
+            yield node.lineno, node.attr
+
+
+def calls_of_open(tree: ast.AST) -> Iterator[int]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "open":
+            yield node.lineno
+
+
+def faults(source: str, module: str, *, is_package: bool = False) -> Iterator[str]:
+    """One sentence for everything in the module that breaks a rule."""
+    tree = ast.parse(source)
+    part = part_of(module)
+    if part not in RANK and part != TESTING:
+        yield f"{module} belongs to {part}, which has no place in the layers"
+    for line, name in imported(tree, module, is_package=is_package):
+        top = name.split(".")[0]
+        if top == "lspkit" and not may_import(part, part_of(name)):
+            yield f"{module}:{line} imports {name}, and {part} must not import {part_of(name)}"
+        if top in ACTIVITY and part not in ACTIVE:
+            yield f"{module}:{line} imports {name}, which is for {', '.join(sorted(ACTIVE))}"
+        elif top in IMPURE and part in PURE:
+            yield f"{module}:{line} imports {name}, and {part} is pure"
+    if part in PURE:
+        for line, name in uses_of_os(tree):
+            if name not in PURE_OS:
+                yield f"{module}:{line} uses os.{name}, and {part} is pure"
+        for line in calls_of_open(tree):
+            yield f"{module}:{line} opens a file, and {part} is pure"
+
+
+def circle(edges: Mapping[str, set[str]]) -> list[str] | None:
+    """Parts that import each other in a circle, the first one named twice, or None."""
+    finished: set[str] = set()
+
+    def visit(part: str, path: list[str]) -> list[str] | None:
+        if part in path:
+            return [*path[path.index(part) :], part]
+        if part in finished:
+            return None
+        for other in sorted(edges.get(part, ())):
+            if found := visit(other, [*path, part]):
+                return found
+        finished.add(part)
+        return None
+
+    for part in sorted(edges):
+        if found := visit(part, []):
+            return found
+    return None
+
+
+def modules() -> Iterator[tuple[str, bool, str]]:
+    for path in sorted(PACKAGE.rglob("*.py")):
+        words = path.relative_to(PACKAGE.parent).with_suffix("").parts
+        is_package = words[-1] == "__init__"
+        yield ".".join(words[:-1] if is_package else words), is_package, path.read_text()
+
+
+def test_every_module_keeps_to_the_layers() -> None:
+    found = [
+        fault
+        for module, is_package, source in modules()
+        for fault in faults(source, module, is_package=is_package)
+    ]
+    assert not found, "\n".join(found)
+
+
+def test_no_parts_import_each_other_in_a_circle() -> None:
+    edges: dict[str, set[str]] = {part: set() for part in SIBLINGS}
+    for module, is_package, source in modules():
+        if (part := part_of(module)) in SIBLINGS:
+            names = imported(ast.parse(source), module, is_package=is_package)
+            others = {part_of(name) for _, name in names if name.split(".")[0] == "lspkit"}
+            edges[part] |= others & SIBLINGS - {part}
+    assert circle(edges) is None
+
+
+def test_the_package_is_where_this_test_looks() -> None:
+    assert {part_of(module) for module, _, _ in modules()} >= {"__init__", "errors", "protocol"}
+
+
+@pytest.mark.parametrize(
+    ("module", "source", "words"),
+    [
+        ("lspkit.protocol.x", "import lspkit.runtime.launch", "must not import runtime"),
+        ("lspkit.protocol.x", "from lspkit.runtime import launch", "must not import runtime"),
+        ("lspkit.protocol.x", "from lspkit import workspace", "must not import workspace"),
+        ("lspkit.protocol.x", "from ..config import y", "must not import config"),
+        ("lspkit.runtime.x", "def f():\n    from lspkit.cli import y", "must not import cli"),
+        ("lspkit.types", "from lspkit.errors import LspkitError", "must not import errors"),
+        ("lspkit.service.x", "import lspkit.agent", "must not import agent"),
+        ("lspkit.workspace", "import lspkit.testing", "must not import testing"),
+        ("lspkit.runtime.x", "import lspkit", "must not import __init__"),
+        ("lspkit", "import lspkit.cli", "must not import cli"),
+        ("lspkit.config.x", "import threading", "which is for"),
+        ("lspkit.operations.x", "from subprocess import run", "which is for"),
+        ("lspkit.protocol.x", "import time", "protocol is pure"),
+        ("lspkit.diagnostics.x", "from time import monotonic", "diagnostics is pure"),
+        ("lspkit.protocol.x", "import os\nos.stat('x')", "uses os.stat"),
+        ("lspkit.protocol.x", "from os import listdir", "uses os.listdir"),
+        ("lspkit.protocol.x", "open('x')", "opens a file"),
+        ("lspkit.helpers.x", "", "has no place in the layers"),
+    ],
+)
+def test_the_checker_finds_a_wrong_import(module: str, source: str, words: str) -> None:
+    found = list(faults(source, module))
+    assert len(found) == 1
+    assert words in found[0]
+
+
+@pytest.mark.parametrize(
+    ("module", "source"),
+    [
+        ("lspkit.cli.main", "from lspkit import errors\nimport lspkit\nimport subprocess"),
+        ("lspkit.runtime.x", "from lspkit.operations import y\nimport threading"),
+        ("lspkit.config.x", "from lspkit.edits import paths\nimport os\nos.stat('x')"),
+        ("lspkit.protocol.x", "from . import y\nimport os\nos.path.join(os.sep, os.name)"),
+        ("lspkit.testing.x", "import lspkit.cli, lspkit.errors, socket, time"),
+        ("lspkit", "from lspkit.workspace import Workspace\nfrom lspkit.agent import tools"),
+    ],
+)
+def test_the_checker_lets_a_right_import_pass(module: str, source: str) -> None:
+    assert not list(faults(source, module))
+
+
+def test_the_checker_finds_a_circle_of_siblings() -> None:
+    edges = {"config": {"edits"}, "edits": {"servers"}, "servers": {"config"}, "operations": set()}
+    assert circle(edges) == ["config", "edits", "servers", "config"]
+
+
+def test_the_checker_finds_no_circle_in_a_tree() -> None:
+    assert circle({"servers": {"config"}, "config": {"edits"}, "operations": {"config"}}) is None
