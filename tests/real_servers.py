@@ -68,7 +68,7 @@ def require(server: str) -> None:
 
 def why_missing(server: str) -> str | None:
     """The reason why the server is not there, or None when it is."""
-    entries = _entries()
+    entries = _entries(SERVERS)
     if not entries:
         return "no .servers/servers.json; `make servers` installs them"
     if server not in entries:
@@ -84,13 +84,13 @@ def servers_are_required() -> bool:
 
 def _entry(server: str) -> dict[str, Any]:
     require(server)
-    return _entries()[server]
+    return _entries(SERVERS)[server]
 
 
 @functools.cache
-def _entries() -> dict[str, dict[str, Any]]:
+def _entries(folder: Path) -> dict[str, dict[str, Any]]:
     try:
-        text = (SERVERS / "servers.json").read_text()
+        text = (folder / "servers.json").read_text()
     except FileNotFoundError:
         return {}
     entries: dict[str, dict[str, Any]] = json.loads(text)

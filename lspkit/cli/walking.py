@@ -12,7 +12,11 @@ from lspkit.servers.choosing import definitions
 
 #: Folders that hold other people's code, or none.
 PASSED_OVER = frozenset(
-    [".git", ".hg", ".svn", ".venv", "venv", "node_modules", "__pycache__", ".mypy_cache", ".pytest_cache", ".ruff_cache", ".tox", ".nox", ".servers", "target", "build", "dist", ".idea", ".vscode"]
+    {
+        *(".git", ".hg", ".svn", ".idea", ".vscode"),
+        *(".venv", "venv", "node_modules", ".servers", "target", "build", "dist"),
+        *("__pycache__", ".mypy_cache", ".pytest_cache", ".ruff_cache", ".tox", ".nox"),
+    }
 )
 
 

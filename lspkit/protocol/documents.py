@@ -138,7 +138,8 @@ class Documents:
         """How the server wants to hear of this document, by first word or registration."""
         said = self._capabilities.static.get("textDocumentSync")
         if isinstance(said, int) and not isinstance(said, bool):
-            said = {"openClose": said > 0, "change": said}
+            # The old short form means open, change and save. fortls looks at files on save only.
+            said = {"openClose": said > 0, "change": said, "save": said > 0}
         elif not isinstance(said, dict):
             said = {}
         change = said.get("change") or 0

@@ -113,13 +113,13 @@ def parse(body: bytes) -> Message:
         if not body.isascii():
             body.decode()  # msgspec leaves raw parts unchecked, so that bad UTF-8 would pass
         return _parse(body)
-    except _BAD:
+    except _BAD as problem:
         mended = _without_lone_surrogates(body)
-        if mended is not None:
-            try:
-                return _parse(mended)
-            except _BAD as second:
-                problem = second
+        if mended is None:
+            return _malformed(body, problem)
+    try:
+        return _parse(mended)
+    except _BAD as problem:
         return _malformed(body, problem)
 
 

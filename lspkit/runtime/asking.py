@@ -111,7 +111,7 @@ class Asking:
             if not busy and (server.progress_ended or time.monotonic() >= begin_by):
                 server.loaded = True
                 return
-            outcome = yield (server.next_news(), call.deadline if busy else begin_by)
+            outcome = yield (server.news.next(), call.deadline if busy else begin_by)
             if outcome is Outcome.CANCELLED or time.monotonic() >= call.deadline:
                 self._raise_unless_done(outcome, server, "", begin_by - LOAD_BEGINS)
 

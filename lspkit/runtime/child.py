@@ -110,8 +110,7 @@ class Child:
 
     def wait(self, timeout: float) -> int | None:
         """Wait for the server process to end; its status, or None when the time is up."""
-        if self.status() is not None:
-            return self._status
+        deadline = time.monotonic() + timeout
         copy: list[int] = []
         try:
             with self._lock:
@@ -119,10 +118,13 @@ class Child:
                     return self._status
                 # A copy, because `close` in another thread frees the number for other files.
                 copy.extend(map(os.dup, (self.exit_fd,)))
-            readable(copy[0], timeout)
+            # Again, since some systems tell of an end a moment before they know the status.
+            while (status := self.status()) is None and (left := deadline - time.monotonic()) > 0:
+                if not readable(copy[0], left):
+                    break
         finally:
             close_all(copy)
-        return self.status()
+        return status
 
     def close_stdin(self) -> None:
         """End the server's standard input. May be called again."""

@@ -57,7 +57,7 @@ class Examining:
         if not ready and not any(isinstance(one, RequestTimeout | Cancelled) for one in failures):
             raise failures[0]
         results += [_failed(problem, began) for problem in failures]
-        jobs = [_Job(server, server.take_turn(file.uri), [], began) for server in ready]
+        jobs = [_Job(server, server.turns.take(file.uri), [], began) for server in ready]
         try:
             for job in jobs:
                 yield from self._ask(job, file, effect.text, call)
@@ -69,7 +69,7 @@ class Examining:
                     job.server.finish(ticket)
                 if effect.text is not None:
                     self._asking.restore(job.server, effect.path)
-                job.server.end_turn(file.uri, job.turn)
+                job.server.turns.end(file.uri, job.turn)
         return Examination(
             path=Path(file.path),
             uri=file.uri,
@@ -129,7 +129,7 @@ class Examining:
             deadline = min(deadline, job.began + SILENCE)
         target = Target(view.version, server.written_at(file.uri), deadline, debounce)
         while True:
-            news = server.next_news()
+            news = server.news.next()
             decision = settle(target, server.last_push(file.uri), time.monotonic())
             if isinstance(decision, Settled):
                 lists = (decision.push.items,)

@@ -28,6 +28,8 @@ from lspkit.runtime.child import Child, LaunchError, close_all, pidfd_works, rea
 MARKER = "LSPKIT_SERVER_MARKER"
 #: Seconds between two looks for descendants that were born while the others were killed.
 PAUSE = 0.05
+#: Seconds to wait for the status of a process that is about to end.
+EARLY = 0.02
 
 
 def launch(argv: Sequence[str], *, cwd: str, env: Mapping[str, str]) -> Child:
@@ -54,7 +56,8 @@ class GroupChild(Child):
         self._marker = marker
         self._process: subprocess.Popen[bytes] | None = None
         self._kqueue: Any = None  # macOS only
-        self._silent = False
+        # Whether `exit_fd` may be readable before there is a status.
+        self._tells_early = False
         # Set once the group has no member, for good.
         self._group_ended = False
 
@@ -62,6 +65,9 @@ class GroupChild(Child):
         """Start the process and begin to watch it."""
         self._make_pipes()
         stdin, stdout, stderr = self._passed
+        if not (pidfd_works() or sys.platform == "darwin"):
+            self._owned.extend(os.pipe())
+            self._passed.append(self._owned.pop())
         self._process = subprocess.Popen(
             list(argv),
             cwd=cwd,
@@ -69,42 +75,38 @@ class GroupChild(Child):
             stdin=stdin,
             stdout=stdout,
             stderr=stderr,
+            pass_fds=self._passed[3:],
             start_new_session=True,
         )
         self.pid = self._process.pid
+        self.exit_fd = self._watch_exit(lifeline=len(self._passed) > 3)
         close_all(self._passed)
-        self.exit_fd = self._watch_exit()
 
-    def _watch_exit(self) -> int:
-        """A descriptor that is readable once the process has ended, where the system has one."""
+    def _watch_exit(self, lifeline: bool) -> int:
+        """A descriptor that is readable once the process has ended, the best there is."""
+        self._tells_early = True
+        if lifeline:
+            # The end of a pipe that the server holds, and with it whoever it starts.
+            return self._owned[-1]
         if sys.platform == "darwin":
             self._kqueue = select.kqueue()
             exits = (select.KQ_FILTER_PROC, select.KQ_EV_ADD, select.KQ_NOTE_EXIT)
             self._kqueue.control([select.kevent(self.pid, *exits)], 0)
             return int(self._kqueue.fileno())
-        if pidfd_works():
-            self._owned.extend(map(os.pidfd_open, (self.pid,)))
-            return self._owned[-1]
-        # A pipe that is never readable: on such an old system a server's end is seen by the end of
-        # its streams. A pipe held by the server would tell of an end when the server closes it.
-        self._silent = True
-        self._owned.extend(os.pipe())
-        return self._owned[-2]
-
-    def wait(self, timeout: float) -> int | None:
-        """Wait for the server process to end; its status, or None when the time is up."""
-        if self._silent and self._process is not None:
-            try:
-                self._process.wait(timeout)
-            except subprocess.TimeoutExpired:
-                return None
-        return super().wait(timeout)
+        self._tells_early = False
+        self._owned.extend(map(os.pidfd_open, (self.pid,)))
+        return self._owned[-1]
 
     def _read_status(self) -> int | None:
         if self._process is None:
             return None
-        if self._kqueue is not None and readable(self.exit_fd, 0):
-            return self._process.wait()  # macOS tells of an end just before it can be waited for
+        if self._tells_early and readable(self.exit_fd, 0):
+            # It is about to end, and has not ended yet. Or it closed a pipe that it does not
+            # know, and whoever polls the descriptor must not spin.
+            try:
+                return self._process.wait(EARLY)
+            except subprocess.TimeoutExpired:
+                return None
         return self._process.poll()
 
     def terminate(self) -> None:

@@ -201,6 +201,7 @@ def keep(control: socket.socket, host: int, streams: list[int]) -> None:
             tell(control, "gone")
             return
         if pause is not None:
+            signal_group(server, signal.SIGKILL)
             kill_descendants(spare=set())
         happened = watch.poll(pause)
         if pause is not None:
@@ -221,12 +222,17 @@ def obey(control: socket.socket, server: int) -> bool:
         return False
     if not orders or b"K" in orders:
         return False
+    signal_group(server, signal.SIGTERM)
+    return True
+
+
+def signal_group(server: int, number: int) -> None:
+    """A signal to the group of a server that has not been reaped; 0 for no server."""
     if server:
         try:
-            os.killpg(server, signal.SIGTERM)
+            os.killpg(server, number)
         except (ProcessLookupError, PermissionError):
             pass
-    return True
 
 
 def accept(requests: socket.socket, host: int, bell: int) -> int | None:

@@ -95,25 +95,25 @@ class Guardian:
             self._channel.shutdown(socket.SHUT_RDWR)
         except OSError:
             pass  # it has ended by itself
-        if not self._pidfds:  # the start was interrupted
-            self._pidfds.extend(map(os.pidfd_open, self._pids))
         try:
             for pidfd in self._pidfds:
                 readable(pidfd, STOP_TIMEOUT)
         finally:
-            for pidfd in self._pidfds:
-                self._reap(pidfd)
+            self._reap()
             self.forget()
 
-    def _reap(self, pidfd: int) -> None:
-        """Kill it if it still runs, and take its status.
-
-        By descriptor, since the number may be another's once the embedding program has reaped
-        this child with a wait for any.
-        """
+    def _reap(self) -> None:
+        """Kill it if it still runs, and take its status."""
         try:
-            signal.pidfd_send_signal(pidfd, signal.SIGKILL)
-            os.waitid(os.P_PIDFD, pidfd, os.WEXITED)
+            # By descriptor, since the number may be another's once the embedding program has
+            # reaped this child with a wait for any.
+            for pidfd in self._pidfds:
+                signal.pidfd_send_signal(pidfd, signal.SIGKILL)
+                os.waitid(os.P_PIDFD, pidfd, os.WEXITED)
+            # The start was cut short, by an interrupt or for want of a descriptor.
+            for pid in self._pids[len(self._pidfds) :]:
+                os.kill(pid, signal.SIGKILL)
+                os.waitpid(pid, 0)
         except (ProcessLookupError, ChildProcessError):
             pass
 
@@ -170,7 +170,7 @@ def release() -> None:
     """The opposite of `retain`: the last one stops the guardian if it has no server."""
     global _retained
     with _lock:
-        _retained -= 1
+        _retained = max(0, _retained - 1)  # a fork may have come between
         idle = None if _current is None else _idle(_current)
     if idle is not None:
         idle.stop()

@@ -80,10 +80,12 @@ def launch(argv: Sequence[str], *, cwd: str, env: Mapping[str, str]) -> Child:
                 child.pid = int(reply.removeprefix("pid "))
                 return child
             raise refusal(reply, argv[0], cwd)
-        except TimeoutError:
+        except OSError as error:
+            # Of this process: out of descriptors, of memory, of processes, or of patience.
             child.close()
-            message = f"cannot start {argv[0]}: no answer in {LAUNCH_TIMEOUT:.0f} s. Try again."
-            raise LaunchError(errno.ETIMEDOUT, message) from None
+            number = error.errno or errno.ETIMEDOUT
+            message = f"cannot start {argv[0]}: {os.strerror(number)}, here and not in the server."
+            raise LaunchError(number, message) from error
         except BaseException:
             child.close()
             raise

@@ -30,6 +30,7 @@ from lspkit.protocol.uris import path_to_uri
 from lspkit.runtime.connection import CLOSED_OUTPUT, Connection
 from lspkit.runtime.files import Content, File, Files
 from lspkit.runtime.launch import LaunchError, launch
+from lspkit.runtime.turns import News, Turns
 from lspkit.runtime.waiting import Waiter
 from lspkit.servers import Choice
 
@@ -100,9 +101,12 @@ class Server:
         #: Rung when it has ended.
         self.bell: Waiter | None = None
         self._ready = False
-        self._on_ready: list[Waiter] = []
-        self._on_news: list[Waiter] = []
-        self._turns: dict[str, list[Waiter]] = {}
+        #: Told, once and for all, when it can be asked or never will be.
+        self._settled = News()
+        #: Told when a push or a registration comes, some work ends, or the server does.
+        self.news = News()
+        #: Callers who check one document take turns.
+        self.turns = Turns()
         #: How many pieces of work with progress have ended; those under way are in the session.
         self.progress_ended = 0
         #: Whether answers can be trusted: some servers answer before they know the project.
@@ -157,14 +161,7 @@ class Server:
 
     def ready(self) -> Waiter:
         """Complete as soon as the server can be asked, or never will be."""
-        waiter = Waiter()
-        with self.lock:
-            settled = self._ready or self.failure is not None
-            if not settled:
-                self._on_ready.append(waiter)
-        if settled:
-            waiter.complete()
-        return waiter
+        return self._settled.next()
 
     @property
     def is_ready(self) -> bool:
@@ -179,9 +176,7 @@ class Server:
             self.documents = Documents(self.session.capabilities, self.session.encoding)
             connection.post(*self.session.initialized())
             self._ready = True
-            waiters, self._on_ready = self._on_ready, []
-        for waiter in waiters:
-            waiter.complete()
+        self._settled.tell(over=True)
         log.debug("%s is ready", self.id)
 
     # Asking
@@ -315,45 +310,10 @@ class Server:
             stderr=tail,
         )
 
-    # Pushes and turns
-
-    def next_news(self) -> Waiter:
-        """Complete when a push or a registration comes, a piece of work ends, or the server does."""
-        waiter = Waiter()
-        with self.lock:
-            if self.failure is None:
-                self._on_news.append(waiter)
-                return waiter
-        waiter.complete()
-        return waiter
-
     def last_push(self, uri: str) -> Push | None:
         """The newest push about a file."""
         with self.lock:
             return self.store.last(uri)
-
-    def take_turn(self, uri: str) -> Waiter:
-        """Complete when the document is this caller's alone; `end_turn` gives it on."""
-        waiter = Waiter()
-        with self.lock:
-            queue = self._turns.setdefault(uri, [])
-            queue.append(waiter)
-            first = queue[0] is waiter
-        if first:
-            waiter.complete()
-        return waiter
-
-    def end_turn(self, uri: str, waiter: Waiter) -> None:
-        """Give the turn on, or leave the queue."""
-        with self.lock:
-            queue = self._turns.get(uri, [])
-            if waiter in queue:
-                queue.remove(waiter)
-            successor = queue[0] if queue else None
-            if not queue:
-                self._turns.pop(uri, None)
-        if successor is not None:
-            successor.complete()
 
     # What the reader hands on
 
@@ -371,25 +331,19 @@ class Server:
                     self.store.push(event.uri, event.version, event.items, time.monotonic())
                     if event.version is None and self.documents.get(event.uri) is not None:
                         self.gives_versions = False
-                self._tell_news()
+                self.news.tell()
                 self._on_change()
             case events.ProgressEnded():
                 self.progress_ended += 1
-                self._tell_news()
+                self.news.tell()
             case events.Registered():
-                self._tell_news()
+                self.news.tell()
             case events.Said(level=1):
                 log.debug("%s says: %s", self.id, event.text)
             case events.BadMessage():
                 log.debug("%s sent something unreadable: %s", self.id, event.reason)
             case _:
                 pass
-
-    def _tell_news(self) -> None:
-        with self.lock:
-            waiters, self._on_news = self._on_news, []
-        for waiter in waiters:
-            waiter.complete()
 
     def _on_lost(self, reason: str) -> None:
         """The reader's last word: the connection is over."""
@@ -422,14 +376,12 @@ class Server:
                 orphans = list(self.session.pending.values())
                 self.session.pending.clear()
             waiters = [pending.tag for pending in orphans if pending.tag is not None]
-            bystanders = self._on_ready + self._on_news
-            self._on_ready, self._on_news = [], []
             self.store.forget()
         lost = Lost(self.failure)
         for waiter in waiters:
             waiter.complete(lost)
-        for waiter in bystanders:
-            waiter.complete()
+        self._settled.tell(over=True)
+        self.news.tell(over=True)
 
     def _ring(self) -> None:
         if self.bell is not None:
@@ -441,6 +393,7 @@ class Server:
     def drop_after_fork(self) -> None:
         """In a forked child: let go of the parent's server without touching it."""
         self.lock = threading.Lock()
+        self._settled, self.news, self.turns = News(), News(), Turns()
         self.closing = True
         if self.connection is not None:
             self.connection.drop_after_fork()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import pickle
+import resource
 import signal
 import threading
 from collections.abc import Iterator
@@ -334,15 +335,45 @@ def test_the_repr_shows_the_state(launch):
     assert repr(child).endswith(f"pid={child.pid} closed status=-9>")
 
 
-def test_without_process_descriptors_the_end_is_seen_by_the_end_of_the_streams(monkeypatch):
+def test_without_process_descriptors_the_end_is_seen_by_a_lifeline(monkeypatch):
     monkeypatch.setattr(groups, "pidfd_works", lambda: False)
     child = groups.launch(python(ECHO), cwd="/", env={})
     assert child.wait(0.01) is None
     child.close_stdin()
-    assert trees.hung_up(child.stdout)
+    assert readable(child.exit_fd, PATIENCE)
     assert child.wait(PATIENCE) == 0
-    assert not readable(child.exit_fd, 0)
     assert child.close()
+
+
+def test_a_server_that_closes_the_lifeline_has_not_ended(monkeypatch):
+    monkeypatch.setattr(groups, "pidfd_works", lambda: False)
+    script = "import os; os.closerange(3, 100); os.write(1, b'on\\n'); os.read(0, 1)"
+    child = groups.launch(python(script), cwd="/", env={})
+    read_lines(child.stdout, 1)
+    assert readable(child.exit_fd, PATIENCE)
+    assert child.wait(0.1) is None
+    child.close_stdin()
+    assert child.wait(PATIENCE) == 0
+    assert child.close()
+
+
+def test_a_launch_that_runs_out_of_descriptors_anywhere_leaves_nothing(launch):
+    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+    before = trees.open_descriptors()
+    free = [number for number in range(200) if str(number) not in before]
+    errors = []
+    for spare in range(40):
+        resource.setrlimit(resource.RLIMIT_NOFILE, (free[spare], limits[1]))
+        try:
+            launch(python(ECHO), cwd="/", env={}).close()
+            break
+        except LaunchError as error:
+            errors.append(error.errno)
+        finally:
+            resource.setrlimit(resource.RLIMIT_NOFILE, limits)
+        assert trees.open_descriptors() == before
+    assert len(errors) > 5
+    assert set(errors) == {errno.EMFILE}
 
 
 def test_a_host_without_a_guardian_uses_groups(monkeypatch):

@@ -130,10 +130,10 @@ def test_close_output_ends_the_stream_of_a_process_that_lives_on(faulty):
 
 
 def test_drip_writes_one_byte_at_a_time(faulty):
-    client = faulty("drip", seconds=0.002)
+    client = faulty("drip", seconds=0.004)
     assert client.answer(client.hover())["result"]
-    # A reader that is held up may find several bytes at once, but not always.
-    assert sum(len(chunk) == 1 for chunk in client.reads) >= 20
+    # A reader that is held up finds several bytes at once, but not always.
+    assert sum(len(chunk) == 1 for chunk in client.reads) >= 5
 
 
 def test_garbage_stands_between_two_frames(faulty):
