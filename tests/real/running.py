@@ -20,6 +20,17 @@ def command(server: str) -> list[str]:
     return [*real_servers.command(server), *PROJECTS[server].arguments]
 
 
+def environment(folder: Path, server: str) -> dict[str, str]:
+    """The environment of a server, with a folder beside the project for its temporary files.
+
+    typescript-language-server leaves two empty folders there, also after a `shutdown` and `exit`
+    that it took its time for. That is no leak of lspkit's.
+    """
+    temporary = folder.with_name(folder.name + "-tmp")
+    temporary.mkdir(exist_ok=True)
+    return {**real_servers.environment(server), "TMPDIR": str(temporary)}
+
+
 def workspace(
     folder: Path,
     server: str,
@@ -30,7 +41,7 @@ def workspace(
     """A workspace in which this server runs, and no other."""
     said: dict[str, Any] = {
         "command": list(argv or command(server)),
-        "env": real_servers.environment(server),
+        "env": environment(folder, server),
         "disabled": False,
     }
     if encoding is not None:
@@ -42,4 +53,4 @@ def workspace(
 
 def raw_client(folder: Path, server: str, encoding: str) -> RawClient:
     """The same server, for the other side of a comparison."""
-    return RawClient(command(server), folder, real_servers.environment(server), encoding)
+    return RawClient(command(server), folder, environment(folder, server), encoding)

@@ -90,7 +90,15 @@ def test_the_end_is_known_at_once_though_a_grandchild_holds_the_output():
     assert min(delays) < 0.05
 
 
-@pytest.mark.parametrize("fork", ["", "if os.fork() == 0:\n    signal.pause()\n"])
+#: Children of the host that live on; the last is one that Python's hooks never hear of.
+FORKS = {
+    "alone": "",
+    "forked": "if os.fork() == 0: signal.pause()\n",
+    "forked by C": "import ctypes\nif ctypes.CDLL(None).fork() == 0: signal.pause()\n",
+}
+
+
+@pytest.mark.parametrize("fork", FORKS.values(), ids=FORKS.keys())
 def test_nothing_outlives_a_host_that_is_killed(fork):
     """Also when a forked child of the host lives on, with copies of all descriptors."""
     with Host(REPORT + fork + "print('ready 0', flush=True)\nsignal.pause()") as host:

@@ -1,0 +1,78 @@
+"""What `import lspkit` costs and brings, and that optimisation changes nothing."""
+
+from __future__ import annotations
+
+import ast
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import lspkit
+from lspkit.testing import Script
+from tests.scripted import SOURCE
+
+PACKAGE = Path(lspkit.__file__).parent
+#: What only one face needs, or what would be too heavy for everybody.
+UNWANTED = ["pydantic", "asyncio", "textual", "mcp", "rich", "psutil", "subprocess", "http"]
+
+
+def _run(*arguments: str) -> str:
+    command = [sys.executable, *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
+    return done.stdout
+
+
+def test_importing_brings_nothing_that_only_one_face_needs():
+    program = "import json, sys, lspkit; print(json.dumps(sorted(sys.modules)))"
+    loaded = set(json.loads(_run("-c", program)))
+    assert [name for name in UNWANTED if name in loaded] == []
+
+
+def test_importing_starts_no_thread_and_opens_nothing():
+    program = (
+        "import os, threading\n"
+        "before = set(os.listdir('/proc/self/fd'))\n"
+        "import lspkit\n"
+        "print(threading.active_count(), len(set(os.listdir('/proc/self/fd')) - before))"
+    )
+    assert _run("-c", program).split() == ["1", "0"]
+
+
+def test_no_assert_guards_behaviour():
+    asserts = [
+        f"{path.relative_to(PACKAGE)}:{node.lineno}"
+        for path in PACKAGE.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Assert)
+    ]
+    assert asserts == []
+
+
+def test_optimisation_changes_nothing(tmp_path, scripted):
+    (tmp_path / "a.scr").write_text(SOURCE, encoding="utf-8")
+    program = """if True:
+        import json, sys, lspkit
+        server = {"command": sys.argv[2:], "extensions": [".scr"]}
+        told = []
+        with lspkit.Workspace(sys.argv[1], config={"lsp": {"scripted": server}}) as ws:
+            told.append([one.to_dict() for one in ws.definition("a.scr", 2, 4)])
+            told.append([one.to_dict() for one in ws.references("a.scr", symbol="greet")])
+            told.append(ws.hover("a.scr", 2, symbol="greet").to_dict())
+            told.append(ws.check("a.scr").verdict.value)
+            for bad in ((0, 1), (9, 1), (1, 99), ("1", 1)):
+                try:
+                    ws.definition("a.scr", *bad)
+                except lspkit.PositionError as problem:
+                    told.append(str(problem))
+        try:
+            ws.hover("a.scr", 1, 1)
+        except lspkit.WorkspaceClosed as problem:
+            told.append(problem.code)
+        print(json.dumps(told))
+    """
+    argv = scripted(Script())
+    plain = _run("-c", program, str(tmp_path), *argv)
+    optimised = _run("-O", "-c", program, str(tmp_path), *argv)
+    assert plain == optimised
+    assert len(json.loads(plain)) == 9
