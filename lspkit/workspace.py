@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import copy
 import os
-import threading
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from pathlib import Path
@@ -21,12 +20,11 @@ from lspkit.diagnostics.report import Report
 from lspkit.errors import LspkitError
 from lspkit.operations import Request
 from lspkit.runtime.engine import Limits, LocalEngine
-from lspkit.runtime.waiting import Cancel
+from lspkit.runtime.waiting import CancelLike
 from lspkit.types import Hover, Location, Symbol
 from lspkit.version import VERSION
 
 PathLike = str | os.PathLike[str]
-CancelLike = Cancel | threading.Event
 P = ParamSpec("P")
 T = TypeVar("T")
 

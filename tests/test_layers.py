@@ -16,13 +16,15 @@ PACKAGE = Path(__file__).resolve().parent.parent / "lspkit"
 
 #: The parts of lspkit from top to bottom. A part imports from the rows below its own.
 LAYERS = (
-    ("cli", "panel", "notebook", "web", "mcp", "__main__"),
+    ("__main__",),
+    ("cli", "panel", "notebook", "web", "mcp"),
     ("__init__",),
     ("agent", "service"),
     ("workspace",),
     ("runtime",),
     ("operations", "servers", "config", "edits", "diagnostics"),
     ("protocol",),
+    ("changes",),
     ("types", "errors", "version"),
 )
 RANK = {part: rank for rank, parts in enumerate(LAYERS) for part in parts}
@@ -34,7 +36,7 @@ SIBLINGS = frozenset({"operations", "servers", "config", "edits", "diagnostics"}
 TESTING = "testing"
 
 #: Parts that may have threads, processes and sockets.
-ACTIVE = frozenset({*LAYERS[0], "service", "runtime", TESTING})
+ACTIVE = frozenset({*LAYERS[1], "service", "runtime", TESTING})
 ACTIVITY = frozenset(
     {"asyncio", "multiprocessing", "select", "selectors", "socket", "subprocess", "threading"}
     | {"_thread"}

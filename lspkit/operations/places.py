@@ -74,5 +74,8 @@ def translator(reply: Reply, uris: Iterable[str]) -> Generator[Effect, Any, Tran
 
 def in_order(locations: Iterable[Location]) -> list[Location]:
     """Without doubles, by path, line and column: the same on every run."""
-    unique = {(str(one.path or one.uri), one.range): one for one in locations}
+    found = list(locations)
+    if len(found) < 2:
+        return found
+    unique = {(str(one.path or one.uri), one.range): one for one in found}
     return [unique[key] for key in sorted(unique)]

@@ -13,7 +13,7 @@ server knows by then.
 from __future__ import annotations
 
 import collections
-from collections.abc import Iterator
+from collections.abc import Callable, Container, Iterator
 from typing import Any
 
 import msgspec
@@ -48,8 +48,6 @@ class Document(msgspec.Struct):
     stamp: object = None
     #: Whether the server may not have been told.
     unsure: bool = True
-    #: How many calls rely on it being open.
-    holds: int = 0
 
     @property
     def identifier(self) -> dict[str, str]:
@@ -69,10 +67,19 @@ class View(msgspec.Struct, frozen=True):
 class Documents:
     """The open documents of one server. Guarded by that server's lock."""
 
-    def __init__(self, capabilities: Capabilities, encoding: Encoding, limit: int = OPEN_LIMIT):
+    def __init__(
+        self,
+        capabilities: Capabilities,
+        encoding: Encoding,
+        *,
+        limit: int = OPEN_LIMIT,
+        in_use: Callable[[], Container[str]] = tuple,
+    ) -> None:
         self._capabilities = capabilities
         self._encoding: Encoding = encoding
         self._limit = limit
+        #: URIs that somebody relies on being open; asked for only when one has to go.
+        self._in_use = in_use
         #: By URI, least recently used first.
         self._open: collections.OrderedDict[str, Document] = collections.OrderedDict()
         self._last_version: dict[str, int] = {}
@@ -197,9 +204,9 @@ class Documents:
         surplus = len(self._open) - self._limit
         if surplus <= 0:
             return []
-        newest = next(reversed(self._open))
-        idle = [doc for uri, doc in self._open.items() if not doc.holds and uri != newest]
-        return [note for doc in idle[:surplus] for note in self.close(doc.key.uri)]
+        newest, in_use = next(reversed(self._open)), self._in_use()
+        idle = [uri for uri in self._open if uri != newest and uri not in in_use]
+        return [note for uri in idle[:surplus] for note in self.close(uri)]
 
 
 def _wire(place: tuple[int, int]) -> dict[str, int]:

@@ -71,6 +71,8 @@ class Pending(msgspec.Struct):
 
     method: str
     tag: Any
+    #: The document that it is about; empty where it is about none.
+    uri: str = ""
 
 
 class Session:
@@ -119,10 +121,10 @@ class Session:
             self.notify("workspace/didChangeConfiguration", settings),
         ]
 
-    def request(self, method: str, params: Any, tag: Any) -> tuple[int, bytes]:
+    def request(self, method: str, params: Any, tag: Any, uri: str = "") -> tuple[int, bytes]:
         """A question; its event will carry `tag`. Returns its id and the frame."""
         self._move("request")
-        return self._ask(method, params, tag)
+        return self._ask(method, params, tag, uri)
 
     def cancel(self, id: int) -> bytes | None:
         """Give a request up: the frame that says so, None if it is answered already."""
@@ -249,11 +251,11 @@ class Session:
             raise ProtocolError(f"{action} is not possible while the session is {self.state.value}")
         self.state = state
 
-    def _ask(self, method: str, params: Any, tag: Any) -> tuple[int, bytes]:
+    def _ask(self, method: str, params: Any, tag: Any, uri: str = "") -> tuple[int, bytes]:
         id = self._next_id
         self._next_id += 1
         data = frame(messages.request(id, method, params))
-        self.pending[id] = Pending(method, tag)
+        self.pending[id] = Pending(method, tag, uri)
         return id, data
 
     def _take(self, id: int | None) -> Pending | None:

@@ -36,7 +36,7 @@ from lspkit.runtime.pool import Pool
 from lspkit.runtime.shutdown import stop
 from lspkit.runtime.submit import Task
 from lspkit.runtime.timers import Timers
-from lspkit.runtime.waiting import Call, Cancel, Steps, block
+from lspkit.runtime.waiting import Call, CancelLike, Steps, block
 from lspkit.runtime.workers import Workers
 
 
@@ -44,7 +44,7 @@ class Limits(msgspec.Struct, frozen=True):
     """What the caller of one operation allows."""
 
     timeout: float | None = None
-    cancel: Cancel | threading.Event | None = None
+    cancel: CancelLike | None = None
 
 
 class LocalEngine:
@@ -133,7 +133,7 @@ class LocalEngine:
             return {}
         texts: dict[str, Text] = {}
         for server in self.pool.servers():
-            if server.id != effect.server:
+            if server.id != effect.server or len(server.documents) < 2:
                 continue
             with server.lock:
                 for uri in effect.uris:

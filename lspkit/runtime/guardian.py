@@ -269,7 +269,7 @@ def become_keeper(requests: socket.socket, host: int, bell: int, descriptors: li
     code = 1
     try:
         os.dup2(1, requests.fileno())
-        signal.set_wakeup_fd(-1)
+        os.close(signal.set_wakeup_fd(-1))
         os.close(bell)
         control = socket.socket(fileno=descriptors[0])
         keep(control, host, descriptors[1:])

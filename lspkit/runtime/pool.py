@@ -24,6 +24,9 @@ from lspkit.servers.programs import search_folders
 
 Key = tuple[str, str]
 
+#: Seconds after which programs and markers are looked for again: they come and go.
+LOOK_AGAIN = 5.0
+
 
 class Pool:
     """All servers of a workspace."""
@@ -47,7 +50,8 @@ class Pool:
         self._servers: dict[Key, Server] = {}
         self._records: dict[Key, Record] = {}
         self._started_at: dict[Key, float] = {}
-        self._chosen: dict[tuple[str, str], tuple[float, list[tuple[Choice, str]]]] = {}
+        #: Path: until when to take it for granted, and its servers.
+        self._serving: dict[str, tuple[float, list[Server]]] = {}
         self._closed = False
 
     def servers(self) -> list[Server]:
@@ -57,6 +61,10 @@ class Pool:
 
     def servers_for(self, path: str) -> list[Server]:
         """The servers of a file, started if need be; they may not be ready yet."""
+        now = time.monotonic()
+        known = self._serving.get(path)
+        if known is not None and now < known[0] and not any(one.failure for one in known[1]):
+            return known[1]
         chosen = self._choices(path)
         servers: list[Server] = []
         failures: list[LspkitError] = []
@@ -67,15 +75,16 @@ class Pool:
                 failures.append(problem)
         if not servers:
             raise failures[0]
+        if not failures:
+            with self._lock:
+                if len(self._serving) > 10_000:
+                    self._serving.clear()
+                self._serving[path] = (now + LOOK_AGAIN, servers)
         return servers
 
     def _choices(self, path: str) -> list[tuple[Choice, str]]:
-        """Which servers, each with its root. Looked up anew after a while: programs come and go."""
-        folder, name = os.path.split(path)
-        now = time.monotonic()
-        known = self._chosen.get((folder, name))
-        if known is not None and now - known[0] < 5.0:
-            return known[1]
+        """Which servers, each with its root."""
+        name = os.path.basename(path)
         if not self._config.enabled:
             raise NoServer("LSP disabled by configuration", extension=_extension(name))
         workspace = self._files.boundary.root
@@ -83,14 +92,7 @@ class Pool:
         if not choices:
             extension = _extension(name)
             raise NoServer(f"no server is defined for {extension} files", extension=extension)
-        chosen = [
-            (choice, root_of(path, choice.definition.markers, workspace)) for choice in choices
-        ]
-        with self._lock:
-            if len(self._chosen) > 10_000:
-                self._chosen.clear()
-            self._chosen[folder, name] = (now, chosen)
-        return chosen
+        return [(one, root_of(path, one.definition.markers, workspace)) for one in choices]
 
     def _server(self, choice: Choice, root: str) -> Server:
         key = (choice.id, root)
@@ -127,7 +129,7 @@ class Pool:
         """Raises while it is too early to start a failed server again. The lock is held."""
         failure, now = server.failure, time.monotonic()
         if isinstance(failure, ServerUnavailable):
-            if now - self._started_at[key] < 5.0:
+            if now - self._started_at[key] < LOOK_AGAIN:
                 raise failure
             return
         record = self._records.get(key, Record())

@@ -22,7 +22,7 @@ from lspkit.diagnostics.store import Push, Store
 from lspkit.errors import LspkitError, RequestTimeout, ServerBroken, ServerUnavailable
 from lspkit.protocol import events
 from lspkit.protocol.capabilities import DocumentKey
-from lspkit.protocol.documents import Document, Documents, View
+from lspkit.protocol.documents import Documents, View
 from lspkit.protocol.opening import Opening
 from lspkit.protocol.session import Session, State
 from lspkit.protocol.text import Encoding, Text
@@ -48,7 +48,6 @@ class Ticket(msgspec.Struct):
     #: None for a request about no document.
     view: View | None
     id: int = 0
-    document: Document | None = None
 
 
 class Lost(msgspec.Struct, frozen=True):
@@ -173,7 +172,9 @@ class Server:
             connection = self.connection
             if connection is None or self.closing:
                 return
-            self.documents = Documents(self.session.capabilities, self.session.encoding)
+            self.documents = Documents(
+                self.session.capabilities, self.session.encoding, in_use=self._in_use
+            )
             connection.post(*self.session.initialized())
             self._ready = True
         self._settled.tell(over=True)
@@ -229,7 +230,7 @@ class Server:
             params = build(key.uri, text, encoding)
             document, notes = self.documents.sync(key, text, stamp)
         view = View(key.uri, document.text, document.version, encoding)
-        ticket = Ticket(method, Waiter(), view, document=document)
+        ticket = Ticket(method, Waiter(), view)
         if method:
             self._queue(ticket, notes, params)
         else:
@@ -263,13 +264,12 @@ class Server:
         connection = self._connected()
         frames = [self.session.notify(method, said) for method, said in notes]
         try:
-            ticket.id, frame = self.session.request(ticket.method, params, ticket.waiter)
+            uri = ticket.view.uri if ticket.view is not None else ""
+            ticket.id, frame = self.session.request(ticket.method, params, ticket.waiter, uri)
             connection.post(*frames, frame)
         except BaseException:
             self.session.pending.pop(ticket.id, None)
             raise
-        if ticket.document is not None:
-            ticket.document.holds += 1
 
     def written_at(self, uri: str) -> float:
         """When the document last changed for the server, by the monotonic clock."""
@@ -284,15 +284,16 @@ class Server:
 
     def finish(self, ticket: Ticket) -> None:
         """The caller no longer waits; a request without an answer is taken back."""
+        if ticket.waiter.done:
+            return
         with self.lock:
-            document, ticket.document = ticket.document, None
-            if document is not None and document.holds:
-                document.holds -= 1
-            if ticket.waiter.done or self.connection is None:
-                return
             cancel = self.session.cancel(ticket.id)
-            if cancel is not None:
+            if cancel is not None and self.connection is not None:
                 self.connection.post(cancel)
+
+    def _in_use(self) -> set[str]:
+        """Documents that somebody waits for an answer about. The lock is held."""
+        return {pending.uri for pending in self.session.pending.values()} | self.turns.taken()
 
     def timed_out(self, method: str, waited: float) -> RequestTimeout:
         """The error for a caller whose time is up, with what may explain it."""

@@ -26,6 +26,10 @@ class Turns:
             waiter.complete()
         return waiter
 
+    def taken(self) -> set[str]:
+        """The documents that somebody has the turn of, or waits for."""
+        return set(self._queues)
+
     def end(self, uri: str, waiter: Waiter) -> None:
         """Give the turn on, or leave the queue."""
         with self._lock:

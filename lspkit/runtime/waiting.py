@@ -107,6 +107,9 @@ class Cancel:
                 self._waiters.remove(waiter)
 
 
+#: What ends a call early.
+CancelLike = Cancel | threading.Event
+
 #: One step of a generator that waits: for what, and until when by the monotonic clock.
 Step = tuple[Waiter, float]
 Steps = Generator[Step, Outcome, T]

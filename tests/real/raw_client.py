@@ -171,7 +171,8 @@ class RawClient:
             deadline = time.monotonic() + PATIENCE
         while not condition():
             left = deadline - time.monotonic()
-            assert left > 0 and self._process.poll() is None, f"no sign of {what}"
+            assert left > 0, f"no sign of {what} in time"
+            assert self._process.poll() is None, f"the server ended before {what}"
             self._read(left)
 
     def wait_until_loaded(self) -> None:

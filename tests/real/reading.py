@@ -1,7 +1,7 @@
 """Raw answers of servers, and lspkit's results, both as plain tuples that can be compared.
 
-Columns of the protocol become columns of people in the most obvious way: take ever longer beginnings
-of the line, encode them, and count. Nothing here uses lspkit's own conversion.
+Columns of the protocol become columns of people in the most obvious way: take ever longer
+beginnings of the line, encode them, and count. Nothing here uses lspkit's own conversion.
 """
 
 from __future__ import annotations
@@ -59,7 +59,9 @@ class Reader:
         for one in raw if isinstance(raw, list) else [raw]:
             uri = one.get("targetUri") or one["uri"]
             path = path_of(uri)
-            found.add((str(path), self.range(path, one.get("targetSelectionRange") or one["range"])))
+            found.add(
+                (str(path), self.range(path, one.get("targetSelectionRange") or one["range"]))
+            )
         return sorted(found)
 
     def hover(self, path: Path, raw: Any) -> tuple[list[str], Range | None]:

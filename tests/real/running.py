@@ -1,4 +1,4 @@
-"""Starting a real server: under lspkit, with one encoding or its choice, or under the raw client."""
+"""Starting a real server: under lspkit, or under the raw client."""
 
 from __future__ import annotations
 

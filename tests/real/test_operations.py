@@ -114,9 +114,7 @@ def test_a_definition_is_where_the_server_says(pair: Pair, use: str) -> None:
 def test_references_are_where_the_server_says(pair: Pair, use: str, declared: bool) -> None:
     spot: Spot = getattr(pair.project, use)
     context = {"includeDeclaration": declared}
-    expected = pair.reader.locations(
-        pair.ask_raw("textDocument/references", spot, context=context)
-    )
+    expected = pair.reader.locations(pair.ask_raw("textDocument/references", spot, context=context))
     assert expected
     if declared:
         assert len({path for path, _ in expected}) >= 2

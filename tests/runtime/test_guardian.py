@@ -275,9 +275,11 @@ def test_guardian_and_keeper_have_names_and_hold_no_descriptor_of_the_host():
     os.set_inheritable(inherited, True)
     child = launch(python(ECHO), cwd="/", env={})
     keeper, guarding = trees.parent(child.pid), launching.guardian_pid()
-    # Both: three streams, the pidfd, two ends of the bell; the keeper: its control socket.
+    # Both have three streams, the host's pidfd and the two ends of the bell, one more socket the
+    # keeper; the guardian's socket is its standard input, and must not be the keeper's.
     assert len(os.listdir(f"/proc/{guarding}/fd")) == 6
-    assert len(os.listdir(f"/proc/{keeper}/fd")) <= 8
+    assert len(os.listdir(f"/proc/{keeper}/fd")) == 7
+    assert os.readlink(f"/proc/{keeper}/fd/0") == os.devnull
     assert Path(f"/proc/{guarding}/comm").read_text() == "lspkit-guardian\n"
     assert Path(f"/proc/{keeper}/comm").read_text() == "lspkit-keeper\n"
     child.close()
