@@ -107,6 +107,77 @@ class Symbol(Value, frozen=True):
         return f"{self.kind} {self.name} {shown(self.path, self.uri)}:{self.selection.start}"
 
 
+class HierarchyItem(Value, frozen=True):
+    """A symbol that a server can tell more about: who calls it, what it derives from."""
+
+    name: str
+    kind: str
+    path: Path | None
+    range: Range
+    selection: Range
+    uri: str
+    detail: str = ""
+    #: Id of the server, the file that was asked about, and the item as the server gave it. With
+    #: them it can be handed back unchanged.
+    server: str = ""
+    via: str = ""
+    raw: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.name} {shown(self.path, self.uri)}:{self.selection.start}"
+
+
+class CallItem(HierarchyItem, frozen=True):
+    """Something that calls and is called."""
+
+
+class TypeItem(HierarchyItem, frozen=True):
+    """A type."""
+
+
+class Call(Value, frozen=True):
+    """One edge: who calls, or is called, and in which ranges of the caller's file."""
+
+    item: CallItem
+    ranges: tuple[Range, ...] = ()
+
+    def __str__(self) -> str:
+        places = ", ".join(str(one.start) for one in self.ranges)
+        return f"{self.item} (calls at {places})" if places else str(self.item)
+
+
+class Parameter(Value, frozen=True):
+    """One parameter of a signature, as it is written there."""
+
+    label: str
+    documentation: str = ""
+
+    def __str__(self) -> str:
+        return self.label
+
+
+class Signature(Value, frozen=True):
+    """One way to call a function."""
+
+    label: str
+    documentation: str = ""
+    parameters: tuple[Parameter, ...] = ()
+
+    def __str__(self) -> str:
+        return self.label
+
+
+class SignatureHelp(Value, frozen=True):
+    """How the function at a place is called, and where in its parameters the place is."""
+
+    signatures: tuple[Signature, ...]
+    active_signature: int = 0
+    active_parameter: int | None = None
+
+    def __str__(self) -> str:
+        return self.signatures[self.active_signature].label if self.signatures else ""
+
+
 class Severity(enum.StrEnum):
     """How bad a finding is."""
 

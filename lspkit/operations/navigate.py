@@ -1,4 +1,4 @@
-"""Definition, references and hover."""
+"""Where something is: definition, declaration, type, implementation, uses; and what it is."""
 
 from __future__ import annotations
 
@@ -6,16 +6,29 @@ from collections.abc import Generator
 from typing import Any
 
 import lspkit.types as types
-from lspkit.operations.effects import Ask, Build, Effect, Reply
-from lspkit.operations.places import in_order, to_wire, translator
+from lspkit.operations.effects import Effect, Reply
+from lspkit.operations.places import in_order, translator
+from lspkit.operations.positions import ask_at
 from lspkit.operations.request import PositionRequest, operation
-from lspkit.operations.symbols import position_of
 from lspkit.protocol.shapes import read_hover, read_locations
-from lspkit.protocol.text import Encoding, Text
+
+Locations = Generator[Effect, Any, list[types.Location]]
 
 
 class Definition(PositionRequest, frozen=True, kw_only=True):
     """Where is this defined?"""
+
+
+class Declaration(PositionRequest, frozen=True, kw_only=True):
+    """Where is this declared?"""
+
+
+class TypeDefinition(PositionRequest, frozen=True, kw_only=True):
+    """Where is the type of this defined?"""
+
+
+class Implementation(PositionRequest, frozen=True, kw_only=True):
+    """Where is this implemented?"""
 
 
 class References(PositionRequest, frozen=True, kw_only=True):
@@ -28,23 +41,7 @@ class Hover(PositionRequest, frozen=True, kw_only=True):
     """What is this?"""
 
 
-def _params(line: int, column: int, **more: Any) -> Build:
-    def build(uri: str, text: Text, encoding: Encoding) -> dict[str, Any]:
-        position = to_wire(text, line, column, encoding)
-        return {"textDocument": {"uri": uri}, "position": position, **more}
-
-    return build
-
-
-def _ask(request: PositionRequest, method: str, **more: Any) -> Generator[Effect, Any, list[Reply]]:
-    line, column = yield from position_of(request)
-    replies: list[Reply] = yield Ask(
-        request.path, request.text, method, _params(line, column, **more)
-    )
-    return replies
-
-
-def _locations(replies: list[Reply]) -> Generator[Effect, Any, list[types.Location]]:
+def _locations(replies: list[Reply]) -> Locations:
     found: list[types.Location] = []
     for reply in replies:
         places = [item.place for item in read_locations(reply.result).items]
@@ -56,24 +53,41 @@ def _locations(replies: list[Reply]) -> Generator[Effect, Any, list[types.Locati
 
 
 @operation("definition", Definition, list[types.Location])
-def definition(request: Definition) -> Generator[Effect, Any, list[types.Location]]:
+def definition(request: Definition) -> Locations:
     """All places that define the symbol."""
-    replies = yield from _ask(request, "textDocument/definition")
-    return (yield from _locations(replies))
+    return (yield from _locations((yield from ask_at(request, "textDocument/definition"))))
+
+
+@operation("declaration", Declaration, list[types.Location])
+def declaration(request: Declaration) -> Locations:
+    """All places that declare the symbol."""
+    return (yield from _locations((yield from ask_at(request, "textDocument/declaration"))))
+
+
+@operation("type_definition", TypeDefinition, list[types.Location])
+def type_definition(request: TypeDefinition) -> Locations:
+    """All places that define the symbol's type."""
+    return (yield from _locations((yield from ask_at(request, "textDocument/typeDefinition"))))
+
+
+@operation("implementation", Implementation, list[types.Location])
+def implementation(request: Implementation) -> Locations:
+    """All places that implement the symbol."""
+    return (yield from _locations((yield from ask_at(request, "textDocument/implementation"))))
 
 
 @operation("references", References, list[types.Location])
-def references(request: References) -> Generator[Effect, Any, list[types.Location]]:
+def references(request: References) -> Locations:
     """All places that use the symbol."""
     context = {"includeDeclaration": request.include_declaration}
-    replies = yield from _ask(request, "textDocument/references", context=context)
+    replies = yield from ask_at(request, "textDocument/references", context=context)
     return (yield from _locations(replies))
 
 
 @operation("hover", Hover, types.Hover | None)
 def hover(request: Hover) -> Generator[Effect, Any, types.Hover | None]:
     """What the servers tell, one after the other; the range of the first that gives one."""
-    replies = yield from _ask(request, "textDocument/hover")
+    replies = yield from ask_at(request, "textDocument/hover")
     texts: list[str] = []
     range = None
     for reply in replies:

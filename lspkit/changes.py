@@ -1,0 +1,119 @@
+"""Changes that servers propose: previews, and nothing but values.
+
+A `WorkspaceEdit` carries the texts that it was made for, so that it can show itself as a diff
+without reading a file. Nothing here writes anything.
+"""
+
+from __future__ import annotations
+
+import difflib
+from pathlib import Path
+from typing import Literal
+
+from lspkit.types import Range, Value, shown
+
+
+class TextEdit(Value, frozen=True):
+    """Replace a range by a text."""
+
+    range: Range
+    new_text: str
+
+    def __str__(self) -> str:
+        return f"{self.range} -> {self.new_text!r}"
+
+
+class FileEdit(Value, frozen=True, tag="edit", tag_field="change"):
+    """All edits of one file, in the order of the text; none overlaps another."""
+
+    path: Path | None
+    uri: str
+    edits: tuple[TextEdit, ...]
+    #: The text that the edits are for; None if it is not known (the file lies outside).
+    before: str | None = None
+    #: The text afterwards.
+    after: str | None = None
+    #: Version of the document that the server speaks of, where it says so.
+    version: int | None = None
+
+    def __str__(self) -> str:
+        return f"{shown(self.path, self.uri)}: {len(self.edits)} edits"
+
+    def diff(self) -> str:
+        """As a unified diff; a single line where the text is not known."""
+        name = shown(self.path, self.uri)
+        if self.before is None or self.after is None:
+            return f"--- {name}\n+++ {name}\n# {len(self.edits)} edits; the text is not known\n"
+        lines = difflib.unified_diff(
+            self.before.splitlines(keepends=True), self.after.splitlines(keepends=True), name, name
+        )
+        return "".join(line if line.endswith("\n") else f"{line}\n" for line in lines)
+
+
+class FileOperation(Value, frozen=True, tag="operation", tag_field="change"):
+    """Create, rename or delete a file."""
+
+    kind: Literal["create", "rename", "delete"]
+    path: Path | None
+    uri: str
+    #: Where to, for a rename.
+    new_path: Path | None = None
+    new_uri: str = ""
+    overwrite: bool = False
+    ignore_if_exists: bool = False
+    ignore_if_not_exists: bool = False
+    recursive: bool = False
+
+    def __str__(self) -> str:
+        to = f" -> {shown(self.new_path, self.new_uri)}" if self.kind == "rename" else ""
+        return f"{self.kind} {shown(self.path, self.uri)}{to}"
+
+
+class WorkspaceEdit(Value, frozen=True):
+    """A change to any number of files: a preview."""
+
+    #: In the order in which they are to be done.
+    changes: tuple[FileEdit | FileOperation, ...] = ()
+    #: Id of the server that proposes it.
+    server: str = ""
+
+    def __str__(self) -> str:
+        edits = sum(len(one.edits) for one in self.changes if isinstance(one, FileEdit))
+        return f"{edits} edits in {len(self.files)} files"
+
+    @property
+    def files(self) -> list[Path]:
+        """The files that it touches, each once, in order."""
+        touched: dict[Path, None] = {}
+        for change in self.changes:
+            for path in (change.path, getattr(change, "new_path", None)):
+                if path is not None:
+                    touched[path] = None
+        return sorted(touched)
+
+    def diff(self) -> str:
+        """All of it as a unified diff, with a line for each file that comes, moves or goes."""
+        parts = [
+            change.diff() if isinstance(change, FileEdit) else f"# {change}\n"
+            for change in self.changes
+        ]
+        return "".join(parts)
+
+
+class CodeAction(Value, frozen=True):
+    """Something that a server offers to do about a place."""
+
+    title: str
+    #: `quickfix`, `refactor.extract`, `source.organizeImports`, …
+    kind: str = ""
+    preferred: bool = False
+    #: Why it cannot be done now.
+    disabled: str = ""
+    edit: WorkspaceEdit | None = None
+    #: Id of the server, the file that was asked about, and the action as the server gave it.
+    server: str = ""
+    via: str = ""
+    raw: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.title} ({self.kind})" if self.kind else self.title
