@@ -14,6 +14,8 @@ import pytest
 
 PACKAGE = Path(__file__).resolve().parent.parent / "lspkit"
 
+FACES = ("cli", "panel", "notebook", "web", "mcp")
+
 #: The parts of lspkit from top to bottom. A part imports from the rows below its own.
 LAYERS = (
     ("__main__",),
@@ -219,6 +221,7 @@ def test_the_checker_finds_a_wrong_import(module: str, source: str, words: str) 
 @pytest.mark.parametrize(
     ("module", "source"),
     [
+        ("lspkit.__main__", "from lspkit.cli import main"),
         ("lspkit.cli.main", "from lspkit import errors\nimport lspkit\nimport subprocess"),
         ("lspkit.runtime.x", "from lspkit.operations import y\nimport threading"),
         ("lspkit.config.x", "from lspkit.edits import paths\nimport os\nos.stat('x')"),

@@ -9,15 +9,7 @@ from pathlib import Path
 from lspkit.config import Config
 from lspkit.edits.paths import is_inside
 from lspkit.servers.choosing import definitions
-
-#: Folders that hold other people's code, or none.
-PASSED_OVER = frozenset(
-    {
-        *(".git", ".hg", ".svn", ".idea", ".vscode"),
-        *(".venv", "venv", "node_modules", ".servers", "target", "build", "dist"),
-        *("__pycache__", ".mypy_cache", ".pytest_cache", ".ruff_cache", ".tox", ".nox"),
-    }
-)
+from lspkit.servers.walking import walk
 
 
 def workspace_of(paths: Sequence[str]) -> str:
@@ -39,9 +31,7 @@ def files_below(given: Sequence[str]) -> list[Path]:
         if not path.is_dir():
             found[path] = None
             continue
-        for folder, inner, names in os.walk(path):
-            inner[:] = sorted(one for one in inner if one not in PASSED_OVER)
-            for file in sorted(names):
-                if any(definition.language_of(file) for definition in known):
-                    found[Path(folder, file)] = None
+        for file in walk(str(path)):
+            if any(definition.language_of(os.path.basename(file)) for definition in known):
+                found[Path(file)] = None
     return list(found)

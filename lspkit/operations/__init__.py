@@ -8,24 +8,59 @@ caller's thread, behind `submit`, for one server or for several, or in a test wi
 from lspkit.operations.check import Check
 from lspkit.operations.effects import (
     Ask,
+    AskWorkspace,
+    AwaitChange,
     Effect,
     Examination,
     Examine,
     Examined,
     FindPlaces,
+    Known,
+    KnownFindings,
     Place,
     ReadText,
     Reply,
+    SyncFile,
+    TakeStatus,
 )
-from lspkit.operations.navigate import Definition, Hover, References
+from lspkit.operations.hierarchy import (
+    IncomingCalls,
+    OutgoingCalls,
+    PrepareCallHierarchy,
+    Subtypes,
+    Supertypes,
+)
+from lspkit.operations.navigate import (
+    Declaration,
+    Definition,
+    Hover,
+    Implementation,
+    References,
+    TypeDefinition,
+)
+from lspkit.operations.proposals import CodeActions, Rename
 from lspkit.operations.request import OPERATIONS, Request
+from lspkit.operations.signatures import SignatureHelp
 from lspkit.operations.symbols import DocumentSymbols
+from lspkit.operations.whole import (
+    Diagnostics,
+    RawRequest,
+    Status,
+    Sync,
+    WaitForChange,
+    WorkspaceSymbols,
+)
 
 __all__ = [
     "OPERATIONS",
     "Ask",
+    "AskWorkspace",
+    "AwaitChange",
     "Check",
+    "CodeActions",
+    "Declaration",
     "Definition",
+    "Diagnostics",
     "DocumentSymbols",
     "Effect",
     "Examination",
@@ -33,9 +68,27 @@ __all__ = [
     "Examined",
     "FindPlaces",
     "Hover",
+    "Implementation",
+    "IncomingCalls",
+    "Known",
+    "KnownFindings",
+    "OutgoingCalls",
     "Place",
+    "PrepareCallHierarchy",
+    "RawRequest",
     "ReadText",
     "References",
+    "Rename",
     "Reply",
     "Request",
+    "SignatureHelp",
+    "Status",
+    "Subtypes",
+    "Supertypes",
+    "Sync",
+    "SyncFile",
+    "TakeStatus",
+    "TypeDefinition",
+    "WaitForChange",
+    "WorkspaceSymbols",
 ]

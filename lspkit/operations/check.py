@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Iterable
 from typing import Any
 
 import msgspec
@@ -29,7 +29,10 @@ def check(request: Check) -> Generator[Effect, Any, Report]:
     found: Examination = yield Examine(request.path, request.text)
     merged: dict[tuple[Any, ...], Diagnostic] = {}
     for examined in found.servers:
-        for finding in (yield from _findings(examined)):
+        if examined.view is None:
+            continue
+        reply = Reply(examined.server, b"", examined.view)
+        for finding in (yield from findings(reply, found.uri, examined.lists)):
             key = (finding.range, finding.message)
             known = merged.get(key)
             merged[key] = finding if known is None else _both(known, finding)
@@ -59,23 +62,23 @@ def _evidence(one: Examined) -> Evidence:
     return Evidence(one.server, version, one.how, one.duration, one.timed_out, one.reason)
 
 
-def _findings(examined: Examined) -> Generator[Effect, Any, list[Diagnostic]]:
-    if examined.view is None:
-        return []
-    wires = [wire for raw in examined.lists for wire in read_diagnostics(raw).items]
+def findings(
+    reply: Reply, uri: str, lists: Iterable[bytes]
+) -> Generator[Effect, Any, list[Diagnostic]]:
+    """What a server's raw lists say about a file."""
+    wires = [wire for raw in lists for wire in read_diagnostics(raw).items]
     related = [
         place[0]
         for wire in wires
         for info in wire.related_information or ()
         if (place := info.location.place) is not None
     ]
-    reply = Reply(examined.server, b"", examined.view)
-    translate = yield from translator(reply, related)
-    return [_finding(wire, reply, translate) for wire in wires]
+    translate = yield from translator(reply, [uri, *related])
+    return [_finding(wire, uri, reply.server, translate) for wire in wires]
 
 
-def _finding(wire: WireDiagnostic, reply: Reply, translate: Translator) -> Diagnostic:
-    place = translate.place(reply.view.uri)
+def _finding(wire: WireDiagnostic, uri: str, server: str, translate: Translator) -> Diagnostic:
+    place = translate.place(uri)
     related = tuple(
         Related(translate.location(*at), info.message)
         for info in wire.related_information or ()
@@ -87,10 +90,10 @@ def _finding(wire: WireDiagnostic, reply: Reply, translate: Translator) -> Diagn
         range=translate.range(place.text, wire.range),
         severity=severity or Severity.INFO,
         message=wire.text,
-        uri=reply.view.uri,
+        uri=uri,
         code="" if wire.code is None else str(wire.code),
         source=wire.source or "",
-        servers=(reply.server,),
+        servers=(server,),
         tags=tuple(TAGS.get(tag, str(tag)) for tag in wire.tags or ()),
         related=related,
         href=(wire.code_description.href if wire.code_description else None) or "",

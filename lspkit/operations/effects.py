@@ -27,6 +27,12 @@ class Ask(msgspec.Struct, frozen=True):
     text: str | None
     method: str
     build: Build
+    #: Only this one, where it is given.
+    server: str = ""
+    #: Whether the question is about the document, which then has to be in step.
+    in_step: bool = True
+    #: Whether to ask also a server that does not say that it knows the method.
+    unheard_of: bool = False
 
 
 class Reply(msgspec.Struct, frozen=True):
@@ -92,4 +98,59 @@ class Examination(msgspec.Struct, frozen=True):
     duration: float
 
 
-Effect = Ask | ReadText | FindPlaces | Examine
+class AskWorkspace(msgspec.Struct, frozen=True):
+    """One question to the servers of a file, or to all that run. Sent back: `list[Reply]`.
+
+    If none runs, those are started that the workspace's own files call for.
+    """
+
+    path: str | None
+    method: str
+    params: Any
+
+
+class Known(msgspec.Struct, frozen=True):
+    """What servers have said about a file, or about all. Sent back: `list[KnownFindings]`."""
+
+    path: str | None
+
+
+class KnownFindings(msgspec.Struct, frozen=True):
+    """A server's last report about a file, raw."""
+
+    server: str
+    uri: str
+    items: bytes
+    encoding: Encoding
+
+
+class SyncFile(msgspec.Struct, frozen=True):
+    """Tell the servers of a file about its text, and wait for nothing. Sent back: None."""
+
+    path: str
+    text: str | None
+
+
+class TakeStatus(msgspec.Struct, frozen=True):
+    """How all servers are. Waits for nothing. Sent back: `Snapshot`."""
+
+    root: str | None
+
+
+class AwaitChange(msgspec.Struct, frozen=True):
+    """Wait until the epoch is newer than this. Sent back: the epoch."""
+
+    after: int
+
+
+Effect = (
+    Ask
+    | AskWorkspace
+    | ReadText
+    | FindPlaces
+    | Examine
+    | Known
+    | SyncFile
+    | TakeStatus
+    | AwaitChange
+)

@@ -61,11 +61,16 @@ class Translator:
         return self._places[uri]
 
 
-def translator(reply: Reply, uris: Iterable[str]) -> Generator[Effect, Any, Translator]:
-    """A translator that knows these URIs, as the server that replied sees them."""
+def translator(
+    reply: Reply, uris: Iterable[str], *, texts: bool = False
+) -> Generator[Effect, Any, Translator]:
+    """A translator that knows these URIs, as the server that replied sees them.
+
+    `texts` asks for their texts also where positions could do without.
+    """
     view = reply.view
     others = tuple({uri: None for uri in uris if uri != view.uri})
-    texts = view.encoding != "utf-32"
+    texts = texts or view.encoding != "utf-32"
     asked = FindPlaces(reply.server, view.uri, (view.uri, *others), texts)
     places: dict[str, Place] = yield asked
     places[view.uri] = Place(places[view.uri].path, view.text)

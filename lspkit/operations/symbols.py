@@ -29,13 +29,17 @@ def document_symbols(request: DocumentSymbols) -> Generator[Effect, Any, list[ty
     )
     found: dict[tuple[Any, ...], types.Symbol] = {}
     for reply in replies:
-        wires = read_symbols(reply.result).items
-        uris = [place[0] for wire in wires if (place := _place(wire)) is not None]
-        translate = yield from translator(reply, uris)
-        for wire in wires:
-            symbol = _symbol(wire, reply.view.uri, translate, "")
+        for symbol in (yield from symbols_of(reply)):
             found.setdefault((symbol.selection, symbol.name, symbol.kind), symbol)
     return [found[key] for key in sorted(found)]
+
+
+def symbols_of(reply: Reply) -> Generator[Effect, Any, list[types.Symbol]]:
+    """The symbols of one answer, in its order."""
+    wires = read_symbols(reply.result).items
+    uris = [place[0] for wire in wires if (place := _place(wire)) is not None]
+    translate = yield from translator(reply, uris)
+    return [_symbol(wire, reply.view.uri, translate, "") for wire in wires]
 
 
 def _place(wire: WireSymbol) -> tuple[str, Any] | None:

@@ -94,6 +94,93 @@ class WireSymbol(msgspec.Struct, frozen=True, rename="camel"):
     container_name: str | None = None
 
 
+class WireItem(msgspec.Struct, frozen=True, rename="camel"):
+    """`CallHierarchyItem` and `TypeHierarchyItem`."""
+
+    name: str
+    uri: str
+    kind: int = 0
+    detail: str | None = None
+    range: WireRange = NOWHERE
+    selection_range: WireRange | None = None
+
+
+class WireCall(msgspec.Struct, frozen=True, rename="camel"):
+    """An incoming call (`from`) or an outgoing one (`to`), the item still raw."""
+
+    caller: msgspec.Raw | None = msgspec.field(default=None, name="from")
+    callee: msgspec.Raw | None = msgspec.field(default=None, name="to")
+    from_ranges: list[WireRange] | None = None
+
+
+class WireParameter(msgspec.Struct, frozen=True):
+    """A parameter: its label, or where in the signature's label it stands."""
+
+    label: str | tuple[int, int] = ""
+    documentation: WireMarkup | str | None = None
+
+
+class WireSignature(msgspec.Struct, frozen=True, rename="camel"):
+    """One way to call a function."""
+
+    label: str
+    documentation: WireMarkup | str | None = None
+    parameters: list[WireParameter] | None = None
+    active_parameter: int | None = None
+
+
+class WireSignatureHelp(msgspec.Struct, frozen=True, rename="camel"):
+    """The answer to `signatureHelp`."""
+
+    signatures: list[WireSignature] | None = None
+    active_signature: int | None = None
+    active_parameter: int | None = None
+
+
+class WireTextEdit(msgspec.Struct, frozen=True, rename="camel"):
+    """A replacement of a range."""
+
+    range: WireRange
+    new_text: str = ""
+
+
+class WireDocument(msgspec.Struct, frozen=True):
+    """Which version of which document is meant."""
+
+    uri: str
+    version: int | None = None
+
+
+class WireChange(msgspec.Struct, frozen=True, rename="camel"):
+    """The edits of one document, or an operation on a file."""
+
+    kind: str | None = None
+    text_document: WireDocument | None = None
+    edits: list[WireTextEdit] | None = None
+    uri: str | None = None
+    old_uri: str | None = None
+    new_uri: str | None = None
+    options: dict[str, bool] | None = None
+
+
+class WireEdit(msgspec.Struct, frozen=True, rename="camel"):
+    """`WorkspaceEdit`, in both of its forms."""
+
+    changes: dict[str, list[WireTextEdit]] | None = None
+    document_changes: list[WireChange] | None = None
+
+
+class WireAction(msgspec.Struct, frozen=True, rename="camel"):
+    """`CodeAction`, or a bare `Command`, which has its own name in `command`."""
+
+    title: str
+    kind: str | None = None
+    is_preferred: bool = False
+    disabled: dict[str, str] | None = None
+    edit: WireEdit | None = None
+    command: msgspec.Raw | None = None
+
+
 class WireCodeDescription(msgspec.Struct, frozen=True):
     """A page about a code."""
 
@@ -180,6 +267,17 @@ read_locations = _ListReader(WireLocation)
 read_symbols = _ListReader(WireSymbol)
 read_diagnostics = _ListReader(WireDiagnostic)
 read_hover = _ListReader(WireHover)
+read_calls = _ListReader(WireCall)
+read_signature_help = _ListReader(WireSignatureHelp)
+read_edit = _ListReader(WireEdit)
+read_item = _ListReader(WireItem)
+read_action = _ListReader(WireAction)
+
+
+def read_pieces(raw: bytes) -> list[bytes]:
+    """The items of a list, each as it came; null is an empty list."""
+    pieces: list[msgspec.Raw] | None = msgspec.json.decode(mend(raw), type=list[msgspec.Raw] | None)
+    return [bytes(piece) for piece in pieces or ()]
 
 
 def read_report(raw: bytes) -> WireReport:

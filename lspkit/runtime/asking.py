@@ -7,19 +7,31 @@ ready; the caller's covers everything.
 
 from __future__ import annotations
 
+import logging
 import time
 
 from lspkit.config import Config
-from lspkit.errors import Cancelled, LspkitError, RequestFailed, ServerBroken, Unsupported
-from lspkit.operations import Ask, Reply
+from lspkit.errors import (
+    Cancelled,
+    LspkitError,
+    NoServer,
+    RequestFailed,
+    ServerBroken,
+    Unsupported,
+)
+from lspkit.operations import Ask, AskWorkspace, Reply, SyncFile
 from lspkit.protocol.capabilities import DocumentKey
 from lspkit.protocol.documents import View
 from lspkit.protocol.events import Answered
 from lspkit.protocol.messages import CONTENT_MODIFIED, SERVER_CANCELLED
+from lspkit.protocol.text import Text
 from lspkit.runtime.files import File, Files
 from lspkit.runtime.pool import Pool
 from lspkit.runtime.server import Lost, Server, Ticket
 from lspkit.runtime.waiting import Call, Outcome, Steps, Waiter
+from lspkit.servers.walking import samples
+
+log = logging.getLogger("lspkit.runtime")
 
 #: A server that gave a request up because the text had moved on is asked again after so long.
 RETRY_AFTER = 0.02
@@ -39,9 +51,13 @@ class Asking:
         """Perform `Ask`."""
         file = self.files.locate(effect.path, may_be_missing=effect.text is not None)
         ready, failures = yield from self.ready(file, effect.text, call)
-        able = [one for one in ready if one.session.supports(effect.method, key_of(one, file))]
+        if effect.server:
+            ready = [one for one in ready if one.id == effect.server]
+        able = [one for one in ready if _can(one, effect, file)]
         if not able:
             raise failures[0] if failures else unsupported(effect.method, ready)
+        if effect.unheard_of:
+            able = able[:1]
         flying: list[tuple[Server, Ticket, float]] = []
         replies: list[Reply] = []
         try:
@@ -49,8 +65,7 @@ class Asking:
                 until = time.monotonic() + self.request_timeout(server)
                 try:
                     yield from self.room(server, call, effect.method, until)
-                    ticket = server.ask_about(file, effect.text, effect.method, effect.build)
-                    flying.append((server, ticket, until))
+                    flying.append((server, self._send(server, file, effect), until))
                 except ServerBroken as problem:
                     failures.append(problem)
             for server, ticket, until in flying:
@@ -127,7 +142,7 @@ class Asking:
         self._raise_unless_done(outcome, server, method, began)
 
     def answer(
-        self, server: Server, ticket: Ticket, call: Call, until: float
+        self, server: Server, ticket: Ticket, until: float
     ) -> Steps[Answered | RequestFailed]:
         """Wait for one answer; a refusal is returned, everything worse is raised."""
         began = time.monotonic()
@@ -136,7 +151,9 @@ class Asking:
         self._raise_unless_done(outcome, server, ticket.method, began)
         value = ticket.waiter.value
         if isinstance(value, Answered):
-            self.pool.succeeded(server)
+            took = time.monotonic() - began
+            self.pool.succeeded(server, took)
+            log.debug("%s answered %s in %.1f ms", server.id, ticket.method, took * 1000)
             return value
         if isinstance(value, Lost):
             raise value.error
@@ -152,7 +169,7 @@ class Asking:
     ) -> Steps[Reply]:
         pause = RETRY_AFTER
         while True:
-            value = yield from self.answer(server, ticket, call, until)
+            value = yield from self.answer(server, ticket, until)
             if isinstance(value, Answered):
                 return Reply(server.id, value.result, view_of(ticket))
             if value.server_code not in (CONTENT_MODIFIED, SERVER_CANCELLED):
@@ -164,14 +181,98 @@ class Asking:
                 raise Cancelled("the call was cancelled")
             pause *= 2
             file = self.files.locate(effect.path, may_be_missing=effect.text is not None)
-            ticket = server.ask_about(file, effect.text, effect.method, effect.build)
+            ticket = self._send(server, file, effect)
 
-    @staticmethod
-    def _raise_unless_done(outcome: Outcome, server: Server, method: str, began: float) -> None:
+    def ask_workspace(self, effect: AskWorkspace, call: Call) -> Steps[list[Reply]]:
+        """Perform `AskWorkspace`."""
+        failures: list[LspkitError] = []
+        if effect.path is not None:
+            file = self.files.locate(effect.path)
+            servers, failures = yield from self.ready(file, None, call)
+        else:
+            servers = [one for one in self.pool.servers() if one.failure is None]
+            if not servers:
+                servers = self._called_for()
+            for server in servers:
+                outcome = yield (server.ready(), call.deadline)
+                self._raise_unless_done(outcome, server, "", time.monotonic())
+            failures = [one.failure for one in servers if one.failure is not None]
+            servers = [one for one in servers if one.failure is None]
+        able = [one for one in servers if one.session.supports(effect.method)]
+        if not able:
+            raise failures[0] if failures else unsupported(effect.method, servers)
+        replies: list[Reply] = []
+        flying = [(one, one.ask(effect.method, effect.params)) for one in able]
+        try:
+            for server, ticket in flying:
+                until = time.monotonic() + self.request_timeout(server)
+                try:
+                    value = yield from self.answer(server, ticket, until)
+                except (Cancelled, TimeoutError):
+                    raise
+                except LspkitError as problem:
+                    failures.append(problem)
+                    continue
+                if isinstance(value, RequestFailed):
+                    failures.append(value)
+                else:
+                    replies.append(Reply(server.id, value.result, _nowhere(server)))
+        finally:
+            for server, ticket in flying:
+                server.finish(ticket)
+        if not replies:
+            raise failures[0]
+        return replies
+
+    def sync(self, effect: SyncFile, call: Call) -> Steps[None]:
+        """Perform `SyncFile`, for servers that may still have to start."""
+        file = self.files.locate(effect.path, may_be_missing=effect.text is not None)
+        ready, _ = yield from self.ready(file, effect.text, call)
+        for server in ready:
+            server.sync(file, effect.text)
+
+    def _called_for(self) -> list[Server]:
+        """The servers that the workspace's own files call for, started."""
+        servers: dict[int, Server] = {}
+        for path in samples(self.files.boundary.root):
+            try:
+                found = self.pool.servers_for(path)
+            except LspkitError:
+                continue
+            servers.update({id(one): one for one in found})
+        if not servers:
+            raise NoServer("no file of this workspace belongs to a server that can be started")
+        return list(servers.values())
+
+    def _send(self, server: Server, file: File, effect: Ask) -> Ticket:
+        if effect.in_step:
+            return server.ask_about(file, effect.text, effect.method, effect.build)
+        ticket = server.ask(effect.method, effect.build(file.uri, NO_TEXT, server.session.encoding))
+        ticket.view = _nowhere(server)
+        return ticket
+
+    def _raise_unless_done(
+        self, outcome: Outcome, server: Server, method: str, began: float
+    ) -> None:
         if outcome is Outcome.CANCELLED:
             raise Cancelled("the call was cancelled")
         if outcome is Outcome.TIMED_OUT:
+            self.pool.counts(server).timed_out()
+            log.debug("%s did not answer %s in time", server.id, method)
             raise server.timed_out(method, time.monotonic() - began)
+
+
+#: For questions that are about no text.
+NO_TEXT = Text("")
+
+
+def _nowhere(server: Server) -> View:
+    """The view of a question about no document."""
+    return View("", NO_TEXT, 0, server.session.encoding)
+
+
+def _can(server: Server, effect: Ask, file: File) -> bool:
+    return effect.unheard_of or server.session.supports(effect.method, key_of(server, file))
 
 
 def key_of(server: Server, file: File) -> DocumentKey:

@@ -20,12 +20,17 @@ from lspkit.errors import Cancelled, LspkitError, RequestTimeout, WorkspaceClose
 from lspkit.operations import (
     OPERATIONS,
     Ask,
+    AskWorkspace,
+    AwaitChange,
     Effect,
     Examine,
     FindPlaces,
+    Known,
     Place,
     ReadText,
     Request,
+    SyncFile,
+    TakeStatus,
 )
 from lspkit.protocol.text import Text
 from lspkit.runtime import host
@@ -35,8 +40,10 @@ from lspkit.runtime.files import Files
 from lspkit.runtime.pool import Pool
 from lspkit.runtime.shutdown import stop
 from lspkit.runtime.submit import Task
+from lspkit.runtime.survey import known, take_status
 from lspkit.runtime.timers import Timers
-from lspkit.runtime.waiting import Call, CancelLike, Steps, block
+from lspkit.runtime.turns import News
+from lspkit.runtime.waiting import Call, CancelLike, Outcome, Steps, block
 from lspkit.runtime.workers import Workers
 
 
@@ -59,8 +66,11 @@ class LocalEngine:
         self.files = Files(boundary)
         self._workers = Workers()
         self._timers = Timers()
+        #: Guards `epoch`.
+        self._epoch_lock = threading.Lock()
         #: Counts the reports of all servers.
         self.epoch = 0
+        self._news = News()
         self.pool = Pool(config, self.files, self._workers, version, self._on_change)
         self._asking = Asking(self.files, self.pool, config)
         self._examining = Examining(self._asking)
@@ -107,6 +117,8 @@ class LocalEngine:
         match effect:
             case Ask():
                 return (yield from self._asking.ask(effect, call))
+            case AskWorkspace():
+                return (yield from self._asking.ask_workspace(effect, call))
             case FindPlaces():
                 return self._find_places(effect)
             case Examine():
@@ -115,6 +127,33 @@ class LocalEngine:
                 if effect.text is not None:
                     return Text(effect.text)
                 return self.files.read(self.files.locate(effect.path)).text
+            case Known():
+                return known(effect, self.files, self.pool)
+            case SyncFile():
+                return self._sync(effect)
+            case TakeStatus():
+                return take_status(self.config, self.files, self.pool, effect.root)
+            case AwaitChange():
+                return (yield from self._await_change(effect.after, call))
+
+    def _sync(self, effect: SyncFile) -> None:
+        """Without waiting: a server that is still starting is told when it is ready."""
+        call = Call()
+        file = self.files.locate(effect.path, may_be_missing=effect.text is not None)
+        self.pool.servers_for(file.path)
+        Task(self._asking.sync(effect, call), call, self._workers, self._timers).start()
+
+    def _await_change(self, after: int, call: Call) -> Steps[int]:
+        while self.epoch <= after:
+            news = self._news.next()
+            if self.epoch > after:
+                break
+            outcome = yield (news, call.deadline)
+            if outcome is Outcome.CANCELLED:
+                raise Cancelled("the call was cancelled")
+            if outcome is Outcome.TIMED_OUT or self._closed:
+                break
+        return self.epoch
 
     def _find_places(self, effect: FindPlaces) -> dict[str, Place]:
         found: dict[str, Place] = {}
@@ -143,7 +182,9 @@ class LocalEngine:
         return texts
 
     def _on_change(self) -> None:
-        self.epoch += 1
+        with self._epoch_lock:
+            self.epoch += 1
+        self._news.tell()
 
     # The end
 
@@ -160,6 +201,8 @@ class LocalEngine:
                 self._timers.close()
                 # A start that was under way meanwhile has seen that it is too late; make sure.
                 stop(self.pool.shut())
+                self._news.tell(over=True)
+                self.pool.release()
                 host.unregister(self)
 
     def drop_after_fork(self) -> None:
@@ -169,4 +212,5 @@ class LocalEngine:
         self._workers = Workers()
         self._workers.close()
         self._timers = Timers()
+        self._epoch_lock, self._news = threading.Lock(), News()
         self.pool.drop_after_fork()

@@ -112,7 +112,7 @@ class Examining:
         lists: list[bytes] = []
         for ticket in job.tickets:
             try:
-                value = yield from self._asking.answer(job.server, ticket, call, until)
+                value = yield from self._asking.answer(job.server, ticket, until)
             except LspkitError as problem:
                 return _failed(problem, job.began, job.server.id)
             if isinstance(value, RequestFailed):

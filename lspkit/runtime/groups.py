@@ -20,7 +20,7 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import psutil  # type: ignore[import-untyped]
+import psutil
 
 from lspkit.runtime.child import Child, LaunchError, close_all, pidfd_works, readable
 

@@ -15,7 +15,9 @@ from collections.abc import Callable
 
 from lspkit.config import Config
 from lspkit.errors import LspkitError, NoServer, ServerBroken, ServerUnavailable
+from lspkit.runtime import launch
 from lspkit.runtime.backoff import Record, Restart, after_failure
+from lspkit.runtime.counting import Counts
 from lspkit.runtime.files import Files
 from lspkit.runtime.server import Server
 from lspkit.runtime.workers import Workers
@@ -49,9 +51,12 @@ class Pool:
         self._lock = threading.Lock()
         self._servers: dict[Key, Server] = {}
         self._records: dict[Key, Record] = {}
+        self._counts: dict[Key, Counts] = {}
         self._started_at: dict[Key, float] = {}
         #: Path: until when to take it for granted, and its servers.
         self._serving: dict[str, tuple[float, list[Server]]] = {}
+        #: Whether the guardian is kept for this pool.
+        self._warm = False
         self._closed = False
 
     def servers(self) -> list[Server]:
@@ -108,6 +113,10 @@ class Pool:
                 self._may_restart(key, server)
             fresh = self._servers[key] = self._new(choice, root)
             self._started_at[key] = time.monotonic()
+            self._counts.setdefault(key, Counts()).starts += 1
+            warm, self._warm = self._warm, True
+        if not warm:
+            launch.retain()  # between two servers the guardian stays
         self._workers.do(fresh.start)
         return fresh
 
@@ -150,6 +159,7 @@ class Pool:
         with self._lock:
             if self._closed or isinstance(error, ServerUnavailable):
                 return
+            self._counts[key].crashes += 1
             self._records[key] = after_failure(
                 self._records.get(key, Record()),
                 self._restart,
@@ -161,17 +171,35 @@ class Pool:
         if connection is not None:
             self._workers.do(lambda: connection.close(2.0))
 
-    def succeeded(self, server: Server) -> None:
+    def succeeded(self, server: Server, seconds: float) -> None:
         """A request was answered: whatever was wrong is over."""
+        key = (server.id, server.root)
         if self._records:
             with self._lock:
-                self._records.pop((server.id, server.root), None)
+                self._records.pop(key, None)
+        self._counts[key].answered(seconds)
+
+    def counts(self, server: Server) -> Counts:
+        """What was counted about a server."""
+        return self._counts[server.id, server.root]
+
+    def record(self, server: Server) -> Record:
+        """What is remembered of a server's failures."""
+        with self._lock:
+            return self._records.get((server.id, server.root), Record())
 
     def shut(self) -> list[Server]:
         """Start nothing any more; returns what has to be stopped."""
         with self._lock:
             self._closed = True
             return list(self._servers.values())
+
+    def release(self) -> None:
+        """Everything is stopped: the guardian may go."""
+        with self._lock:
+            warm, self._warm = self._warm, False
+        if warm:
+            launch.release()
 
     def drop_after_fork(self) -> None:
         """In a forked child: let go of everything."""

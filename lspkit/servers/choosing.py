@@ -70,7 +70,7 @@ def choose(name: str, config: Config, folders: Sequence[str]) -> list[Choice]:
         said = config.server(definition.id)
         language = definition.language_of(os.path.basename(name))
         if language is not None and not said.disabled:
-            candidates.append(Choice(definition, _argv(definition, folders), language, said))
+            candidates.append(Choice(definition, find_argv(definition, folders), language, said))
     return [choice for choice in candidates if _runs(choice, candidates)]
 
 
@@ -90,7 +90,8 @@ def _runs(choice: Choice, candidates: list[Choice]) -> bool:
     return choice is (found or rivals)[0]
 
 
-def _argv(definition: Definition, folders: Sequence[str]) -> tuple[str, ...]:
+def find_argv(definition: Definition, folders: Sequence[str]) -> tuple[str, ...]:
+    """The first command whose program is there, the program as an absolute path."""
     for command in definition.commands:
         program = find_program(command[0], folders)
         if program is not None:

@@ -23,7 +23,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-import psutil  # type: ignore[import-untyped]
+import psutil
 
 #: The environment variable whose value marks the processes that this one started.
 MARKER = "LSPKIT_TEST_RUN"

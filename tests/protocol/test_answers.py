@@ -11,7 +11,8 @@ from lspkit.protocol import events
 from lspkit.protocol.capabilities import DocumentKey, Registration
 from lspkit.protocol.framing import FrameReader
 from lspkit.protocol.messages import Answer, Asked, Malformed, Told, parse
-from lspkit.protocol.session import Opening, Session
+from lspkit.protocol.opening import Opening
+from lspkit.protocol.session import Session
 
 SETTINGS = {"python": {"analysis": {"mode": "strict", "off": False}}, "dotted.key": 3, "none": None}
 

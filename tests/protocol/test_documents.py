@@ -7,12 +7,14 @@ from typing import Any
 import pytest
 
 from lspkit.protocol.capabilities import Capabilities, DocumentKey, Registration
-from lspkit.protocol.documents import OPEN_LIMIT, Document, Documents, Note, SyncOptions
+from lspkit.protocol.documents import OPEN_LIMIT, Documents, Note, SyncOptions
 from lspkit.protocol.text import Encoding, Text
 
 A, B, C, D = (DocumentKey(f"file:///{name}.py", "python") for name in "abcd")
 INCREMENTAL = {"openClose": True, "change": 2, "save": True}
 FULL = {**INCREMENTAL, "change": 1}
+#: Words of a server that wants no documents.
+NOTHING: tuple[Any, ...] = (None, {}, 0, True)
 #: Stands for "was read from disk".
 DISK = object()
 
@@ -20,7 +22,7 @@ DISK = object()
 def documents(
     sync: Any = INCREMENTAL, encoding: Encoding = "utf-16", limit: int = 500
 ) -> Documents:
-    return Documents(Capabilities({"textDocumentSync": sync}), encoding, limit)
+    return Documents(Capabilities({"textDocumentSync": sync}), encoding, limit=limit)
 
 
 def sync(all: Documents, key: DocumentKey, text: str, stamp: object = None) -> list[Note]:
@@ -152,7 +154,7 @@ class TestOptions:
             ({"openClose": True, "save": False}, SyncOptions(True, 0, False, False)),
             ({"openClose": True, "save": {"includeText": True}}, SyncOptions(True, 0, True, True)),
             ({"change": 2}, SyncOptions(False, 2, False, False)),
-            *((nothing, SyncOptions(False, 0, False, False)) for nothing in (None, {}, 0, True)),
+            *((word, SyncOptions(False, 0, False, False)) for word in NOTHING),
         ],
     )
     def test_what_a_server_says_is_understood(self, said: object, expected: SyncOptions) -> None:
@@ -328,14 +330,13 @@ class TestLimit:
         assert said(sync(all, C, "c")) == ["didOpen c", "didClose b"]
 
     def test_a_document_that_is_waited_for_stays_open(self) -> None:
-        all = documents(limit=1)
+        held = {A.uri}
+        capabilities = Capabilities({"textDocumentSync": INCREMENTAL})
+        all = Documents(capabilities, "utf-16", limit=1, in_use=lambda: held)
         sync(all, A, "a")
-        held = all.get(A.uri)
-        assert isinstance(held, Document)
-        held.holds = 1
         assert said(sync(all, B, "b")) == ["didOpen b"]
         assert said(sync(all, C, "c")) == ["didOpen c", "didClose b"]
-        held.holds = 0
+        held.clear()
         assert said(sync(all, D, "d")) == ["didOpen d", "didClose a", "didClose c"]
 
     def test_the_newest_document_is_never_the_one_to_go(self) -> None:

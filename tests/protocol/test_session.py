@@ -11,7 +11,8 @@ from lspkit.errors import ProtocolError
 from lspkit.protocol import events, messages
 from lspkit.protocol.framing import FrameReader
 from lspkit.protocol.messages import Answer, Asked, Malformed, Refusal, parse
-from lspkit.protocol.session import TRANSITIONS, Opening, Pending, Session, State
+from lspkit.protocol.opening import Opening
+from lspkit.protocol.session import TRANSITIONS, Pending, Session, State
 
 OPENING = Opening("file:///root", "root", process_id=7, client_version="1.2")
 WELCOME = Answer(1, b'{"capabilities":{}}')
@@ -47,7 +48,7 @@ CALLS = {
     "lost": lambda session: session.lost(),
 }
 #: What the server does.
-WORDS = {
+WORDS: dict[str, messages.Message] = {
     "initialize answered": WELCOME,
     "initialize refused": Refusal(1, -32603, "no"),
 }

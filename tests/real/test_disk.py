@@ -36,6 +36,8 @@ class Language:
     function: str
     #: A call of CALL, which the file MODULE has to have.
     user: str
+    #: A line with a call of a function that is not there.
+    error: str
     #: Files that make a folder a project.
     project: dict[str, str]
 
@@ -54,6 +56,7 @@ from MODULE import CALL
 
 "WIDE"; CALL("a")
 """,
+    error='"WIDE"; missing()',
     project={},
 )
 TYPESCRIPT = Language(
@@ -66,6 +69,7 @@ export function NAME(text: string) { return text; }
 import { CALL } from "./MODULE";
 /* WIDE */ CALL("a");
 """,
+    error="/* WIDE */ missing();",
     project={"tsconfig.json": PROJECTS["typescript"].files["tsconfig.json"]},
 )
 CPP = Language(
@@ -79,6 +83,7 @@ inline int NAME(int number) { return number; }
 #include "MODULE.h"
 /* WIDE */ inline int used = CALL(1);
 """,
+    error="/* WIDE */ inline int never = missing();",
     project={"compile_flags.txt": PROJECTS["clangd"].files["compile_flags.txt"]},
 )
 LANGUAGES = {
@@ -112,10 +117,16 @@ class Bench:
         """A file that calls something of another file."""
         return fill(LANGUAGES[self.server].user, MODULE=module, CALL=call)
 
+    def error(self) -> str:
+        """A line with an error."""
+        return fill(LANGUAGES[self.server].error) + "\n"
+
+    def path(self, name: str) -> Path:
+        return self.folder / (name + LANGUAGES[self.server].suffix)
+
     def write(self, name: str, text: str) -> Path:
-        path = self.folder / (name + LANGUAGES[self.server].suffix)
-        path.write_text(text, encoding="utf-8")
-        return path
+        self.path(name).write_text(text, encoding="utf-8")
+        return self.path(name)
 
     def functions(self, path: Path, text: str | None = None) -> list[str]:
         """The functions that the server sees."""
@@ -140,6 +151,12 @@ def bench(
         (folder / name).write_text(text, encoding="utf-8")
     with workspace(folder, server) as ws:
         bench = Bench(server, folder, ws)
+        # Files that name each other are there from the beginning: that a server learns of new ones
+        # is another matter.
+        bench.write("module", bench.source("alpha"))
+        bench.write("user", bench.user("module", "alpha"))
+        bench.write("other", bench.source("alpha"))
+        bench.write("other_user", bench.user("other", "alpha") + bench.error())
         # Now, so that what the server starts is there before a test's leak check looks.
         ws.check(bench.write("first", bench.source("first", "nothing")), timeout=TIMEOUT)
         yield bench
@@ -209,8 +226,7 @@ def test_an_edit_by_another_process_is_seen_by_the_next_check(bench: Bench) -> N
 
 
 def test_an_edit_of_another_open_file_is_seen_by_the_next_check(bench: Bench) -> None:
-    module = bench.write("module", bench.source("alpha"))
-    user = bench.write("user", bench.user("module", "alpha"))
+    module, user = bench.path("module"), bench.path("user")
     assert bench.functions(module) == ["alpha"]
     assert bench.errors(user) == []
 
@@ -250,12 +266,14 @@ def test_positions_are_those_of_the_given_text(bench: Bench) -> None:
     assert definition(0) == [on_disk]
 
 
-def test_a_given_text_does_not_stay_with_the_servers_view_of_other_files(bench: Bench) -> None:
-    module = bench.write("other", bench.source("alpha"))
-    user = bench.write("other_user", bench.user("other", "alpha"))
-    assert bench.errors(user) == []
+def test_a_given_text_is_gone_from_the_view_of_other_files_as_well(bench: Bench) -> None:
+    module, user = bench.path("other"), bench.path("other_user")
+    ((line, column), message), *others = bench.errors(user)
+    assert others == []
+    assert "missing" in message
 
     assert bench.functions(module, text=bench.source("omega")) == ["omega"]
 
-    write_elsewhere(user, "\n" + bench.user("other", "alpha"))
-    assert bench.errors(user) == []
+    # An edit, so that every server has a reason to look at the file again.
+    write_elsewhere(user, "\n" + user.read_text(encoding="utf-8"))
+    assert bench.errors(user) == [((line + 1, column), message)]

@@ -130,15 +130,15 @@ def test_a_host_can_close_at_exit_of_the_interpreter():
 
 
 def test_an_interrupt_of_the_foreground_group_reaches_neither_server_nor_guardian():
+    listen = 'signal.signal(signal.SIGINT, lambda *_: print("interrupted 1", flush=True))\n'
     script = """
-signal.signal(signal.SIGINT, lambda *_: print("interrupted 1", flush=True))
 sys.stdin.readline()
 os.write(child.stdin, b"x")
 print("status", child.wait(0.05) or 0, flush=True)
 child.close()
 print("guardian", launching.guardian_pid(), flush=True)
 """
-    with Host(REPORT + script) as host:
+    with Host(listen + REPORT + script) as host:
         pids = trees.numbers(host.lines(4))
         os.killpg(host.process.pid, signal.SIGINT)
         assert host.lines(1) == ["interrupted 1"]

@@ -1,0 +1,184 @@
+"""Who calls whom, and what derives from what.
+
+An item goes back to the server that gave it, byte for byte: servers keep marks of their own in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from typing import Any, TypeVar
+
+import msgspec
+
+from lspkit.errors import PositionError
+from lspkit.operations.effects import Ask, Effect, Reply
+from lspkit.operations.places import Translator, translator
+from lspkit.operations.positions import ask_at
+from lspkit.operations.request import PositionRequest, operation
+from lspkit.protocol.shapes import SYMBOL_KINDS, WireItem, read_calls, read_item, read_pieces
+from lspkit.types import Call, CallItem, HierarchyItem, TypeItem
+
+Item = TypeVar("Item", bound=HierarchyItem)
+
+
+class PrepareCallHierarchy(PositionRequest, frozen=True, kw_only=True):
+    """What here calls and is called?"""
+
+
+class ItemRequest(PositionRequest, frozen=True, kw_only=True):
+    """About an item of an earlier answer, or about what is at a place."""
+
+    path: str = ""
+
+    def __post_init__(self) -> None:
+        if getattr(self, "item", None) is None:
+            super().__post_init__()
+
+
+class IncomingCalls(ItemRequest, frozen=True, kw_only=True):
+    """Who calls this?"""
+
+    item: CallItem | None = None
+
+
+class OutgoingCalls(ItemRequest, frozen=True, kw_only=True):
+    """Whom does this call?"""
+
+    item: CallItem | None = None
+
+
+class Supertypes(ItemRequest, frozen=True, kw_only=True):
+    """What does this type derive from?"""
+
+    item: TypeItem | None = None
+
+
+class Subtypes(ItemRequest, frozen=True, kw_only=True):
+    """What derives from this type?"""
+
+    item: TypeItem | None = None
+
+
+@operation("prepare_call_hierarchy", PrepareCallHierarchy, list[CallItem])
+def prepare_call_hierarchy(
+    request: PrepareCallHierarchy,
+) -> Generator[Effect, Any, list[CallItem]]:
+    """The items at the place, of all servers."""
+    return (yield from _prepare(request, "textDocument/prepareCallHierarchy", CallItem))
+
+
+@operation("incoming_calls", IncomingCalls, list[Call])
+def incoming_calls(request: IncomingCalls) -> Generator[Effect, Any, list[Call]]:
+    """The calls of the item; the ranges are in the callers' files."""
+    return (yield from _calls(request, request.item, "callHierarchy/incomingCalls"))
+
+
+@operation("outgoing_calls", OutgoingCalls, list[Call])
+def outgoing_calls(request: OutgoingCalls) -> Generator[Effect, Any, list[Call]]:
+    """The calls in the item; the ranges are in the item's own file."""
+    return (yield from _calls(request, request.item, "callHierarchy/outgoingCalls"))
+
+
+@operation("supertypes", Supertypes, list[TypeItem])
+def supertypes(request: Supertypes) -> Generator[Effect, Any, list[TypeItem]]:
+    """The types directly above."""
+    return (yield from _types(request, request.item, "typeHierarchy/supertypes"))
+
+
+@operation("subtypes", Subtypes, list[TypeItem])
+def subtypes(request: Subtypes) -> Generator[Effect, Any, list[TypeItem]]:
+    """The types directly below."""
+    return (yield from _types(request, request.item, "typeHierarchy/subtypes"))
+
+
+def _prepare(
+    request: PositionRequest, method: str, kind: type[Item]
+) -> Generator[Effect, Any, list[Item]]:
+    replies = yield from ask_at(request, method)
+    found: list[Item] = []
+    for reply in replies:
+        found += yield from _items(reply, read_pieces(reply.result), request.path, kind)
+    return sorted(found, key=_place)
+
+
+def _place(item: HierarchyItem) -> tuple[Any, ...]:
+    return (str(item.path or item.uri), item.selection, item.name)
+
+
+def _items(
+    reply: Reply, pieces: list[bytes], via: str, kind: type[Item]
+) -> Generator[Effect, Any, list[Item]]:
+    """Items of an answer, each with its own bytes."""
+    read = [(raw, wire) for raw in pieces for wire in read_item(raw).items]
+    translate = yield from translator(reply, [wire.uri for _, wire in read])
+    return [_item(wire, raw, reply.server, via, translate, kind) for raw, wire in read]
+
+
+def _item(
+    wire: WireItem, raw: bytes, server: str, via: str, translate: Translator, kind: type[Item]
+) -> Item:
+    place = translate.place(wire.uri)
+    return kind(
+        name=wire.name,
+        kind=SYMBOL_KINDS.get(wire.kind, str(wire.kind)),
+        path=place.path,
+        range=translate.range(place.text, wire.range),
+        selection=translate.range(place.text, wire.selection_range or wire.range),
+        uri=wire.uri,
+        detail=wire.detail or "",
+        server=server,
+        via=via,
+        raw=raw.decode(),
+    )
+
+
+def _start(
+    request: ItemRequest, item: Item | None, kind: type[Item]
+) -> Generator[Effect, Any, Item]:
+    """The item that is meant: the one given, or the first at the place."""
+    if item is not None:
+        return item
+    method = "textDocument/prepareCallHierarchy"
+    if kind is not CallItem:
+        method = "textDocument/prepareTypeHierarchy"
+    items = yield from _prepare(request, method, kind)
+    if not items:
+        what = "function" if kind is CallItem else "type"
+        raise PositionError(f"there is no {what} at this place of {request.path}")
+    return items[0]
+
+
+def _ask_about(item: HierarchyItem, method: str) -> Generator[Effect, Any, list[Reply]]:
+    raw = msgspec.Raw(item.raw.encode())
+    replies: list[Reply] = yield Ask(
+        item.via, None, method, lambda *_: {"item": raw}, server=item.server, in_step=False
+    )
+    return replies
+
+
+def _calls(
+    request: ItemRequest, given: CallItem | None, method: str
+) -> Generator[Effect, Any, list[Call]]:
+    item = yield from _start(request, given, CallItem)
+    found: list[Call] = []
+    for reply in (yield from _ask_about(item, method)):
+        wires = read_calls(reply.result).items
+        pieces = [bytes(raw) for one in wires if (raw := one.caller or one.callee) is not None]
+        others = yield from _items(reply, pieces, item.via, CallItem)
+        translate = yield from translator(reply, [item.uri, *(one.uri for one in others)])
+        for wire, other in zip(wires, others, strict=False):
+            calling = other if wire.caller is not None else item
+            text = translate.place(calling.uri).text
+            ranges = tuple(translate.range(text, one) for one in wire.from_ranges or ())
+            found.append(Call(other, ranges))
+    return sorted(found, key=lambda call: _place(call.item))
+
+
+def _types(
+    request: ItemRequest, given: TypeItem | None, method: str
+) -> Generator[Effect, Any, list[TypeItem]]:
+    item = yield from _start(request, given, TypeItem)
+    found: list[TypeItem] = []
+    for reply in (yield from _ask_about(item, method)):
+        found += yield from _items(reply, read_pieces(reply.result), item.via, TypeItem)
+    return sorted(found, key=_place)

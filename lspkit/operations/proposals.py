@@ -1,0 +1,218 @@
+"""What servers propose to change: rename and code actions, as previews."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from typing import Any
+
+import msgspec
+
+from lspkit.changes import CodeAction, FileEdit, FileOperation, TextEdit, WorkspaceEdit
+from lspkit.errors import PositionError, Unsupported
+from lspkit.operations.effects import Ask, Effect, Known, KnownFindings, Reply
+from lspkit.operations.places import Translator, to_wire, translator
+from lspkit.operations.positions import params_at, position_of
+from lspkit.operations.request import PositionRequest, operation
+from lspkit.protocol.shapes import (
+    WireChange,
+    WireEdit,
+    WireTextEdit,
+    read_action,
+    read_edit,
+    read_pieces,
+)
+from lspkit.protocol.text import Encoding, Text
+from lspkit.types import Position
+
+KINDS = {"create": "create", "rename": "rename", "delete": "delete"}
+
+
+class Rename(PositionRequest, frozen=True, kw_only=True):
+    """What would change if this had another name?"""
+
+    new_name: str
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not self.new_name or not self.new_name.strip():
+            raise PositionError("a new name is needed", bounds="a name that is not empty")
+
+
+class CodeActions(PositionRequest, frozen=True, kw_only=True):
+    """What can be done here?"""
+
+    end_line: int | None = None
+    end_column: int | None = None
+    #: Kinds to ask for, such as `quickfix`; empty for all.
+    only: tuple[str, ...] = ()
+
+
+@operation("rename", Rename, WorkspaceEdit)
+def rename(request: Rename) -> Generator[Effect, Any, WorkspaceEdit]:
+    """The edit of the first server that has one: two servers would change everything twice."""
+    line, column = yield from position_of(request)
+    at = params_at(line, column)
+    try:
+        prepared: list[Reply] = yield Ask(
+            request.path, request.text, "textDocument/prepareRename", at
+        )
+    except Unsupported:
+        prepared = []
+    if prepared and all(reply.result == b"null" for reply in prepared):
+        raise PositionError(f"{request.path}:{line}:{column} is nothing that can be renamed")
+    replies: list[Reply] = yield Ask(
+        request.path,
+        request.text,
+        "textDocument/rename",
+        params_at(line, column, newName=request.new_name),
+    )
+    for reply in replies:
+        for wire in read_edit(reply.result).items:
+            edit = yield from workspace_edit(wire, reply)
+            if edit.changes:
+                return edit
+    return WorkspaceEdit()
+
+
+@operation("code_actions", CodeActions, list[CodeAction])
+def code_actions(request: CodeActions) -> Generator[Effect, Any, list[CodeAction]]:
+    """All offers of all servers, the preferred ones first."""
+    line, column = yield from position_of(request)
+    end = (request.end_line or line, request.end_column or column)
+    reports: list[KnownFindings] = yield Known(request.path)
+    known: dict[str, list[bytes]] = {}
+    for report in reports:
+        known.setdefault(report.uri, []).extend(read_pieces(report.items))
+    found: list[CodeAction] = []
+    replies: list[Reply] = yield Ask(
+        request.path,
+        request.text,
+        "textDocument/codeAction",
+        _about((line, column), end, known, request.only),
+    )
+    for reply in replies:
+        for raw in read_pieces(reply.result):
+            found += yield from _action(raw, reply, request.path)
+    return sorted(found, key=lambda one: (not one.preferred, bool(one.disabled)))
+
+
+def _about(
+    start: tuple[int, int],
+    end: tuple[int, int],
+    known: dict[str, list[bytes]],
+    only: tuple[str, ...],
+) -> Any:
+    def build(uri: str, text: Text, encoding: Encoding) -> dict[str, Any]:
+        first, last = to_wire(text, *start, encoding), to_wire(text, *end, encoding)
+        here = [msgspec.Raw(raw) for raw in known.get(uri, ()) if _touches(raw, first, last)]
+        context: dict[str, Any] = {"diagnostics": here, "triggerKind": 1}
+        if only:
+            context["only"] = list(only)
+        range = {"start": first, "end": last}
+        return {"textDocument": {"uri": uri}, "range": range, "context": context}
+
+    return build
+
+
+def _touches(raw: bytes, first: dict[str, int], last: dict[str, int]) -> bool:
+    """Whether a finding lies on one of the lines that are asked about."""
+    try:
+        range = msgspec.json.decode(raw)["range"]
+        return bool(
+            range["start"]["line"] <= last["line"] and first["line"] <= range["end"]["line"]
+        )
+    except (KeyError, TypeError, ValueError):
+        return False
+
+
+def _action(raw: bytes, reply: Reply, via: str) -> Generator[Effect, Any, list[CodeAction]]:
+    actions = []
+    for wire in read_action(raw).items:
+        edit = None
+        if wire.edit is not None:
+            edit = yield from workspace_edit(wire.edit, reply)
+        actions.append(
+            CodeAction(
+                title=wire.title,
+                kind=wire.kind or "",
+                preferred=wire.is_preferred,
+                disabled=(wire.disabled or {}).get("reason", ""),
+                edit=edit,
+                server=reply.server,
+                via=via,
+                raw=raw.decode(),
+            )
+        )
+    return actions
+
+
+def workspace_edit(wire: WireEdit, reply: Reply) -> Generator[Effect, Any, WorkspaceEdit]:
+    """A server's edit, with the texts that it is for."""
+    changes = wire.document_changes
+    if changes is None:
+        changes = [_plain(uri, edits) for uri, edits in (wire.changes or {}).items()]
+    uris = [uri for one in changes for uri in _uris(one)]
+    translate = yield from translator(reply, uris, texts=True)
+    done = [_change(one, translate) for one in changes]
+    return WorkspaceEdit(tuple(one for one in done if one is not None), reply.server)
+
+
+def _plain(uri: str, edits: list[WireTextEdit]) -> WireChange:
+    return msgspec.convert(
+        {"textDocument": {"uri": uri}, "edits": msgspec.to_builtins(edits)}, WireChange
+    )
+
+
+def _uris(change: WireChange) -> list[str]:
+    document = change.text_document.uri if change.text_document is not None else None
+    return [uri for uri in (document, change.uri, change.old_uri, change.new_uri) if uri]
+
+
+def _change(wire: WireChange, translate: Translator) -> FileEdit | FileOperation | None:
+    options = wire.options or {}
+    if wire.kind in KINDS:
+        uri = wire.old_uri or wire.uri or ""
+        new = translate.place(wire.new_uri).path if wire.new_uri else None
+        return FileOperation(
+            kind=KINDS[wire.kind],  # type: ignore[arg-type]
+            path=translate.place(uri).path if uri else None,
+            uri=uri,
+            new_path=new,
+            new_uri=wire.new_uri or "",
+            overwrite=options.get("overwrite", False),
+            ignore_if_exists=options.get("ignoreIfExists", False),
+            ignore_if_not_exists=options.get("ignoreIfNotExists", False),
+            recursive=options.get("recursive", False),
+        )
+    if wire.text_document is None:
+        return None
+    place = translate.place(wire.text_document.uri)
+    edits = [
+        TextEdit(translate.range(place.text, one.range), one.new_text) for one in wire.edits or ()
+    ]
+    edits.sort(key=lambda one: one.range)  # stable: inserts at one place keep their order
+    return FileEdit(
+        path=place.path,
+        uri=wire.text_document.uri,
+        edits=tuple(edits),
+        before=place.text.value if place.text is not None else None,
+        after=applied(place.text, edits) if place.text is not None else None,
+        version=wire.text_document.version,
+    )
+
+
+def applied(text: Text, edits: list[TextEdit]) -> str:
+    """The text with the edits done. They are in order, and none overlaps another."""
+    pieces: list[str] = []
+    at = 0
+    for edit in edits:
+        start, end = (_offset(text, place) for place in (edit.range.start, edit.range.end))
+        pieces += [text.value[at:start], edit.new_text]
+        at = max(at, end)
+    return "".join([*pieces, text.value[at:]])
+
+
+def _offset(text: Text, place: Position) -> int:
+    if place.line > text.line_count:
+        return len(text.value)
+    return text.offset(place.line - 1, place.column - 1)

@@ -1,0 +1,127 @@
+"""What concerns the workspace as a whole, or a server as it is: symbols anywhere, what is known,
+raw requests, status, and change."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from pathlib import Path
+from typing import Any
+
+import lspkit.types as types
+from lspkit.operations.check import findings
+from lspkit.operations.effects import (
+    Ask,
+    AskWorkspace,
+    AwaitChange,
+    Effect,
+    Known,
+    KnownFindings,
+    Reply,
+    SyncFile,
+    TakeStatus,
+)
+from lspkit.operations.request import FileRequest, Request, operation
+from lspkit.operations.symbols import symbols_of
+from lspkit.protocol.documents import View
+from lspkit.protocol.messages import decode_any
+from lspkit.protocol.text import Text
+from lspkit.servers.status import Snapshot
+
+
+class WorkspaceSymbols(Request, frozen=True, kw_only=True):
+    """Which symbols have such a name?"""
+
+    query: str
+    path: str | None = None
+
+
+class Diagnostics(Request, frozen=True, kw_only=True):
+    """What is known now?"""
+
+    path: str | None = None
+
+
+class RawRequest(Request, frozen=True, kw_only=True):
+    """Any request of the protocol, to the first server of a file."""
+
+    path: str
+    method: str
+    params: Any = None
+
+
+class Sync(FileRequest, frozen=True, kw_only=True):
+    """Tell the servers."""
+
+
+class Status(Request, frozen=True, kw_only=True):
+    """How are the servers?"""
+
+    root: str | None = None
+
+
+class WaitForChange(Request, frozen=True, kw_only=True):
+    """Has anything new been reported?"""
+
+    after: int
+
+
+@operation("workspace_symbols", WorkspaceSymbols, list[types.Symbol])
+def workspace_symbols(request: WorkspaceSymbols) -> Generator[Effect, Any, list[types.Symbol]]:
+    """All that the servers find, by path, line and column."""
+    replies: list[Reply] = yield AskWorkspace(
+        request.path, "workspace/symbol", {"query": request.query}
+    )
+    found: dict[tuple[Any, ...], types.Symbol] = {}
+    for reply in replies:
+        for symbol in (yield from symbols_of(reply)):
+            key = (str(symbol.path or symbol.uri), symbol.selection, symbol.name, symbol.kind)
+            found.setdefault(key, symbol)
+    return [found[key] for key in sorted(found)]
+
+
+@operation("diagnostics", Diagnostics, dict[Path, list[types.Diagnostic]])
+def diagnostics(
+    request: Diagnostics,
+) -> Generator[Effect, Any, dict[Path, list[types.Diagnostic]]]:
+    """By file, in order of path and line. Nothing is asked, and nothing waited for."""
+    reports: list[KnownFindings] = yield Known(request.path)
+    by_file: dict[Path, list[types.Diagnostic]] = {}
+    for report in reports:
+        nowhere = View("", Text(""), 0, report.encoding)
+        reply = Reply(report.server, b"", nowhere)
+        for finding in (yield from findings(reply, report.uri, (report.items,))):
+            if finding.path is not None:
+                by_file.setdefault(finding.path, []).append(finding)
+    return {
+        path: sorted(by_file[path], key=lambda one: (one.range, one.message))
+        for path in sorted(by_file)
+    }
+
+
+@operation("request", RawRequest, Any)
+def raw_request(request: RawRequest) -> Generator[Effect, Any, Any]:
+    """The server's result, as plain JSON values."""
+    replies: list[Reply] = yield Ask(
+        request.path, None, request.method, lambda *_: request.params, unheard_of=True
+    )
+    return decode_any(replies[0].result)
+
+
+@operation("sync", Sync, None)
+def sync(request: Sync) -> Generator[Effect, Any, None]:
+    """The servers hear of the text as soon as they can."""
+    yield SyncFile(request.path, request.text)
+
+
+@operation("status", Status, Snapshot)
+def status(request: Status) -> Generator[Effect, Any, Snapshot]:
+    """A snapshot; taking it changes nothing."""
+    snapshot: Snapshot = yield TakeStatus(request.root)
+    return snapshot
+
+
+@operation("wait_for_change", WaitForChange, int)
+def wait_for_change(request: WaitForChange) -> Generator[Effect, Any, int]:
+    """The epoch, newer than the given one unless the time was up first."""
+    epoch: int = yield AwaitChange(request.after)
+    return epoch

@@ -1,0 +1,157 @@
+"""How the servers of a workspace are: rows in a fixed order, totals, and the same as text."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterable
+
+import msgspec
+
+from lspkit.types import Value
+
+
+class ServerState(enum.StrEnum):
+    """Worst first: in this order rows are shown."""
+
+    BROKEN = "broken"
+    STARTING = "starting"
+    ACTIVE = "active"
+    IDLE = "idle"
+    UNAVAILABLE = "unavailable"
+    DISABLED = "disabled"
+
+    @property
+    def rank(self) -> int:
+        """0 for the worst."""
+        return list(ServerState).index(self)
+
+
+class Broken(Value, frozen=True):
+    """What is wrong with a server, and when it is tried again."""
+
+    attempts: int
+    #: Seconds; None: not before a reload.
+    retry_in: float | None
+    error: str
+
+
+class Requests(Value, frozen=True):
+    """What was asked so far, in milliseconds where it is about time."""
+
+    count: int = 0
+    p50: float = 0.0
+    p95: float = 0.0
+    timeouts: int = 0
+    crashes: int = 0
+    starts: int = 0
+    in_flight: tuple[str, ...] = ()
+
+
+class RootStatus(Value, frozen=True):
+    """One process of a server."""
+
+    root: str
+    state: ServerState
+    pid: int | None = None
+    #: Name and version, as the server gives them.
+    name: str = ""
+    busy_with: tuple[str, ...] = ()
+    requests: Requests = Requests()
+    broken: Broken | None = None
+    documents: int = 0
+    #: Of the process and all that it has started.
+    memory_bytes: int = 0
+    cpu_seconds: float = 0.0
+    #: Seconds since it last said anything.
+    last_seen: float | None = None
+    stderr: str = ""
+
+
+class Row(Value, frozen=True):
+    """One server, with all its roots."""
+
+    server: str
+    state: ServerState
+    languages: tuple[str, ...]
+    extensions: tuple[str, ...]
+    markers: tuple[str, ...]
+    #: `built-in`, or where else its definition comes from.
+    source: str
+    #: Program and arguments as they would be run; empty where the program is missing.
+    command: tuple[str, ...]
+    #: The version it was tested with here, or `documentation`.
+    verified: str
+    #: `trusted`, `untrusted`, …
+    trust: str = "trusted"
+    roots: tuple[RootStatus, ...] = ()
+    #: By severity, and `total`.
+    diagnostics: dict[str, int] = msgspec.field(default_factory=dict)
+    #: Why it cannot run.
+    reason: str = ""
+    install: str = ""
+
+    def __str__(self) -> str:
+        where = ", ".join(one.root for one in self.roots)
+        more = f" {where}" if where else f" {self.reason}" if self.reason else ""
+        return f"{self.state.value} {self.server}{more}"
+
+
+class Snapshot(Value, frozen=True):
+    """All servers at one moment."""
+
+    #: Seconds since 1970.
+    generated_at: float
+    rows: tuple[Row, ...]
+    #: `configured`, and one number per state.
+    totals: dict[str, int]
+    #: Why nothing can run; empty if something can.
+    unavailable: str = ""
+    warnings: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        if self.unavailable:
+            return f"LSP unavailable: {self.unavailable}"
+        told = [f"{number} {what}" for what, number in self.totals.items() if number]
+        return ", ".join(told)
+
+
+def worst(states: Iterable[ServerState], otherwise: ServerState) -> ServerState:
+    """The worst of them, or `otherwise` if there is none."""
+    return min(states, key=lambda one: one.rank, default=otherwise)
+
+
+def snapshot(
+    rows: Iterable[Row], at: float, *, unavailable: str = "", warnings: tuple[str, ...] = ()
+) -> Snapshot:
+    """Rows in their order, with totals."""
+    ordered = tuple(sorted(rows, key=lambda row: (row.state.rank, row.server)))
+    totals = {"configured": len(ordered)}
+    for state in ServerState:
+        totals[state.value] = sum(row.state is state for row in ordered)
+    return Snapshot(at, ordered, totals, unavailable, warnings)
+
+
+def status_text(taken: Snapshot) -> str:
+    """Totals, then a line for every server that runs or is in trouble."""
+    if taken.unavailable:
+        return str(taken)
+    lines = [f"LSP servers: {taken}"]
+    for row in taken.rows:
+        if row.state in (ServerState.IDLE, ServerState.DISABLED, ServerState.UNAVAILABLE):
+            continue
+        lines.append(f"  {row.server}: {row.state.value}")
+        lines += [f"    {line}" for root in row.roots for line in _root_lines(root)]
+    lines += [f"  warning: {warning}" for warning in taken.warnings]
+    return "\n".join(lines)
+
+
+def _root_lines(root: RootStatus) -> list[str]:
+    asked = f"{root.requests.count} requests" if root.requests.count else "nothing asked yet"
+    pid = f", pid {root.pid}" if root.pid else ""
+    lines = [f"{root.root}: {root.state.value}{pid}, {asked}"]
+    lines += [f"busy with {work}" for work in root.busy_with]
+    if root.broken is not None:
+        again = root.broken.retry_in
+        when = "not before a reload" if again is None else f"next try in {again:.0f} s"
+        lines.append(f"{root.broken.error} ({root.broken.attempts} failures, {when})")
+    return lines

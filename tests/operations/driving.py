@@ -1,0 +1,123 @@
+"""Plays the engine for an operation: canned answers, and no process, file or thread."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from lspkit.errors import LspkitError
+from lspkit.operations import (
+    OPERATIONS,
+    Ask,
+    Examination,
+    Examine,
+    Examined,
+    FindPlaces,
+    Place,
+    ReadText,
+    Reply,
+    Request,
+)
+from lspkit.protocol.documents import View
+from lspkit.protocol.text import Encoding, Text
+from lspkit.protocol.uris import uri_to_path
+
+PATH = "/work/a.py"
+URI = "file:///work/a.py"
+OTHER = "file:///work/b.py"
+
+
+def at(line: int, start: int, end: int | None = None) -> dict[str, Any]:
+    """A range on one line, as a server writes it."""
+    return {
+        "start": {"line": line, "character": start},
+        "end": {"line": line, "character": start if end is None else end},
+    }
+
+
+def location(uri: str, line: int, start: int, end: int | None = None) -> dict[str, Any]:
+    return {"uri": uri, "range": at(line, start, end)}
+
+
+@dataclass
+class Canned:
+    """One server: its id, its way to count, and its results by method."""
+
+    id: str = "one"
+    encoding: Encoding = "utf-16"
+    answers: dict[str, Any] = field(default_factory=dict)
+    #: For `check`: the findings, and how they are known; None for a server that is silent.
+    findings: list[Any] | None = None
+    how: str = "version"
+    reason: str = ""
+
+
+@dataclass
+class Engine:
+    """Answers the effects of operations."""
+
+    servers: list[Canned]
+    text: str = "one\ntwo\n"
+    #: Texts of other files by URI; what is not here cannot be read.
+    others: dict[str, str] = field(default_factory=dict)
+    severities: tuple[str, ...] = ("error",)
+    #: Raised at the first question.
+    error: LspkitError | None = None
+    asked: list[tuple[str, str, Any]] = field(default_factory=list)
+    looked_up: list[FindPlaces] = field(default_factory=list)
+
+    def run(self, request: Request) -> Any:
+        steps = OPERATIONS[type(request)].steps(request)
+        try:
+            effect = next(steps)
+            while True:
+                if self.error is not None and isinstance(effect, Ask | Examine):
+                    effect = steps.throw(self.error)
+                else:
+                    effect = steps.send(self.answer(effect))
+        except StopIteration as end:
+            return end.value
+
+    def answer(self, effect: Any) -> Any:
+        match effect:
+            case Ask():
+                return [self.reply(one, effect) for one in self.servers]
+            case ReadText():
+                return self.seen(effect.text)
+            case FindPlaces():
+                self.looked_up.append(effect)
+                return {uri: self.place(uri, effect) for uri in effect.uris}
+            case Examine():
+                return self.examination(effect)
+        raise AssertionError(effect)
+
+    def seen(self, text: str | None) -> Text:
+        return Text(self.text if text is None else text)
+
+    def reply(self, server: Canned, effect: Ask) -> Reply:
+        view = View(URI, self.seen(effect.text), 1, server.encoding)
+        self.asked.append(
+            (server.id, effect.method, effect.build(URI, view.text, server.encoding))
+        )
+        result = json.dumps(server.answers.get(effect.method)).encode()
+        return Reply(server.id, result, view)
+
+    def place(self, uri: str, effect: FindPlaces) -> Place:
+        path = uri_to_path(uri)
+        known = effect.texts and uri in self.others
+        text = Text(self.others[uri]) if known else None
+        return Place(None if path is None else Path(path), text)
+
+    def examination(self, effect: Examine) -> Examination:
+        examined = []
+        for one in self.servers:
+            silent = one.findings is None
+            view = View(URI, self.seen(effect.text), 7, one.encoding)
+            lists = () if silent else (json.dumps(one.findings).encode(),)
+            how = "none" if silent else one.how
+            examined.append(
+                Examined(one.id, None if silent else view, lists, how, 0.5, silent, one.reason)
+            )
+        return Examination(Path(PATH), URI, tuple(examined), self.severities, 0.5)

@@ -1,0 +1,54 @@
+"""How long a server that has failed is spared."""
+
+from __future__ import annotations
+
+import pytest
+
+from lspkit.runtime.backoff import Record, Restart, after_failure
+
+RESTART = Restart()
+
+
+def failed(record: Record, *, ran_for: float = 1.0, now: float = 100.0, dice: float = 0.0):
+    return after_failure(record, RESTART, ran_for=ran_for, now=now, dice=dice)
+
+
+def test_delays_double_up_to_a_minute():
+    record, delays = Record(), []
+    for _ in range(7):
+        record = failed(record)
+        delays.append(record.retry_at - 100)
+    assert delays == [5, 10, 20, 40, 60, 60, 60]
+    assert record.attempts == 7
+
+
+@pytest.mark.parametrize(("dice", "delay"), [(-1.0, 4.0), (0.0, 5.0), (0.5, 5.5), (1.0, 6.0)])
+def test_a_delay_varies_by_a_fifth(dice, delay):
+    assert failed(Record(), dice=dice).retry_at - 100 == pytest.approx(delay)
+
+
+@pytest.mark.parametrize(("ran_for", "delay"), [(59.9, 5), (60.0, 0), (1e6, 0)])
+def test_the_first_crash_of_a_server_that_was_well_restarts_it_at_once(ran_for, delay):
+    record = failed(Record(), ran_for=ran_for)
+    assert (record.attempts, record.retry_at - 100) == (1, delay)
+
+
+def test_the_second_crash_does_not():
+    record = failed(failed(Record(), ran_for=100), ran_for=100)
+    assert record.retry_at - 100 >= 5
+
+
+def test_the_record_that_is_given_is_left_alone():
+    record = Record(2, 7.0)
+    failed(record)
+    assert record == Record(2, 7.0)
+
+
+def test_a_fresh_record_may_start_at_once():
+    assert Record().retry_at <= 0
+
+
+@pytest.mark.xfail(strict=True, reason="2.0**1024 is an OverflowError")
+def test_a_server_that_has_failed_for_days_is_still_tried():
+    record = failed(Record(attempts=5000))
+    assert record.retry_at - 100 == 60

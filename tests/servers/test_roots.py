@@ -1,0 +1,78 @@
+"""Where the server of a file works."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from lspkit.servers import root_of
+
+MARKERS = ("pyproject.toml", "*.cabal")
+
+
+@pytest.fixture
+def work(tmp_path):
+    root = tmp_path / "work"
+    (root / "pkg" / "deep" / "er").mkdir(parents=True)
+    return root
+
+
+def root(work, file: str, markers: tuple[str, ...] = MARKERS) -> str:
+    found = root_of(str(work / file), markers, str(work))
+    return os.path.relpath(found, work)
+
+
+def test_the_nearest_folder_with_a_marker_is_the_root(work):
+    for folder in (work, work / "pkg"):
+        (folder / "pyproject.toml").touch()
+    assert root(work, "pkg/deep/er/a.py") == "pkg"
+    assert root(work, "pkg/a.py") == "pkg"
+    assert root(work, "a.py") == "."
+
+
+def test_each_package_has_its_own_root(work):
+    for name in ("one", "two"):
+        (work / name).mkdir()
+        (work / name / "pyproject.toml").touch()
+    assert [root(work, f"{name}/a.py") for name in ("one", "two")] == ["one", "two"]
+
+
+def test_without_a_marker_the_workspace_is_the_root(work):
+    assert root(work, "pkg/deep/a.py") == "."
+    assert root(work, "pkg/deep/a.py", ()) == "."
+
+
+def test_a_marker_above_the_workspace_does_not_count(work):
+    (work.parent / "pyproject.toml").touch()
+    assert root(work, "pkg/a.py") == "."
+
+
+def test_a_marker_below_the_file_does_not_count(work):
+    (work / "pkg" / "deep" / "pyproject.toml").touch()
+    assert root(work, "pkg/a.py") == "."
+
+
+def test_a_file_outside_has_the_workspace_as_its_root(work):
+    beside = work.parent / "work2"
+    beside.mkdir()
+    (beside / "pyproject.toml").touch()
+    assert root_of(str(beside / "a.py"), MARKERS, str(work)) == str(work)
+
+
+def test_a_marker_may_be_a_glob(work):
+    (work / "pkg" / "thing.cabal").touch()
+    assert root(work, "pkg/deep/a.hs") == "pkg"
+
+
+def test_a_folder_may_be_a_marker(work):
+    (work / "pkg" / "pyproject.toml").mkdir()
+    assert root(work, "pkg/deep/a.py") == "pkg"
+
+
+def test_a_folder_that_is_not_there_yet_has_no_marker(work):
+    assert root(work, "new/folder/a.py") == "."
+
+
+def test_the_root_of_the_machine_can_be_a_workspace():
+    assert root_of("/no-such-folder/a.py", ("no-such-marker",), "/") == "/"
