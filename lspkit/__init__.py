@@ -9,6 +9,7 @@ with lspkit.Workspace("path/to/project") as ws:
         print(report)
 """
 
+from lspkit.changes import CodeAction, FileEdit, FileOperation, TextEdit, WorkspaceEdit
 from lspkit.config import Config
 from lspkit.diagnostics.report import Evidence, Report
 from lspkit.errors import (
@@ -26,31 +27,44 @@ from lspkit.errors import (
     WorkspaceClosed,
 )
 from lspkit.runtime.waiting import Cancel
+from lspkit.servers.status import Row, ServerState, Snapshot
 from lspkit.types import (
+    Call,
+    CallItem,
     Diagnostic,
     Hover,
     Location,
+    Parameter,
     Position,
     Range,
     Related,
     Severity,
+    Signature,
+    SignatureHelp,
     Symbol,
+    TypeItem,
     Verdict,
 )
 from lspkit.version import VERSION as __version__
 from lspkit.workspace import Workspace
 
 __all__ = [
+    "Call",
+    "CallItem",
     "Cancel",
     "Cancelled",
+    "CodeAction",
     "Config",
     "ConfigError",
     "Diagnostic",
     "Evidence",
+    "FileEdit",
+    "FileOperation",
     "Hover",
     "Location",
     "LspkitError",
     "NoServer",
+    "Parameter",
     "PathError",
     "Position",
     "PositionError",
@@ -59,13 +73,21 @@ __all__ = [
     "Report",
     "RequestFailed",
     "RequestTimeout",
+    "Row",
     "ServerBroken",
+    "ServerState",
     "ServerUnavailable",
     "Severity",
+    "Signature",
+    "SignatureHelp",
+    "Snapshot",
     "Symbol",
+    "TextEdit",
+    "TypeItem",
     "Unsupported",
     "Verdict",
     "Workspace",
     "WorkspaceClosed",
+    "WorkspaceEdit",
     "__version__",
 ]

@@ -8,20 +8,34 @@ from __future__ import annotations
 
 import copy
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from pathlib import Path
 from types import TracebackType
-from typing import Any, ParamSpec, Protocol, TypeVar
+from typing import Any, ParamSpec, Protocol, TypedDict, TypeVar, Unpack
 
 import lspkit.operations as ops
+from lspkit.changes import CodeAction, WorkspaceEdit
 from lspkit.config import Config, read_config
 from lspkit.diagnostics.report import Report
 from lspkit.errors import LspkitError
 from lspkit.operations import Request
+from lspkit.operations.hierarchy import ItemRequest
+from lspkit.operations.request import PositionRequest
 from lspkit.runtime.engine import Limits, LocalEngine
 from lspkit.runtime.waiting import CancelLike
-from lspkit.types import Hover, Location, Symbol
+from lspkit.servers.status import Snapshot, status_text
+from lspkit.types import (
+    Call,
+    CallItem,
+    Diagnostic,
+    HierarchyItem,
+    Hover,
+    Location,
+    SignatureHelp,
+    Symbol,
+    TypeItem,
+)
 from lspkit.version import VERSION
 
 PathLike = str | os.PathLike[str]
@@ -32,14 +46,37 @@ T = TypeVar("T")
 CHECK_TIMEOUT = 60.0
 
 
+class Patience(TypedDict, total=False):
+    """What every blocking method takes."""
+
+    #: Seconds, for everything, also the start of a server.
+    timeout: float | None
+    #: Ends the call early.
+    cancel: CancelLike | None
+
+
+class InFile(Patience, total=False):
+    """What every question about a file takes."""
+
+    #: The text to assume instead of what is on disk, for this one call.
+    text: str | None
+
+
+class AtPlace(InFile, total=False):
+    """What every question about a place takes beside its line and column."""
+
+    #: A name in the file (`Class.method`), or, with a line, a word on that line.
+    symbol: str | None
+
+
 class Engine(Protocol):
     """What carries requests out: here, or (later) behind a socket."""
 
-    def run(self, request: Request, limits: Limits) -> Any:
+    def run(self, request: Request[T], limits: Limits) -> T:
         """Do it, and return its result."""
         ...
 
-    def submit(self, request: Request, limits: Limits) -> Future[Any]:
+    def submit(self, request: Request[T], limits: Limits) -> Future[T]:
         """Do it without a thread that waits."""
         ...
 
@@ -52,7 +89,7 @@ class _Submitting:
     """An engine whose answers are futures: it turns any method of a workspace into its `submit`."""
 
     def __init__(self, engine: Engine) -> None:
-        self.run = engine.submit
+        self.run: Any = engine.submit
         self.submit = engine.submit
         self.close = engine.close
 
@@ -68,10 +105,9 @@ class Workspace:
                 print(place)
 
     Lines and columns count from 1; a column counts characters. Instead of a line and a column, a
-    `symbol` may be given: `symbol="Parser.feed"` anywhere in the file, or a line and a word on it.
-
-    `timeout=` (seconds) and `cancel=` (a `lspkit.Cancel`) end a call early, also its wait for a
-    server to start. `text=` stands for the content of the file in that one call.
+    `symbol=` may be given: `"Parser.feed"` anywhere in the file, or a line and a word on it.
+    `text=` stands for the content of the file in that one call. `timeout=` (seconds) and `cancel=`
+    (a `lspkit.Cancel`) end a call early, also its wait for a server to start.
     """
 
     def __init__(
@@ -105,23 +141,47 @@ class Workspace:
         """End all servers of this workspace. Safe to call twice, and from any thread."""
         self._engine.close()
 
+    # Where things are
+
     def definition(
         self,
         path: PathLike,
         line: int | None = None,
         column: int | None = None,
-        *,
-        symbol: str | None = None,
-        text: str | None = None,
-        timeout: float | None = None,
-        cancel: CancelLike | None = None,
+        **more: Unpack[AtPlace],
     ) -> list[Location]:
         """Where the symbol is defined."""
-        request = ops.Definition(
-            path=os.fspath(path), line=line, column=column, symbol=symbol, text=text
-        )
-        found: list[Location] = self._engine.run(request, Limits(timeout, cancel))
-        return found
+        return self._at(ops.Definition, path, line, column, more)
+
+    def declaration(
+        self,
+        path: PathLike,
+        line: int | None = None,
+        column: int | None = None,
+        **more: Unpack[AtPlace],
+    ) -> list[Location]:
+        """Where the symbol is declared."""
+        return self._at(ops.Declaration, path, line, column, more)
+
+    def type_definition(
+        self,
+        path: PathLike,
+        line: int | None = None,
+        column: int | None = None,
+        **more: Unpack[AtPlace],
+    ) -> list[Location]:
+        """Where the type of the symbol is defined."""
+        return self._at(ops.TypeDefinition, path, line, column, more)
+
+    def implementation(
+        self,
+        path: PathLike,
+        line: int | None = None,
+        column: int | None = None,
+        **more: Unpack[AtPlace],
+    ) -> list[Location]:
+        """Where the symbol is implemented."""
+        return self._at(ops.Implementation, path, line, column, more)
 
     def references(
         self,
@@ -129,54 +189,133 @@ class Workspace:
         line: int | None = None,
         column: int | None = None,
         *,
-        symbol: str | None = None,
         include_declaration: bool = True,
-        text: str | None = None,
-        timeout: float | None = None,
-        cancel: CancelLike | None = None,
+        **more: Unpack[AtPlace],
     ) -> list[Location]:
         """Where the symbol is used."""
-        request = ops.References(
-            path=os.fspath(path),
-            line=line,
-            column=column,
-            symbol=symbol,
-            include_declaration=include_declaration,
-            text=text,
-        )
-        found: list[Location] = self._engine.run(request, Limits(timeout, cancel))
-        return found
+        extra = {"include_declaration": include_declaration}
+        return self._at(ops.References, path, line, column, more, extra)
+
+    # What things are
 
     def hover(
         self,
         path: PathLike,
         line: int | None = None,
         column: int | None = None,
-        *,
-        symbol: str | None = None,
-        text: str | None = None,
-        timeout: float | None = None,
-        cancel: CancelLike | None = None,
+        **more: Unpack[AtPlace],
     ) -> Hover | None:
         """What the servers tell about the symbol."""
-        request = ops.Hover(
-            path=os.fspath(path), line=line, column=column, symbol=symbol, text=text
-        )
-        found: Hover | None = self._engine.run(request, Limits(timeout, cancel))
-        return found
+        return self._at(ops.Hover, path, line, column, more)
 
-    def document_symbols(
+    def signature_help(
         self,
         path: PathLike,
-        *,
-        text: str | None = None,
-        timeout: float | None = None,
-        cancel: CancelLike | None = None,
-    ) -> list[Symbol]:
+        line: int | None = None,
+        column: int | None = None,
+        **more: Unpack[AtPlace],
+    ) -> SignatureHelp | None:
+        """How the function at this place is called, seen from inside its parentheses."""
+        return self._at(ops.SignatureHelp, path, line, column, more)
+
+    def document_symbols(self, path: PathLike, **more: Unpack[InFile]) -> list[Symbol]:
         """What is defined in the file, as a tree where the server gives one."""
-        request = ops.DocumentSymbols(path=os.fspath(path), text=text)
-        found: list[Symbol] = self._engine.run(request, Limits(timeout, cancel))
-        return found
+        limits, rest = _limits(more)
+        return self._engine.run(ops.DocumentSymbols(path=os.fspath(path), **rest), limits)
+
+    def workspace_symbols(
+        self, query: str, path: PathLike | None = None, **more: Unpack[Patience]
+    ) -> list[Symbol]:
+        """Symbols anywhere whose name fits the query.
+
+        With a path only the servers of that file are asked, else all that run; and if none runs,
+        those that the files of the workspace call for.
+        """
+        where = None if path is None else os.fspath(path)
+        request = ops.WorkspaceSymbols(query=query, path=where)
+        return self._engine.run(request, Limits(**more))
+
+    # Who calls whom
+
+    def prepare_call_hierarchy(
+        self,
+        path: PathLike,
+        line: int | None = None,
+        column: int | None = None,
+        **more: Unpack[AtPlace],
+    ) -> list[CallItem]:
+        """What at this place calls and is called."""
+        return self._at(ops.PrepareCallHierarchy, path, line, column, more)
+
+    def incoming_calls(
+        self,
+        at: PathLike | CallItem,
+        line: int | None = None,
+        column: int | None = None,
+        **more: Unpack[AtPlace],
+    ) -> list[Call]:
+        """Who calls this: a place, a symbol, or an item of an earlier answer."""
+        return self._from(ops.IncomingCalls, at, line, column, more)
+
+    def outgoing_calls(
+        self,
+        at: PathLike | CallItem,
+        line: int | None = None,
+        column: int | None = None,
+        **more: Unpack[AtPlace],
+    ) -> list[Call]:
+        """Whom this calls: a place, a symbol, or an item of an earlier answer."""
+        return self._from(ops.OutgoingCalls, at, line, column, more)
+
+    def supertypes(
+        self,
+        at: PathLike | TypeItem,
+        line: int | None = None,
+        column: int | None = None,
+        **more: Unpack[AtPlace],
+    ) -> list[TypeItem]:
+        """What this type derives from."""
+        return self._from(ops.Supertypes, at, line, column, more)
+
+    def subtypes(
+        self,
+        at: PathLike | TypeItem,
+        line: int | None = None,
+        column: int | None = None,
+        **more: Unpack[AtPlace],
+    ) -> list[TypeItem]:
+        """What derives from this type."""
+        return self._from(ops.Subtypes, at, line, column, more)
+
+    # What could be changed
+
+    def rename(
+        self,
+        path: PathLike,
+        line: int | None = None,
+        column: int | None = None,
+        new_name: str = "",
+        **more: Unpack[AtPlace],
+    ) -> WorkspaceEdit:
+        """What would change if the symbol had another name: a preview, nothing is written."""
+        return self._at(ops.Rename, path, line, column, more, {"new_name": new_name})
+
+    def code_actions(
+        self,
+        path: PathLike,
+        line: int | None = None,
+        column: int | None = None,
+        *,
+        end_line: int | None = None,
+        end_column: int | None = None,
+        only: Sequence[str] = (),
+        **more: Unpack[AtPlace],
+    ) -> list[CodeAction]:
+        """What the servers offer to do about a place or a range. Nothing is done by itself."""
+        extra = {"end_line": end_line, "end_column": end_column, "only": tuple(only)}
+        return self._at(ops.CodeActions, path, line, column, more, extra)
+
+    # Whether it is in order
 
     def check(
         self,
@@ -192,8 +331,48 @@ class Workspace:
         very text. When the time is up, the report says what is known by then, and who is missing.
         """
         request = ops.Check(path=os.fspath(path), text=text)
-        report: Report = self._engine.run(request, Limits(timeout, cancel))
-        return report
+        return self._engine.run(request, Limits(timeout, cancel))
+
+    def diagnostics(self, path: PathLike | None = None) -> dict[Path, list[Diagnostic]]:
+        """What is known now, about a file or about all. Asks nothing and waits for nothing."""
+        where = None if path is None else os.fspath(path)
+        return self._engine.run(ops.Diagnostics(path=where), Limits())
+
+    def sync(self, path: PathLike, text: str | None = None) -> None:
+        """Tell the servers of the file about its text, and wait for nothing."""
+        self._engine.run(ops.Sync(path=os.fspath(path), text=text), Limits())
+
+    @property
+    def epoch(self) -> int:
+        """How many reports of diagnostics have come so far."""
+        return self._engine.run(ops.WaitForChange(after=-1), Limits())
+
+    def wait_for_change(
+        self, after: int, timeout: float | None = None, *, cancel: CancelLike | None = None
+    ) -> int:
+        """Wait for a report newer than the epoch `after`; returns the epoch then.
+
+        When the time is up, the epoch that is returned is not newer.
+        """
+        return self._engine.run(ops.WaitForChange(after=after), Limits(timeout, cancel))
+
+    # The servers themselves
+
+    def request(
+        self, path: PathLike, method: str, params: Any = None, **more: Unpack[Patience]
+    ) -> Any:
+        """Any request of the protocol, to the first server of the file: JSON values in and out."""
+        request = ops.RawRequest(path=os.fspath(path), method=method, params=params)
+        return self._engine.run(request, Limits(**more))
+
+    def status(self, root: PathLike | None = None) -> Snapshot:
+        """How all servers are. Never waits, and starts nothing."""
+        where = None if root is None else os.path.realpath(root)
+        return self._engine.run(ops.Status(root=where), Limits())
+
+    def status_text(self) -> str:
+        """The same as text."""
+        return status_text(self.status())
 
     def submit(self, method: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
         """Call one of this workspace's methods without waiting for it.
@@ -214,3 +393,37 @@ class Workspace:
             future = Future()
             future.set_exception(problem)
         return future
+
+    # Inside
+
+    def _at(
+        self,
+        kind: type[PositionRequest[T]],
+        path: PathLike,
+        line: int | None,
+        column: int | None,
+        more: AtPlace,
+        extra: dict[str, Any] | None = None,
+    ) -> T:
+        limits, rest = _limits(more)
+        rest.update(extra or {})
+        request = kind(path=os.fspath(path), line=line, column=column, **rest)
+        return self._engine.run(request, limits)
+
+    def _from(
+        self,
+        kind: type[ItemRequest[T]],
+        at: PathLike | HierarchyItem,
+        line: int | None,
+        column: int | None,
+        more: AtPlace,
+    ) -> T:
+        if isinstance(at, HierarchyItem):
+            return self._engine.run(kind(item=at), _limits(more)[0])
+        return self._at(kind, at, line, column, more)
+
+
+def _limits(more: InFile) -> tuple[Limits, dict[str, Any]]:
+    """What the caller allows, and the rest. A word that nobody knows is refused by the request."""
+    rest: dict[str, Any] = {**more}
+    return Limits(rest.pop("timeout", None), rest.pop("cancel", None)), rest

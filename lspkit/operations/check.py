@@ -19,7 +19,7 @@ SEVERITIES = {1: Severity.ERROR, 2: Severity.WARNING, 3: Severity.INFO, 4: Sever
 TAGS = {1: "unnecessary", 2: "deprecated"}
 
 
-class Check(FileRequest, frozen=True, kw_only=True):
+class Check(FileRequest[Report], frozen=True, kw_only=True):
     """Is this file in order?"""
 
 

@@ -6,7 +6,7 @@ An item goes back to the server that gave it, byte for byte: servers keep marks 
 from __future__ import annotations
 
 from collections.abc import Generator
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 import msgspec
 
@@ -14,46 +14,47 @@ from lspkit.errors import PositionError
 from lspkit.operations.effects import Ask, Effect, Reply
 from lspkit.operations.places import Translator, translator
 from lspkit.operations.positions import ask_at
-from lspkit.operations.request import PositionRequest, operation
+from lspkit.operations.request import PositionRequest, T_co, operation
 from lspkit.protocol.shapes import SYMBOL_KINDS, WireItem, read_calls, read_item, read_pieces
 from lspkit.types import Call, CallItem, HierarchyItem, TypeItem
 
 Item = TypeVar("Item", bound=HierarchyItem)
 
 
-class PrepareCallHierarchy(PositionRequest, frozen=True, kw_only=True):
+class PrepareCallHierarchy(PositionRequest[list[CallItem]], frozen=True, kw_only=True):
     """What here calls and is called?"""
 
 
-class ItemRequest(PositionRequest, frozen=True, kw_only=True):
+class ItemRequest(PositionRequest[T_co], Generic[T_co], frozen=True, kw_only=True):
     """About an item of an earlier answer, or about what is at a place."""
 
     path: str = ""
+    item: HierarchyItem | None = None
 
     def __post_init__(self) -> None:
-        if getattr(self, "item", None) is None:
+        if self.item is None:
             super().__post_init__()
 
 
-class IncomingCalls(ItemRequest, frozen=True, kw_only=True):
+class IncomingCalls(ItemRequest[list[Call]], frozen=True, kw_only=True):
     """Who calls this?"""
 
     item: CallItem | None = None
 
 
-class OutgoingCalls(ItemRequest, frozen=True, kw_only=True):
+class OutgoingCalls(ItemRequest[list[Call]], frozen=True, kw_only=True):
     """Whom does this call?"""
 
     item: CallItem | None = None
 
 
-class Supertypes(ItemRequest, frozen=True, kw_only=True):
+class Supertypes(ItemRequest[list[TypeItem]], frozen=True, kw_only=True):
     """What does this type derive from?"""
 
     item: TypeItem | None = None
 
 
-class Subtypes(ItemRequest, frozen=True, kw_only=True):
+class Subtypes(ItemRequest[list[TypeItem]], frozen=True, kw_only=True):
     """What derives from this type?"""
 
     item: TypeItem | None = None
@@ -92,7 +93,7 @@ def subtypes(request: Subtypes) -> Generator[Effect, Any, list[TypeItem]]:
 
 
 def _prepare(
-    request: PositionRequest, method: str, kind: type[Item]
+    request: PositionRequest[Any], method: str, kind: type[Item]
 ) -> Generator[Effect, Any, list[Item]]:
     replies = yield from ask_at(request, method)
     found: list[Item] = []
@@ -133,7 +134,7 @@ def _item(
 
 
 def _start(
-    request: ItemRequest, item: Item | None, kind: type[Item]
+    request: ItemRequest[Any], item: Item | None, kind: type[Item]
 ) -> Generator[Effect, Any, Item]:
     """The item that is meant: the one given, or the first at the place."""
     if item is not None:
@@ -157,25 +158,24 @@ def _ask_about(item: HierarchyItem, method: str) -> Generator[Effect, Any, list[
 
 
 def _calls(
-    request: ItemRequest, given: CallItem | None, method: str
+    request: ItemRequest[Any], given: CallItem | None, method: str
 ) -> Generator[Effect, Any, list[Call]]:
     item = yield from _start(request, given, CallItem)
     found: list[Call] = []
     for reply in (yield from _ask_about(item, method)):
-        wires = read_calls(reply.result).items
-        pieces = [bytes(raw) for one in wires if (raw := one.caller or one.callee) is not None]
-        others = yield from _items(reply, pieces, item.via, CallItem)
+        wires = [one for one in read_calls(reply.result).items if read_item(one.item).items]
+        others = yield from _items(reply, [one.item for one in wires], item.via, CallItem)
         translate = yield from translator(reply, [item.uri, *(one.uri for one in others)])
-        for wire, other in zip(wires, others, strict=False):
-            calling = other if wire.caller is not None else item
-            text = translate.place(calling.uri).text
+        incoming = method.endswith("incomingCalls")
+        for wire, other in zip(wires, others, strict=True):
+            text = translate.place((other if incoming else item).uri).text
             ranges = tuple(translate.range(text, one) for one in wire.from_ranges or ())
             found.append(Call(other, ranges))
     return sorted(found, key=lambda call: _place(call.item))
 
 
 def _types(
-    request: ItemRequest, given: TypeItem | None, method: str
+    request: ItemRequest[Any], given: TypeItem | None, method: str
 ) -> Generator[Effect, Any, list[TypeItem]]:
     item = yield from _start(request, given, TypeItem)
     found: list[TypeItem] = []

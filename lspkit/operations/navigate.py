@@ -15,29 +15,29 @@ from lspkit.protocol.shapes import read_hover, read_locations
 Locations = Generator[Effect, Any, list[types.Location]]
 
 
-class Definition(PositionRequest, frozen=True, kw_only=True):
+class Definition(PositionRequest[list[types.Location]], frozen=True, kw_only=True):
     """Where is this defined?"""
 
 
-class Declaration(PositionRequest, frozen=True, kw_only=True):
+class Declaration(PositionRequest[list[types.Location]], frozen=True, kw_only=True):
     """Where is this declared?"""
 
 
-class TypeDefinition(PositionRequest, frozen=True, kw_only=True):
+class TypeDefinition(PositionRequest[list[types.Location]], frozen=True, kw_only=True):
     """Where is the type of this defined?"""
 
 
-class Implementation(PositionRequest, frozen=True, kw_only=True):
+class Implementation(PositionRequest[list[types.Location]], frozen=True, kw_only=True):
     """Where is this implemented?"""
 
 
-class References(PositionRequest, frozen=True, kw_only=True):
+class References(PositionRequest[list[types.Location]], frozen=True, kw_only=True):
     """Where is this used?"""
 
     include_declaration: bool = True
 
 
-class Hover(PositionRequest, frozen=True, kw_only=True):
+class Hover(PositionRequest[types.Hover | None], frozen=True, kw_only=True):
     """What is this?"""
 
 

@@ -23,7 +23,7 @@ SUGGESTED = 20
 
 
 def ask_at(
-    request: PositionRequest, method: str, **more: Any
+    request: PositionRequest[Any], method: str, **more: Any
 ) -> Generator[Effect, Any, list[Reply]]:
     """Ask about the place; `more` are further params."""
     line, column = yield from position_of(request)
@@ -43,7 +43,7 @@ def params_at(line: int, column: int, **more: Any) -> Build:
     return build
 
 
-def position_of(request: PositionRequest) -> Generator[Effect, Any, tuple[int, int]]:
+def position_of(request: PositionRequest[Any]) -> Generator[Effect, Any, tuple[int, int]]:
     """Line and column that the request means."""
     if request.symbol is None:
         # A request is refused when it is made, unless it has both.
@@ -53,7 +53,7 @@ def position_of(request: PositionRequest) -> Generator[Effect, Any, tuple[int, i
     return (yield from _by_name(request, request.symbol))
 
 
-def _by_name(request: PositionRequest, name: str) -> Generator[Effect, Any, tuple[int, int]]:
+def _by_name(request: PositionRequest[Any], name: str) -> Generator[Effect, Any, tuple[int, int]]:
     symbols = yield from document_symbols(DocumentSymbols(path=request.path, text=request.text))
     named = list(_chains(symbols, ()))
     wanted = name.split(".")
@@ -88,7 +88,7 @@ def _chains(
 
 
 def _on_line(
-    request: PositionRequest, line: int, name: str
+    request: PositionRequest[Any], line: int, name: str
 ) -> Generator[Effect, Any, tuple[int, int]]:
     text: Text = yield ReadText(request.path, request.text)
     return line, _word(text, line, name)

@@ -27,7 +27,7 @@ from lspkit.types import Position
 KINDS = {"create": "create", "rename": "rename", "delete": "delete"}
 
 
-class Rename(PositionRequest, frozen=True, kw_only=True):
+class Rename(PositionRequest[WorkspaceEdit], frozen=True, kw_only=True):
     """What would change if this had another name?"""
 
     new_name: str
@@ -38,7 +38,7 @@ class Rename(PositionRequest, frozen=True, kw_only=True):
             raise PositionError("a new name is needed", bounds="a name that is not empty")
 
 
-class CodeActions(PositionRequest, frozen=True, kw_only=True):
+class CodeActions(PositionRequest[list[CodeAction]], frozen=True, kw_only=True):
     """What can be done here?"""
 
     end_line: int | None = None

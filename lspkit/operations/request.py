@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 import msgspec
 
 from lspkit.errors import PositionError
 from lspkit.operations.effects import Effect
 
-
-class Request(msgspec.Struct, frozen=True, kw_only=True):
-    """Base of all requests. Plain values only: a request can travel as JSON."""
+T_co = TypeVar("T_co", covariant=True)
 
 
-class FileRequest(Request, frozen=True, kw_only=True):
+class Request(msgspec.Struct, Generic[T_co], frozen=True, kw_only=True):
+    """Base of all requests, with the type of the result. Plain values: it can travel as JSON."""
+
+
+class FileRequest(Request[T_co], Generic[T_co], frozen=True, kw_only=True):
     """A request about one file."""
 
     path: str
@@ -23,7 +25,7 @@ class FileRequest(Request, frozen=True, kw_only=True):
     text: str | None = None
 
 
-class PositionRequest(FileRequest, frozen=True, kw_only=True):
+class PositionRequest(FileRequest[T_co], Generic[T_co], frozen=True, kw_only=True):
     """A request about a place in a file: by line and column, by symbol, or by line and symbol."""
 
     line: int | None = None
@@ -47,21 +49,21 @@ class PositionRequest(FileRequest, frozen=True, kw_only=True):
 
 
 Steps = Generator[Effect, Any, Any]
-R = TypeVar("R", bound=Request)
+R = TypeVar("R", bound=Request[Any])
 
 
 class Operation(msgspec.Struct, frozen=True):
     """One row of the table."""
 
     name: str
-    request: type[Request]
+    request: type[Request[Any]]
     #: What the answer is, for decoding it after it has travelled.
     result: Any
     steps: Callable[[Any], Steps]
 
 
 #: Every operation there is, by the type of its request.
-OPERATIONS: dict[type[Request], Operation] = {}
+OPERATIONS: dict[type[Request[Any]], Operation] = {}
 
 
 def operation(

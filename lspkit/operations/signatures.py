@@ -14,7 +14,7 @@ from lspkit.types import Parameter, Signature
 from lspkit.types import SignatureHelp as Help
 
 
-class SignatureHelp(PositionRequest, frozen=True, kw_only=True):
+class SignatureHelp(PositionRequest[Help | None], frozen=True, kw_only=True):
     """How is this called?"""
 
 

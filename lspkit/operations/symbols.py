@@ -13,7 +13,7 @@ from lspkit.protocol.shapes import NOWHERE, SYMBOL_KINDS, WireSymbol, read_symbo
 from lspkit.protocol.text import Encoding, Text
 
 
-class DocumentSymbols(FileRequest, frozen=True, kw_only=True):
+class DocumentSymbols(FileRequest[list[types.Symbol]], frozen=True, kw_only=True):
     """What is in this file?"""
 
 

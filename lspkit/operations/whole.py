@@ -28,20 +28,20 @@ from lspkit.protocol.text import Text
 from lspkit.servers.status import Snapshot
 
 
-class WorkspaceSymbols(Request, frozen=True, kw_only=True):
+class WorkspaceSymbols(Request[list[types.Symbol]], frozen=True, kw_only=True):
     """Which symbols have such a name?"""
 
     query: str
     path: str | None = None
 
 
-class Diagnostics(Request, frozen=True, kw_only=True):
+class Diagnostics(Request[dict[Path, list[types.Diagnostic]]], frozen=True, kw_only=True):
     """What is known now?"""
 
     path: str | None = None
 
 
-class RawRequest(Request, frozen=True, kw_only=True):
+class RawRequest(Request[Any], frozen=True, kw_only=True):
     """Any request of the protocol, to the first server of a file."""
 
     path: str
@@ -49,17 +49,17 @@ class RawRequest(Request, frozen=True, kw_only=True):
     params: Any = None
 
 
-class Sync(FileRequest, frozen=True, kw_only=True):
+class Sync(FileRequest[None], frozen=True, kw_only=True):
     """Tell the servers."""
 
 
-class Status(Request, frozen=True, kw_only=True):
+class Status(Request[Snapshot], frozen=True, kw_only=True):
     """How are the servers?"""
 
     root: str | None = None
 
 
-class WaitForChange(Request, frozen=True, kw_only=True):
+class WaitForChange(Request[int], frozen=True, kw_only=True):
     """Has anything new been reported?"""
 
     after: int

@@ -108,9 +108,15 @@ class WireItem(msgspec.Struct, frozen=True, rename="camel"):
 class WireCall(msgspec.Struct, frozen=True, rename="camel"):
     """An incoming call (`from`) or an outgoing one (`to`), the item still raw."""
 
-    caller: msgspec.Raw | None = msgspec.field(default=None, name="from")
-    callee: msgspec.Raw | None = msgspec.field(default=None, name="to")
+    caller: msgspec.Raw | msgspec.UnsetType = msgspec.field(default=msgspec.UNSET, name="from")
+    callee: msgspec.Raw | msgspec.UnsetType = msgspec.field(default=msgspec.UNSET, name="to")
     from_ranges: list[WireRange] | None = None
+
+    @property
+    def item(self) -> bytes:
+        """The other end of the call, raw."""
+        other = self.caller or self.callee
+        return b"null" if isinstance(other, msgspec.UnsetType) else bytes(other)
 
 
 class WireParameter(msgspec.Struct, frozen=True):
@@ -178,7 +184,6 @@ class WireAction(msgspec.Struct, frozen=True, rename="camel"):
     is_preferred: bool = False
     disabled: dict[str, str] | None = None
     edit: WireEdit | None = None
-    command: msgspec.Raw | None = None
 
 
 class WireCodeDescription(msgspec.Struct, frozen=True):

@@ -86,8 +86,14 @@ class Text:
 
     def column(self, line: int, units: int, encoding: Encoding) -> int:
         """The column in code points for a column of the server."""
+        plain = encoding == "utf-32" or self.value.isascii()
+        starts = self._starts
+        if plain and starts is not None and 0 <= line < len(starts) - 1:
+            # Well inside of its line, as nearly all are: there is nothing to convert or to clamp.
+            if 0 <= units < starts[line + 1] - starts[line] - 1:
+                return units
         start, end = self._bounds(line)
-        if encoding == "utf-32" or self.value.isascii():
+        if plain:
             return min(max(units, 0), end - start)
         marks = self._widths(line, start, end, encoding)
         stride = max(bisect.bisect_right(marks, units) - 1, 0)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Generator
 from concurrent.futures import Future
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -46,6 +46,8 @@ from lspkit.runtime.turns import News
 from lspkit.runtime.waiting import Call, CancelLike, Outcome, Steps, block
 from lspkit.runtime.workers import Workers
 
+T = TypeVar("T")
+
 
 class Limits(msgspec.Struct, frozen=True):
     """What the caller of one operation allows."""
@@ -79,19 +81,20 @@ class LocalEngine:
         self._closed = ""
         host.register(self)
 
-    def run(self, request: Request, limits: Limits) -> Any:
+    def run(self, request: Request[T], limits: Limits) -> T:
         """Do it, and return its result."""
         call = Call(limits.timeout, limits.cancel)
-        return block(self._steps(request, call), call)
+        result: T = block(self._steps(request, call), call)
+        return result
 
-    def submit(self, request: Request, limits: Limits) -> Future[Any]:
+    def submit(self, request: Request[T], limits: Limits) -> Future[T]:
         """Do it without a thread that waits."""
         call = Call(limits.timeout, limits.cancel)
         task = Task(self._steps(request, call), call, self._workers, self._timers)
         task.start()
         return task.future
 
-    def _steps(self, request: Request, call: Call) -> Steps[Any]:
+    def _steps(self, request: Request[Any], call: Call) -> Steps[Any]:
         if self._closed:
             raise WorkspaceClosed(self._closed)
         operation: Generator[Effect, Any, Any] = OPERATIONS[type(request)].steps(request)

@@ -42,6 +42,8 @@ BUILT_IN: tuple[Definition, ...] = (
         languages=_PYTHON,
         markers=_PYTHON_MARKERS,
         commands=(("basedpyright-langserver", "--stdio"),),
+        # Its own default warns about every tenth line of good code. A project's file wins.
+        settings={"basedpyright": {"analysis": {"typeCheckingMode": "standard"}}},
         install={"pip": "pip install basedpyright"},
         verified="1.40.2",
     ),
