@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import msgspec
@@ -82,9 +83,10 @@ class Config(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=
         """Whether any server may run."""
         return self.lsp is not False
 
-    def server(self, id: str) -> ServerConfig:
-        """What is said about a server."""
-        return self.lsp.get(id, NOTHING_SAID) if isinstance(self.lsp, dict) else NOTHING_SAID
+    def server(self, id: str, aliases: Iterable[str] = ()) -> ServerConfig:
+        """What is said about a server, by its id or by one of its other names."""
+        said = self.lsp if isinstance(self.lsp, dict) else {}
+        return next((said[name] for name in (id, *aliases) if name in said), NOTHING_SAID)
 
 
 NOTHING_SAID = ServerConfig()

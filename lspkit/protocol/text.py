@@ -88,10 +88,13 @@ class Text:
         """The column in code points for a column of the server."""
         plain = encoding == "utf-32" or self.value.isascii()
         starts = self._starts
-        if plain and starts is not None and 0 <= line < len(starts) - 1:
-            # Well inside of its line, as nearly all are: there is nothing to convert or to clamp.
-            if 0 <= units < starts[line + 1] - starts[line] - 1:
-                return units
+        if (
+            plain
+            and starts is not None
+            and 0 <= line < len(starts) - 1
+            and 0 <= units < starts[line + 1] - starts[line] - 1
+        ):
+            return units  # well inside of its line, as nearly all are: nothing to convert or clamp
         start, end = self._bounds(line)
         if plain:
             return min(max(units, 0), end - start)

@@ -35,8 +35,6 @@ log = logging.getLogger("lspkit.runtime")
 
 #: A server that gave a request up because the text had moved on is asked again after so long.
 RETRY_AFTER = 0.02
-#: A server that reports on loading a project has so long to begin with it.
-LOAD_BEGINS = 1.0
 
 
 class Asking:
@@ -120,7 +118,8 @@ class Asking:
     def _load(self, server: Server, file: File, text: str | None, call: Call) -> Steps[None]:
         """Wait until the project that the first document belongs to is loaded."""
         server.sync(file, text)
-        begin_by = time.monotonic() + LOAD_BEGINS
+        began = time.monotonic()
+        begin_by = began + server.choice.definition.load_begins
         while server.failure is None and not server.loaded:
             busy = bool(server.session.progress.work)
             if not busy and (server.progress_ended or time.monotonic() >= begin_by):
@@ -128,7 +127,7 @@ class Asking:
                 return
             outcome = yield (server.news.next(), call.deadline if busy else begin_by)
             if outcome is Outcome.CANCELLED or time.monotonic() >= call.deadline:
-                self._raise_unless_done(outcome, server, "", begin_by - LOAD_BEGINS)
+                self._raise_unless_done(outcome, server, "", began)
 
     def room(self, server: Server, call: Call, method: str, until: float) -> Steps[None]:
         """Wait until the server's queue takes more: it may have stopped reading."""

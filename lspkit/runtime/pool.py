@@ -93,11 +93,11 @@ class Pool:
         if not self._config.enabled:
             raise NoServer("LSP disabled by configuration", extension=_extension(name))
         workspace = self._files.boundary.root
-        choices = choose(name, self._config, search_folders(workspace))
+        choices = choose(path, workspace, self._config, search_folders(workspace))
         if not choices:
             extension = _extension(name)
             raise NoServer(f"no server is defined for {extension} files", extension=extension)
-        return [(one, root_of(path, one.definition.markers, workspace)) for one in choices]
+        return [(one, root_of(path, one.definition, workspace)) for one in choices]
 
     def _server(self, choice: Choice, root: str) -> Server:
         key = (choice.id, root)
@@ -121,9 +121,11 @@ class Pool:
         return fresh
 
     def _new(self, choice: Choice, root: str) -> Server:
-        timeout = choice.config.timing.initialize_timeout_ms
-        if timeout is None:
-            timeout = self._config.timing.initialize_timeout_ms
+        timeout = (
+            choice.config.timing.initialize_timeout_ms
+            or choice.definition.initialize_timeout_ms
+            or self._config.timing.initialize_timeout_ms
+        )
         return Server(
             choice,
             root,

@@ -53,7 +53,7 @@ def take_status(config: Config, files: Files, pool: Pool, root: str | None) -> S
 def _row(
     definition: Definition, config: Config, folders: list[str], servers: list[Server], pool: Pool
 ) -> Row:
-    said = config.server(definition.id)
+    said = config.server(definition.id, definition.aliases)
     argv = find_argv(definition, folders)
     roots = tuple(sorted((_root(one, pool) for one in servers), key=lambda one: one.root))
     state, reason = ServerState.IDLE, ""

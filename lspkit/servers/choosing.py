@@ -11,6 +11,7 @@ from lspkit.config import Config, ServerConfig
 from lspkit.servers.built_in import BUILT_IN
 from lspkit.servers.definition import Definition
 from lspkit.servers.programs import find_program
+from lspkit.servers.roots import is_wanted
 
 
 class Choice(msgspec.Struct, frozen=True):
@@ -32,7 +33,8 @@ def definitions(config: Config) -> list[Definition]:
     """The built-in servers and those that the configuration adds, with its changes."""
     known = {definition.id: definition for definition in BUILT_IN}
     if isinstance(config.lsp, dict):
-        for id, said in config.lsp.items():
+        for name, said in config.lsp.items():
+            id = next((one.id for one in known.values() if name in one.aliases), name)
             known[id] = _with(known.get(id), id, said)
     return list(known.values())
 
@@ -57,8 +59,8 @@ def _with(known: Definition | None, id: str, said: ServerConfig) -> Definition:
     return msgspec.structs.replace(known, **changes)
 
 
-def choose(name: str, config: Config, folders: Sequence[str]) -> list[Choice]:
-    """The servers for a file of this name, also those whose program is missing.
+def choose(path: str, workspace: str, config: Config, folders: Sequence[str]) -> list[Choice]:
+    """The servers for a file, also those whose program is missing.
 
     Of the type checkers of one family the selected ones run; where none is selected, the first
     one whose program is found, or else the first, so that there is something to report.
@@ -67,9 +69,11 @@ def choose(name: str, config: Config, folders: Sequence[str]) -> list[Choice]:
         return []
     candidates: list[Choice] = []
     for definition in definitions(config):
-        said = config.server(definition.id)
-        language = definition.language_of(os.path.basename(name))
-        if language is not None and not said.disabled:
+        said = config.server(definition.id, definition.aliases)
+        language = definition.language_of(os.path.basename(path))
+        if language is None or said.disabled:
+            continue
+        if said.selects or is_wanted(path, definition, workspace):
             candidates.append(Choice(definition, find_argv(definition, folders), language, said))
     return [choice for choice in candidates if _runs(choice, candidates)]
 

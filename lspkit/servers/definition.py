@@ -26,8 +26,17 @@ class Definition(msgspec.Struct, frozen=True, kw_only=True):
     role: Role = "types"
     #: Extension, with its dot, or whole file name: `languageId`.
     languages: dict[str, str]
+    #: Other names for it: the language, for the first server of one.
+    aliases: tuple[str, ...] = ()
     #: Names or globs of files that mark the root of a project.
     markers: tuple[str, ...] = ()
+    #: Of several folders with one of these markers the outermost is the root: the workspace of a
+    #: Cargo or Go project, whose members have markers of their own.
+    outermost: tuple[str, ...] = ()
+    #: A file with one of these markers beside or above it is another server's business.
+    kept_out_by: tuple[str, ...] = ()
+    #: Runs only if one of these is found on the way from the file to the workspace's root.
+    only_with: tuple[str, ...] = ()
     #: In order of preference.
     commands: tuple[tuple[str, ...], ...]
     initialization: Any = None
@@ -35,6 +44,12 @@ class Definition(msgspec.Struct, frozen=True, kw_only=True):
     #: Package manager: the command that installs it.
     install: dict[str, str] = {}
     readiness: Readiness = "initialized"
+    #: Milliseconds for its start, where the usual time is too short.
+    initialize_timeout_ms: int | None = None
+    #: Seconds that a start of it may take until the progress of loading begins.
+    load_begins: float = 1.0
+    #: What is odd about it, in words, for the reference and for readers of this table.
+    quirks: tuple[str, ...] = ()
     #: Units of columns that it is offered; fewer for a server that gets one of them wrong.
     encodings: tuple[Encoding, ...] = ("utf-32", "utf-8", "utf-16")
     #: The version it was tested with here, or `documentation`.

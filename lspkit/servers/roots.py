@@ -4,21 +4,45 @@ from __future__ import annotations
 
 import fnmatch
 import os
+from collections.abc import Iterator
+
+from lspkit.servers.definition import Definition
 
 
-def root_of(path: str, markers: tuple[str, ...], workspace: str) -> str:
-    """The nearest folder above `path` with a marker, not above the workspace; else the workspace.
+def root_of(path: str, definition: Definition, workspace: str) -> str:
+    """The folder in which a server for this file is started. Both are real paths.
 
-    Both are real paths. A file outside the workspace has the workspace as its root.
+    The nearest folder above the file with a marker, not above the workspace, or else the workspace;
+    but where one of the `outermost` markers is found, the outermost folder that has one.
     """
+    folders = list(_upwards(path, workspace))
+    for folder in reversed(folders):
+        if has_marker(folder, definition.outermost):
+            return folder
+    for folder in folders:
+        if has_marker(folder, definition.markers):
+            return folder
+    return workspace
+
+
+def is_wanted(path: str, definition: Definition, workspace: str) -> bool:
+    """Whether the markers around the file leave it to this server."""
+    folders = list(_upwards(path, workspace))
+    if any(has_marker(folder, definition.kept_out_by) for folder in folders):
+        return False
+    return not definition.only_with or any(
+        has_marker(folder, definition.only_with) for folder in folders
+    )
+
+
+def _upwards(path: str, workspace: str) -> Iterator[str]:
+    """The folders from that of the file up to the workspace; none for a file outside."""
     folder = os.path.dirname(path)
     while folder == workspace or folder.startswith(workspace.rstrip(os.sep) + os.sep):
-        if has_marker(folder, markers):
-            return folder
+        yield folder
         if folder == workspace:
-            break
+            return
         folder = os.path.dirname(folder)
-    return workspace
 
 
 def has_marker(folder: str, markers: tuple[str, ...]) -> bool:
