@@ -7,6 +7,7 @@ is in `operations/`, how it is carried out in `runtime/`.
 from __future__ import annotations
 
 import copy
+import functools
 import os
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
@@ -117,7 +118,8 @@ class Workspace:
         config: Config | Mapping[str, Any] | PathLike | None = None,
         trusted: bool | None = None,
     ) -> None:
-        self._engine: Engine = LocalEngine(os.fspath(root), read_config(config), VERSION)
+        read = functools.partial(read_config, config)
+        self._engine: Engine = LocalEngine(os.fspath(root), read, VERSION)
         #: The folder, links followed.
         self.root = Path(os.path.realpath(root))
         #: Whether the embedding program vouches for the folder; None leaves it to the policy.
@@ -373,6 +375,10 @@ class Workspace:
     def status_text(self) -> str:
         """The same as text."""
         return status_text(self.status())
+
+    def reload(self) -> None:
+        """Read the configuration again. Servers that it changes restart; failures are forgotten."""
+        self._engine.run(ops.Reload(), Limits())
 
     def submit(self, method: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
         """Call one of this workspace's methods without waiting for it.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
@@ -69,6 +69,18 @@ class Diagnosing(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fie
     max_per_file: int = 20
 
 
+class Restarting(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
+    """What happens after a server has failed."""
+
+    #: `never`: it stays broken until the configuration is read again.
+    policy: Literal["backoff", "never"] = "backoff"
+    base_ms: int = 5_000
+    factor: float = 2
+    max_ms: int = 60_000
+    #: Each delay varies by this part of itself.
+    jitter: float = 0.2
+
+
 class Config(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
     """Everything that can be set."""
 
@@ -77,6 +89,7 @@ class Config(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=
     timing: Timing = Timing()
     security: Security = Security()
     diagnostics: Diagnosing = Diagnosing()
+    restart: Restarting = Restarting()
 
     @property
     def enabled(self) -> bool:

@@ -20,6 +20,7 @@ from lspkit.operations.effects import (
     Place,
     ReadText,
     Reply,
+    Reread,
     SyncFile,
     TakeStatus,
 )
@@ -45,6 +46,7 @@ from lspkit.operations.symbols import DocumentSymbols
 from lspkit.operations.whole import (
     Diagnostics,
     RawRequest,
+    Reload,
     Status,
     Sync,
     WaitForChange,
@@ -78,9 +80,11 @@ __all__ = [
     "RawRequest",
     "ReadText",
     "References",
+    "Reload",
     "Rename",
     "Reply",
     "Request",
+    "Reread",
     "SignatureHelp",
     "Status",
     "Subtypes",

@@ -137,6 +137,10 @@ class TakeStatus(msgspec.Struct, frozen=True):
     root: str | None
 
 
+class Reread(msgspec.Struct, frozen=True):
+    """Read the configuration again, and restart what it changes. Sent back: None."""
+
+
 class AwaitChange(msgspec.Struct, frozen=True):
     """Wait until the epoch is newer than this. Sent back: the epoch."""
 
@@ -152,5 +156,6 @@ Effect = (
     | Known
     | SyncFile
     | TakeStatus
+    | Reread
     | AwaitChange
 )

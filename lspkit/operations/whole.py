@@ -17,6 +17,7 @@ from lspkit.operations.effects import (
     Known,
     KnownFindings,
     Reply,
+    Reread,
     SyncFile,
     TakeStatus,
 )
@@ -57,6 +58,10 @@ class Status(Request[Snapshot], frozen=True, kw_only=True):
     """How are the servers?"""
 
     root: str | None = None
+
+
+class Reload(Request[None], frozen=True, kw_only=True):
+    """Read the configuration again."""
 
 
 class WaitForChange(Request[int], frozen=True, kw_only=True):
@@ -118,6 +123,12 @@ def status(request: Status) -> Generator[Effect, Any, Snapshot]:
     """A snapshot; taking it changes nothing."""
     snapshot: Snapshot = yield TakeStatus(request.root)
     return snapshot
+
+
+@operation("reload", Reload, None)
+def reload(_: Reload) -> Generator[Effect, Any, None]:
+    """Servers whose configuration has changed restart; failures are forgotten."""
+    yield Reread()
 
 
 @operation("wait_for_change", WaitForChange, int)

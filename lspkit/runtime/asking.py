@@ -10,7 +10,6 @@ from __future__ import annotations
 import logging
 import time
 
-from lspkit.config import Config
 from lspkit.errors import (
     Cancelled,
     LspkitError,
@@ -40,10 +39,9 @@ RETRY_AFTER = 0.02
 class Asking:
     """How the engine asks. Holds no state of its own."""
 
-    def __init__(self, files: Files, pool: Pool, config: Config) -> None:
+    def __init__(self, files: Files, pool: Pool) -> None:
         self.files = files
         self.pool = pool
-        self.config = config
 
     def ask(self, effect: Ask, call: Call) -> Steps[list[Reply]]:
         """Perform `Ask`."""
@@ -86,7 +84,7 @@ class Asking:
     def request_timeout(self, server: Server) -> float:
         """Seconds that one request may take."""
         own = server.choice.config.timing.request_timeout_ms
-        return (self.config.timing.request_timeout_ms if own is None else own) / 1000
+        return (self.pool.config.timing.request_timeout_ms if own is None else own) / 1000
 
     def restore(self, server: Server, path: str) -> None:
         """Let the server see the disk again. What fails here is mended by the next question."""
@@ -256,7 +254,7 @@ class Asking:
         if outcome is Outcome.CANCELLED:
             raise Cancelled("the call was cancelled")
         if outcome is Outcome.TIMED_OUT:
-            self.pool.counts(server).timed_out()
+            self.pool.seat(server).counts.timed_out()
             log.debug("%s did not answer %s in time", server.id, method)
             raise server.timed_out(method, time.monotonic() - began)
 

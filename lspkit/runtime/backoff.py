@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import msgspec
 
+from lspkit.config import Restarting
+
 
 class Restart(msgspec.Struct, frozen=True):
     """How patient to be."""
@@ -16,6 +18,19 @@ class Restart(msgspec.Struct, frozen=True):
     jitter: float = 0.2
     #: A server that ran so long without a fault is started again at once.
     well: float = 60.0
+    #: Not at all, rather than later.
+    never: bool = False
+
+
+def restart_of(said: Restarting) -> Restart:
+    """What the configuration says about it, in seconds."""
+    return Restart(
+        base=said.base_ms / 1000,
+        factor=said.factor,
+        most=said.max_ms / 1000,
+        jitter=said.jitter,
+        never=said.policy == "never",
+    )
 
 
 class Record(msgspec.Struct, frozen=True):
@@ -30,6 +45,8 @@ def after_failure(
     record: Record, restart: Restart, *, ran_for: float, now: float, dice: float
 ) -> Record:
     """The record after one more failure. `dice` is between -1 and 1."""
+    if restart.never:
+        return Record(record.attempts + 1, float("inf"))
     if record.attempts == 0 and ran_for >= restart.well:
         return Record(1, now)
     delay = min(restart.base * restart.factor**record.attempts, restart.most)

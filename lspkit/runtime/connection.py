@@ -80,6 +80,8 @@ class Connection:
         self._stderr_size = 0
         self._wake_read, self._wake_write = os.pipe()
         self.last_received = time.monotonic()
+        #: Whether anything at all has come on standard output.
+        self.has_spoken = False
         jobs = (("reader", self._read), ("writer", self._write), ("stderr", self._drain))
         self._threads = [
             threading.Thread(target=job, name=f"lspkit-{name}-{what}", daemon=True)
@@ -173,6 +175,7 @@ class Connection:
                 data = self._chunk(output)
                 if data:
                     self.last_received = time.monotonic()
+                    self.has_spoken = True
                     self._take(data)
                     if self._frames.error is not None:
                         return self._framing_failed(self._frames.error)

@@ -8,7 +8,8 @@ way to ask a server, whoever waits for it.
 from __future__ import annotations
 
 import threading
-from collections.abc import Generator
+import time
+from collections.abc import Callable, Generator
 from concurrent.futures import Future
 from typing import Any, TypeVar
 
@@ -29,6 +30,7 @@ from lspkit.operations import (
     Place,
     ReadText,
     Request,
+    Reread,
     SyncFile,
     TakeStatus,
 )
@@ -59,12 +61,20 @@ class Limits(msgspec.Struct, frozen=True):
 class LocalEngine:
     """Servers in this process. Construction starts nothing."""
 
-    def __init__(self, root: str, config: Config, version: str) -> None:
+    def __init__(
+        self,
+        root: str,
+        read: Callable[[], Config],
+        version: str,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._read_config = read
+        config = read()
         security = config.security
         boundary = boundary_of(
             root, exclude=security.exclude, allow_external=security.allow_external_paths
         )
-        self.config = config
         self.files = Files(boundary)
         self._workers = Workers()
         self._timers = Timers()
@@ -73,8 +83,16 @@ class LocalEngine:
         #: Counts the reports of all servers.
         self.epoch = 0
         self._news = News()
-        self.pool = Pool(config, self.files, self._workers, version, self._on_change)
-        self._asking = Asking(self.files, self.pool, config)
+        self.pool = Pool(
+            config,
+            self.files,
+            self._workers,
+            self._timers,
+            version,
+            on_change=self._on_change,
+            clock=clock,
+        )
+        self._asking = Asking(self.files, self.pool)
         self._examining = Examining(self._asking)
         #: Guards `_closed`, and makes a second closer wait for the first.
         self._close_lock = threading.Lock()
@@ -135,7 +153,9 @@ class LocalEngine:
             case SyncFile():
                 return self._sync(effect)
             case TakeStatus():
-                return take_status(self.config, self.files, self.pool, effect.root)
+                return take_status(self.files, self.pool, effect.root)
+            case Reread():
+                return self._reload()
             case AwaitChange():
                 return (yield from self._await_change(effect.after, call))
 
@@ -145,6 +165,10 @@ class LocalEngine:
         file = self.files.locate(effect.path, may_be_missing=effect.text is not None)
         self.pool.servers_for(file.path)
         Task(self._asking.sync(effect, call), call, self._workers, self._timers).start()
+
+    def _reload(self) -> None:
+        """Take the configuration as it is now; servers that it changes are started anew."""
+        stop(self.pool.reconfigure(self._read_config()))
 
     def _await_change(self, after: int, call: Call) -> Steps[int]:
         while self.epoch <= after:

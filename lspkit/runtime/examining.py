@@ -47,7 +47,7 @@ class Examining:
     def examine(self, effect: Examine, call: Call) -> Steps[Examination]:
         """Perform `Examine`. A caller's time limit or cancel ends it early, with what is known."""
         began = time.monotonic()
-        files, config = self._asking.files, self._asking.config
+        files, config = self._asking.files, self._asking.pool.config
         file = files.locate(effect.path, may_be_missing=effect.text is not None)
         results: list[Examined] = []
         try:
@@ -123,7 +123,7 @@ class Examining:
 
     def _pushed(self, job: _Job, file: File, text: str | None, call: Call) -> Steps[Examined]:
         server, view = job.server, view_of(job.tickets[0])
-        debounce = self._asking.config.timing.debounce_ms / 1000
+        debounce = self._asking.pool.config.timing.debounce_ms / 1000
         deadline = call.deadline
         if not server.gives_versions:
             deadline = min(deadline, job.began + SILENCE)

@@ -2,7 +2,8 @@
 
 Any number of callers may want the same server at once; one start serves them all, and it runs on a
 worker, so that a caller who gives up takes nothing from the others. A server that fails is started
-again with growing patience (`backoff.py`); until then its callers are told at once.
+again with growing patience (`backoff.py`); until then its callers are told at once. A program that
+is missing is looked for again when `PATH` changes, and every few seconds.
 """
 
 from __future__ import annotations
@@ -13,21 +14,36 @@ import threading
 import time
 from collections.abc import Callable
 
+import msgspec
+
 from lspkit.config import Config
 from lspkit.errors import LspkitError, NoServer, ServerBroken, ServerUnavailable
+from lspkit.protocol.uris import uri_to_path
 from lspkit.runtime import launch
-from lspkit.runtime.backoff import Record, Restart, after_failure
+from lspkit.runtime.backoff import Record, after_failure, restart_of
 from lspkit.runtime.counting import Counts
 from lspkit.runtime.files import Files
 from lspkit.runtime.server import Server
+from lspkit.runtime.shutdown import stop
+from lspkit.runtime.timers import Timers
 from lspkit.runtime.workers import Workers
 from lspkit.servers import Choice, choose, root_of
 from lspkit.servers.programs import search_folders
 
+#: Server id and root.
 Key = tuple[str, str]
 
 #: Seconds after which programs and markers are looked for again: they come and go.
 LOOK_AGAIN = 5.0
+
+
+class Seat(msgspec.Struct):
+    """What is kept for one key, over all processes that it has had."""
+
+    server: Server
+    started_at: float
+    counts: Counts = msgspec.field(default_factory=Counts)
+    record: Record = Record()
 
 
 class Pool:
@@ -38,23 +54,27 @@ class Pool:
         config: Config,
         files: Files,
         workers: Workers,
+        timers: Timers,
         version: str,
+        *,
         on_change: Callable[[], None],
+        clock: Callable[[], float] = time.monotonic,
+        dice: Callable[[], float] = lambda: random.uniform(-1, 1),
     ) -> None:
-        self._config = config
+        #: Replaced as a whole by `reconfigure`.
+        self.config = config
         self._files = files
         self._workers = workers
+        self._timers = timers
         self._version = version
         self._on_change = on_change
-        self._restart = Restart()
+        self._clock = clock
+        self._dice = dice
         #: Guards the tables below. No I/O while it is held.
         self._lock = threading.Lock()
-        self._servers: dict[Key, Server] = {}
-        self._records: dict[Key, Record] = {}
-        self._counts: dict[Key, Counts] = {}
-        self._started_at: dict[Key, float] = {}
-        #: Path: until when to take it for granted, and its servers.
-        self._serving: dict[str, tuple[float, list[Server]]] = {}
+        self._seats: dict[Key, Seat] = {}
+        #: Path: until when, and under which `PATH`, to take its servers or their lack for granted.
+        self._serving: dict[str, tuple[float, str, list[Server] | LspkitError]] = {}
         #: Whether the guardian is kept for this pool.
         self._warm = False
         self._closed = False
@@ -62,69 +82,102 @@ class Pool:
     def servers(self) -> list[Server]:
         """All that run, start or have failed."""
         with self._lock:
-            return list(self._servers.values())
+            return [seat.server for seat in self._seats.values()]
+
+    def seat(self, server: Server) -> Seat:
+        """What is kept about a server."""
+        return self._seats[server.id, server.root]
+
+    # Which servers
 
     def servers_for(self, path: str) -> list[Server]:
         """The servers of a file, started if need be; they may not be ready yet."""
-        now = time.monotonic()
+        now, variable = self._clock(), os.environ.get("PATH", "")
         known = self._serving.get(path)
-        if known is not None and now < known[0] and not any(one.failure for one in known[1]):
-            return known[1]
-        chosen = self._choices(path)
+        if known is not None and now < known[0] and variable == known[1]:
+            if isinstance(known[2], LspkitError):
+                raise known[2]
+            if all(one.usable for one in known[2]):
+                return known[2]
+        try:
+            servers, complete = self._start_for(path)
+        except (NoServer, ServerUnavailable) as problem:
+            self._remember(path, (now + LOOK_AGAIN, variable, problem))
+            raise
+        if complete:
+            self._remember(path, (now + LOOK_AGAIN, variable, servers))
+        return servers
+
+    def _remember(self, path: str, what: tuple[float, str, list[Server] | LspkitError]) -> None:
+        with self._lock:
+            if len(self._serving) > 10_000:
+                self._serving.clear()
+            self._serving[path] = what
+
+    def _start_for(self, path: str) -> tuple[list[Server], bool]:
+        """The servers of a file, and whether these are all that it should have."""
         servers: list[Server] = []
         failures: list[LspkitError] = []
-        for choice, root in chosen:
+        for choice, root in self._choices(path):
             try:
                 servers.append(self._server(choice, root))
             except LspkitError as problem:
                 failures.append(problem)
         if not servers:
             raise failures[0]
-        if not failures:
-            with self._lock:
-                if len(self._serving) > 10_000:
-                    self._serving.clear()
-                self._serving[path] = (now + LOOK_AGAIN, servers)
-        return servers
+        return servers, not failures
 
     def _choices(self, path: str) -> list[tuple[Choice, str]]:
         """Which servers, each with its root."""
-        name = os.path.basename(path)
-        if not self._config.enabled:
-            raise NoServer("LSP disabled by configuration", extension=_extension(name))
+        extension = os.path.splitext(path)[1] or os.path.basename(path)
+        if not self.config.enabled:
+            raise NoServer("LSP disabled by configuration", extension=extension)
         workspace = self._files.boundary.root
-        choices = choose(path, workspace, self._config, search_folders(workspace))
+        choices = choose(path, workspace, self.config, search_folders(workspace))
         if not choices:
-            extension = _extension(name)
             raise NoServer(f"no server is defined for {extension} files", extension=extension)
         return [(one, root_of(path, one.definition, workspace)) for one in choices]
 
+    # Starting
+
     def _server(self, choice: Choice, root: str) -> Server:
-        key = (choice.id, root)
         if not choice.argv:
             raise _missing(choice, search_folders(self._files.boundary.root))
+        key = (choice.id, root)
         with self._lock:
-            server = self._servers.get(key)
-            if server is not None and server.failure is None:
-                return server
-            if self._closed:
-                raise ServerBroken(f"{choice.id} is not started: closing", server=choice.id)
-            if server is not None:
-                self._may_restart(key, server)
-            fresh = self._servers[key] = self._new(choice, root)
-            self._started_at[key] = time.monotonic()
-            self._counts.setdefault(key, Counts()).starts += 1
+            seat = self._seats.get(key)
+            if seat is None or not seat.server.usable:
+                seat = self._take_seat(key, choice, seat)
             warm, self._warm = self._warm, True
         if not warm:
             launch.retain()  # between two servers the guardian stays
-        self._workers.do(fresh.start)
-        return fresh
+        # Also for a server that is there: whoever put it there may have been interrupted.
+        if not seat.server.begun:
+            self._workers.do(seat.server.start)
+        return seat.server
+
+    def _take_seat(self, key: Key, choice: Choice, old: Seat | None) -> Seat:
+        """A new server on a key, or the reason why not yet. The lock is held."""
+        if self._closed:
+            raise ServerBroken(f"{choice.id} is not started: closing", server=choice.id)
+        now = self._clock()
+        if old is not None:
+            _may_restart(old, now)
+        fresh = self._new(choice, key[1])
+        if old is None:
+            seat = self._seats[key] = Seat(fresh, now)
+        else:
+            fresh.reopen = [document.key.uri for document in old.server.documents]
+            seat = old
+            seat.server, seat.started_at = fresh, now
+        seat.counts.starts += 1
+        return seat
 
     def _new(self, choice: Choice, root: str) -> Server:
         timeout = (
             choice.config.timing.initialize_timeout_ms
             or choice.definition.initialize_timeout_ms
-            or self._config.timing.initialize_timeout_ms
+            or self.config.timing.initialize_timeout_ms
         )
         return Server(
             choice,
@@ -133,68 +186,98 @@ class Pool:
             initialize_timeout=timeout / 1000,
             version=self._version,
             on_change=self._on_change,
+            on_ready=self._ready,
             on_gone=self._gone,
         )
 
-    def _may_restart(self, key: Key, server: Server) -> None:
-        """Raises while it is too early to start a failed server again. The lock is held."""
-        failure, now = server.failure, time.monotonic()
-        if isinstance(failure, ServerUnavailable):
-            if now - self._started_at[key] < LOOK_AGAIN:
-                raise failure
+    # What becomes of them
+
+    def _ready(self, server: Server) -> None:
+        """A server has come up. Called by its reader."""
+        if server.reopen:
+            self._workers.do(lambda: self._reopen(server))
+        if self.config.timing.idle_shutdown_ms:
+            self._look_whether_idle(server)
+
+    def _look_whether_idle(self, server: Server) -> None:
+        """Stop a server that nobody has asked for long; else look again when that could be."""
+        until = server.last_used + self.config.timing.idle_shutdown_ms / 1000
+        if not server.usable:
             return
-        record = self._records.get(key, Record())
-        if now < record.retry_at:
-            wait = record.retry_at - now
-            raise ServerBroken(
-                f"{failure} (it failed {record.attempts} times; next try in {wait:.0f} s)",
-                server=server.id,
-                exit_status=getattr(failure, "exit_status", None),
-                attempts=record.attempts,
-                retry_in=wait,
-                stderr=getattr(failure, "stderr", ""),
-            ) from None
+        if time.monotonic() < until or server.session.pending:
+            later = max(until, time.monotonic() + 0.05)
+            self._timers.at(later, lambda: self._look_whether_idle(server))
+            return
+        self.retire(server)
+        self._workers.do(lambda: stop([server]))
+
+    def _reopen(self, server: Server) -> None:
+        """Open again what was open before the restart, as it is on disk now."""
+        for uri in server.reopen:
+            path = uri_to_path(uri)
+            try:
+                if path is not None:
+                    server.sync(self._files.locate(path), None)
+            except LspkitError:
+                continue  # gone, or no longer ours to read
 
     def _gone(self, server: Server, error: LspkitError) -> None:
         """A server ended that nobody told to, or did not come up. Called by its own threads."""
-        key, now = (server.id, server.root), time.monotonic()
         with self._lock:
-            if self._closed or isinstance(error, ServerUnavailable):
+            seat = self._seats.get((server.id, server.root))
+            if self._closed or seat is None or seat.server is not server:
                 return
-            self._counts[key].crashes += 1
-            self._records[key] = after_failure(
-                self._records.get(key, Record()),
-                self._restart,
-                ran_for=now - self._started_at.get(key, now),
-                now=now,
-                dice=random.uniform(-1, 1),
-            )
+            if not isinstance(error, ServerUnavailable):
+                now = self._clock()
+                seat.counts.crashes += 1
+                seat.record = after_failure(
+                    seat.record,
+                    restart_of(self.config.restart),
+                    ran_for=now - seat.started_at,
+                    now=now,
+                    dice=self._dice(),
+                )
         connection = server.connection
         if connection is not None:
             self._workers.do(lambda: connection.close(2.0))
 
     def succeeded(self, server: Server, seconds: float) -> None:
         """A request was answered: whatever was wrong is over."""
-        key = (server.id, server.root)
-        if self._records:
+        seat = self._seats[server.id, server.root]
+        seat.counts.answered(seconds)
+        if seat.record.attempts:
             with self._lock:
-                self._records.pop(key, None)
-        self._counts[key].answered(seconds)
+                seat.record = Record()
 
-    def counts(self, server: Server) -> Counts:
-        """What was counted about a server."""
-        return self._counts[server.id, server.root]
+    # The end
 
-    def record(self, server: Server) -> Record:
-        """What is remembered of a server's failures."""
+    def retire(self, server: Server) -> None:
+        """Leave a server out of the pool; whoever calls this stops it."""
         with self._lock:
-            return self._records.get((server.id, server.root), Record())
+            seat = self._seats.get((server.id, server.root))
+            if seat is not None and seat.server is server:
+                del self._seats[server.id, server.root]
+            self._serving.clear()
+
+    def reconfigure(self, config: Config) -> list[Server]:
+        """Take a new configuration, forget all failures; returns the servers to be stopped."""
+        folders = search_folders(self._files.boundary.root)
+        with self._lock:
+            self.config = config
+            self._serving.clear()
+            for seat in self._seats.values():
+                seat.record = Record()
+            servers = [seat.server for seat in self._seats.values()]
+        changed = [one for one in servers if not one.usable or not _is_same(one, config, folders)]
+        for server in changed:
+            self.retire(server)
+        return [one for one in changed if one.usable]
 
     def shut(self) -> list[Server]:
         """Start nothing any more; returns what has to be stopped."""
         with self._lock:
             self._closed = True
-            return list(self._servers.values())
+            return [seat.server for seat in self._seats.values()]
 
     def release(self) -> None:
         """Everything is stopped: the guardian may go."""
@@ -207,12 +290,39 @@ class Pool:
         """In a forked child: let go of everything."""
         self._lock = threading.Lock()
         self._closed = True
-        for server in list(self._servers.values()):
-            server.drop_after_fork()
+        for seat in list(self._seats.values()):
+            seat.server.drop_after_fork()
 
 
-def _extension(name: str) -> str:
-    return os.path.splitext(name)[1] or name
+def _is_same(server: Server, config: Config, folders: list[str]) -> bool:
+    """Whether the server would be started in the same way today."""
+    sample = os.path.join(server.root, "x" + next(iter(server.choice.definition.languages), ""))
+    again = [one for one in choose(sample, server.root, config, folders) if one.id == server.id]
+    old = server.choice
+    return any(
+        (one.definition, one.argv, one.config) == (old.definition, old.argv, old.config)
+        for one in again
+    )
+
+
+def _may_restart(seat: Seat, now: float) -> None:
+    """Raises while it is too early to start a failed server again."""
+    failure, record = seat.server.failure, seat.record
+    if isinstance(failure, ServerUnavailable):
+        if now - seat.started_at < LOOK_AGAIN:
+            raise failure
+        return
+    if failure is not None and now < record.retry_at:
+        wait = record.retry_at - now
+        again = "not before a reload" if wait == float("inf") else f"in {wait:.0f} s"
+        raise ServerBroken(
+            f"{failure} (failed {record.attempts} times; next try {again})",
+            server=seat.server.id,
+            exit_status=getattr(failure, "exit_status", None),
+            attempts=record.attempts,
+            retry_in=wait,
+            stderr=getattr(failure, "stderr", ""),
+        )
 
 
 def _missing(choice: Choice, folders: list[str]) -> ServerUnavailable:

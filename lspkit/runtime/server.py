@@ -68,6 +68,7 @@ class Server:
         initialize_timeout: float,
         version: str,
         on_change: Callable[[], None],
+        on_ready: Callable[[Server], None],
         on_gone: Callable[[Server, LspkitError], None],
     ) -> None:
         self.choice = choice
@@ -76,7 +77,14 @@ class Server:
         self._files = files
         self._initialize_timeout = initialize_timeout
         self._on_change = on_change
+        self._on_ready = on_ready
         self._on_gone = on_gone
+        #: Whether its start is under way or over.
+        self.begun = False
+        #: URIs of documents to open again, after a restart.
+        self.reopen: list[str] = []
+        #: When it was last asked something, by the monotonic clock.
+        self.last_used = time.monotonic()
         #: Guards everything below, and the session and queue of the connection.
         self.lock = threading.Lock()
         self.session = Session(
@@ -130,6 +138,10 @@ class Server:
 
     def start(self) -> None:
         """Start the process and begin the conversation. Blocks for some milliseconds."""
+        with self.lock:
+            if self.begun:
+                return
+            self.begun = True
         argv = self.choice.argv
         deadline = time.monotonic() + self._initialize_timeout
         environment = {**os.environ, **self.choice.config.env}
@@ -163,6 +175,11 @@ class Server:
         return self._settled.next()
 
     @property
+    def usable(self) -> bool:
+        """Whether it can be asked, now or as soon as it has started."""
+        return self.failure is None and not self.closing
+
+    @property
     def is_ready(self) -> bool:
         """Whether it can be asked now."""
         return self._ready and self.failure is None
@@ -178,6 +195,7 @@ class Server:
             connection.post(*self.session.initialized())
             self._ready = True
         self._settled.tell(over=True)
+        self._on_ready(self)
         log.debug("%s is ready", self.id)
 
     # Asking
@@ -262,6 +280,7 @@ class Server:
 
     def _queue(self, ticket: Ticket, notes: list[Any], params: Any) -> None:
         connection = self._connected()
+        self.last_used = time.monotonic()
         frames = [self.session.notify(method, said) for method, said in notes]
         try:
             uri = ticket.view.uri if ticket.view is not None else ""
@@ -353,6 +372,9 @@ class Server:
         if status is not None and reason == CLOSED_OUTPUT:
             reason = f"it ended with {describe_exit(status)}"
         tail = self._tail()
+        if self._never_spoke(status):
+            self._fail(self._no_server(status or 0, tail))
+            return
         last = f"; its last words: {tail.splitlines()[-1]}" if tail else ""
         error = ServerBroken(
             f"{self.id} is gone: {reason}{last}",
@@ -361,6 +383,21 @@ class Server:
             stderr=tail,
         )
         self._fail(error)
+
+    def _never_spoke(self, status: int | None) -> bool:
+        """Whether the program is none that works: a stub that exits at once, say."""
+        silent = self.connection is not None and not self.connection.has_spoken
+        return silent and self.session.state is State.INITIALIZING and bool(status and status > 0)
+
+    def _no_server(self, status: int, tail: str) -> ServerUnavailable:
+        program = self.choice.argv[0]
+        said = f": {tail.splitlines()[-1]}" if tail else ""
+        return ServerUnavailable(
+            f"{self.id} does not work: {program} ended at once with {describe_exit(status)}{said}",
+            server=self.id,
+            looked_for=program,
+            install=next(iter(self.choice.definition.install.values()), ""),
+        )
 
     def _fail(self, error: LspkitError) -> None:
         if self.failure is None and not self.closing:

@@ -34,8 +34,9 @@ def known(effect: Known, files: Files, pool: Pool) -> list[KnownFindings]:
     return found
 
 
-def take_status(config: Config, files: Files, pool: Pool, root: str | None) -> Snapshot:
+def take_status(files: Files, pool: Pool, root: str | None) -> Snapshot:
     """Perform `TakeStatus`."""
+    config = pool.config
     if not config.enabled:
         return snapshot((), time.time(), unavailable="LSP disabled by configuration")
     folders = search_folders(files.boundary.root)
@@ -81,7 +82,8 @@ def _root(server: Server, pool: Pool) -> RootStatus:
     connection, failure = server.connection, server.failure
     pid = connection.child.pid if connection is not None and failure is None else None
     memory, cpu = _usage(pid)
-    record = pool.record(server)
+    seat = pool.seat(server)
+    record = seat.record
     broken = None
     if failure is not None:
         wait = max(0.0, record.retry_at - time.monotonic())
@@ -94,7 +96,7 @@ def _root(server: Server, pool: Pool) -> RootStatus:
         pid=pid,
         name=server.session.server_name,
         busy_with=server.session.progress.busy_with(),
-        requests=pool.counts(server).taken(flying),
+        requests=seat.counts.taken(flying),
         broken=broken,
         documents=len(server.documents),
         memory_bytes=memory,
