@@ -1,7 +1,7 @@
 """Profiles of hypothesis: how hard to look, chosen by the variable HYPOTHESIS_PROFILE.
 
-`default` is quick enough for every run, `ci` looks longer and the same way each time, `fuzz` is
-for `make fuzz` and searches until it has tried very many inputs.
+`quick` is for `make check`, `default` for every other run, `ci` looks longer and the same way each
+time, `fuzz` is for `make fuzz` and searches until it has tried very many inputs.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from tests.conftest import nothing_is_left_behind, pytest_configure
 __all__ = ["nothing_is_left_behind", "pytest_configure"]
 
 # A loaded machine makes single examples slow: that says nothing about the code, so no deadline.
+settings.register_profile("quick", max_examples=25, deadline=None)
 settings.register_profile("default", max_examples=100, deadline=None)
 settings.register_profile(
     "ci",

@@ -73,6 +73,8 @@ class Pool:
         #: Guards the tables below. No I/O while it is held.
         self._lock = threading.Lock()
         self._seats: dict[Key, Seat] = {}
+        #: No longer in a seat, perhaps not yet stopped.
+        self._leaving: list[Server] = []
         #: Path: until when, and under which `PATH`, to take its servers or their lack for granted.
         self._serving: dict[str, tuple[float, str, list[Server] | LspkitError]] = {}
         #: Whether the guardian is kept for this pool.
@@ -257,6 +259,8 @@ class Pool:
             seat = self._seats.get((server.id, server.root))
             if seat is not None and seat.server is server:
                 del self._seats[server.id, server.root]
+                self._leaving = [one for one in self._leaving if one.connection is not None]
+                self._leaving.append(server)
             self._serving.clear()
 
     def reconfigure(self, config: Config) -> list[Server]:
@@ -277,7 +281,7 @@ class Pool:
         """Start nothing any more; returns what has to be stopped."""
         with self._lock:
             self._closed = True
-            return [seat.server for seat in self._seats.values()]
+            return [*(seat.server for seat in self._seats.values()), *self._leaving]
 
     def release(self) -> None:
         """Everything is stopped: the guardian may go."""
@@ -290,8 +294,8 @@ class Pool:
         """In a forked child: let go of everything."""
         self._lock = threading.Lock()
         self._closed = True
-        for seat in list(self._seats.values()):
-            seat.server.drop_after_fork()
+        for server in [*(seat.server for seat in self._seats.values()), *self._leaving]:
+            server.drop_after_fork()
 
 
 def _is_same(server: Server, config: Config, folders: list[str]) -> bool:

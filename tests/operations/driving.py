@@ -98,9 +98,7 @@ class Engine:
 
     def reply(self, server: Canned, effect: Ask) -> Reply:
         view = View(URI, self.seen(effect.text), 1, server.encoding)
-        self.asked.append(
-            (server.id, effect.method, effect.build(URI, view.text, server.encoding))
-        )
+        self.asked.append((server.id, effect.method, effect.build(URI, view.text, server.encoding)))
         result = json.dumps(server.answers.get(effect.method)).encode()
         return Reply(server.id, result, view)
 

@@ -118,7 +118,12 @@ def test_the_evidence_names_version_way_and_time():
     result = report(Canned("a", findings=[], how="pull"), Canned("b", reason="slow"))
     first, second = result.servers
     assert (first.server, first.version, first.how, first.timed_out) == ("a", 7, "pull", False)
-    assert (second.server, second.version, second.how, second.timed_out) == ("b", None, "none", True)
+    assert (second.server, second.version, second.how, second.timed_out) == (
+        "b",
+        None,
+        "none",
+        True,
+    )
     assert second.reason == "slow"
     assert result.duration == 0.5
 

@@ -192,7 +192,8 @@ def test_a_file_without_symbols_says_so():
 
 
 def test_not_more_candidates_than_a_model_can_read():
-    assert len(unclear("zzz", [node(f"f{number}", number) for number in range(500)]).candidates) == 20
+    many = [node(f"f{number}", number) for number in range(500)]
+    assert len(unclear("zzz", many).candidates) == 20
 
 
 def test_a_symbol_is_looked_up_in_the_text_of_the_caller():

@@ -152,6 +152,7 @@ class TestSalvage:
     def test_an_id_inside_of_the_result_is_not_the_id_of_the_message(self) -> None:
         for raw in (b'{"result":{"id":9},]', b'{"result":[{"id":9}', b'[{"id":9},]', b'"id":9'):
             assert malformed(raw).answers is None
+        assert malformed(b'{"result":{"a":{"b":[]},"id":9},]').answers is None
 
     def test_a_string_that_looks_like_an_id_is_not_one(self) -> None:
         assert malformed(rb'{"result":"\"id\":9, {\"id\":8}",]').answers is None

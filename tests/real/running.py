@@ -43,6 +43,8 @@ def workspace(
         "command": list(argv or command(server)),
         "env": environment(folder, server),
         "disabled": False,
+        # Not lspkit's own choice of settings for it: the raw client has none either.
+        "settings": {},
     }
     if encoding is not None:
         said["positionEncodings"] = [encoding]

@@ -208,12 +208,36 @@ def test_a_file_that_goes_between_locate_and_read_is_missing(work, files):
     assert caught.value.code == "ENOENT"
 
 
-def test_a_file_that_becomes_a_fifo_is_refused_and_not_waited_for(work, files):
-    (work / "a.py").touch()
+@pytest.mark.xfail(strict=True, reason="a recycled inode is taken for the same file, and opened")
+def test_a_fifo_in_the_place_of_a_file_is_refused_and_not_waited_for(work, files):
+    path = work / "a.py"
+    path.touch()
     assert text(files) == ""
-    (work / "a.py").unlink()
-    os.mkfifo(work / "a.py")
-    refused(files, "a.py", "ENOENT")
+    number = path.stat().st_ino
+    path.unlink()
+    for attempt in range(500):
+        os.mkfifo(work / f"pipe{attempt}")
+        if (work / f"pipe{attempt}").stat().st_ino == number:
+            (work / f"pipe{attempt}").rename(path)
+            break
+    else:
+        pytest.skip("this file system does not use inode numbers again")
+    seen: list[str] = []
+    reader = threading.Thread(target=lambda: seen.append(outcome(files, "a.py")))
+    reader.start()
+    reader.join(1.0)
+    if reader.is_alive():
+        os.close(os.open(path, os.O_WRONLY))  # lets the reader go
+        reader.join()
+        pytest.fail("the reader waited for a writer")
+    assert seen == ["ENOENT"]
+
+
+def outcome(files: Files, given: str) -> str:
+    try:
+        return text(files, given)
+    except lspkit.PathError as problem:
+        return problem.code
 
 
 @pytest.mark.parametrize("given", ["", ".", "a\0.py", "none.py", "../x.py", "x" * 5000])

@@ -71,10 +71,9 @@ def test_what_cannot_be_read_has_no_text(work, files):
         assert files.text_at(str(work / name)) is None
 
 
-@pytest.mark.parametrize("uri", ["file:///work/a%00b.py", "file:///work/%ED%A0%80\ud800.py"])
 @pytest.mark.xfail(strict=True, reason="realpath raises ValueError")
-def test_a_uri_that_no_file_can_have_is_no_error(files, uri):
-    assert files.place(uri)[1] is None
+def test_a_uri_that_no_file_can_have_is_no_error(files):
+    assert files.place("file:///work/a%00b.py")[1] is None
 
 
 @pytest.mark.xfail(strict=True, reason="a FIFO is opened, which waits for a writer for ever")

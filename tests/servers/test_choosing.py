@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from lspkit.config import read_config
-from lspkit.servers import choose
+from lspkit.servers import Choice, choose
 from lspkit.servers.built_in import BUILT_IN
 from lspkit.servers.choosing import definitions
 
@@ -28,8 +28,12 @@ def programs(tmp_path):
 
 
 def chosen(name: str, folders: list[str], lsp: Any = None) -> list[str]:
-    config = read_config({} if lsp is None else {"lsp": lsp})
-    return [choice.id for choice in choose(name, config, folders)]
+    return [choice.id for choice in choices(name, folders, {} if lsp is None else {"lsp": lsp})]
+
+
+def choices(name: str, folders: list[str], config: dict[str, Any] | None = None) -> list[Choice]:
+    """For a file of a workspace that has no markers."""
+    return choose(f"/work/{name}", "/work", read_config(config), folders)
 
 
 def test_of_several_type_checkers_the_first_found_runs(programs):
@@ -43,8 +47,7 @@ def test_a_linter_runs_beside_the_type_checker(programs):
 
 
 def test_where_no_program_is_found_the_first_type_checker_is_reported(programs):
-    config = read_config(None)
-    [choice] = choose("a.py", config, programs())
+    [choice] = choices("a.py", programs())
     assert choice.id == "basedpyright"
     assert choice.argv == ()
 
@@ -93,10 +96,9 @@ def test_the_families_do_not_stand_in_for_each_other(programs):
 def test_a_server_of_the_configuration_joins_the_built_in_ones(programs):
     folders = programs("mine", "ty")
     own = {"mine": {"command": ["mine", "--stdio"], "extensions": [".py", ".foo"]}}
-    config = read_config({"lsp": own})
-    assert [choice.id for choice in choose("a.foo", config, folders)] == ["mine"]
-    assert [choice.id for choice in choose("a.py", config, folders)] == ["ty", "mine"]
-    [choice] = choose("a.foo", config, folders)
+    assert chosen("a.py", folders, own) == ["ty", "mine"]
+    [choice] = choices("a.foo", folders, {"lsp": own})
+    assert choice.id == "mine"
     assert choice.argv == (str(Path(folders[0], "mine")), "--stdio")
     assert choice.language == "foo"
 
@@ -118,7 +120,7 @@ def test_a_server_of_the_configuration_joins_the_built_in_ones(programs):
 )
 def test_each_extension_has_its_language(programs, name, language):
     folders = programs("ty", "typescript-language-server", "clangd")
-    assert {one.language for one in choose(name, read_config(None), folders)} == {language}
+    assert {one.language for one in choices(name, folders)} == {language}
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,113 @@
+# Every target sets up what it needs, and does so only once. Nothing is installed outside of this
+# folder: Python packages are in .venv, language servers in .servers.
+#
+#   make demo    a small broken project, checked with the embedded default server
+#   make test    everything: sets up the real servers, runs all tests, leaves nothing running
+#   make check   the quick loop: lint, format, types, unit tests
+#   make bench   measures and writes benchmarks/report.md
+#   make docs    builds the site into build/site
+#   make fuzz    the property tests with very many examples
+#   make hooks   lets git run the quick checks before each commit
+#   make clean   removes all that make has made
+#
+# ARGS adds words to pytest: make test ARGS="-k framing -x".
+
+SHELL := bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-builtin-rules
+
+VENV := .venv
+PYTHON := $(VENV)/bin/python
+# Stamps live in the environment, so that they go when it goes, and name the folder: in a copy of
+# the checkout the environment would still lead to the original.
+PLACE := $(shell pwd -P | cksum | cut -d' ' -f1)
+# Those of an environment whose interpreter is gone say nothing.
+$(shell [ -x $(PYTHON) ] || rm -f $(VENV)/.ready-*)
+USER_READY := $(VENV)/.ready-for-demo-$(PLACE)
+DEV_READY := $(VENV)/.ready-for-tests-$(PLACE)
+ARGS ?=
+# An environment that was made by hand may have no pip.
+install = { $(PYTHON) -c 'import pip' 2>/dev/null || $(PYTHON) -m ensurepip >/dev/null; } && \
+    $(PYTHON) -m pip -qq --disable-pip-version-check install --editable '.[$(EXTRAS)]'
+
+.PHONY: help demo test check bench docs fuzz hooks clean servers
+
+help:
+	@sed -n 's/^#   make/make/p' Makefile
+
+demo: $(USER_READY)
+	@$(PYTHON) examples/demo.py
+
+test: $(DEV_READY) servers
+	@$(PYTHON) tools/run_and_reap.py $(PYTHON) -m pytest -n 2 $(ARGS)
+
+check: $(DEV_READY)
+	@$(PYTHON) -m ruff check .
+	@$(PYTHON) -m ruff format --check .
+	@$(PYTHON) -m mypy --strict lspkit
+	@HYPOTHESIS_PROFILE=quick $(PYTHON) -m pytest -q -n 2 -m "not server and not slow" $(ARGS)
+
+bench: $(DEV_READY) servers
+	@if [ -f benchmarks/__main__.py ]; then \
+	    $(PYTHON) -m benchmarks; \
+	else \
+	    for file in $$(grep -l '__name__ == "__main__"' benchmarks/*.py); do \
+	        echo "== $$file"; $(PYTHON) "$$file"; \
+	    done; \
+	fi
+
+docs: $(DEV_READY)
+	@$(PYTHON) -m mkdocs build --quiet --strict --site-dir build/site
+	@echo "the site is in build/site"
+
+fuzz: $(DEV_READY)
+	@HYPOTHESIS_PROFILE=fuzz $(PYTHON) -m pytest -n 2 --timeout 0 property_tests $(ARGS)
+
+hooks: $(DEV_READY)
+	@git config core.hooksPath .githooks
+	@echo "git runs .githooks/pre-commit before each commit"
+
+# Go keeps its module cache read-only, which stops rm.
+clean:
+	@[ ! -d .servers ] || chmod -R u+w .servers
+	@rm -rf $(VENV) .servers build .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage*
+	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# The script looks for itself whether there is something to do.
+servers: | $(PYTHON)
+	@$(PYTHON) tools/set_up_servers.py
+
+$(USER_READY): EXTRAS := python
+$(USER_READY): pyproject.toml | $(PYTHON)
+	@echo "installing lspkit with its default Python server into $(VENV)"
+	@$(install)
+	@touch $@
+
+$(DEV_READY): EXTRAS := python,mcp,panel,notebook,dev
+$(DEV_READY): pyproject.toml | $(PYTHON)
+	@echo "installing lspkit with all extras and the tools for development into $(VENV)"
+	@$(install)
+	@touch $@ $(USER_READY)
+
+# Also made anew when it is there but its interpreter is gone. The search skips a python3 of this
+# very environment, which may be the activated one, and one that is too old or cannot make it.
+$(PYTHON):
+	@for python in $${LSPKIT_PYTHON:-python3 python3.13 python3.12 python3.11}; do \
+	    path=$$(command -v "$$python") || continue; \
+	    case "$$path" in "$$PWD/$(VENV)/"*) continue;; esac; \
+	    "$$path" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || continue; \
+	    found=$$path; \
+	    "$$path" -c 'import ensurepip, venv' 2>/dev/null || continue; \
+	    echo "making $(VENV) with $$("$$path" --version)"; \
+	    "$$path" -m venv --clear $(VENV); \
+	    exit 0; \
+	done; \
+	if [ -n "$${found:-}" ]; then \
+	    echo "$$found cannot make a virtual environment: it comes without ensurepip." >&2; \
+	    echo "On Debian and Ubuntu: apt install python3-venv. Then run make again." >&2; \
+	else \
+	    echo "lspkit needs Python 3.11 or newer, and none was found." >&2; \
+	    echo "Name one: make LSPKIT_PYTHON=/path/to/python3" >&2; \
+	fi; \
+	exit 1

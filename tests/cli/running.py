@@ -1,0 +1,58 @@
+"""Runs the command line as people do: as a process of its own.
+
+The servers that a machine happens to have must not decide what a test sees. So the interpreter
+stands in a folder of its own, beside the servers that a test wants and no others, and `PATH` has
+none.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import venv
+from pathlib import Path
+
+TIMEOUT = 100
+
+
+class CommandLine:
+    """An interpreter with lspkit, and the servers beside it."""
+
+    def __init__(self, folder: Path, *servers: str) -> None:
+        venv.EnvBuilder(symlinks=True, with_pip=False).create(folder)
+        self.python = str(folder / "bin" / "python")
+        here = Path(sys.executable).parent
+        for server in servers:
+            (folder / "bin" / server).symlink_to(here / server)
+        self.environment = {
+            "PATH": str(folder / "bin"),
+            "HOME": str(folder),
+            "PYTHONPATH": os.pathsep.join(path for path in sys.path if path),
+            "LC_ALL": "C.UTF-8",
+        }
+
+    def command(self, *words: str | Path) -> list[str]:
+        return [self.python, "-m", "lspkit", *map(str, words)]
+
+    def __call__(
+        self, *words: str | Path, cwd: Path | str = "/", **environment: str
+    ) -> subprocess.CompletedProcess[str]:
+        done = subprocess.run(
+            self.command(*words),
+            cwd=cwd,
+            env={**self.environment, "TMPDIR": os.environ["TMPDIR"], **environment},
+            capture_output=True,
+            encoding="utf-8",
+            errors="surrogateescape",
+            timeout=TIMEOUT,
+            check=False,
+        )
+        assert "Traceback" not in done.stderr, done.stderr
+        return done
+
+
+def is_there(server: str) -> bool:
+    """Whether a server was installed together with lspkit."""
+    return shutil.which(server, path=os.path.dirname(sys.executable)) is not None

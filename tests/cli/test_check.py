@@ -1,0 +1,306 @@
+"""`lspkit check`, as a process, on real files; with the embedded server where one is needed."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import threading
+import time
+
+import psutil
+import pytest
+
+import lspkit
+from tests.cli.running import TIMEOUT, CommandLine, is_there
+
+server = pytest.mark.server
+RIGHT = "def double(x: int) -> int:\n    return 2 * x\n"
+WRONG = 'text: str = "a"\nnumber: int = "😀" + text\n'
+
+#: What a report has, as JSON.
+REPORT = {
+    *("path", "verdict", "diagnostics", "other_files", "introduced", "fixed", "remaining"),
+    *("servers", "duration", "severities"),
+}
+EVIDENCE = {"server", "version", "how", "duration", "timed_out", "reason"}
+FINDING = {
+    *("path", "range", "severity", "message", "uri", "code", "source", "servers", "tags"),
+    *("related", "href"),
+}
+
+
+@pytest.fixture(scope="session")
+def with_ty(tmp_path_factory) -> CommandLine:
+    if not is_there("ty"):
+        pytest.skip("the embedded server is not installed: pip install 'lspkit[python]'")
+    return CommandLine(tmp_path_factory.mktemp("with-ty"), "ty")
+
+
+@pytest.fixture(scope="session")
+def bare(tmp_path_factory) -> CommandLine:
+    """No server at all."""
+    return CommandLine(tmp_path_factory.mktemp("bare"))
+
+
+@pytest.fixture
+def project(tmp_path):
+    (tmp_path / "pyproject.toml").write_text('[project]\nname = "p"\n', encoding="utf-8")
+    (tmp_path / "right.py").write_text(RIGHT, encoding="utf-8")
+    (tmp_path / "wrong.py").write_text(WRONG, encoding="utf-8")
+    return tmp_path
+
+
+# With the embedded server
+
+
+@server
+def test_a_clean_file_is_status_0(with_ty, project):
+    done = with_ty("check", "right.py", cwd=project)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "1 file: 1 clean\n", "")
+
+
+@server
+def test_findings_are_status_1_and_one_line_each(with_ty, project):
+    done = with_ty("check", ".", cwd=project)
+    finding, summary = done.stdout.splitlines()
+    assert done.returncode == 1
+    assert finding.startswith("wrong.py:2:15 error ")
+    assert finding.endswith("[ty]")
+    assert summary == "2 files: 1 finding in 1 file, 1 clean"
+    assert done.stderr == ""
+
+
+@server
+def test_files_elsewhere_are_checked_where_they_are(with_ty, project):
+    done = with_ty("check", project / "wrong.py", project / "right.py", cwd="/")
+    assert done.returncode == 1
+    assert str(project / "wrong.py") + ":2:15" in done.stdout
+
+
+@server
+@pytest.mark.parametrize("option", [["--json"], ["--format", "json"]])
+def test_json_has_the_documented_keys(with_ty, project, option):
+    (project / "notes.unheard").touch()
+    done = with_ty("check", *option, ".", "notes.unheard", cwd=project)
+    printed = json.loads(done.stdout)
+    assert done.returncode == 1
+    assert set(printed) == {"reports", "skipped"}
+    right, wrong = printed["reports"]
+    assert set(right) == set(wrong) == REPORT
+    assert [one["verdict"] for one in (right, wrong)] == ["clean", "dirty"]
+    assert wrong["path"] == str(project / "wrong.py")
+    [finding] = wrong["diagnostics"]
+    assert set(finding) == FINDING
+    assert finding["range"]["start"] == {"line": 2, "column": 15}
+    [evidence] = right["servers"]
+    assert set(evidence) == EVIDENCE
+    assert (evidence["server"], evidence["how"]) == ("ty", "pull")
+    [skipped] = printed["skipped"]
+    assert skipped["path"] == str(project / "notes.unheard")
+    assert ".unheard" in skipped["reason"]
+
+
+@server
+def test_a_skipped_file_beside_clean_ones_is_listed_and_not_clean(with_ty, project):
+    done = with_ty("check", "right.py", "none.py", cwd=project)
+    assert done.returncode == 3
+    assert "skipped none.py: " in done.stdout
+    assert "2 files: 1 clean, 1 skipped" in done.stdout
+
+
+@server
+@pytest.mark.xfail(strict=True, reason="it is `unknown binary.py: : …`, of a server without a name")
+def test_a_binary_file_is_skipped(with_ty, project):
+    (project / "binary.py").write_bytes(b"\0")
+    done = with_ty("check", "binary.py", cwd=project)
+    assert done.returncode == 3
+    assert "skipped binary.py: " in done.stdout
+
+
+@server
+def test_findings_outweigh_what_was_skipped(with_ty, project):
+    done = with_ty("check", "wrong.py", "none.py", cwd=project)
+    assert done.returncode == 1
+    assert "skipped none.py: " in done.stdout
+
+
+@server
+def test_no_time_is_unknown(with_ty, project):
+    done = with_ty("check", "--timeout", "0", "right.py", cwd=project)
+    assert done.returncode == 3
+    assert "unknown right.py: ty" in done.stdout
+
+
+@server
+def test_a_milder_severity_counts_more(with_ty, project):
+    (project / "mild.py").write_text("x = 1  # ty: ignore[unresolved-import]\n", encoding="utf-8")
+    strict = with_ty("check", "--json", "--severity", "hint", "mild.py", cwd=project)
+    [report] = json.loads(strict.stdout)["reports"]
+    assert report["severities"] == ["error", "warning", "info", "hint"]
+    mild = [one for one in report["diagnostics"] if one["severity"] != "error"]
+    assert mild, report["diagnostics"]
+    assert strict.returncode == 1
+    assert with_ty("check", "mild.py", cwd=project).returncode == 0
+
+
+# A closed pipe
+
+
+def into_closed_pipe(command: CommandLine, *words: str, cwd) -> tuple[int, str]:
+    """The status and what is said when nobody reads the output."""
+    read, write = os.pipe()
+    os.close(read)
+    with subprocess.Popen(
+        command.command(*words),
+        cwd=cwd,
+        env={**command.environment, "TMPDIR": os.environ["TMPDIR"]},
+        stdout=write,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        os.close(write)
+        _, said = process.communicate(timeout=TIMEOUT)
+    return process.returncode, said
+
+
+@pytest.mark.parametrize("option", ["--format=text", "--format=json"])
+def test_a_closed_pipe_is_quiet(bare, project, option):
+    _, said = into_closed_pipe(bare, "check", option, ".", cwd=project)
+    assert said == ""
+
+
+@pytest.mark.xfail(strict=True, reason="whatever was found, the status is 0, which means clean")
+def test_a_closed_pipe_is_not_taken_for_a_clean_result(bare, project):
+    status, _ = into_closed_pipe(bare, "check", ".", cwd=project)
+    assert status != 0
+
+
+# Without a server
+
+
+def test_a_missing_server_is_status_3_with_the_command_that_gets_it(bare, project):
+    done = bare("check", "right.py", "wrong.py", cwd=project)
+    assert done.returncode == 3
+    assert "skipped right.py and 1 more: " in done.stdout
+    assert "pip install" in done.stdout
+    assert "2 files: 2 skipped" in done.stdout
+
+
+def test_a_kind_of_file_that_nobody_knows_is_skipped(bare, project):
+    (project / "a.unheard").touch()
+    done = bare("check", "a.unheard", cwd=project)
+    assert done.returncode == 3
+    assert "skipped a.unheard: no server is defined for .unheard files" in done.stdout
+
+
+@pytest.mark.parametrize("name", ["none.py", "no/folder"])
+def test_a_path_that_is_not_there_is_named(bare, project, name):
+    done = bare("check", name, cwd=project)
+    assert done.returncode == 3
+    assert f"skipped {name}: " in done.stdout
+    assert "does not exist" in done.stdout
+
+
+def test_a_folder_without_anything_to_check_is_not_clean(bare, tmp_path):
+    done = bare("check", ".", cwd=tmp_path)
+    assert done.returncode == 3
+    assert "nothing to check" in done.stdout
+
+
+@pytest.mark.parametrize("name", ["none", "right.py"])
+def test_a_root_that_is_no_folder_is_a_mistake_in_the_call(bare, project, name):
+    done = bare("check", "--root", name, "right.py", cwd=project)
+    assert done.returncode == 2
+    assert done.stderr.startswith("lspkit: ")
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_a_file_outside_of_the_root_is_skipped(bare, project):
+    (project / "sub").mkdir()
+    done = bare("check", "--root", "sub", "right.py", cwd=project)
+    assert done.returncode == 3
+    assert "outside the workspace" in done.stdout
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["check"],
+        ["check", "--colour", "a.py"],
+        ["check", "--format", "yaml", "a.py"],
+        ["check", "--severity", "awful", "a.py"],
+        ["check", "--timeout", "soon", "a.py"],
+        ["unheard"],
+        ["--unheard"],
+    ],
+    ids=" ".join,
+)
+def test_a_mistake_in_the_call_is_status_2_with_the_usage(bare, project, words):
+    done = bare(*words, cwd=project)
+    assert done.returncode == 2
+    assert done.stderr.startswith("usage: lspkit")
+    assert done.stdout == ""
+
+
+def test_without_a_command_there_is_help_and_status_2(bare):
+    done = bare()
+    assert done.returncode == 2
+    assert "usage: lspkit" in done.stdout + done.stderr
+
+
+def test_the_version(bare):
+    done = bare("--version")
+    assert (done.returncode, done.stdout) == (0, f"lspkit {lspkit.__version__}\n")
+
+
+@pytest.mark.parametrize("words", [["--help"], ["check", "--help"]], ids=" ".join)
+def test_help_is_status_0(bare, words):
+    done = bare(*words)
+    assert done.returncode == 0
+    assert done.stdout.startswith("usage: lspkit")
+    assert "check" in done.stdout
+
+
+@pytest.mark.parametrize("format", ["text", "json"])
+@pytest.mark.xfail(strict=True, reason="UnicodeEncodeError, with its traceback")
+def test_a_file_name_that_is_no_utf8_is_shown_somehow(bare, project, format):
+    (project / os.fsdecode(b"caf\xe9.py")).touch()
+    done = bare("check", "--format", format, ".", cwd=project, PYTHONIOENCODING="utf-8")
+    assert done.returncode == 3
+
+
+@pytest.mark.parametrize("sign", ["\x1b[31m", "\n", "\u202e"], ids=["escape", "newline", "bidi"])
+@pytest.mark.xfail(strict=True, reason="names are printed as they are")
+def test_a_file_name_cannot_write_to_the_terminal(bare, project, sign):
+    (project / f"a{sign}b.py").touch()
+    done = bare("check", f"a{sign}b.py", cwd=project)
+    assert sign not in done.stdout.rstrip("\n").replace("\n1 file", "")
+
+
+@server
+def test_an_interrupt_ends_it_without_a_word(with_ty, project):
+    for number in range(300):
+        (project / f"m{number}.py").write_text(RIGHT, encoding="utf-8")
+    with subprocess.Popen(
+        with_ty.command("check", "."),
+        cwd=project,
+        env={**with_ty.environment, "TMPDIR": os.environ["TMPDIR"]},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        wait_for_a_child(process)
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=TIMEOUT)
+    assert (process.returncode, said) == (130, "")
+
+
+def wait_for_a_child(process: subprocess.Popen[str]) -> None:
+    """Until it has started its first server, or has ended."""
+    watched = psutil.Process(process.pid)
+    deadline = time.monotonic() + TIMEOUT
+    while not watched.children() and process.poll() is None:
+        assert time.monotonic() < deadline
+        threading.Event().wait(0.01)

