@@ -6,7 +6,6 @@ without reading a file. Nothing here writes anything.
 
 from __future__ import annotations
 
-import difflib
 from pathlib import Path
 from typing import Literal
 
@@ -44,6 +43,8 @@ class FileEdit(Value, frozen=True, tag="edit", tag_field="change"):
         name = shown(self.path, self.uri)
         if self.before is None or self.after is None:
             return f"--- {name}\n+++ {name}\n# {len(self.edits)} edits; the text is not known\n"
+        import difflib  # here, since few need it and it takes 5 ms
+
         lines = difflib.unified_diff(
             self.before.splitlines(keepends=True), self.after.splitlines(keepends=True), name, name
         )

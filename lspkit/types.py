@@ -27,12 +27,17 @@ def _plain(value: object) -> object:
 
 
 def shown(path: Path | None, uri: str = "") -> str:
-    """A path as people read it: relative to the current folder where it lies in it."""
+    """A path as people read it: on one line, relative to the current folder where it lies in it."""
     if path is None:
-        return uri
-    text = str(path)
+        return one_line(uri)
+    text = one_line(str(path))
     here = os.getcwd()
     return text[len(here) + 1 :] if text.startswith(here + os.sep) else text
+
+
+def one_line(text: str) -> str:
+    """The text without line breaks."""
+    return text if text.isprintable() else "␤".join(text.splitlines())
 
 
 class Value(msgspec.Struct, frozen=True):
@@ -104,7 +109,8 @@ class Symbol(Value, frozen=True):
     children: tuple[Symbol, ...] = ()
 
     def __str__(self) -> str:
-        return f"{self.kind} {self.name} {shown(self.path, self.uri)}:{self.selection.start}"
+        place = f"{shown(self.path, self.uri)}:{self.selection.start}"
+        return f"{self.kind} {one_line(self.name)} {place}"
 
 
 class HierarchyItem(Value, frozen=True):
@@ -124,7 +130,8 @@ class HierarchyItem(Value, frozen=True):
     raw: str = ""
 
     def __str__(self) -> str:
-        return f"{self.kind} {self.name} {shown(self.path, self.uri)}:{self.selection.start}"
+        place = f"{shown(self.path, self.uri)}:{self.selection.start}"
+        return f"{self.kind} {one_line(self.name)} {place}"
 
 
 class CallItem(HierarchyItem, frozen=True):
@@ -153,7 +160,7 @@ class Parameter(Value, frozen=True):
     documentation: str = ""
 
     def __str__(self) -> str:
-        return self.label
+        return one_line(self.label)
 
 
 class Signature(Value, frozen=True):
@@ -164,7 +171,7 @@ class Signature(Value, frozen=True):
     parameters: tuple[Parameter, ...] = ()
 
     def __str__(self) -> str:
-        return self.label
+        return one_line(self.label)
 
 
 class SignatureHelp(Value, frozen=True):
@@ -175,7 +182,7 @@ class SignatureHelp(Value, frozen=True):
     active_parameter: int | None = None
 
     def __str__(self) -> str:
-        return self.signatures[self.active_signature].label if self.signatures else ""
+        return str(self.signatures[self.active_signature]) if self.signatures else ""
 
 
 class Severity(enum.StrEnum):
@@ -219,7 +226,7 @@ class Diagnostic(Value, frozen=True):
     href: str = ""
 
     def __str__(self) -> str:
-        code = f" ({self.code})" if self.code else ""
+        code = f" ({one_line(self.code)})" if self.code else ""
         message = " ".join(self.message.split())
         return (
             f"{shown(self.path, self.uri)}:{self.range.start} {self.severity.value} {message}{code}"

@@ -10,10 +10,9 @@ import copy
 import functools
 import os
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Future
 from pathlib import Path
 from types import TracebackType
-from typing import Any, ParamSpec, Protocol, TypedDict, TypeVar, Unpack
+from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypedDict, TypeVar, Unpack
 
 import lspkit.operations as ops
 from lspkit.changes import CodeAction, WorkspaceEdit
@@ -38,6 +37,9 @@ from lspkit.types import (
     TypeItem,
 )
 from lspkit.version import VERSION
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
 
 PathLike = str | os.PathLike[str]
 P = ParamSpec("P")
@@ -396,6 +398,8 @@ class Workspace:
             bound: Any = getattr(view, method.__name__)
             future: Future[T] = bound(*args, **kwargs)
         except LspkitError as problem:
+            from concurrent.futures import Future  # here, to keep `import lspkit` quick
+
             future = Future()
             future.set_exception(problem)
         return future

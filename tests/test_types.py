@@ -157,7 +157,6 @@ def _lists(plain: Any) -> Any:
     ],
     ids=lambda one: type(one).__name__,
 )
-@pytest.mark.xfail(strict=True, reason="names are not folded")
 def test_a_line_break_in_a_name_still_gives_one_line(value: Value) -> None:
     assert len(str(value).splitlines()) == 1
 

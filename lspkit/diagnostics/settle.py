@@ -1,10 +1,11 @@
 """The decision whether a server has spoken about the text that a caller means.
 
-Pure: it is given what was asked for (`Target`), the newest push, and the time, and says either what
-the push is worth or how long to wait. A push that carries the version of the text, or a later one,
-is a proof. A push without a version that came after the text was written is only *quiet*: more may
-follow, and it may speak of an older text. A pull needs no decision: its answer is about the text it
-was asked for.
+Pure: it is given what was asked for (`Target`), the newest push, and the time, and says either
+what the push is worth or how long to wait. A push that carries the version of the text, or a later
+one, is a proof, if it came after the last change of anything that the server sees: a version says
+nothing about the other files. A push without a version that came after that is only *quiet*: more
+may follow, and it may speak of an older text. A pull needs no decision: its answer is about the
+text it was asked for.
 """
 
 from __future__ import annotations
@@ -60,6 +61,4 @@ def settle(target: Target, push: Push | None, now: float) -> Settled | Wait | Un
 
 
 def _is_about(target: Target, push: Push) -> bool:
-    if push.version is None:
-        return push.at > target.written_at
-    return push.version >= target.version
+    return push.at > target.written_at and (push.version is None or push.version >= target.version)

@@ -30,7 +30,7 @@ def document_symbols(request: DocumentSymbols) -> Generator[Effect, Any, list[ty
     found: dict[tuple[Any, ...], types.Symbol] = {}
     for reply in replies:
         for symbol in (yield from symbols_of(reply)):
-            found.setdefault((symbol.selection, symbol.name, symbol.kind), symbol)
+            found.setdefault(in_text_order(symbol), symbol)
     return [found[key] for key in sorted(found)]
 
 
@@ -44,6 +44,11 @@ def symbols_of(reply: Reply) -> Generator[Effect, Any, list[types.Symbol]]:
 
 def _place(wire: WireSymbol) -> tuple[str, Any] | None:
     return wire.location.place if wire.location is not None else None
+
+
+def in_text_order(symbol: types.Symbol) -> tuple[Any, ...]:
+    """A key that sorts symbols as they stand in the text: some servers sort by name."""
+    return (symbol.selection, symbol.name, symbol.kind)
 
 
 def _symbol(wire: WireSymbol, uri: str, translate: Translator, container: str) -> types.Symbol:
@@ -64,5 +69,10 @@ def _symbol(wire: WireSymbol, uri: str, translate: Translator, container: str) -
         uri=uri,
         detail=wire.detail or "",
         container=wire.container_name or container,
-        children=tuple(_symbol(child, uri, translate, wire.name) for child in wire.children or ()),
+        children=tuple(
+            sorted(
+                (_symbol(child, uri, translate, wire.name) for child in wire.children or ()),
+                key=in_text_order,
+            )
+        ),
     )

@@ -37,7 +37,7 @@ def reply_to(
     known = REPLIES.get(method)
     if known is not None:
         return known(params, opening, capabilities)
-    if method.startswith("workspace/") and method.endswith("/refresh"):
+    if method.endswith("/refresh"):
         return Reply(event=events.RefreshAsked(method))
     return Reply(error=(METHOD_NOT_FOUND, f"lspkit does not know {method}"))
 
@@ -57,22 +57,26 @@ def _setting(item: Any, settings: dict[str, Any]) -> Any:
 
 
 def _register(params: dict[str, Any], _: Opening, capabilities: Capabilities) -> Reply:
+    entries = params.get("registrations") or []
+    if not isinstance(entries, list):
+        return Reply(error=(INVALID_PARAMS, "registrations: a list was expected"))
     taken: list[Registration] = []
-    for entry in params.get("registrations") or []:
-        try:
-            registration = Registration(
-                str(entry["id"]), str(entry["method"]), entry.get("registerOptions") or {}
-            )
-        except (TypeError, KeyError, AttributeError):
+    for entry in entries:
+        if not isinstance(entry, dict) or not {"id", "method"} <= entry.keys():
             return Reply(error=(INVALID_PARAMS, "a registration needs an id and a method"))
+        options = entry.get("registerOptions")
+        options = options if isinstance(options, dict) else {}
+        taken.append(Registration(str(entry["id"]), str(entry["method"]), options))
+    for registration in taken:
         capabilities.register(registration)
-        taken.append(registration)
     return Reply(event=events.Registered(tuple(taken)))
 
 
 def _unregister(params: dict[str, Any], _: Opening, capabilities: Capabilities) -> Reply:
     # The protocol itself misspells the key, and servers send either.
     entries = params.get("unregisterations") or params.get("unregistrations") or []
+    if not isinstance(entries, list):
+        return Reply(error=(INVALID_PARAMS, "unregisterations: a list was expected"))
     dropped = [
         capabilities.unregister(str(entry.get("id")))
         for entry in entries

@@ -144,6 +144,11 @@ class Capabilities:
         self.registrations: dict[str, Registration] = {}
         self._known: dict[tuple[str, DocumentKey | None], bool] = {}
 
+    def learn(self, static: dict[str, Any]) -> None:
+        """Take what the server answered to `initialize`."""
+        self.static = static
+        self._known.clear()
+
     def register(self, registration: Registration) -> None:
         """Take up a registration; one of the same id is replaced."""
         self.registrations[registration.id] = registration

@@ -85,6 +85,8 @@ class Documents:
         self._last_version: dict[str, int] = {}
         #: Closed here, while the server may not have been told.
         self._maybe_open: set[str] = set()
+        #: Those of them that the last call has closed.
+        self._closed_now: set[str] = set()
 
     def __iter__(self) -> Iterator[Document]:
         return iter(list(self._open.values()))
@@ -103,42 +105,51 @@ class Documents:
         """Make the server know `text`: the document, and what to send first, oldest first."""
         document = self.get(key.uri)
         options = self.options(key)
+        self._closed_now.clear()
         if document is None or document.key != key:
-            notes = self.close(key.uri) if document is not None else []
+            notes = self._close(key.uri) if document is not None else []
             version = self._last_version.get(key.uri, 0) + 1
             document = Document(key, version, text, stamp)
             if key.uri in self._maybe_open and not notes:
                 notes += self._closing(document, options)
+                self._closed_now.add(key.uri)
             self._open[key.uri] = document
             notes += self._opening(document, options)
         elif document.unsure:
             document.version += 1
             document.text, document.stamp = text, stamp
             notes = [*self._closing(document, options), *self._opening(document, options)]
+            notes += self._saving(document, options)  # the one that went with a lost change
         elif document.text.value == text.value:
-            document.stamp = stamp
-            return document, []
+            written, document.stamp = document.stamp is None and stamp is not None, stamp
+            # What was only shown before is now on disk.
+            return document, self._saving(document, options) if written else []
         else:
             document.unsure = True
             notes = self._changing(document, text, options)
             document.stamp = stamp
-            if stamp is not None and options.save:
-                notes.append(self._saving(document, options))
+            notes += self._saving(document, options)
         self._last_version[key.uri] = document.version
         return document, notes + self._evicted()
 
-    def commit(self, document: Document) -> None:
-        """All notifications that were returned so far are on their way."""
-        document.unsure = False
-        self._maybe_open.clear()
+    def commit(self, document: Document | None = None) -> None:
+        """The notifications that the last `sync` or `close` returned are on their way."""
+        if document is not None:
+            document.unsure = False
+        self._maybe_open -= self._closed_now
+        self._closed_now.clear()
 
     def close(self, uri: str) -> list[Note]:
         """Forget a document."""
-        self._maybe_open.add(uri)
-        document = self._open.pop(uri, None)
-        if document is None:
-            self._maybe_open.discard(uri)
+        self._closed_now.clear()
+        return self._close(uri)
+
+    def _close(self, uri: str) -> list[Note]:
+        if uri not in self._open:
             return []
+        self._maybe_open.add(uri)
+        self._closed_now.add(uri)
+        document = self._open.pop(uri)
         return self._closing(document, self.options(document.key))
 
     def options(self, key: DocumentKey) -> SyncOptions:
@@ -193,11 +204,19 @@ class Documents:
         params = {"textDocument": identifier, "contentChanges": [change]}
         return [("textDocument/didChange", params)]
 
-    def _saving(self, document: Document, options: SyncOptions) -> Note:
+    def _saving(self, document: Document, options: SyncOptions) -> list[Note]:
+        """For a text that came from disk, where the server wants to hear of that."""
+        if document.stamp is None or not options.save:
+            return []
         params: dict[str, Any] = {"textDocument": document.identifier}
         if options.save_with_text:
             params["text"] = document.text.value
-        return ("textDocument/didSave", params)
+        return [("textDocument/didSave", params)]
+
+    def saving(self, uri: str) -> list[Note]:
+        """Say once more that a document is on disk: some servers look around only then."""
+        document = self._open.get(uri)
+        return [] if document is None else self._saving(document, self.options(document.key))
 
     def _evicted(self) -> list[Note]:
         """Close what was not used for longest, but nothing that somebody waits for."""
@@ -206,7 +225,7 @@ class Documents:
             return []
         newest, in_use = next(reversed(self._open)), self._in_use()
         idle = [uri for uri in self._open if uri != newest and uri not in in_use]
-        return [note for uri in idle[:surplus] for note in self.close(uri)]
+        return [note for uri in idle[:surplus] for note in self._close(uri)]
 
 
 def _wire(place: tuple[int, int]) -> dict[str, int]:

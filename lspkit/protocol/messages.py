@@ -150,7 +150,8 @@ def _parse(body: bytes) -> Message:
     return Answer(our_id, bytes(envelope.result))
 
 
-_NUMBER = re.compile(rb'"?(-?\d+)(?:\.0+)?"?\Z')
+#: No id of ours is longer, and Python refuses to convert very long ones.
+_NUMBER = re.compile(rb'"?(-?\d{1,18})(?:\.0+)?"?\Z')
 
 
 def _our_id(raw: bytes) -> int | None:
@@ -193,19 +194,32 @@ def decode_any(raw: bytes) -> Any:
 
 def mend(raw: bytes) -> bytes:
     """`raw` with lone surrogates replaced, or as it was."""
-    return _without_lone_surrogates(raw) or raw
+    try:
+        msgspec.json.decode(raw, type=msgspec.Raw)
+    except _BAD:
+        return _without_lone_surrogates(raw) or raw
+    return raw
 
 
 def _malformed(body: bytes, problem: Exception) -> Malformed:
     keys = _top_level(body)
     raw_id, method = keys.get(b"id"), keys.get(b"method")
-    syntax = isinstance(problem, UnicodeError) or "malformed" in str(problem).lower()
+    syntax = not isinstance(problem, msgspec.ValidationError | RecursionError)
     code = PARSE_ERROR if syntax else INVALID_REQUEST
     if method is not None and method[:1] == b'"' and not syntax:
         code = INVALID_PARAMS
-    asked = raw_id if method is not None else None
+    asked = raw_id if method is not None and raw_id is not None and _is_json(raw_id) else None
     answers = _our_id(raw_id) if raw_id is not None and method is None else None
     return Malformed(f"{type(problem).__name__}: {problem}", body[:200], code, asked, answers)
+
+
+def _is_json(raw: bytes) -> bool:
+    """Whether it can be sent back."""
+    try:
+        msgspec.json.decode(raw)
+    except _BAD:
+        return False
+    return True
 
 
 _TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*"|[{}\[\],:]|[^\s{}\[\],:"]+', re.DOTALL)

@@ -47,7 +47,7 @@ class Progress:
             told: Any = messages.decode_any(params or b"null")
             token, value = told["token"], told["value"]
             kind = value["kind"]
-        except (TypeError, KeyError, ValueError):
+        except (TypeError, KeyError, ValueError, RecursionError):
             return None
         if not isinstance(token, str | int):
             return None

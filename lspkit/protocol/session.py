@@ -183,6 +183,8 @@ class Session:
         if pending is None:
             return None
         if pending.method == "initialize":
+            if self.state is not State.INITIALIZING:
+                return None  # it is being ended already
             return self._initialize_answered(pending, message.result)
         return events.Answered(pending.tag, pending.method, message.result)
 
@@ -191,6 +193,8 @@ class Session:
         if pending is None:
             return None
         if pending.method == "initialize":
+            if self.state is not State.INITIALIZING:
+                return None
             self._move("initialize refused")
         return events.Failed(pending.tag, pending.method, code, text)
 
@@ -198,15 +202,15 @@ class Session:
         try:
             result = messages.decode_any(raw)
             capabilities = result.get("capabilities") or {}
-            encoding = ENCODINGS.get(capabilities.get("positionEncoding") or "utf-16")
+            encoding = ENCODINGS.get(str(capabilities.get("positionEncoding") or "utf-16"))
             if encoding is None:
                 raise ValueError("its position encoding is unknown")
-        except (AttributeError, ValueError) as problem:
+        except (AttributeError, ValueError, RecursionError) as problem:
             self._move("initialize refused")
             text = f"the answer to initialize makes no sense: {problem}"
             return events.Failed(pending.tag, "initialize", messages.INVALID_REQUEST, text)
         self._move("initialize answered")
-        self.capabilities.static = capabilities
+        self.capabilities.learn(capabilities)
         self.encoding = encoding
         about = result.get("serverInfo")
         if isinstance(about, dict):
@@ -269,6 +273,6 @@ def _object(raw: bytes | None) -> dict[str, Any]:
     """Params as an object; anything else counts as an empty one."""
     try:
         value = messages.decode_any(raw) if raw is not None else None
-    except ValueError:
+    except (ValueError, RecursionError):
         return {}
     return value if isinstance(value, dict) else {}

@@ -8,11 +8,12 @@ counted; its neighbours are kept.
 
 from __future__ import annotations
 
+import re
 from typing import Any, Generic, TypeVar
 
 import msgspec
 
-from lspkit.protocol.messages import mend
+from lspkit.protocol.messages import decode_any, mend
 
 T = TypeVar("T")
 
@@ -240,32 +241,61 @@ class _ListReader(Generic[T]):
     """Decodes a list of one shape; also a single item, or null."""
 
     def __init__(self, shape: type[T]) -> None:
+        self._shape = shape
         self._all: Any = msgspec.json.Decoder(list[shape] | shape | None)  # type: ignore[valid-type]
-        # Lax, so that `3.0` is a line; not for the whole list, where it would blur unions.
-        self._one: Any = msgspec.json.Decoder(shape, strict=False)
-        self._pieces = msgspec.json.Decoder(list[msgspec.Raw])
 
     def __call__(self, raw: bytes) -> Read[T]:
         try:
             found = self._all.decode(raw)
         except _BAD:
-            return self._one_by_one(mend(raw))
+            return self._one_by_one(raw)
         if found is None:
             return Read([])
         return Read(found if isinstance(found, list) else [found])
 
     def _one_by_one(self, raw: bytes) -> Read[T]:
+        """Whatever can be read of an answer that is not as it should be."""
         try:
-            pieces = self._pieces.decode(raw)
+            value = decode_any(raw)
         except _BAD:
-            pieces = [msgspec.Raw(raw)]
-        items: list[T] = []
-        for piece in pieces:
+            return Read([], 1)
+        values = value if isinstance(value, list) else [value]
+        read = [self._forgiving(one) for one in values]
+        items = [item for item, _ in read if item is not None]
+        return Read(items, sum(dropped for _, dropped in read))
+
+    def _forgiving(self, value: Any) -> tuple[T | None, int]:
+        """One item, without those parts of its lists that make no sense, and how many these are."""
+        for dropped in range(MOST_DROPPED):
             try:
-                items.append(self._one.decode(piece))
-            except _BAD:
-                continue
-        return Read(items, len(pieces) - len(items))
+                # Lax, so that `3.0` is a line; not where all is well, since it blurs unions.
+                return msgspec.convert(value, self._shape, strict=False), dropped
+            except msgspec.ValidationError as problem:
+                if not _drop_part(value, str(problem)):
+                    return None, dropped + 1
+        return None, MOST_DROPPED
+
+
+#: So many bad parts of one item are taken out before it is given up.
+MOST_DROPPED = 100
+_STEP = re.compile(r"\.([^.\[]+)|\[(\d+)\]")
+
+
+def _drop_part(value: Any, problem: str) -> bool:
+    """Take the innermost list item out that a message of msgspec names; False if there is none."""
+    place = problem.rpartition(" - at `$")[2].rstrip("`")
+    part: tuple[list[Any], int] | None = None
+    for name, index in _STEP.findall(place):
+        try:
+            if index:
+                part = (value, int(index))
+            value = value[int(index)] if index else value[name]
+        except (KeyError, IndexError, TypeError):
+            return False
+    if part is None:
+        return False
+    del part[0][part[1]]
+    return True
 
 
 read_locations = _ListReader(WireLocation)
@@ -281,16 +311,22 @@ read_action = _ListReader(WireAction)
 
 def read_pieces(raw: bytes) -> list[bytes]:
     """The items of a list, each as it came; null is an empty list."""
-    pieces: list[msgspec.Raw] | None = msgspec.json.decode(mend(raw), type=list[msgspec.Raw] | None)
+    try:
+        pieces = msgspec.json.decode(mend(raw), type=list[msgspec.Raw] | None)
+    except _BAD:
+        return []
     return [bytes(piece) for piece in pieces or ()]
 
 
-def read_report(raw: bytes) -> WireReport:
-    """A pull's answer; null, which some servers send, is a full report without findings."""
+def read_report(raw: bytes) -> WireReport | None:
+    """A pull's answer, None for one that makes no sense.
+
+    A bare null, which some servers send, is a full report without findings.
+    """
     try:
-        return _report.decode(raw) or WireReport()
-    except _BAD:
         return _report.decode(mend(raw)) or WireReport()
+    except _BAD:
+        return None
 
 
 _report: msgspec.json.Decoder[WireReport | None] = msgspec.json.Decoder(WireReport | None)

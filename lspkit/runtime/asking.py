@@ -86,6 +86,21 @@ class Asking:
         own = server.choice.config.timing.request_timeout_ms
         return (self.pool.config.timing.request_timeout_ms if own is None else own) / 1000
 
+    def refresh(self, server: Server) -> None:
+        """Bring every open document up to date with the disk, but those that show other text."""
+        with server.lock:
+            opened = [one for one in server.documents if one.stamp is not None]
+        for document in opened:
+            uri = document.key.uri
+            file = self.files.again(uri)
+            if file is not None and file.stamp is None:
+                server.forget(uri)
+            elif file is not None and not self.files.same(document.stamp, file):
+                try:
+                    server.sync(file, None)
+                except LspkitError:
+                    continue  # no text any more; whoever asks about it is told
+
     def restore(self, server: Server, path: str) -> None:
         """Let the server see the disk again. What fails here is mended by the next question."""
         try:

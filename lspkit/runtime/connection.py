@@ -82,7 +82,8 @@ class Connection:
         self.last_received = time.monotonic()
         #: Whether anything at all has come on standard output.
         self.has_spoken = False
-        jobs = (("reader", self._read), ("writer", self._write), ("stderr", self._drain))
+        # In this order they are started: the reader waits for the last words on standard error.
+        jobs = (("stderr", self._drain), ("writer", self._write), ("reader", self._read))
         self._threads = [
             threading.Thread(target=job, name=f"lspkit-{name}-{what}", daemon=True)
             for what, job in jobs
@@ -157,7 +158,7 @@ class Connection:
             log.exception("the reader of %s failed", threading.current_thread().name)
             reason = f"lspkit's reader failed: {problem!r}"
         finally:
-            self._threads[2].join(LAST_WORDS)
+            self._threads[0].join(LAST_WORDS)
             self._on_lost(reason)
             self._await_exit()
             self._on_exit()

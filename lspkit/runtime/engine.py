@@ -10,8 +10,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Generator
-from concurrent.futures import Future
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
@@ -41,12 +40,14 @@ from lspkit.runtime.examining import Examining
 from lspkit.runtime.files import Files
 from lspkit.runtime.pool import Pool
 from lspkit.runtime.shutdown import stop
-from lspkit.runtime.submit import Task
 from lspkit.runtime.survey import known, take_status
 from lspkit.runtime.timers import Timers
 from lspkit.runtime.turns import News
 from lspkit.runtime.waiting import Call, CancelLike, Outcome, Steps, block
 from lspkit.runtime.workers import Workers
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
 
 T = TypeVar("T")
 
@@ -108,7 +109,12 @@ class LocalEngine:
     def submit(self, request: Request[T], limits: Limits) -> Future[T]:
         """Do it without a thread that waits."""
         call = Call(limits.timeout, limits.cancel)
-        task = Task(self._steps(request, call), call, self._workers, self._timers)
+        return self._begin(self._steps(request, call), call)
+
+    def _begin(self, steps: Steps[T], call: Call) -> Future[T]:
+        from lspkit.runtime.submit import Task  # here, to keep `import lspkit` quick
+
+        task = Task(steps, call, self._workers, self._timers)
         task.start()
         return task.future
 
@@ -164,7 +170,7 @@ class LocalEngine:
         call = Call()
         file = self.files.locate(effect.path, may_be_missing=effect.text is not None)
         self.pool.servers_for(file.path)
-        Task(self._asking.sync(effect, call), call, self._workers, self._timers).start()
+        self._begin(self._asking.sync(effect, call), call)
 
     def _reload(self) -> None:
         """Take the configuration as it is now; servers that it changes are started anew."""

@@ -87,6 +87,7 @@ class Examining:
         job.began = time.monotonic()
         try:
             yield from self._asking.room(server, call, PULL, call.deadline)
+            self._asking.refresh(server)
             if server.session.supports(PULL, key_of(server, file)):
                 job.tickets = _pulls(server, file, text)
             else:
@@ -117,7 +118,11 @@ class Examining:
                 return _failed(problem, job.began, job.server.id)
             if isinstance(value, RequestFailed):
                 return _failed(value, job.began)
-            lists.append(bytes(read_report(value.result).items))
+            report = read_report(value.result)
+            if report is None:
+                nonsense = f"{job.server.id} answered with something that is no report"
+                return _failed(RequestFailed(nonsense, server=job.server.id), job.began)
+            lists.append(bytes(report.items))
         view = view_of(job.tickets[0])
         return Examined(job.server.id, view, tuple(lists), "pull", time.monotonic() - job.began)
 
@@ -128,6 +133,11 @@ class Examining:
         if not server.gives_versions:
             deadline = min(deadline, job.began + SILENCE)
         target = Target(view.version, server.written_at(file.uri), deadline, debounce)
+        if (last := server.last_push(file.uri)) is not None and last.version == view.version:
+            # It has spoken about this text, but something else may have changed since.
+            target = msgspec.structs.replace(target, deadline=min(deadline, job.began + SILENCE))
+            if last.at <= target.written_at:
+                server.nudge(file.uri)
         while True:
             news = server.news.next()
             decision = settle(target, server.last_push(file.uri), time.monotonic())

@@ -85,6 +85,14 @@ class Files:
             self._located[given] = (located.path, uri, identity)
         return File(located.path, uri, stamp_of(located.stat))
 
+    def again(self, uri: str) -> File | None:
+        """A file that was located before, as it is now; None if the URI names no file."""
+        path = uri_to_path(uri)
+        if path is None:
+            return None
+        found = _stat(path)
+        return File(path, uri, None if found is None else stamp_of(found))
+
     def read(self, file: File) -> Content:
         """The text of a file, from memory if it is still the same."""
         known = self._contents.get(file.path)

@@ -239,9 +239,7 @@ class Pool:
                     now=now,
                     dice=self._dice(),
                 )
-        connection = server.connection
-        if connection is not None:
-            self._workers.do(lambda: connection.close(2.0))
+        self._workers.do(lambda: server.close(2.0))
 
     def succeeded(self, server: Server, seconds: float) -> None:
         """A request was answered: whatever was wrong is over."""

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import logging
 import os
+import tempfile
 import threading
 import time
 from collections.abc import Callable
@@ -79,6 +80,8 @@ class Server:
         self._on_change = on_change
         self._on_ready = on_ready
         self._on_gone = on_gone
+        #: Its own folder for temporary files.
+        self._scratch = ""
         #: Whether its start is under way or over.
         self.begun = False
         #: URIs of documents to open again, after a restart.
@@ -121,6 +124,8 @@ class Server:
         #: Whether its pushes have carried versions so far.
         self.gives_versions = True
         self._written_at: dict[str, float] = {}
+        #: When what the server sees last changed, in any document: findings may depend on it.
+        self.changed_at = 0.0
 
     def __repr__(self) -> str:
         return f"<Server {self.id} {self.state} root={self.root}>"
@@ -144,10 +149,13 @@ class Server:
             self.begun = True
         argv = self.choice.argv
         deadline = time.monotonic() + self._initialize_timeout
-        environment = {**os.environ, **self.choice.config.env}
+        self._scratch = tempfile.mkdtemp(prefix="lspkit-")
+        scratch = dict.fromkeys(("TMPDIR", "TEMP", "TMP"), self._scratch)
+        environment = {**os.environ, **scratch, **self.choice.config.env}
         try:
             child = launch(argv, cwd=self.root, env=environment)
         except LaunchError as problem:
+            self._sweep()
             message = f"{self.id} cannot be started: {argv[0]}: {problem.message}"
             self._fail(ServerUnavailable(message, server=self.id, looked_for=argv[0]))
             return
@@ -167,8 +175,22 @@ class Server:
             gone = self.closing
         connection.start()
         if gone:  # the workspace was closed meanwhile, and saw no connection to close
-            connection.close(2.0)
+            self.close(2.0)
         log.debug("%s started, pid %d", self.id, child.pid)
+
+    def close(self, timeout: float) -> None:
+        """End its threads, its process tree, its descriptors and its temporary files."""
+        if self.connection is not None:
+            self.connection.close(timeout)
+        self._sweep()
+
+    def _sweep(self) -> None:
+        """Servers leave things in the folder for temporary files, so each has one of its own."""
+        import shutil  # here, since it takes 5 ms to import
+
+        scratch, self._scratch = self._scratch, ""
+        if scratch:
+            shutil.rmtree(scratch, ignore_errors=True)
 
     def ready(self) -> Waiter:
         """Complete as soon as the server can be asked, or never will be."""
@@ -231,6 +253,7 @@ class Server:
         document = self.documents.get(file.uri)
         encoding = self.session.encoding
         notes: list[Any] = []
+        stamp: object = document.stamp if document is not None else None
         if (
             given is None
             and document is not None
@@ -257,6 +280,8 @@ class Server:
         self.documents.commit(document)
         if notes:
             self._written_at[key.uri] = time.monotonic()
+            if stamp is None or any(method == "textDocument/didChange" for method, _ in notes):
+                self.changed_at = time.monotonic()
         return ticket
 
     def sync(self, file: File, text: str | None) -> Ticket:
@@ -269,10 +294,17 @@ class Server:
             document = self.documents.get(file.uri)
             if not self.is_ready or document is None or document.stamp is not None:
                 return
-            if file.stamp is None:
-                self._post(self.documents.close(file.uri))
-                return
-        self.sync(file, None)
+        if file.stamp is None:
+            self.forget(file.uri)
+        else:
+            self.sync(file, None)
+
+    def forget(self, uri: str) -> None:
+        """The file is gone."""
+        with self.lock:
+            self._post(self.documents.close(uri))
+            self.documents.commit()
+            self.changed_at = time.monotonic()
 
     def _post(self, notes: list[Any]) -> None:
         connection = self._connected()
@@ -291,8 +323,13 @@ class Server:
             raise
 
     def written_at(self, uri: str) -> float:
-        """When the document last changed for the server, by the monotonic clock."""
-        return self._written_at.get(uri, 0.0)
+        """When anything last changed that this document's findings may depend on."""
+        return max(self._written_at.get(uri, 0.0), self.changed_at)
+
+    def nudge(self, uri: str) -> None:
+        """Let the server look again at a document that is as it was."""
+        with self.lock:
+            self._post(self.documents.saving(uri))
 
     def _connected(self) -> Connection:
         if self.failure is not None:

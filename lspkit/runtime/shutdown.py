@@ -90,8 +90,7 @@ def stop(servers: Sequence[Server]) -> None:
             if server.connection is not None:
                 server.connection.child.kill()
         for server in servers:
-            if server.connection is not None:
-                server.connection.close(SWEEP)
+            server.close(SWEEP)
 
 
 def _descend(descents: list[_Descent], bell: Waiter) -> None:

@@ -24,7 +24,7 @@ class Definition(msgspec.Struct, frozen=True, kw_only=True):
     #: Servers of one family and role `types` stand for each other.
     family: str
     role: Role = "types"
-    #: Extension, with its dot, or whole file name: `languageId`.
+    #: Extension with its dot, whole file name, or beginning of one (`Dockerfile.*`): `languageId`.
     languages: dict[str, str]
     #: Other names for it: the language, for the first server of one.
     aliases: tuple[str, ...] = ()
@@ -57,8 +57,8 @@ class Definition(msgspec.Struct, frozen=True, kw_only=True):
 
     def language_of(self, name: str) -> str | None:
         """The `languageId` of a file by its name, None if this server does not know it."""
-        exact = self.languages.get(name)
-        if exact is not None:
-            return exact
+        known = self.languages.get(name) or self.languages.get(name.partition(".")[0] + ".*")
+        if known is not None:
+            return known
         stem, dot, extension = name.rpartition(".")
         return self.languages.get("." + extension.lower()) if dot and stem else None

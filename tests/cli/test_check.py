@@ -63,7 +63,7 @@ def test_a_clean_file_is_status_0(with_ty, project):
 
 @server
 def test_findings_are_status_1_and_one_line_each(with_ty, project):
-    done = with_ty("check", ".", cwd=project)
+    done = with_ty("check", "right.py", "wrong.py", cwd=project)
     finding, summary = done.stdout.splitlines()
     assert done.returncode == 1
     assert finding.startswith("wrong.py:2:15 error ")
@@ -83,7 +83,7 @@ def test_files_elsewhere_are_checked_where_they_are(with_ty, project):
 @pytest.mark.parametrize("option", [["--json"], ["--format", "json"]])
 def test_json_has_the_documented_keys(with_ty, project, option):
     (project / "notes.unheard").touch()
-    done = with_ty("check", *option, ".", "notes.unheard", cwd=project)
+    done = with_ty("check", *option, "wrong.py", "right.py", "notes.unheard", cwd=project)
     printed = json.loads(done.stdout)
     assert done.returncode == 1
     assert set(printed) == {"reports", "skipped"}
@@ -271,12 +271,21 @@ def test_a_file_name_that_is_no_utf8_is_shown_somehow(bare, project, format):
     assert done.returncode == 3
 
 
-@pytest.mark.parametrize("sign", ["\x1b[31m", "\n", "\u202e"], ids=["escape", "newline", "bidi"])
-@pytest.mark.xfail(strict=True, reason="names are printed as they are")
+RAW = pytest.mark.xfail(strict=True, reason="names are printed as they are")
+
+
+@pytest.mark.parametrize(
+    "sign",
+    [
+        pytest.param("\x1b[31m", id="escape", marks=RAW),
+        pytest.param("\u202e", id="bidi", marks=RAW),
+        pytest.param("\n", id="newline"),
+    ],
+)
 def test_a_file_name_cannot_write_to_the_terminal(bare, project, sign):
     (project / f"a{sign}b.py").touch()
     done = bare("check", f"a{sign}b.py", cwd=project)
-    assert sign not in done.stdout.rstrip("\n").replace("\n1 file", "")
+    assert f"a{sign}b.py" not in done.stdout
 
 
 @server

@@ -143,10 +143,20 @@ def test_a_pull_that_the_server_gave_up_is_asked_again(tmp_path, scripted, code)
     assert checked(tmp_path, argv, "ERROR\n", timeout=30).verdict.dirty
 
 
+DROPPED = pytest.mark.xfail(strict=True, reason="what was dropped is forgotten: CLEAN")
+
+
 @pytest.mark.parametrize(
-    "result", [42, "x", [], {"kind": "full", "items": 7}, {"kind": "full", "items": [17]}], ids=str
+    "result",
+    [
+        42,
+        "x",
+        [],
+        pytest.param({"kind": "full", "items": 7}, marks=DROPPED),
+        pytest.param({"kind": "full", "items": [17]}, marks=DROPPED),
+    ],
+    ids=str,
 )
-@pytest.mark.xfail(strict=True, reason="msgspec's error comes out, or the verdict is clean")
 def test_an_answer_to_a_pull_that_makes_no_sense_is_unknown(tmp_path, scripted, result):
     nonsense = Fault(PULL, "result", result=result)
     argv = scripted(Script(diagnostics=Diagnostics(how="pull"), faults=[nonsense]))

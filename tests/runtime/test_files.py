@@ -105,6 +105,7 @@ def test_the_stamp_of_a_file_that_was_just_written_is_not_trusted(work, files):
     content = read(files)
     assert not content.aged
     assert not files.same(content.stamp, files.locate("a.py"))
+    assert read(files) is not content
 
 
 def test_an_aged_stamp_is_trusted_until_the_file_changes(work, files):

@@ -167,8 +167,6 @@ def test_built_in_servers_have_all_that_a_user_needs_to_know():
     assert len(set(ids)) == len(ids)
     for one in BUILT_IN:
         assert one.languages, one.id
-        assert one.markers, one.id
         assert one.commands, one.id
         assert one.install, one.id
         assert one.verified, one.id
-        assert all(name.startswith(".") for name in one.languages), one.id

@@ -1,0 +1,164 @@
+"""Servers for data, documents and descriptions of machines."""
+
+from __future__ import annotations
+
+from lspkit.servers.definition import Definition
+
+DOCUMENTS: tuple[Definition, ...] = (
+    Definition(
+        id="yaml",
+        family="yaml",
+        languages={
+            ".yaml": "yaml",
+            ".yml": "yaml",
+            ".clang-format": "yaml",
+            ".clang-tidy": "yaml",
+            ".clangd": "yaml",
+            ".yamllint": "yaml",
+            "pixi.lock": "yaml",
+        },
+        aliases=("yaml-language-server", "yaml-ls", "yamlls"),
+        # A catalogue of schemas from the network is for those who ask for it.
+        settings={
+            "yaml": {
+                "validate": True,
+                "schemaStore": {"enable": False},
+                "schemas": {},
+                "format": {"enable": False},
+            },
+            "redhat": {"telemetry": {"enabled": False}},
+        },
+        commands=(("yaml-language-server", "--stdio"),),
+        install={
+            "npm": "npm install -g yaml-language-server",
+            "brew": "brew install yaml-language-server",
+        },
+        quirks=("Publishes without a version.", "Downloads the schema that a file names."),
+        verified="1.25.0",
+    ),
+    Definition(
+        id="terraform-ls",
+        family="terraform",
+        languages={
+            ".tf": "terraform",
+            ".tfvars": "terraform-vars",
+        },
+        aliases=("terraform",),
+        markers=(".terraform", ".terraform.lock.hcl", ".terraform-version", "terragrunt.hcl"),
+        commands=(("terraform-ls", "serve"),),
+        install={
+            "brew": "brew install hashicorp/tap/terraform-ls",
+            "go": "go install github.com/hashicorp/terraform-ls@latest",
+        },
+        quirks=(
+            "Takes its settings with `initialize` only.",
+            "Knows providers only after `terraform init`.",
+        ),
+    ),
+    Definition(
+        id="dockerfile",
+        family="dockerfile",
+        languages={
+            "Dockerfile": "dockerfile",
+            "Containerfile": "dockerfile",
+            "Dockerfile.*": "dockerfile",
+            "Containerfile.*": "dockerfile",
+            ".dockerfile": "dockerfile",
+            ".containerfile": "dockerfile",
+        },
+        aliases=("docker", "docker-langserver"),
+        commands=(("docker-langserver", "--stdio"),),
+        install={"npm": "npm install -g dockerfile-language-server-nodejs"},
+        quirks=("Publishes without a version.", "Symbols come as a flat list."),
+        verified="0.15.0",
+    ),
+    Definition(
+        id="taplo",
+        family="toml",
+        languages={".toml": "toml", "Pipfile": "toml", "Cargo.lock": "toml", "poetry.lock": "toml"},
+        aliases=("toml",),
+        markers=("taplo.toml", ".taplo.toml"),
+        commands=(("taplo", "lsp", "stdio"),),
+        install={
+            "cargo": "cargo install --features lsp --locked taplo-cli",
+            "brew": "brew install taplo",
+        },
+        quirks=("Some packages of it come without the server.",),
+    ),
+    Definition(
+        id="tombi",
+        family="toml",
+        languages={".toml": "toml", "Pipfile": "toml", "Cargo.lock": "toml", "poetry.lock": "toml"},
+        markers=("tombi.toml", ".tombi.toml"),
+        commands=(("tombi", "lsp"),),
+        install={
+            "pip": "pip install tombi",
+            "uv": "uv tool install tombi",
+            "npm": "npm install -g tombi",
+            "brew": "brew install tombi",
+        },
+        quirks=("Wants the whole text with every change.",),
+        verified="1.9.6",
+    ),
+    Definition(
+        id="marksman",
+        family="markdown",
+        languages={".md": "markdown", ".markdown": "markdown", ".mdown": "markdown"},
+        aliases=("markdown",),
+        markers=(".marksman.toml",),
+        commands=(("marksman", "server"),),
+        install={
+            "brew": "brew install marksman",
+            "snap": "snap install marksman",
+            "scoop": "scoop install marksman",
+        },
+        quirks=("Links between files need a project: a repository or a `.marksman.toml`.",),
+    ),
+    Definition(
+        id="texlab",
+        family="latex",
+        languages={
+            ".tex": "latex",
+            ".ltx": "latex",
+            ".sty": "latex",
+            ".cls": "latex",
+            ".dtx": "latex",
+            ".bib": "bibtex",
+        },
+        aliases=("latex",),
+        markers=(
+            ".texlabroot",
+            "texlabroot",
+            ".latexmkrc",
+            "latexmkrc",
+            "Tectonic.toml",
+        ),
+        commands=(("texlab",),),
+        settings={"texlab": {"build": {"onSave": False}, "chktex": {"onOpenAndSave": False}}},
+        install={
+            "brew": "brew install texlab",
+            "nix": "nix profile install nixpkgs#texlab",
+            "scoop": "scoop install texlab",
+        },
+        quirks=("Mistakes that only TeX finds need a build; it reads the log of the last one.",),
+    ),
+    Definition(
+        id="nixd",
+        family="nix",
+        languages={".nix": "nix"},
+        aliases=("nix",),
+        markers=("flake.nix", "shell.nix", "default.nix"),
+        commands=(("nixd",),),
+        install={"nix": "nix profile install nixpkgs#nixd"},
+        quirks=("Evaluates Nix code for what it completes.",),
+    ),
+    Definition(
+        id="tinymist",
+        family="typst",
+        languages={".typ": "typst", ".typc": "typst-code"},
+        aliases=("typst",),
+        markers=("typst.toml",),
+        commands=(("tinymist", "lsp"),),
+        install={"brew": "brew install tinymist", "nix": "nix profile install nixpkgs#tinymist"},
+    ),
+)

@@ -1,0 +1,75 @@
+"""Servers for functional languages: Haskell, OCaml, Gleam."""
+
+from __future__ import annotations
+
+from lspkit.servers.definition import Definition
+
+FUNCTIONAL: tuple[Definition, ...] = (
+    Definition(
+        id="hls",
+        family="haskell",
+        languages={
+            ".hs": "haskell",
+            ".hs-boot": "haskell",
+            ".hsc": "haskell",
+            ".lhs": "literate haskell",
+            ".cabal": "cabal",
+        },
+        aliases=("haskell", "haskell-language-server"),
+        markers=("*.cabal", "package.yaml", "cabal.project", "stack.yaml", "hie.yaml"),
+        # Packages of one project have their own *.cabal; these name the project.
+        outermost=("cabal.project", "stack.yaml", "hie.yaml"),
+        commands=(
+            ("haskell-language-server-wrapper", "--lsp"),
+            ("haskell-language-server", "--lsp"),
+        ),
+        install={
+            "ghcup": "ghcup install hls",
+            "brew": "brew install haskell-language-server",
+        },
+        readiness="progress",
+        load_begins=3.0,
+        initialize_timeout_ms=60_000,
+        quirks=(
+            "Has to be built for the project's version of GHC; the wrapper finds the right one.",
+            "Builds what the project depends on before its first answer.",
+        ),
+    ),
+    Definition(
+        id="ocaml-lsp",
+        family="ocaml",
+        languages={
+            ".ml": "ocaml",
+            ".mli": "ocaml.interface",
+            ".mll": "ocaml.ocamllex",
+            ".mly": "ocaml.menhir",
+            ".re": "reason",
+            ".rei": "reason",
+            "dune": "dune",
+            "dune-project": "dune",
+            "dune-workspace": "dune",
+        },
+        aliases=("ocaml", "ocamllsp"),
+        markers=("dune-project", "dune-workspace", "*.opam", "esy.json"),
+        # As dune itself finds its root.
+        outermost=("dune-workspace", "dune-project"),
+        commands=(("ocamllsp",),),
+        install={"opam": "opam install ocaml-lsp-server"},
+        quirks=(
+            "Knows other modules only from a build: `dune build --watch` keeps it up to date.",
+            "Has to be of the same switch as the project.",
+        ),
+    ),
+    Definition(
+        id="gleam",
+        family="gleam",
+        languages={".gleam": "gleam"},
+        markers=("gleam.toml",),
+        commands=(("gleam", "lsp"),),
+        install={
+            "brew": "brew install gleam",
+            "scoop": "scoop install gleam",
+        },
+        quirks=("Comes with the compiler.", "Does nothing outside of a project."),
+    ),
+)

@@ -1,0 +1,91 @@
+"""Servers for the Java virtual machine: Java, Kotlin, Clojure."""
+
+from __future__ import annotations
+
+from lspkit.servers.definition import Definition
+
+_GRADLE = ("settings.gradle", "settings.gradle.kts")
+_BUILD = ("build.gradle", "build.gradle.kts", "pom.xml", "build.xml", *_GRADLE)
+#: Modules have build files of their own, and a machine of its own for each is more than most
+#: computers have memory for. Settings, and the scripts that fetch the build tool, are at the top
+#: only; of Maven's files the outermost is the parent.
+_TOP = (*_GRADLE, "gradlew", "mvnw", "pom.xml")
+
+JVM: tuple[Definition, ...] = (
+    Definition(
+        id="jdtls",
+        family="java",
+        languages={".java": "java"},
+        aliases=("java",),
+        markers=(*_BUILD, ".project", ".classpath"),
+        outermost=_TOP,
+        # The launcher keeps its data in a cache folder that it names after the root.
+        commands=(("jdtls",),),
+        install={
+            "brew": "brew install jdtls",
+            "nix": "nix profile install nixpkgs#jdt-language-server",
+        },
+        readiness="progress",
+        load_begins=3.0,
+        initialize_timeout_ms=60_000,
+        quirks=(
+            "Needs Java 21 or newer to run, whatever the project is built with.",
+            "Registers nearly all that it can do only once it is up.",
+            "Publishes without a version, and twice for a file that is opened.",
+            "Publishes about closed files and about the project itself, too.",
+            "Does not end when its input does.",
+            "Answers `shutdown` with something other than null.",
+        ),
+    ),
+    Definition(
+        id="kotlin-lsp",
+        family="kotlin",
+        languages={".kt": "kotlin", ".kts": "kotlin"},
+        aliases=("kotlin", "kotlin-ls"),
+        markers=_BUILD,
+        outermost=_TOP,
+        commands=(("kotlin-lsp", "--stdio"),),
+        install={"brew": "brew install JetBrains/utils/kotlin-lsp"},
+        readiness="progress",
+        load_begins=3.0,
+        initialize_timeout_ms=60_000,
+        quirks=("Knows Gradle projects best.", "Needs Java 17 or newer."),
+    ),
+    Definition(
+        id="kotlin-language-server",
+        family="kotlin",
+        languages={".kt": "kotlin", ".kts": "kotlin"},
+        markers=_BUILD,
+        outermost=_TOP,
+        commands=(("kotlin-language-server",),),
+        install={
+            "brew": "brew install kotlin-language-server",
+            "nix": "nix profile install nixpkgs#kotlin-language-server",
+        },
+        readiness="progress",
+        load_begins=3.0,
+        initialize_timeout_ms=60_000,
+        quirks=("No longer maintained.",),
+    ),
+    Definition(
+        id="clojure-lsp",
+        family="clojure",
+        languages={
+            ".clj": "clojure",
+            ".cljs": "clojure",
+            ".cljc": "clojure",
+            ".cljd": "clojure",
+            ".bb": "clojure",
+            ".edn": "clojure",
+        },
+        aliases=("clojure",),
+        markers=("deps.edn", "project.clj", "shadow-cljs.edn", "bb.edn", "build.boot"),
+        commands=(("clojure-lsp",),),
+        install={
+            "brew": "brew install clojure-lsp/brew/clojure-lsp-native",
+            "nix": "nix profile install nixpkgs#clojure-lsp",
+        },
+        initialize_timeout_ms=60_000,
+        quirks=("Reads the whole class path before it answers `initialize`.",),
+    ),
+)

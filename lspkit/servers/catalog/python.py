@@ -1,0 +1,109 @@
+"""Servers for Python."""
+
+from __future__ import annotations
+
+from lspkit.servers.definition import Definition
+
+_LANGUAGES = {".py": "python", ".pyi": "python", ".pyw": "python"}
+_MARKERS = (
+    "pyproject.toml",
+    "setup.py",
+    "setup.cfg",
+    "requirements.txt",
+    "Pipfile",
+    "pyrightconfig.json",
+    "ty.toml",
+)
+
+PYTHON: tuple[Definition, ...] = (
+    Definition(
+        id="basedpyright",
+        family="python",
+        languages=_LANGUAGES,
+        aliases=("python",),
+        markers=_MARKERS,
+        commands=(("basedpyright-langserver", "--stdio"),),
+        # Its own default warns about every tenth line of good code. A project's file wins.
+        settings={"basedpyright": {"analysis": {"typeCheckingMode": "standard"}}},
+        install={
+            "pip": "pip install basedpyright",
+            "uv": "uv tool install basedpyright",
+            "npm": "npm install -g basedpyright",
+        },
+        quirks=(
+            "The pip package is a Python process around a Node one.",
+            "Offers to be asked for diagnostics only once it is up, and then publishes none.",
+            "Runs the interpreter that it finds in the project.",
+        ),
+        verified="1.40.2",
+    ),
+    Definition(
+        id="pyright",
+        family="python",
+        languages=_LANGUAGES,
+        markers=_MARKERS,
+        commands=(("pyright-langserver", "--stdio"),),
+        install={
+            "npm": "npm install -g pyright",
+            "pip": "pip install pyright",
+            "uv": "uv tool install pyright",
+        },
+        quirks=(
+            "The pip package downloads the server when it is first run; the npm package has it.",
+            "Offers to be asked for diagnostics only once it is up, and then publishes none.",
+        ),
+        verified="1.1.414",
+    ),
+    Definition(
+        id="ty",
+        family="python",
+        languages=_LANGUAGES,
+        markers=_MARKERS,
+        commands=(("ty", "server"),),
+        install={
+            "pip": "pip install 'lspkit[python]'",
+            "uv": "uv tool install ty",
+        },
+        quirks=("Runs nothing that lies in the project.",),
+        verified="0.0.100",
+    ),
+    Definition(
+        id="pyrefly",
+        family="python",
+        languages=_LANGUAGES,
+        markers=(*_MARKERS, "pyrefly.toml"),
+        commands=(("pyrefly", "lsp"),),
+        # As it comes, a project without a file of its own is hardly checked. Such a file wins.
+        settings={"python": {"pyrefly": {"typeCheckingMode": "default"}}},
+        install={"pip": "pip install pyrefly", "uv": "uv tool install pyrefly"},
+        quirks=(
+            "Publishes two or three times for a file that is opened.",
+            "Runs the interpreter that the project names.",
+        ),
+        verified="1.4.0",
+    ),
+    Definition(
+        id="zuban",
+        family="python",
+        languages=_LANGUAGES,
+        markers=(*_MARKERS, "mypy.ini", ".mypy.ini"),
+        commands=(("zuban", "server"),),
+        install={"pip": "pip install zuban", "uv": "uv tool install zuban"},
+        quirks=("Publishes without a version.", "Looks for changed files by itself."),
+        verified="0.10.2",
+    ),
+    Definition(
+        id="ruff",
+        family="python",
+        role="lint",
+        languages=_LANGUAGES,
+        markers=(*_MARKERS, "ruff.toml", ".ruff.toml"),
+        commands=(("ruff", "server"),),
+        install={
+            "pip": "pip install ruff",
+            "uv": "uv tool install ruff",
+            "brew": "brew install ruff",
+        },
+        verified="0.17.4",
+    ),
+)

@@ -1,0 +1,193 @@
+"""Servers for scripting languages: Lua and Luau, shells, PHP, Ruby, Elixir."""
+
+from __future__ import annotations
+
+from lspkit.servers.definition import Definition
+
+_RUBY = {
+    ".rb": "ruby",
+    ".rake": "ruby",
+    ".gemspec": "ruby",
+    ".ru": "ruby",
+    ".jbuilder": "ruby",
+    "Gemfile": "ruby",
+    "Rakefile": "ruby",
+    "Guardfile": "ruby",
+    "Vagrantfile": "ruby",
+    "Podfile": "ruby",
+    "Fastfile": "ruby",
+    "Capfile": "ruby",
+    "Brewfile": "ruby",
+    ".irbrc": "ruby",
+    ".pryrc": "ruby",
+}
+_RUBY_MARKERS = ("Gemfile", "gems.rb", "*.gemspec", "Rakefile")
+
+SCRIPTING: tuple[Definition, ...] = (
+    Definition(
+        id="lua-language-server",
+        family="lua",
+        languages={".lua": "lua", ".rockspec": "lua", ".luacheckrc": "lua"},
+        aliases=("lua", "lua-ls"),
+        markers=(
+            ".luarc.json",
+            ".luarc.jsonc",
+            ".luacheckrc",
+            ".stylua.toml",
+            "stylua.toml",
+            "selene.toml",
+            "selene.yml",
+            "*.rockspec",
+        ),
+        commands=(("lua-language-server",),),
+        # Otherwise it asks a person whether it may set itself up for a library it has seen.
+        settings={"Lua": {"workspace": {"checkThirdParty": False}, "telemetry": {"enable": False}}},
+        install={
+            "brew": "brew install lua-language-server",
+            "pacman": "pacman -S lua-language-server",
+            "scoop": "scoop install lua-language-server",
+        },
+        readiness="progress",
+        quirks=("Reads the whole workspace first.",),
+    ),
+    Definition(
+        id="luau-lsp",
+        family="luau",
+        languages={".luau": "luau"},
+        aliases=("luau",),
+        markers=(
+            "default.project.json",
+            "*.project.json",
+            ".luaurc",
+            "wally.toml",
+            "rokit.toml",
+            "aftman.toml",
+            "selene.toml",
+        ),
+        commands=(("luau-lsp", "lsp"),),
+        install={
+            "rokit": "rokit add --global JohnnyMorganz/luau-lsp",
+            "nix": "nix profile install nixpkgs#luau-lsp",
+        },
+        quirks=("Knows a Rojo project only from its source map, which another program writes.",),
+    ),
+    Definition(
+        id="bash",
+        family="bash",
+        languages={
+            ".sh": "shellscript",
+            ".bash": "shellscript",
+            ".ksh": "shellscript",
+            ".bats": "shellscript",
+            ".command": "shellscript",
+            ".ebuild": "shellscript",
+            ".eclass": "shellscript",
+            ".bashrc": "shellscript",
+            ".bash_profile": "shellscript",
+            ".bash_login": "shellscript",
+            ".bash_logout": "shellscript",
+            ".bash_aliases": "shellscript",
+            ".profile": "shellscript",
+            ".envrc": "shellscript",
+            "bashrc": "shellscript",
+            "PKGBUILD": "shellscript",
+            "APKBUILD": "shellscript",
+        },
+        aliases=("bash-language-server", "bashls"),
+        markers=(".shellcheckrc", "shellcheckrc"),
+        commands=(("bash-language-server", "start"),),
+        # No page on the network explains what is hovered over.
+        settings={
+            "bashIde": {
+                "globPattern": "**/*@(.sh|.inc|.bash|.command)",
+                "backgroundAnalysisMaxFiles": 500,
+                "shellcheckPath": "shellcheck",
+                "shellcheckArguments": "",
+                "explainshellEndpoint": "",
+                "includeAllWorkspaceSymbols": False,
+                "enableSourceErrorDiagnostics": False,
+                "logLevel": "warning",
+            }
+        },
+        install={
+            "npm": "npm install -g bash-language-server",
+            "brew": "brew install bash-language-server",
+        },
+        quirks=(
+            "Finds mistakes only with `shellcheck` on PATH.",
+            "Wants the whole text with every change.",
+            "Does not end when its input does.",
+        ),
+        verified="5.8.1",
+    ),
+    Definition(
+        id="intelephense",
+        family="php",
+        languages={".php": "php", ".phtml": "php", ".phpt": "php", ".php5": "php"},
+        aliases=("php", "php intelephense"),
+        markers=("composer.json", "composer.lock", ".php-version"),
+        commands=(("intelephense", "--stdio"),),
+        settings={"intelephense": {"telemetry": {"enabled": False}}},
+        install={"npm": "npm install -g intelephense"},
+        quirks=(
+            "Publishes without a version.",
+            "Keeps its index in a folder for temporary files.",
+            "Implementations, renames and more need a licence.",
+        ),
+        verified="1.18.5",
+    ),
+    Definition(
+        id="ruby-lsp",
+        family="ruby",
+        languages={**_RUBY, ".erb": "erb", ".rbi": "ruby", ".rbs": "rbs"},
+        aliases=("ruby",),
+        markers=_RUBY_MARKERS,
+        commands=(("ruby-lsp",),),
+        install={"gem": "gem install ruby-lsp"},
+        readiness="progress",
+        initialize_timeout_ms=60_000,
+        quirks=(
+            "Runs the project's bundle, and writes a folder `.ruby-lsp` into the project.",
+            "Mistakes other than those of syntax need the project's own linter.",
+        ),
+    ),
+    Definition(
+        id="solargraph",
+        family="ruby",
+        languages=_RUBY,
+        markers=(*_RUBY_MARKERS, ".solargraph.yml"),
+        commands=(("solargraph", "stdio"),),
+        settings={"solargraph": {"diagnostics": True}},
+        install={"gem": "gem install solargraph"},
+        initialize_timeout_ms=45_000,
+    ),
+    Definition(
+        id="elixir-ls",
+        family="elixir",
+        languages={
+            ".ex": "elixir",
+            ".exs": "elixir",
+            ".eex": "eex",
+            ".heex": "phoenix-heex",
+            ".leex": "html-eex",
+            ".sface": "surface",
+        },
+        aliases=("elixir",),
+        markers=("mix.exs", "mix.lock"),
+        # An umbrella has one above those of its applications; what it depends on lies below it.
+        outermost=("mix.exs",),
+        commands=(("elixir-ls",), ("language_server.sh",)),
+        # Success types take many minutes at the first start.
+        settings={"elixirLS": {"dialyzerEnabled": False, "fetchDeps": False}},
+        install={
+            "brew": "brew install elixir-ls",
+            "nix": "nix profile install nixpkgs#elixir-ls",
+        },
+        readiness="progress",
+        initialize_timeout_ms=60_000,
+        quirks=(
+            "Compiles the project, into a folder `.elixir_ls` in it.",
+            "The archive of the project has it as `language_server.sh`.",
+        ),
+    ),
+)

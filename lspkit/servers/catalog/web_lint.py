@@ -1,0 +1,109 @@
+"""Linters for the browser and for Node. Each runs only in a project that is set up for it."""
+
+from __future__ import annotations
+
+from lspkit.servers.catalog.web import SCRIPT
+from lspkit.servers.definition import Definition
+
+_ESLINT_CONFIG = (
+    "eslint.config.js",
+    "eslint.config.mjs",
+    "eslint.config.cjs",
+    "eslint.config.ts",
+    "eslint.config.mts",
+    "eslint.config.cts",
+    ".eslintrc",
+    ".eslintrc.js",
+    ".eslintrc.cjs",
+    ".eslintrc.json",
+    ".eslintrc.yaml",
+    ".eslintrc.yml",
+)
+_BIOME_CONFIG = ("biome.json", "biome.jsonc", ".biome.json", ".biome.jsonc")
+_OXLINT_CONFIG = (".oxlintrc.json", ".oxlintrc.jsonc", "oxlint.config.ts")
+
+WEB_LINT: tuple[Definition, ...] = (
+    Definition(
+        id="eslint",
+        family="eslint",
+        role="lint",
+        languages={**SCRIPT, ".vue": "vue", ".svelte": "svelte", ".astro": "astro"},
+        markers=_ESLINT_CONFIG,
+        only_with=_ESLINT_CONFIG,
+        commands=(("vscode-eslint-language-server", "--stdio"),),
+        # It asks for one nameless section and reads all of this without looking whether it is
+        # there: what is left out makes its answers fail.
+        settings={
+            "validate": "on",
+            "run": "onType",
+            "nodePath": None,
+            "packageManager": None,
+            "workingDirectory": {"mode": "location"},
+            "options": {},
+            "experimental": {},
+            "useESLintClass": False,
+            "problems": {"shortenToSingleLine": False},
+            "rulesCustomizations": [],
+            "quiet": False,
+            "onIgnoredFiles": "off",
+            "format": False,
+            "codeAction": {
+                "disableRuleComment": {
+                    "enable": True,
+                    "location": "separateLine",
+                    "commentStyle": "line",
+                },
+                "showDocumentation": {"enable": True},
+            },
+            "codeActionOnSave": {"mode": "all"},
+        },
+        install={"npm": "npm install -g vscode-langservers-extracted"},
+        quirks=(
+            "Diagnostics only when asked.",
+            "Runs the project's own eslint, and its configuration.",
+            "Answers with an empty list where eslint is missing or its configuration is broken.",
+        ),
+        verified="4.10.0",
+    ),
+    Definition(
+        id="biome",
+        family="biome",
+        role="lint",
+        languages={
+            **SCRIPT,
+            ".json": "json",
+            ".jsonc": "jsonc",
+            ".css": "css",
+            ".graphql": "graphql",
+            ".gql": "graphql",
+            ".vue": "vue",
+            ".svelte": "svelte",
+            ".astro": "astro",
+        },
+        markers=_BIOME_CONFIG,
+        only_with=_BIOME_CONFIG,
+        commands=(("biome", "lsp-proxy"),),
+        install={
+            "npm": "npm install -g @biomejs/biome",
+            "brew": "brew install biome",
+        },
+        quirks=(
+            "Starts a process in the background that does the work, or finds one that runs.",
+            "The npm package is a Node process around the real one.",
+        ),
+        verified="2.6.6",
+    ),
+    Definition(
+        id="oxlint",
+        family="oxlint",
+        role="lint",
+        languages={**SCRIPT, ".vue": "vue", ".svelte": "svelte", ".astro": "astro"},
+        markers=_OXLINT_CONFIG,
+        only_with=_OXLINT_CONFIG,
+        commands=(("oxlint", "--lsp"), ("oxc_language_server",)),
+        initialization={"settings": {"run": "onType"}},
+        install={"npm": "npm install -g oxlint", "brew": "brew install oxlint"},
+        quirks=("Wants the whole text with every change.",),
+        verified="1.93.0",
+    ),
+)
