@@ -10,7 +10,6 @@ import itertools
 import re
 from typing import Any
 
-import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -180,7 +179,6 @@ def test_the_text_is_right_again_after_any_interrupt(
 
 
 @given(st.data(), ENCODINGS, KINDS)
-@pytest.mark.xfail(strict=True, reason="opened twice")
 def test_the_text_is_right_again_after_an_interrupt_that_lost_an_eviction(
     data: st.DataObject, encoding: Encoding, kind: int
 ) -> None:

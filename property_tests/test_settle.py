@@ -42,9 +42,9 @@ def test_never_settled_by_a_push_older_than_the_version(target, push, now):
     decision = settle(target, push, now)
     if isinstance(decision, Settled):
         assert decision.push is push
+        assert push.at > target.written_at
         if push.version is None:
             assert decision.how == "quiet"
-            assert push.at > target.written_at
         else:
             assert decision.how == "version"
             assert push.version >= target.version
@@ -59,11 +59,29 @@ def test_never_waits_past_the_deadline_nor_for_the_past(target, push, now):
         assert not isinstance(decision, Wait)
 
 
-@given(TARGETS, PUSHES, TIMES, TIMES)
-def test_once_settled_it_stays_settled(target, push, now, later):
+@st.composite
+def spoken(draw: st.DrawFn) -> tuple[Target, Push]:
+    """A target, and a push that speaks of it."""
+    target = draw(TARGETS)
+    version = draw(st.none() | st.integers(0, 3).map(lambda more: target.version + more))
+    at = target.written_at + draw(st.floats(0.001, 20))
+    return target, Push("file:///a", version, b"[]", at, 1)
+
+
+@given(spoken(), TIMES, TIMES)
+def test_once_settled_it_stays_settled(pair, patience, later):
+    target, push = pair
+    now = push.at + patience
     first = settle(target, push, now)
-    assume(isinstance(first, Settled))
-    assert settle(target, push, now + later) == first
+    if isinstance(first, Settled):
+        assert settle(target, push, now + later) == first
+
+
+@given(spoken())
+def test_a_push_that_speaks_of_the_text_is_settled_by_silence_or_the_deadline(pair):
+    target, push = pair
+    for now in (push.at + target.debounce, max(push.at, min(target.deadline, 1e9))):
+        assert isinstance(settle(target, push, now), Settled)
 
 
 @given(TARGETS, st.none() | PUSHES, TIMES, TIMES)
@@ -85,10 +103,8 @@ def test_whoever_waits_as_told_gets_a_decision(target, push, now):
 
 @given(TARGETS, PUSHES, TIMES)
 def test_a_push_about_something_older_changes_nothing(target, push, now):
-    if push.version is None:
-        assume(push.at <= target.written_at)
-    else:
-        assume(push.version < target.version)
+    older = push.version is not None and push.version < target.version
+    assume(older or push.at <= target.written_at)
     assert settle(target, push, now) == settle(target, None, now)
 
 

@@ -121,7 +121,9 @@ class Documents:
             notes = [*self._closing(document, options), *self._opening(document, options)]
             notes += self._saving(document, options)  # the one that went with a lost change
         elif document.text.value == text.value:
-            written, document.stamp = document.stamp is None and stamp is not None, stamp
+            if stamp is None:
+                return document, []  # a text that is on disk as well
+            written, document.stamp = document.stamp is None, stamp
             # What was only shown before is now on disk.
             return document, self._saving(document, options) if written else []
         else:
