@@ -33,15 +33,14 @@ class PositionRequest(FileRequest[T_co], Generic[T_co], frozen=True, kw_only=Tru
     symbol: str | None = None
 
     def __post_init__(self) -> None:
-        for name in ("line", "column"):
-            value = getattr(self, name)
+        line, column, symbol = self.line, self.column, self.symbol
+        for name, value in (("line", line), ("column", column)):
             if value is not None and (type(value) is not int or value < 1):
                 raise PositionError(
                     f"{name} is {value!r}: a whole number from 1 is needed", bounds="1 or more"
                 )
-        by_number = self.line is not None and self.column is not None and self.symbol is None
-        by_symbol = bool(self.symbol) and self.column is None
-        if not by_number and not by_symbol:
+        by_number = line is not None and column is not None and symbol is None
+        if not by_number and not (symbol and column is None):
             raise PositionError(
                 "a position is a line and a column, or a symbol, or a line and a symbol",
                 bounds="line and column, or symbol, or line and symbol",

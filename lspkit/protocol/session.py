@@ -62,6 +62,10 @@ TRANSITIONS: dict[tuple[State, str], State] = {
 }
 
 
+_WHILE_RUNNING = frozenset(
+    action for (before, action), after in TRANSITIONS.items() if before is after is State.RUNNING
+)
+
 #: By the names that the protocol has for them.
 ENCODINGS: dict[str, Encoding] = {"utf-8": "utf-8", "utf-16": "utf-16", "utf-32": "utf-32"}
 
@@ -250,6 +254,8 @@ class Session:
     # Inside
 
     def _move(self, action: str) -> None:
+        if self.state is State.RUNNING and action in _WHILE_RUNNING:
+            return  # on the way of every request: hashing an enum member is slow
         state = TRANSITIONS.get((self.state, action))
         if state is None:
             raise ProtocolError(f"{action} is not possible while the session is {self.state.value}")

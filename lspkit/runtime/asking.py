@@ -60,7 +60,8 @@ class Asking:
             for server in able:
                 until = time.monotonic() + self.request_timeout(server)
                 try:
-                    yield from self.room(server, call, effect.method, until)
+                    if server.connection is not None and not server.connection.has_room():
+                        yield from self.room(server, effect.method, until)
                     flying.append((server, self._send(server, file, effect), until))
                 except ServerBroken as problem:
                     failures.append(problem)
@@ -142,7 +143,7 @@ class Asking:
             if outcome is Outcome.CANCELLED or time.monotonic() >= call.deadline:
                 self._raise_unless_done(outcome, server, "", began)
 
-    def room(self, server: Server, call: Call, method: str, until: float) -> Steps[None]:
+    def room(self, server: Server, method: str, until: float) -> Steps[None]:
         """Wait until the server's queue takes more: it may have stopped reading."""
         connection = server.connection
         if connection is None or connection.has_room():

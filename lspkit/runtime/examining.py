@@ -86,7 +86,7 @@ class Examining:
             return
         job.began = time.monotonic()
         try:
-            yield from self._asking.room(server, call, PULL, call.deadline)
+            yield from self._asking.room(server, PULL, call.deadline)
             self._asking.refresh(server)
             if server.session.supports(PULL, key_of(server, file)):
                 job.tickets = _pulls(server, file, text)

@@ -143,8 +143,11 @@ class Files:
         found = _stat(path)
         if found is None:
             return None
+        stamp, known = stamp_of(found), self._contents.get(path)
+        if known is not None and known.aged and known.stamp == stamp:
+            return known.text
         try:
-            return self.read(File(path, "", stamp_of(found))).text
+            return self.read(File(path, "", stamp)).text
         except PathError:
             return None
 

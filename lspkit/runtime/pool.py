@@ -94,13 +94,16 @@ class Pool:
 
     def servers_for(self, path: str) -> list[Server]:
         """The servers of a file, started if need be; they may not be ready yet."""
-        now, variable = self._clock(), os.environ.get("PATH", "")
+        now = self._clock()
         known = self._serving.get(path)
-        if known is not None and now < known[0] and variable == known[1]:
-            if isinstance(known[2], LspkitError):
-                raise known[2]
-            if all(one.usable for one in known[2]):
-                return known[2]
+        if known is not None and now < known[0]:
+            found = known[2]
+            if isinstance(found, list):
+                if all(one.failure is None and not one.closing for one in found):
+                    return found
+            elif os.environ.get("PATH", "") == known[1]:
+                raise found
+        variable = os.environ.get("PATH", "")
         try:
             servers, complete = self._start_for(path)
         except (NoServer, ServerUnavailable) as problem:

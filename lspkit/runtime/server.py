@@ -375,8 +375,11 @@ class Server:
     # What the reader hands on
 
     def _on_event(self, event: events.Event) -> None:
+        if isinstance(event, events.Answered):
+            event.tag.complete(event)
+            return
         match event:
-            case events.Answered() | events.Failed() if event.method not in ("initialize",):
+            case events.Failed() if event.tag is not None:
                 event.tag.complete(event)
             case events.Initialized():
                 self._came_up()

@@ -48,6 +48,11 @@ class Definition(msgspec.Struct, frozen=True, kw_only=True):
     initialize_timeout_ms: int | None = None
     #: Seconds that a start of it may take until the progress of loading begins.
     load_begins: float = 1.0
+    #: A notification that says that the project is loaded, and what its params hold then. Surer
+    #: than progress, which comes in pieces with nothing going on in between.
+    ready_by: tuple[str, dict[str, Any]] | None = None
+    #: Capabilities that only this server knows, told to it as `experimental`.
+    experimental: dict[str, Any] = {}
     #: What is odd about it, in words, for the reference and for readers of this table.
     quirks: tuple[str, ...] = ()
     #: Units of columns that it is offered; fewer for a server that gets one of them wrong.

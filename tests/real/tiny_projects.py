@@ -1,12 +1,15 @@
 """The smallest project that each server has something to say about.
 
-Only data lives here. A row has the files, the one that is asked about, and what the server has to
+A row has the files, the one that is asked about, and what the server has to
 say: the name of a symbol in it, or a piece of a finding.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from tests.real_servers import NODE_MODULES
 
 
 @dataclass(frozen=True)
@@ -18,11 +21,17 @@ class Tiny:
     #: Part of the message of a finding that it must report.
     finding: str = ""
     #: Packages of the servers' folder that the project links to as its own.
-    links: tuple[str, ...] = field(default=())
+    links: tuple[str, ...] = ()
 
-
-def _with(tiny: Tiny, **more: str) -> Tiny:
-    return Tiny(tiny.files, tiny.main, tiny.symbol, more["finding"], tiny.links)
+    def write(self, folder: Path) -> None:
+        for name, text in self.files.items():
+            file = folder / name
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(text, encoding="utf-8")
+        modules = folder / "node_modules"
+        for package in self.links:
+            modules.mkdir(exist_ok=True)
+            (modules / package).symlink_to(NODE_MODULES / package)
 
 
 _PYTHON = Tiny(
@@ -42,11 +51,11 @@ _SCRIPT = Tiny(
 _STYLE = "a { color: red; b c d }\n"
 
 TINY: dict[str, Tiny] = {
-    "basedpyright": _with(_PYTHON, finding='"int"'),
-    "pyright": _with(_PYTHON, finding='"int"'),
-    "ty": _with(_PYTHON, finding="Return type"),
-    "pyrefly": _with(_PYTHON, finding="not assignable"),
-    "zuban": _with(_PYTHON, finding="Incompatible return"),
+    "basedpyright": replace(_PYTHON, finding='"int"'),
+    "pyright": replace(_PYTHON, finding='"int"'),
+    "ty": replace(_PYTHON, finding="Return type"),
+    "pyrefly": replace(_PYTHON, finding="not assignable"),
+    "zuban": replace(_PYTHON, finding="Incompatible return"),
     "ruff": Tiny({"main.py": "import os\n"}, "main.py", finding="imported but unused"),
     "typescript": _SCRIPT,
     "vtsls": _SCRIPT,
@@ -101,16 +110,10 @@ TINY: dict[str, Tiny] = {
         "area",
         "undeclared",
     ),
-    "jdtls": Tiny(
-        {"Main.java": "class Main {\n  int area() { return missing; }\n}\n"},
-        "Main.java",
-        "Main",
-        "missing",
-    ),
     "bash": Tiny(
         {"main.sh": "#!/bin/bash\narea() {\n  echo $1\n}\narea 2\n"}, "main.sh", "area", "quote"
     ),
-    "yaml": Tiny({"main.yaml": "area: 1\nlist: [1, 2\n"}, "main.yaml", "area", "flow"),
+    "yaml": Tiny({"main.yaml": "area: 1\nlist: [1, 2\n"}, "main.yaml", "area", "Flow sequence"),
     "json": Tiny({"main.json": '{"area": 1,}\n'}, "main.json", "area", "Trailing comma"),
     "html": Tiny(
         {"main.html": "<html><body><style>a { colour }</style></body></html>\n"},
@@ -133,7 +136,7 @@ TINY: dict[str, Tiny] = {
     "svelte": Tiny(
         {
             "package.json": "{}\n",
-            "main.svelte": '<script lang="ts">\n  let area: number = "x";\n</script>\n\n<p>{area}</p>\n',
+            "main.svelte": '<script lang="ts">\n  let area: number = "x";\n</script>\n<p>{area}</p>\n',
         },
         "main.svelte",
         "script",
@@ -142,15 +145,13 @@ TINY: dict[str, Tiny] = {
     "intelephense": Tiny(
         {
             "composer.json": "{}\n",
-            "main.php": "<?php\nfunction area(): int {\n    return missing();\n}\n",
+            "main.php": "<?php\nfunction area(): int {\n    return 1;\n}\n",
         },
         "main.php",
         "area",
-        "Undefined function",
     ),
     "dockerfile": Tiny(
         {"Dockerfile": "FROM scratch\nWHAT is\n"}, "Dockerfile", "FROM", "Unknown instruction"
     ),
-    "taplo": Tiny({"main.toml": "area = 1\narea = 2\n"}, "main.toml", "area", "conflict"),
-    "tombi": Tiny({"main.toml": "area = 1\narea = 2\n"}, "main.toml", "area", "duplicate"),
+    "tombi": Tiny({"main.toml": "area = 1\narea = 2\n"}, "main.toml", finding="duplicate"),
 }

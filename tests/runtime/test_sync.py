@@ -144,7 +144,6 @@ def test_a_text_is_for_one_call_and_then_the_disk_counts_again(tmp_path, scripte
     assert log.complaints() == []
 
 
-@pytest.mark.xfail(strict=True, reason="a didSave, though nothing was written")
 def test_a_text_that_equals_the_disk_sends_nothing(tmp_path, scripted):
     argv = scripted(Script())
     with workspace(tmp_path, argv) as ws:

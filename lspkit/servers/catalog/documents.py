@@ -83,7 +83,7 @@ DOCUMENTS: tuple[Definition, ...] = (
             "cargo": "cargo install --features lsp --locked taplo-cli",
             "brew": "brew install taplo",
         },
-        quirks=("Some packages of it come without the server.",),
+        quirks=("The programs of npm and pip come without the server.",),
     ),
     Definition(
         id="tombi",

@@ -19,7 +19,6 @@ JVM: tuple[Definition, ...] = (
         aliases=("java",),
         markers=(*_BUILD, ".project", ".classpath"),
         outermost=_TOP,
-        # The launcher keeps its data in a cache folder that it names after the root.
         commands=(("jdtls",),),
         install={
             "brew": "brew install jdtls",
@@ -27,6 +26,7 @@ JVM: tuple[Definition, ...] = (
         },
         readiness="progress",
         load_begins=3.0,
+        ready_by=("language/status", {"type": "ServiceReady"}),
         initialize_timeout_ms=60_000,
         quirks=(
             "Needs Java 21 or newer to run, whatever the project is built with.",
@@ -35,7 +35,9 @@ JVM: tuple[Definition, ...] = (
             "Publishes about closed files and about the project itself, too.",
             "Does not end when its input does.",
             "Answers `shutdown` with something other than null.",
+            "Its launcher names the folder for its data after the last part of the root only.",
         ),
+        verified="1.60.0",
     ),
     Definition(
         id="kotlin-lsp",

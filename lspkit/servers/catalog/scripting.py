@@ -113,8 +113,12 @@ SCRIPTING: tuple[Definition, ...] = (
             "npm": "npm install -g bash-language-server",
             "brew": "brew install bash-language-server",
         },
+        # It reads no file before it has its settings, and says nothing when that is.
+        readiness="progress",
+        load_begins=0.5,
         quirks=(
             "Finds mistakes only with `shellcheck` on PATH.",
+            "Answers with nothing for a moment after its start.",
             "Wants the whole text with every change.",
             "Does not end when its input does.",
         ),

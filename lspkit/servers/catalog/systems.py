@@ -50,6 +50,8 @@ SYSTEMS: tuple[Definition, ...] = (
             "brew": "brew install rust-analyzer",
         },
         readiness="progress",
+        ready_by=("experimental/serverStatus", {"quiescent": True}),
+        experimental={"serverStatusNotification": True},
         quirks=(
             "Answers from an unfinished project: its first report may be empty.",
             "Publishes several times for one version, and the first may hold the old findings.",

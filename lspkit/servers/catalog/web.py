@@ -207,7 +207,6 @@ PAGES: tuple[Definition, ...] = (
             "Crashes with TypeScript 7.",
             "Publishes the same twice.",
         ),
-        verified="3.3.11",
     ),
     Definition(
         id="svelte",

@@ -101,6 +101,7 @@ WEB_LINT: tuple[Definition, ...] = (
         markers=_OXLINT_CONFIG,
         only_with=_OXLINT_CONFIG,
         commands=(("oxlint", "--lsp"), ("oxc_language_server",)),
+        # Told so late as when it asks, it has answered the first question with an empty list.
         initialization={"settings": {"run": "onType"}},
         install={"npm": "npm install -g oxlint", "brew": "brew install oxlint"},
         quirks=("Wants the whole text with every change.",),

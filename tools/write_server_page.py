@@ -1,0 +1,84 @@
+"""Writes the reference of the built-in servers: python tools/write_server_page.py [FILE]
+
+All of it comes from the table that lspkit itself goes by; a test compares the committed page with
+a new one.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from lspkit.servers.built_in import BUILT_IN
+from lspkit.servers.definition import Definition
+
+PAGE = Path(__file__).resolve().parent.parent / "docs" / "servers.md"
+
+HEAD = """\
+# Built-in servers
+
+<!-- Written by tools/write_server_page.py from lspkit/servers/catalog. Change it there. -->
+
+These work without any configuration as soon as their program is found. Of several type checkers
+for one language the first in this list runs. Linters run beside it, in projects that are set up
+for them. *Tested with* names the version that answered lspkit's own tests; where it says
+*documentation*, the entry was written from what the server's authors say, and nobody has tried it
+here yet.
+"""
+
+
+def code(words: tuple[str, ...] | list[str]) -> str:
+    """Each word as code, with commas."""
+    return ", ".join(f"`{word}`" for word in words)
+
+
+def languages(definition: Definition) -> list[str]:
+    """Its language ids, each once."""
+    return list(dict.fromkeys(definition.languages.values()))
+
+
+def summary() -> str:
+    """One line for each server."""
+    lines = ["| server | languages | kind | tested with |", "| --- | --- | --- | --- |"]
+    for one in BUILT_IN:
+        kind = "linter" if one.role == "lint" else "type checker"
+        cells = (f"[{one.id}](#{one.id})", ", ".join(languages(one)), kind, one.verified)
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def section(one: Definition) -> str:
+    """All that is known about one server."""
+    rows = {
+        "Files": code(list(one.languages)),
+        "Command": " or ".join(f"`{' '.join(command)}`" for command in one.commands),
+        "Other names": code(one.aliases),
+        "Root": code(one.markers) or "the workspace",
+        "Root, outermost first": code(one.outermost),
+        "Only with": code(one.only_with),
+        "Not with": code(one.kept_out_by),
+        "Tested with": one.verified,
+    }
+    lines = [f"## {one.id}", ""]
+    lines += [f"- {name}: {value}" for name, value in rows.items() if value]
+    lines += ["", "Install:", ""]
+    lines += [f"- {manager}: `{command}`" for manager, command in one.install.items()]
+    if one.quirks:
+        lines += ["", "Good to know:", ""]
+        lines += [f"- {quirk}" for quirk in one.quirks]
+    return "\n".join(lines)
+
+
+def page() -> str:
+    """The whole page."""
+    return "\n\n".join([HEAD.rstrip(), summary(), *map(section, BUILT_IN)]) + "\n"
+
+
+def main() -> None:
+    """Write it."""
+    file = Path(sys.argv[1]) if len(sys.argv) > 1 else PAGE
+    file.write_text(page(), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
