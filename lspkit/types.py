@@ -36,8 +36,10 @@ def shown(path: Path | None, uri: str = "") -> str:
 
 
 def one_line(text: str) -> str:
-    """The text without line breaks."""
-    return text if text.isprintable() else "␤".join(text.splitlines())
+    """The text with whatever breaks lines, moves the cursor or hides escaped."""
+    if text.isprintable():
+        return text
+    return "".join(one if one.isprintable() else ascii(one)[1:-1] for one in text)
 
 
 class Value(msgspec.Struct, frozen=True):

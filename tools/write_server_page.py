@@ -19,9 +19,9 @@ HEAD = """\
 
 <!-- Written by tools/write_server_page.py from lspkit/servers/catalog. Change it there. -->
 
-These work without any configuration as soon as their program is found. Of several type checkers
-for one language the first in this list runs. Linters run beside it, in projects that are set up
-for them. *Tested with* names the version that answered lspkit's own tests; where it says
+These work without any configuration as soon as their program is found. Of several servers for one
+language the first in this list runs. Linters run beside it, those of the web only in projects that
+are set up for them. *Tested with* names the version that answered lspkit's own tests; where it says
 *documentation*, the entry was written from what the server's authors say, and nobody has tried it
 here yet.
 """
@@ -41,7 +41,7 @@ def summary() -> str:
     """One line for each server."""
     lines = ["| server | languages | kind | tested with |", "| --- | --- | --- | --- |"]
     for one in BUILT_IN:
-        kind = "linter" if one.role == "lint" else "type checker"
+        kind = "linter" if one.role == "lint" else "language"
         cells = (f"[{one.id}](#{one.id})", ", ".join(languages(one)), kind, one.verified)
         lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines)

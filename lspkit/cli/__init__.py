@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import os
+import io
 import sys
 from collections.abc import Callable, Sequence
 
-from lspkit.cli.statuses import CLEAN, INTERRUPTED, USAGE
+from lspkit.cli.statuses import INTERRUPTED, USAGE
 from lspkit.errors import LspkitError
 from lspkit.version import VERSION
 
@@ -20,19 +20,16 @@ def main(argv: Sequence[str] | None = None) -> int:
     if run is None:
         parser.print_help()
         return USAGE
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # names of files may be any bytes
     try:
-        status = run(arguments)
-        sys.stdout.flush()
-        return status
+        return run(arguments)
     except LspkitError as problem:
         if arguments.debug:
             raise
         print(f"lspkit: {problem}", file=sys.stderr)
         return USAGE
-    except BrokenPipeError:
-        # The reader has seen enough. Python would complain once more while it ends.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return CLEAN
     except KeyboardInterrupt:
         return INTERRUPTED
 

@@ -12,6 +12,7 @@ from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
 
+from lspkit.cli.saying import say
 from lspkit.cli.statuses import CLEAN, FINDINGS, UNKNOWN
 from lspkit.cli.walking import files_below, workspace_of
 from lspkit.diagnostics.report import Report
@@ -29,13 +30,16 @@ def run(arguments: argparse.Namespace) -> int:
     config = {"diagnostics": {"includeSeverities": severities}}
     with Workspace(arguments.root or workspace_of(arguments.paths), config=config) as ws:
         reports, skipped = _check_all(ws, arguments.paths, arguments.timeout)
-    if arguments.format == "json":
-        skipped_plain = [{"path": str(path), "reason": why} for path, why in skipped.items()]
-        plain = {"reports": [one.to_dict() for one in reports], "skipped": skipped_plain}
-        print(json.dumps(plain, indent=1, ensure_ascii=False))
-    else:
-        _print(reports, skipped)
+    say(_as_json(reports, skipped) if arguments.format == "json" else _as_text(reports, skipped))
     return _status(reports, skipped)
+
+
+def _as_json(reports: list[Report], skipped: dict[Path, str]) -> str:
+    plain = {
+        "reports": [one.to_dict() for one in reports],
+        "skipped": [{"path": str(path), "reason": why} for path, why in skipped.items()],
+    }
+    return json.dumps(plain, indent=1, ensure_ascii=False)
 
 
 def _from_worst_to(mildest: str) -> list[str]:
@@ -85,11 +89,12 @@ def _progress(done: int, total: int, path: Path | None) -> None:
     print(f"\r\x1b[K{line}", end="", file=sys.stderr, flush=True)
 
 
-def _print(reports: list[Report], skipped: dict[Path, str]) -> None:
+def _as_text(reports: list[Report], skipped: dict[Path, str]) -> str:
+    lines: list[str] = []
     for report in reports:
         for finding in report.counted:
             by = f" [{', '.join(finding.servers)}]" if finding.servers else ""
-            print(f"{finding}{by}")
+            lines.append(f"{finding}{by}")
     unknown = {one.path: one.why for one in reports if one.verdict is Verdict.UNKNOWN}
     for what, files in (("unknown", unknown), ("skipped", skipped)):
         reasons: dict[str, list[Path]] = {}
@@ -97,8 +102,8 @@ def _print(reports: list[Report], skipped: dict[Path, str]) -> None:
             reasons.setdefault(why, []).append(path)
         for why, paths in reasons.items():
             more = f" and {len(paths) - 1} more" if len(paths) > 1 else ""
-            print(f"{what} {shown(paths[0])}{more}: {why}")
-    print(_summary(reports, skipped))
+            lines.append(f"{what} {shown(paths[0])}{more}: {why}")
+    return "\n".join([*lines, _summary(reports, skipped)])
 
 
 def _summary(reports: list[Report], skipped: dict[Path, str]) -> str:

@@ -3,35 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 
 from lspkit.protocol.text import Encoding
+
+Milliseconds = Annotated[int, msgspec.Meta(ge=1)]
 
 
 class Timing(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
     """How long to wait for what, in milliseconds."""
 
     #: From the start of a server to its answer to `initialize`.
-    initialize_timeout_ms: int = 15_000
+    initialize_timeout_ms: Milliseconds = 15_000
     #: For one request, from the moment when the server is ready.
-    request_timeout_ms: int = 10_000
+    request_timeout_ms: Milliseconds = 10_000
     #: For fresh diagnostics after an edit, in hooks and tools.
-    diagnostics_wait_timeout_ms: int = 3_000
+    diagnostics_wait_timeout_ms: Milliseconds = 3_000
     #: The same, at the first touch of a server that is starting.
-    first_touch_timeout_ms: int = 10_000
+    first_touch_timeout_ms: Milliseconds = 10_000
     #: How long a server must be quiet where silence is the only sign that it is done.
-    debounce_ms: int = 150
+    debounce_ms: Annotated[int, msgspec.Meta(ge=0)] = 150
     #: A server that nobody asked for so long is stopped; 0 means never.
-    idle_shutdown_ms: int = 0
+    idle_shutdown_ms: Annotated[int, msgspec.Meta(ge=0)] = 0
 
 
 class ServerTiming(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
     """What one server has differently."""
 
-    initialize_timeout_ms: int | None = None
-    request_timeout_ms: int | None = None
+    initialize_timeout_ms: Milliseconds | None = None
+    request_timeout_ms: Milliseconds | None = None
 
 
 class ServerConfig(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
@@ -65,8 +67,8 @@ class Security(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_field
 class Diagnosing(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
     """Which findings count, and how many are shown."""
 
-    include_severities: tuple[str, ...] = ("error",)
-    max_per_file: int = 20
+    include_severities: tuple[Literal["error", "warning", "info", "hint"], ...] = ("error",)
+    max_per_file: Annotated[int, msgspec.Meta(ge=0)] = 20
 
 
 class Restarting(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=True):

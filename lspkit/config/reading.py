@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
-from lspkit.config.model import Config
+from lspkit.config.model import Config, ServerConfig
 from lspkit.errors import ConfigError
+
+T = TypeVar("T")
 
 
 def read_config(given: Config | Mapping[str, Any] | str | os.PathLike[str] | None) -> Config:
@@ -30,22 +32,33 @@ def _load(file: str) -> Any:
             return json.load(stream)
     except OSError as problem:
         raise ConfigError(f"{file} cannot be read: {problem.strerror}", file=file) from None
-    except ValueError as problem:
+    except (ValueError, RecursionError) as problem:
         raise ConfigError(f"{file} is not valid JSON: {problem}", file=file) from None
 
 
 def _checked(values: Any, file: str | None) -> Config:
+    servers = values.get("lsp") if isinstance(values, dict) else None
+    if isinstance(servers, dict):
+        # One by one: msgspec does not say under which key it found a mistake.
+        read = {id: _convert(one, ServerConfig, file, f"lsp.{id}") for id, one in servers.items()}
+        values = {**values, "lsp": {}}
+        config = msgspec.structs.replace(_convert(values, Config, file, ""), lsp=read)
+    else:
+        config = _convert(values, Config, file, "")
+    _check_servers(config, file)
+    return config
+
+
+def _convert(values: Any, kind: type[T], file: str | None, above: str) -> T:
     try:
-        config = msgspec.convert(values, Config)
+        return msgspec.convert(values, kind)
     except msgspec.ValidationError as problem:
         expected, _, place = str(problem).partition(" - at `$")
-        place = place.rstrip("`").lstrip(".")
+        place = f"{above}{place.rstrip('`')}".lstrip(".")
         where = f"{file or 'config'}{': ' + place if place else ''}"
         raise ConfigError(
             f"{where}: {expected}", file=file, place=place, expected=expected
         ) from None
-    _check_servers(config, file)
-    return config
 
 
 def _check_servers(config: Config, file: str | None) -> None:

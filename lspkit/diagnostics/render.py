@@ -9,10 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from lspkit.types import Diagnostic, Verdict, shown
 
-#: So many findings of one file are shown.
+#: So many findings of one file are shown, unless the caller says otherwise.
 MOST = 20
 #: A message is cut after so many characters.
 LONGEST = 500
@@ -39,11 +40,17 @@ def line_of(finding: Diagnostic) -> str:
 
 def surviving(findings: Sequence[Diagnostic], most: int) -> list[Diagnostic]:
     """The worst ones, in line order."""
-    worst = sorted(findings, key=lambda one: (one.severity.rank, one.range))[:most]
-    return sorted(worst, key=lambda one: one.range)
+
+    def place(one: Diagnostic) -> tuple[Any, ...]:
+        return (one.range, one.message, one.code, one.source)
+
+    worst = sorted(findings, key=lambda one: (one.severity.rank, *place(one)))[:most]
+    return sorted(worst, key=lambda one: (*place(one), one.severity.rank))
 
 
-def render(path: Path, verdict: Verdict, findings: Sequence[Diagnostic], why: str) -> str:
+def render(
+    path: Path, verdict: Verdict, findings: Sequence[Diagnostic], why: str, most: int = MOST
+) -> str:
     """A report as text: what was found, or that nothing was, or that nobody knows and why."""
     name = plain(shown(path))
     if verdict.clean:
@@ -52,9 +59,9 @@ def render(path: Path, verdict: Verdict, findings: Sequence[Diagnostic], why: st
         return f"{name}: unknown ({plain(why)})" if why else f"{name}: unknown"
     only_errors = all(one.severity.value == "error" for one in findings)
     what = "errors" if only_errors else "findings"
-    lines = [line_of(one) for one in surviving(findings, MOST)]
-    if len(findings) > MOST:
-        lines.append(f"... and {len(findings) - MOST} more")
+    lines = [line_of(one) for one in surviving(findings, most)]
+    if len(findings) > most:
+        lines.append(f"... and {len(findings) - most} more")
     quoted = name.replace('"', "&quot;")
     heading = f"LSP {what} detected in this file, please fix:"
     return "\n".join([heading, f'<diagnostics file="{quoted}">', *lines, "</diagnostics>"])

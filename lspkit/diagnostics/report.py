@@ -46,9 +46,11 @@ class Report(Value, frozen=True):
     remaining: list[Diagnostic] | None = None
     #: Which severities the verdict goes by.
     severities: tuple[str, ...] = ("error",)
+    #: So many findings are shown as text.
+    most: int = 20
 
     def __str__(self) -> str:
-        return render(self.path, self.verdict, self.counted, self.why)
+        return render(self.path, self.verdict, self.counted, self.why, self.most)
 
     @property
     def counted(self) -> list[Diagnostic]:

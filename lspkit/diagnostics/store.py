@@ -42,8 +42,12 @@ class Store:
 
     def known(self) -> list[Push]:
         """The newest push of every file that the server has something to say about."""
-        return [push for push in self._pushes.values() if push.items.strip() not in (b"[]", b"")]
+        return [push for push in self._pushes.values() if not _is_empty(push.items)]
 
     def forget(self) -> None:
         """The server is gone."""
         self._pushes.clear()
+
+
+def _is_empty(items: bytes) -> bool:
+    return items.translate(None, b" \t\r\n") in (b"[]", b"", b"null")

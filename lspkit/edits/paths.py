@@ -81,6 +81,11 @@ def written(given: str | os.PathLike[str], root: str) -> str:
     text = os.fspath(given)
     if "\0" in text:
         raise PathError("a path cannot contain a NUL character", code="ENOENT", path=text)
+    try:
+        os.fsencode(text)
+    except UnicodeEncodeError:
+        message = f"{text!r} is no name that a file can have"
+        raise PathError(message, code="ENOENT", path=text) from None
     path = os.path.join(root, text)
     if text.startswith("@") and not os.path.lexists(path):
         path = os.path.join(root, text[1:])

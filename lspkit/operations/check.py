@@ -28,16 +28,19 @@ def check(request: Check) -> Generator[Effect, Any, Report]:
     """A report about the file as it is now, or as `text` has it."""
     found: Examination = yield Examine(request.path, request.text)
     merged: dict[tuple[Any, ...], Diagnostic] = {}
+    servers: list[Evidence] = []
     for examined in found.servers:
-        if examined.view is None:
-            continue
-        reply = Reply(examined.server, b"", examined.view)
-        for finding in (yield from findings(reply, found.uri, examined.lists)):
+        read: list[Diagnostic] = []
+        unreadable = 0
+        if examined.view is not None:
+            reply = Reply(examined.server, b"", examined.view)
+            read, unreadable = yield from findings(reply, found.uri, examined.lists)
+        servers.append(_evidence(examined, unreadable))
+        for finding in read:
             key = (finding.range, finding.message)
             known = merged.get(key)
             merged[key] = finding if known is None else _both(known, finding)
     diagnostics = [merged[key] for key in sorted(merged)]
-    servers = [_evidence(one) for one in found.servers]
     counted = [one for one in diagnostics if one.severity.value in found.severities]
     return Report(
         path=found.path,
@@ -47,6 +50,7 @@ def check(request: Check) -> Generator[Effect, Any, Report]:
         servers=servers,
         duration=found.duration,
         severities=found.severities,
+        most=found.most,
     )
 
 
@@ -57,16 +61,21 @@ def _both(one: Diagnostic, other: Diagnostic) -> Diagnostic:
     return msgspec.structs.replace(worse, servers=servers)
 
 
-def _evidence(one: Examined) -> Evidence:
+def _evidence(one: Examined, unreadable: int) -> Evidence:
+    if unreadable:
+        # One of them may have been an error, so its silence about errors proves nothing.
+        reason = f"{unreadable} of its findings could not be read"
+        return Evidence(one.server, None, "none", one.duration, reason=reason)
     version = one.view.version if one.view is not None and one.how != "none" else None
     return Evidence(one.server, version, one.how, one.duration, one.timed_out, one.reason)
 
 
 def findings(
     reply: Reply, uri: str, lists: Iterable[bytes]
-) -> Generator[Effect, Any, list[Diagnostic]]:
-    """What a server's raw lists say about a file."""
-    wires = [wire for raw in lists for wire in read_diagnostics(raw).items]
+) -> Generator[Effect, Any, tuple[list[Diagnostic], int]]:
+    """What a server's raw lists say about a file, and how many findings make no sense."""
+    read = [read_diagnostics(raw) for raw in lists]
+    wires = [wire for one in read for wire in one.items]
     related = [
         place[0]
         for wire in wires
@@ -74,7 +83,8 @@ def findings(
         if (place := info.location.place) is not None
     ]
     translate = yield from translator(reply, [uri, *related])
-    return [_finding(wire, uri, reply.server, translate) for wire in wires]
+    found = [_finding(wire, uri, reply.server, translate) for wire in wires]
+    return found, sum(one.dropped for one in read)
 
 
 def _finding(wire: WireDiagnostic, uri: str, server: str, translate: Translator) -> Diagnostic:

@@ -96,6 +96,8 @@ class Examination(msgspec.Struct, frozen=True):
     servers: tuple[Examined, ...]
     severities: tuple[str, ...]
     duration: float
+    #: So many findings are shown.
+    most: int = 20
 
 
 class AskWorkspace(msgspec.Struct, frozen=True):

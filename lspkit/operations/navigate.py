@@ -93,7 +93,7 @@ def hover(request: Hover) -> Generator[Effect, Any, types.Hover | None]:
     for reply in replies:
         for told in read_hover(reply.result).items:
             texts += [text for text in told.texts if text not in texts]
-            if told.range is not None and range is None:
+            if told.texts and told.range is not None and range is None:
                 translate = yield from translator(reply, ())
                 range = translate.range(reply.view.text, told.range)
     return types.Hover(texts, range) if texts else None

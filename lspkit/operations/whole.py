@@ -94,7 +94,8 @@ def diagnostics(
     for report in reports:
         nowhere = View("", Text(""), 0, report.encoding)
         reply = Reply(report.server, b"", nowhere)
-        for finding in (yield from findings(reply, report.uri, (report.items,))):
+        found, _ = yield from findings(reply, report.uri, (report.items,))
+        for finding in found:
             if finding.path is not None:
                 by_file.setdefault(finding.path, []).append(finding)
     return {

@@ -1,21 +1,24 @@
-"""Asking the servers of a file, as a generator of waits.
+"""Asking the servers of a file, as generators of waits.
 
-The servers of a file start at the same time and are asked at the same time; waiting for them one
-after the other then takes as long as the slowest. A request's own time starts when its server is
-ready; the caller's covers everything.
+Each server of a file is asked by a generator of its own, from its start to its answer, and all run
+at the same time. A request's own time starts when its server is ready; the caller's covers all.
 """
 
 from __future__ import annotations
 
 import logging
 import time
+from collections.abc import Sequence
+from typing import TypeVar
 
 from lspkit.errors import (
     Cancelled,
     LspkitError,
     NoServer,
     RequestFailed,
+    RequestTimeout,
     ServerBroken,
+    ServerUnavailable,
     Unsupported,
 )
 from lspkit.operations import Ask, AskWorkspace, Reply, SyncFile
@@ -26,14 +29,19 @@ from lspkit.protocol.messages import CONTENT_MODIFIED, SERVER_CANCELLED
 from lspkit.protocol.text import Text
 from lspkit.runtime.files import File, Files
 from lspkit.runtime.pool import Pool
-from lspkit.runtime.server import Lost, Server, Ticket
-from lspkit.runtime.waiting import Call, Outcome, Steps, Waiter
+from lspkit.runtime.server import Build, Lost, Server, Ticket
+from lspkit.runtime.waiting import Call, Outcome, Steps, Waiter, together
 from lspkit.servers.walking import samples
 
 log = logging.getLogger("lspkit.runtime")
+T = TypeVar("T")
 
 #: A server that gave a request up because the text had moved on is asked again after so long.
 RETRY_AFTER = 0.02
+#: What may be wrong with one server while the others are well.
+OWN_FAULTS = (ServerBroken, ServerUnavailable, RequestFailed, RequestTimeout, Unsupported)
+#: For questions that are about no text.
+NO_TEXT = Text("")
 
 
 class Asking:
@@ -43,125 +51,121 @@ class Asking:
         self.files = files
         self.pool = pool
 
+    # The effects
+
     def ask(self, effect: Ask, call: Call) -> Steps[list[Reply]]:
         """Perform `Ask`."""
         file = self.files.locate(effect.path, may_be_missing=effect.text is not None)
-        ready, failures = yield from self.ready(file, effect.text, call)
+        servers, failures = self.pool.servers_for(file.path)
         if effect.server:
-            ready = [one for one in ready if one.id == effect.server]
-        able = [one for one in ready if _can(one, effect, file)]
-        if not able:
-            raise failures[0] if failures else unsupported(effect.method, ready)
-        if effect.unheard_of:
-            able = able[:1]
-        flying: list[tuple[Server, Ticket, float]] = []
-        replies: list[Reply] = []
-        try:
-            for server in able:
-                until = time.monotonic() + self.request_timeout(server)
-                try:
-                    if server.connection is not None and not server.connection.has_room():
-                        yield from self.room(server, effect.method, until)
-                    flying.append((server, self._send(server, file, effect), until))
-                except ServerBroken as problem:
-                    failures.append(problem)
-            for server, ticket, until in flying:
-                try:
-                    replies.append((yield from self._reply(server, ticket, effect, call, until)))
-                except (Cancelled, TimeoutError):
-                    raise
-                except LspkitError as problem:
-                    failures.append(problem)
-        finally:
-            for server, ticket, _ in flying:
-                server.finish(ticket)
-            if effect.text is not None:
-                for server in able:
-                    self.restore(server, effect.path)
+            servers = [one for one in servers if one.id == effect.server]
+        elif effect.unheard_of:
+            servers = servers[:1]
+        if len(servers) == 1 and not failures:
+            return [(yield from self._ask_one(servers[0], file, effect, call))]
+        jobs = [self._ask_one(server, file, effect, call) for server in servers]
+        replies, failed = sorted_out((yield from together(jobs, call)))
         if not replies:
-            raise failures[0]
+            raise worst_of([*failed, *failures], effect.method)
         return replies
 
-    def request_timeout(self, server: Server) -> float:
-        """Seconds that one request may take."""
-        own = server.choice.config.timing.request_timeout_ms
-        return (self.pool.config.timing.request_timeout_ms if own is None else own) / 1000
-
-    def refresh(self, server: Server) -> None:
-        """Bring every open document up to date with the disk, but those that show other text."""
-        with server.lock:
-            opened = [one for one in server.documents if one.stamp is not None]
-        for document in opened:
-            uri = document.key.uri
-            file = self.files.again(uri)
-            if file is not None and file.stamp is None:
-                server.forget(uri)
-            elif file is not None and not self.files.same(document.stamp, file):
-                try:
-                    server.sync(file, None)
-                except LspkitError:
-                    continue  # no text any more; whoever asks about it is told
-
-    def restore(self, server: Server, path: str) -> None:
-        """Let the server see the disk again. What fails here is mended by the next question."""
-        try:
-            server.restore(self.files.locate(path, may_be_missing=True))
-        except LspkitError:
-            return
-
-    def ready(
-        self, file: File, text: str | None, call: Call
-    ) -> Steps[tuple[list[Server], list[LspkitError]]]:
-        """The servers of a file that can be asked, and why the others cannot."""
-        servers = self.pool.servers_for(file.path)
-        ready: list[Server] = []
+    def ask_workspace(self, effect: AskWorkspace, call: Call) -> Steps[list[Reply]]:
+        """Perform `AskWorkspace`."""
         failures: list[LspkitError] = []
-        for server in servers:
-            if not server.is_ready:
-                began = time.monotonic()
-                outcome = yield (server.ready(), call.deadline)
-                self._raise_unless_done(outcome, server, "", began)
-            if server.failure is not None:
-                failures.append(server.failure)
-                continue
-            if not server.loaded:
-                yield from self._load(server, file, text, call)
-            ready.append(server)
-        return ready, failures
+        if effect.path is not None:
+            servers, failures = self.pool.servers_for(self.files.locate(effect.path).path)
+        else:
+            servers = [one for one in self.pool.servers() if one.usable] or self._called_for()
+        jobs = [self._ask_whole(server, effect, call) for server in servers]
+        replies, failed = sorted_out((yield from together(jobs, call)))
+        if not replies:
+            raise worst_of([*failed, *failures], effect.method)
+        return replies
 
-    def _load(self, server: Server, file: File, text: str | None, call: Call) -> Steps[None]:
-        """Wait until the project that the first document belongs to is loaded."""
-        server.sync(file, text)
-        began = time.monotonic()
-        begin_by = began + server.choice.definition.load_begins
-        while server.failure is None and not server.loaded:
-            busy = bool(server.session.progress.work)
-            if not busy and (server.progress_ended or time.monotonic() >= begin_by):
-                server.loaded = True
-                return
-            outcome = yield (server.news.next(), call.deadline if busy else begin_by)
-            if outcome is Outcome.CANCELLED or time.monotonic() >= call.deadline:
-                self._raise_unless_done(outcome, server, "", began)
+    def sync(self, effect: SyncFile, call: Call) -> Steps[None]:
+        """Perform `SyncFile`, for servers that may still have to start."""
+        file = self.files.locate(effect.path, may_be_missing=effect.text is not None)
+        for server in self.pool.servers_for(file.path)[0]:
+            yield from self.ready(server, call)
+            server.sync(file, effect.text)
 
-    def room(self, server: Server, method: str, until: float) -> Steps[None]:
-        """Wait until the server's queue takes more: it may have stopped reading."""
-        connection = server.connection
-        if connection is None or connection.has_room():
-            return
-        began = time.monotonic()
-        with server.lock:
-            waiter = connection.room()
-        outcome = yield (waiter, until)
-        self._raise_unless_done(outcome, server, method, began)
+    # One server
+
+    def _ask_one(self, server: Server, file: File, effect: Ask, call: Call) -> Steps[Reply]:
+        if not server.is_ready or not server.loaded:
+            yield from self.loaded(server, file, effect.text, call)
+        if not effect.unheard_of and not server.session.supports(
+            effect.method, key_of(server, file)
+        ):
+            raise unsupported(effect.method, server)
+        until = time.monotonic() + self.request_timeout(server)
+        if not effect.in_step:
+            params = effect.build(file.uri, NO_TEXT, server.session.encoding)
+            ticket = server.ask(effect.method, params)
+            value = yield from self.answer(server, ticket, until)
+            if isinstance(value, RequestFailed):
+                raise value
+            return Reply(server.id, value.result, nowhere(server))
+        if effect.text is None:
+            return (yield from self.asked(server, file, None, effect.method, effect.build, until))
+        # Another text is another caller's business while somebody waits for an answer about his.
+        turn = server.turns.take(file.uri)
+        try:
+            yield from self.wait(server, turn, call.deadline, effect.method)
+            return (
+                yield from self.asked(server, file, effect.text, effect.method, effect.build, until)
+            )
+        finally:
+            if turn.done:
+                self.restore(server, effect.path)
+            server.turns.end(file.uri, turn)
+
+    def _ask_whole(self, server: Server, effect: AskWorkspace, call: Call) -> Steps[Reply]:
+        yield from self.ready(server, call)
+        if not server.session.supports(effect.method):
+            raise unsupported(effect.method, server)
+        until = time.monotonic() + self.request_timeout(server)
+        value = yield from self.answer(server, server.ask(effect.method, effect.params), until)
+        if isinstance(value, RequestFailed):
+            raise value
+        return Reply(server.id, value.result, nowhere(server))
+
+    def asked(
+        self,
+        server: Server,
+        file: File,
+        text: str | None,
+        method: str,
+        build: Build,
+        until: float,
+    ) -> Steps[Reply]:
+        """Ask about a document, again if the server gave up because the text had moved on."""
+        pause = RETRY_AFTER
+        while True:
+            if server.connection is not None and not server.connection.has_room():
+                yield from self.room(server, method, until)
+            ticket = server.ask_about(file, text, method, build)
+            value = yield from self.answer(server, ticket, until)
+            if isinstance(value, Answered):
+                return Reply(server.id, value.result, view_of(ticket))
+            moved_on = value.server_code in (CONTENT_MODIFIED, SERVER_CANCELLED)
+            if not moved_on or time.monotonic() + pause >= until:
+                raise value
+            outcome = yield (Waiter(), time.monotonic() + pause)
+            if outcome is Outcome.CANCELLED:
+                raise Cancelled("the call was cancelled")
+            pause *= 2
+            file = self.files.again(file.uri) or file
 
     def answer(
         self, server: Server, ticket: Ticket, until: float
     ) -> Steps[Answered | RequestFailed]:
         """Wait for one answer; a refusal is returned, everything worse is raised."""
         began = time.monotonic()
-        outcome = yield (ticket.waiter, until)
-        server.finish(ticket)
-        self._raise_unless_done(outcome, server, ticket.method, began)
+        try:
+            yield from self.wait(server, ticket.waiter, until, ticket.method)
+        finally:
+            server.finish(ticket)
         value = ticket.waiter.value
         if isinstance(value, Answered):
             took = time.monotonic() - began
@@ -177,96 +181,10 @@ class Asking:
             server_message=value.message,
         )
 
-    def _reply(
-        self, server: Server, ticket: Ticket, effect: Ask, call: Call, until: float
-    ) -> Steps[Reply]:
-        pause = RETRY_AFTER
-        while True:
-            value = yield from self.answer(server, ticket, until)
-            if isinstance(value, Answered):
-                return Reply(server.id, value.result, view_of(ticket))
-            if value.server_code not in (CONTENT_MODIFIED, SERVER_CANCELLED):
-                raise value
-            if time.monotonic() + pause >= min(until, call.deadline):
-                raise value
-            yield (Waiter(), time.monotonic() + pause)
-            if call.cancelled():
-                raise Cancelled("the call was cancelled")
-            pause *= 2
-            file = self.files.locate(effect.path, may_be_missing=effect.text is not None)
-            ticket = self._send(server, file, effect)
-
-    def ask_workspace(self, effect: AskWorkspace, call: Call) -> Steps[list[Reply]]:
-        """Perform `AskWorkspace`."""
-        failures: list[LspkitError] = []
-        if effect.path is not None:
-            file = self.files.locate(effect.path)
-            servers, failures = yield from self.ready(file, None, call)
-        else:
-            servers = [one for one in self.pool.servers() if one.failure is None]
-            if not servers:
-                servers = self._called_for()
-            for server in servers:
-                outcome = yield (server.ready(), call.deadline)
-                self._raise_unless_done(outcome, server, "", time.monotonic())
-            failures = [one.failure for one in servers if one.failure is not None]
-            servers = [one for one in servers if one.failure is None]
-        able = [one for one in servers if one.session.supports(effect.method)]
-        if not able:
-            raise failures[0] if failures else unsupported(effect.method, servers)
-        replies: list[Reply] = []
-        flying = [(one, one.ask(effect.method, effect.params)) for one in able]
-        try:
-            for server, ticket in flying:
-                until = time.monotonic() + self.request_timeout(server)
-                try:
-                    value = yield from self.answer(server, ticket, until)
-                except (Cancelled, TimeoutError):
-                    raise
-                except LspkitError as problem:
-                    failures.append(problem)
-                    continue
-                if isinstance(value, RequestFailed):
-                    failures.append(value)
-                else:
-                    replies.append(Reply(server.id, value.result, _nowhere(server)))
-        finally:
-            for server, ticket in flying:
-                server.finish(ticket)
-        if not replies:
-            raise failures[0]
-        return replies
-
-    def sync(self, effect: SyncFile, call: Call) -> Steps[None]:
-        """Perform `SyncFile`, for servers that may still have to start."""
-        file = self.files.locate(effect.path, may_be_missing=effect.text is not None)
-        ready, _ = yield from self.ready(file, effect.text, call)
-        for server in ready:
-            server.sync(file, effect.text)
-
-    def _called_for(self) -> list[Server]:
-        """The servers that the workspace's own files call for, started."""
-        servers: dict[int, Server] = {}
-        for path in samples(self.files.boundary.root):
-            try:
-                found = self.pool.servers_for(path)
-            except LspkitError:
-                continue
-            servers.update({id(one): one for one in found})
-        if not servers:
-            raise NoServer("no file of this workspace belongs to a server that can be started")
-        return list(servers.values())
-
-    def _send(self, server: Server, file: File, effect: Ask) -> Ticket:
-        if effect.in_step:
-            return server.ask_about(file, effect.text, effect.method, effect.build)
-        ticket = server.ask(effect.method, effect.build(file.uri, NO_TEXT, server.session.encoding))
-        ticket.view = _nowhere(server)
-        return ticket
-
-    def _raise_unless_done(
-        self, outcome: Outcome, server: Server, method: str, began: float
-    ) -> None:
+    def wait(self, server: Server, waiter: Waiter, until: float, method: str = "") -> Steps[None]:
+        """Wait for something of a server, or say why it did not come."""
+        began = time.monotonic()
+        outcome = yield (waiter, until)
         if outcome is Outcome.CANCELLED:
             raise Cancelled("the call was cancelled")
         if outcome is Outcome.TIMED_OUT:
@@ -274,18 +192,118 @@ class Asking:
             log.debug("%s did not answer %s in time", server.id, method)
             raise server.timed_out(method, time.monotonic() - began)
 
+    def ready(self, server: Server, call: Call) -> Steps[None]:
+        """Wait until the server can be asked."""
+        if not server.is_ready:
+            yield from self.wait(server, server.ready(), call.deadline)
+        if server.failure is not None:
+            raise server.failure
 
-#: For questions that are about no text.
-NO_TEXT = Text("")
+    def loaded(self, server: Server, file: File, text: str | None, call: Call) -> Steps[None]:
+        """Wait until the server knows the project that its first document belongs to."""
+        yield from self.ready(server, call)
+        if server.loaded:
+            return
+        server.sync(file, text)
+        begin_by = time.monotonic() + server.choice.definition.load_begins
+        while server.failure is None and not server.loaded:
+            busy = bool(server.session.progress.work)
+            if not busy and (server.progress_ended or time.monotonic() >= begin_by):
+                server.loaded = True
+                return
+            news = server.news.next()
+            outcome = yield (news, call.deadline if busy else begin_by)
+            if outcome is Outcome.CANCELLED or time.monotonic() >= call.deadline:
+                yield from self.wait(server, Waiter(), 0.0)
+
+    def room(self, server: Server, method: str, until: float) -> Steps[None]:
+        """Wait until the server's queue takes more: it may have stopped reading."""
+        connection = server.connection
+        if connection is not None and not connection.has_room():
+            with server.lock:
+                waiter = connection.room()
+            yield from self.wait(server, waiter, until, method)
+
+    # Without waiting
+
+    def request_timeout(self, server: Server) -> float:
+        """Seconds that one request may take."""
+        own = server.choice.config.timing.request_timeout_ms
+        return (self.pool.config.timing.request_timeout_ms if own is None else own) / 1000
+
+    def refresh(self, server: Server) -> None:
+        """Bring every open document up to date with the disk, but those that show other text."""
+        with server.lock:
+            opened = [one for one in server.documents if one.stamp is not None]
+        for document in opened:
+            uri = document.key.uri
+            file = self.files.again(uri)
+            if file is not None and file.stamp is None:
+                server.forget(uri)
+            elif file is not None and document.stamp != file.stamp:
+                try:
+                    server.sync(file, None)
+                except LspkitError:
+                    continue  # no text any more; whoever asks about it is told
+
+    def restore(self, server: Server, path: str) -> None:
+        """Let the server see the disk again. What fails here is mended by the next question."""
+        try:
+            server.restore(self.files.locate(path, may_be_missing=True))
+        except LspkitError:
+            return
+
+    def _called_for(self) -> list[Server]:
+        """The servers that the workspace's own files call for, started."""
+        servers: dict[int, Server] = {}
+        for path in samples(self.files.boundary.root):
+            try:
+                found, _ = self.pool.servers_for(path)
+            except LspkitError:
+                continue
+            servers.update({id(one): one for one in found})
+        if not servers:
+            raise NoServer("no file of this workspace belongs to a server that can be started")
+        return list(servers.values())
 
 
-def _nowhere(server: Server) -> View:
+def sorted_out(results: Sequence[T | Exception]) -> tuple[list[T], list[LspkitError]]:
+    """What has come, and what is wrong with the servers of which nothing has.
+
+    A fault that is not the server's own (a cancel, a bad path or position) is the caller's.
+    """
+    good: list[T] = []
+    failed: list[LspkitError] = []
+    for result in results:
+        if isinstance(result, OWN_FAULTS):
+            failed.append(result)
+        elif isinstance(result, Exception):
+            raise result
+        else:
+            good.append(result)
+    return good, failed
+
+
+def worst_of(failures: list[LspkitError], method: str) -> LspkitError:
+    """The one error that says most: that nobody can do it says least."""
+    told = [one for one in failures if not isinstance(one, Unsupported)]
+    if told or not failures:
+        return told[0] if told else Unsupported(f"nobody can do {method}", operation=method)
+    ids = tuple(server for one in failures for server in getattr(one, "servers", ()))
+    return Unsupported(
+        f"{method} is not supported by {', '.join(ids)}", operation=method, servers=ids
+    )
+
+
+def unsupported(method: str, server: Server) -> Unsupported:
+    """This server cannot do it."""
+    message = f"{method} is not supported by {server.id}"
+    return Unsupported(message, operation=method, servers=(server.id,))
+
+
+def nowhere(server: Server) -> View:
     """The view of a question about no document."""
     return View("", NO_TEXT, 0, server.session.encoding)
-
-
-def _can(server: Server, effect: Ask, file: File) -> bool:
-    return effect.unheard_of or server.session.supports(effect.method, key_of(server, file))
 
 
 def key_of(server: Server, file: File) -> DocumentKey:
@@ -298,11 +316,3 @@ def view_of(ticket: Ticket) -> View:
     if ticket.view is None:
         raise TypeError(f"{ticket.method} is about no document")
     return ticket.view
-
-
-def unsupported(method: str, servers: list[Server]) -> Unsupported:
-    """No server of the file can do it."""
-    ids = tuple(server.id for server in servers)
-    return Unsupported(
-        f"{method} is not supported by {', '.join(ids)}", operation=method, servers=ids
-    )

@@ -49,5 +49,7 @@ def after_failure(
         return Record(record.attempts + 1, float("inf"))
     if record.attempts == 0 and ran_for >= restart.well:
         return Record(1, now)
-    delay = min(restart.base * restart.factor**record.attempts, restart.most)
+    # Far beyond any cap, and the power of a number that grows for ever overflows.
+    doublings = min(record.attempts, 64)
+    delay = min(restart.base * restart.factor**doublings, restart.most)
     return Record(record.attempts + 1, now + delay * (1 + restart.jitter * dice))

@@ -1,4 +1,4 @@
-"""Fresh diagnostics of one file from all its servers, as a generator of waits.
+"""Fresh diagnostics of one file from all its servers, as generators of waits.
 
 A server that can be asked for diagnostics is asked (`pull`); for the others the push that speaks of
 this very version is awaited (`diagnostics/settle.py` decides). All servers work at the same time.
@@ -11,31 +11,20 @@ import time
 from pathlib import Path
 from typing import Any
 
-import msgspec
-
 from lspkit.diagnostics.settle import Settled, Target, Unknown, settle
-from lspkit.errors import Cancelled, LspkitError, RequestFailed, RequestTimeout
+from lspkit.errors import Cancelled, LspkitError, RequestTimeout
 from lspkit.operations import Examination, Examine, Examined
+from lspkit.protocol.documents import View
 from lspkit.protocol.shapes import read_report
 from lspkit.protocol.text import Encoding, Text
-from lspkit.runtime.asking import Asking, key_of, view_of
+from lspkit.runtime.asking import OWN_FAULTS, Asking, key_of, view_of
 from lspkit.runtime.files import File
-from lspkit.runtime.server import Server, Ticket
-from lspkit.runtime.waiting import Call, Outcome, Steps, Waiter
+from lspkit.runtime.server import Build, Server
+from lspkit.runtime.waiting import Call, Outcome, Steps, together
 
 PULL = "textDocument/diagnostic"
 #: A server that gives no versions, and stays silent, is waited for no longer than this.
 SILENCE = 3.0
-
-
-class _Job(msgspec.Struct):
-    """One server at work on the file."""
-
-    server: Server
-    turn: Waiter
-    tickets: list[Ticket]
-    began: float
-    error: LspkitError | None = None
 
 
 class Examining:
@@ -49,127 +38,112 @@ class Examining:
         began = time.monotonic()
         files, config = self._asking.files, self._asking.pool.config
         file = files.locate(effect.path, may_be_missing=effect.text is not None)
-        results: list[Examined] = []
-        try:
-            ready, failures = yield from self._asking.ready(file, effect.text, call)
-        except (RequestTimeout, Cancelled) as problem:
-            ready, failures = [], [problem]
-        if not ready and not any(isinstance(one, RequestTimeout | Cancelled) for one in failures):
-            raise failures[0]
-        results += [_failed(problem, began) for problem in failures]
-        jobs = [_Job(server, server.turns.take(file.uri), [], began) for server in ready]
-        try:
-            for job in jobs:
-                yield from self._ask(job, file, effect.text, call)
-            for job in jobs:
-                results.append((yield from self._result(job, file, effect.text, call)))
-        finally:
-            for job in jobs:
-                for ticket in job.tickets:
-                    job.server.finish(ticket)
-                if effect.text is not None:
-                    self._asking.restore(job.server, effect.path)
-                job.server.turns.end(file.uri, job.turn)
+        servers, failures = self._asking.pool.servers_for(file.path)
+        jobs = [self._examine_one(one, file, effect, call) for one in servers]
+        results = [_failed(problem, began) for problem in failures]
+        for result in (yield from together(jobs, call)):
+            if isinstance(result, Exception):
+                raise result
+            results.append(result)
         return Examination(
             path=Path(file.path),
             uri=file.uri,
             servers=tuple(results),
             severities=config.diagnostics.include_severities,
+            most=config.diagnostics.max_per_file,
             duration=time.monotonic() - began,
         )
 
-    def _ask(self, job: _Job, file: File, text: str | None, call: Call) -> Steps[None]:
-        """Bring the document up to date, and ask for diagnostics where that is possible."""
-        server = job.server
-        outcome = yield (job.turn, call.deadline)
-        if outcome is not Outcome.DONE:
-            return
-        job.began = time.monotonic()
+    def _examine_one(
+        self, server: Server, file: File, effect: Examine, call: Call
+    ) -> Steps[Examined]:
+        """One server: its own faults are its result, those of the file are raised."""
+        began = time.monotonic()
+        turn = server.turns.take(file.uri)
         try:
+            yield from self._asking.loaded(server, file, effect.text, call)
+            yield from self._asking.wait(server, turn, call.deadline, PULL)
             yield from self._asking.room(server, PULL, call.deadline)
             self._asking.refresh(server)
             if server.session.supports(PULL, key_of(server, file)):
-                job.tickets = _pulls(server, file, text)
-            else:
-                job.tickets = [server.sync(file, text)]
-        except LspkitError as problem:
-            job.error = problem
+                return (yield from self._pulled(server, file, effect, call, began))
+            return (yield from self._pushed(server, file, effect, call, began))
+        except (*OWN_FAULTS, Cancelled) as problem:
+            return _failed(problem, began, server.id)
+        finally:
+            if effect.text is not None and turn.done:
+                self._asking.restore(server, effect.path)
+            server.turns.end(file.uri, turn)
 
-    def _result(self, job: _Job, file: File, text: str | None, call: Call) -> Steps[Examined]:
-        if job.error is not None:
-            return _failed(job.error, job.began)
-        if not job.tickets:
-            return Examined(
-                job.server.id, None, (), "none", 0.0, True, "another check is under way"
-            )
-        if job.tickets[0].method == PULL:
-            return (yield from self._pulled(job, call))
-        return (yield from self._pushed(job, file, text, call))
-
-    def _pulled(self, job: _Job, call: Call) -> Steps[Examined]:
+    def _pulled(
+        self, server: Server, file: File, effect: Examine, call: Call, began: float
+    ) -> Steps[Examined]:
         until = call.deadline
         if until == float("inf"):
-            until = time.monotonic() + self._asking.request_timeout(job.server)
+            until = time.monotonic() + self._asking.request_timeout(server)
         lists: list[bytes] = []
-        for ticket in job.tickets:
-            try:
-                value = yield from self._asking.answer(job.server, ticket, until)
-            except LspkitError as problem:
-                return _failed(problem, job.began, job.server.id)
-            if isinstance(value, RequestFailed):
-                return _failed(value, job.began)
-            report = read_report(value.result)
+        view: View | None = None
+        for identifier in _identifiers(server, file):
+            build = _pull(identifier)
+            reply = yield from self._asking.asked(server, file, effect.text, PULL, build, until)
+            view = reply.view
+            report = read_report(reply.result)
             if report is None:
-                nonsense = f"{job.server.id} answered with something that is no report"
-                return _failed(RequestFailed(nonsense, server=job.server.id), job.began)
+                nonsense = f"{server.id} answered with something that is no report"
+                return Examined(server.id, None, (), "none", _since(began), False, nonsense)
             lists.append(bytes(report.items))
-        view = view_of(job.tickets[0])
-        return Examined(job.server.id, view, tuple(lists), "pull", time.monotonic() - job.began)
+        return Examined(server.id, view, tuple(lists), "pull", _since(began))
 
-    def _pushed(self, job: _Job, file: File, text: str | None, call: Call) -> Steps[Examined]:
-        server, view = job.server, view_of(job.tickets[0])
-        debounce = self._asking.pool.config.timing.debounce_ms / 1000
-        deadline = call.deadline
-        if not server.gives_versions:
-            deadline = min(deadline, job.began + SILENCE)
-        target = Target(view.version, server.written_at(file.uri), deadline, debounce)
-        if (last := server.last_push(file.uri)) is not None and last.version == view.version:
-            # It has spoken about this text, but something else may have changed since.
-            target = msgspec.structs.replace(target, deadline=min(deadline, job.began + SILENCE))
-            if last.at <= target.written_at:
-                server.nudge(file.uri)
+    def _pushed(
+        self, server: Server, file: File, effect: Examine, call: Call, began: float
+    ) -> Steps[Examined]:
+        view = view_of(server.sync(file, effect.text))
+        target = self._target(server, view, call, began)
         while True:
             news = server.news.next()
             decision = settle(target, server.last_push(file.uri), time.monotonic())
             if isinstance(decision, Settled):
                 lists = (decision.push.items,)
-                took = time.monotonic() - job.began
                 quiet = "it gives no version, so its silence proves nothing"
                 reason = quiet if decision.how == "quiet" else ""
-                return Examined(server.id, view, lists, decision.how, took, False, reason)
+                if server.version_of(file.uri) == view.version:
+                    took = _since(began)
+                    return Examined(server.id, view, lists, decision.how, took, False, reason)
+                decision = Unknown("the text was changed meanwhile")
             if server.failure is not None:
-                return _failed(server.failure, job.began)
+                raise server.failure
             if server.session.supports(PULL, key_of(server, file)):
                 # It said so only after it was up (pyright does), and from now on pushes nothing.
-                job.tickets = _pulls(server, file, text)
-                return (yield from self._pulled(job, call))
+                return (yield from self._pulled(server, file, effect, call, began))
             if isinstance(decision, Unknown):
-                took = time.monotonic() - job.began
+                took = _since(began)
                 return Examined(server.id, view, (), "none", took, True, decision.reason)
             outcome = yield (news, decision.until)
             if outcome is Outcome.CANCELLED:
-                return _failed(Cancelled("the call was cancelled"), job.began, server.id)
+                raise Cancelled("the call was cancelled")
+
+    def _target(self, server: Server, view: View, call: Call, began: float) -> Target:
+        """What to wait for, and how long."""
+        deadline, last = call.deadline, server.last_push(view.uri)
+        changed_at = server.written_at(view.uri)
+        spoken = last is not None and last.version == view.version
+        if spoken or not server.gives_versions:
+            deadline = min(deadline, began + SILENCE)
+        if last is not None and spoken and last.at <= changed_at:
+            # It has spoken about this text, but something else has changed since.
+            server.nudge(view.uri)
+        debounce = self._asking.pool.config.timing.debounce_ms / 1000
+        return Target(view.version, changed_at, deadline, debounce)
+
+
+def _since(began: float) -> float:
+    return time.monotonic() - began
 
 
 def _failed(problem: LspkitError, began: float, server: str = "") -> Examined:
     late = isinstance(problem, RequestTimeout)
-    took = time.monotonic() - began
     named = server or getattr(problem, "server", "")
-    return Examined(named, None, (), "none", took, late, problem.message)
-
-
-def _pulls(server: Server, file: File, text: str | None) -> list[Ticket]:
-    return [server.ask_about(file, text, PULL, _pull(one)) for one in _identifiers(server, file)]
+    return Examined(named, None, (), "none", _since(began), late, problem.message)
 
 
 def _identifiers(server: Server, file: File) -> list[str | None]:
@@ -184,7 +158,7 @@ def _identifiers(server: Server, file: File) -> list[str | None]:
     return list(dict.fromkeys(found)) or [None]
 
 
-def _pull(identifier: str | None) -> Any:
+def _pull(identifier: str | None) -> Build:
     def build(uri: str, _: Text, __: Encoding) -> dict[str, Any]:
         params: dict[str, Any] = {"textDocument": {"uri": uri}}
         if identifier is not None:

@@ -46,6 +46,15 @@ class Seat(msgspec.Struct):
     record: Record = Record()
 
 
+class _Serving(msgspec.Struct, frozen=True):
+    """Which servers a file has: taken for granted until then, or until `PATH` is another."""
+
+    until: float
+    path_variable: str
+    servers: list[Server]
+    failures: list[LspkitError]
+
+
 class Pool:
     """All servers of a workspace."""
 
@@ -75,8 +84,8 @@ class Pool:
         self._seats: dict[Key, Seat] = {}
         #: No longer in a seat, perhaps not yet stopped.
         self._leaving: list[Server] = []
-        #: Path: until when, and under which `PATH`, to take its servers or their lack for granted.
-        self._serving: dict[str, tuple[float, str, list[Server] | LspkitError]] = {}
+        #: By path.
+        self._serving: dict[str, _Serving] = {}
         #: Whether the guardian is kept for this pool.
         self._warm = False
         self._closed = False
@@ -92,45 +101,46 @@ class Pool:
 
     # Which servers
 
-    def servers_for(self, path: str) -> list[Server]:
-        """The servers of a file, started if need be; they may not be ready yet."""
+    def servers_for(self, path: str) -> tuple[list[Server], list[LspkitError]]:
+        """The servers of a file, started if need be, and why others that it should have are not.
+
+        They may not be ready yet. A file that has none at all raises.
+        """
         now = self._clock()
         known = self._serving.get(path)
-        if known is not None and now < known[0]:
-            found = known[2]
-            if isinstance(found, list):
-                if all(one.failure is None and not one.closing for one in found):
-                    return found
-            elif os.environ.get("PATH", "") == known[1]:
-                raise found
+        if (
+            known is not None
+            and now < known.until
+            and all(one.failure is None and not one.closing for one in known.servers)
+            and (known.servers or os.environ.get("PATH", "") == known.path_variable)
+        ):
+            if not known.servers:
+                raise known.failures[0]
+            return known.servers, known.failures
         variable = os.environ.get("PATH", "")
-        try:
-            servers, complete = self._start_for(path)
-        except (NoServer, ServerUnavailable) as problem:
-            self._remember(path, (now + LOOK_AGAIN, variable, problem))
-            raise
-        if complete:
-            self._remember(path, (now + LOOK_AGAIN, variable, servers))
-        return servers
+        servers, failures = self._start_for(path)
+        if all(isinstance(one, NoServer | ServerUnavailable) for one in failures):
+            with self._lock:
+                if len(self._serving) > 10_000:
+                    self._serving.clear()
+                self._serving[path] = _Serving(now + LOOK_AGAIN, variable, servers, failures)
+        if not servers:
+            raise failures[0]
+        return servers, failures
 
-    def _remember(self, path: str, what: tuple[float, str, list[Server] | LspkitError]) -> None:
-        with self._lock:
-            if len(self._serving) > 10_000:
-                self._serving.clear()
-            self._serving[path] = what
-
-    def _start_for(self, path: str) -> tuple[list[Server], bool]:
-        """The servers of a file, and whether these are all that it should have."""
+    def _start_for(self, path: str) -> tuple[list[Server], list[LspkitError]]:
         servers: list[Server] = []
         failures: list[LspkitError] = []
-        for choice, root in self._choices(path):
+        try:
+            choices = self._choices(path)
+        except NoServer as problem:
+            return [], [problem]
+        for choice, root in choices:
             try:
                 servers.append(self._server(choice, root))
             except LspkitError as problem:
                 failures.append(problem)
-        if not servers:
-            raise failures[0]
-        return servers, not failures
+        return servers, failures
 
     def _choices(self, path: str) -> list[tuple[Choice, str]]:
         """Which servers, each with its root."""

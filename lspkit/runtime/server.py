@@ -258,7 +258,7 @@ class Server:
             given is None
             and document is not None
             and not document.unsure
-            and self._files.same(document.stamp, file)
+            and document.stamp == file.stamp
         ):
             params = build(key.uri, document.text, encoding)
         else:
@@ -325,6 +325,12 @@ class Server:
     def written_at(self, uri: str) -> float:
         """When anything last changed that this document's findings may depend on."""
         return max(self._written_at.get(uri, 0.0), self.changed_at)
+
+    def version_of(self, uri: str) -> int:
+        """The version of the document as the server knows it; 0 if it is not open."""
+        with self.lock:
+            document = self.documents.get(uri)
+            return 0 if document is None else document.version
 
     def nudge(self, uri: str) -> None:
         """Let the server look again at a document that is as it was."""

@@ -15,7 +15,7 @@ import _thread
 import enum
 import threading
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from typing import Any, TypeVar
 
 T = TypeVar("T")
@@ -173,3 +173,50 @@ def block(steps: Steps[T], call: Call) -> T:
     except StopIteration as end:
         value: T = end.value
         return value
+
+
+def together(jobs: Sequence[Steps[T]], call: Call) -> Steps[list[T | Exception]]:
+    """Run several generators of waits at the same time; what one raises is its result.
+
+    Each goes on as soon as what it waits for is there, so the whole takes as long as the slowest.
+    """
+    results: list[T | Exception | None] = [None] * len(jobs)
+    waits: dict[int, Step] = {}
+
+    def go_on(number: int, outcome: Outcome | None) -> None:
+        job = jobs[number]
+        try:
+            waits[number] = next(job) if outcome is None else job.send(outcome)
+        except StopIteration as end:
+            waits.pop(number, None)
+            results[number] = end.value
+        except Exception as problem:  # noqa: BLE001 (it is that job's result)
+            waits.pop(number, None)
+            results[number] = problem
+
+    try:
+        for number in range(len(jobs)):
+            go_on(number, None)
+        while waits:
+            outcome = yield _any_of(list(waits.values()))
+            now = time.monotonic()
+            for number, (waiter, until) in list(waits.items()):
+                if waiter.done:
+                    go_on(number, Outcome.DONE)
+                elif outcome is Outcome.CANCELLED or now >= min(until, call.deadline):
+                    late = outcome is not Outcome.CANCELLED
+                    go_on(number, Outcome.TIMED_OUT if late else Outcome.CANCELLED)
+    finally:
+        for number in waits:
+            jobs[number].close()
+    return results  # type: ignore[return-value]
+
+
+def _any_of(steps: list[Step]) -> Step:
+    """A wait that is over with the first of these."""
+    bell = Waiter()
+    for waiter, _ in steps:
+        waiter.on_done = bell.complete
+        if waiter.done:
+            bell.complete()
+    return bell, min(until for _, until in steps)

@@ -150,13 +150,11 @@ def test_findings_on_one_line_are_in_the_order_of_their_columns():
     assert [line.split("] ")[1] for line in shown[2:-1]] == ["a", "b", "c"]
 
 
-@pytest.mark.xfail(strict=True, reason="two findings at one place stay in the order they came")
 def test_the_same_findings_in_any_order_give_the_same_text():
     findings = [finding("a"), finding("b"), finding("a", severity=HINT), finding("a", code="c")]
     assert lines(*findings) == lines(*findings[::-1])
 
 
-@pytest.mark.xfail(strict=True, reason="which of equal places survives the cap goes by arrival")
 def test_what_survives_the_cap_does_not_depend_on_the_order():
     findings = [finding(f"m{number:02}") for number in range(MOST + 5)]
     assert set(lines(*findings)) == set(lines(*findings[::-1]))

@@ -30,10 +30,8 @@ def test_every_report_counts_also_an_equal_one():
         b"[]",
         b" [] ",
         b"",
-        pytest.param(
-            b"[ ]", marks=pytest.mark.xfail(strict=True, reason="space inside the brackets")
-        ),
-        pytest.param(b"null", marks=pytest.mark.xfail(strict=True, reason="null for a list")),
+        b"[ ]",
+        b"null",
     ],
 )
 def test_a_file_is_known_until_it_is_cleared(cleared):

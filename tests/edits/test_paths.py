@@ -130,7 +130,6 @@ def test_a_nul_is_refused_with_a_plain_error(root, given):
     refused(root, given, "ENOENT")
 
 
-@pytest.mark.xfail(strict=True, reason="realpath raises UnicodeEncodeError")
 def test_a_name_that_no_file_can_have_is_refused_with_a_plain_error(root):
     refused(root, "\ud800.py", "ENOENT")
 

@@ -74,7 +74,7 @@ def test_a_forked_child_can_open_a_workspace_of_its_own(tmp_path, scripted):
             try:
                 with lspkit.Workspace(tmp_path, config=config_for(argv)) as own:
                     told = ask(own)
-            except BaseException as problem:
+            except lspkit.LspkitError as problem:
                 told = repr(problem)
             finally:
                 os.write(write, told.encode())

@@ -233,7 +233,6 @@ def test_what_two_servers_tell_stands_one_after_the_other_without_doubles():
     assert str(hover.range) == "1:3-1:7"
 
 
-@pytest.mark.xfail(strict=True, reason="the range of an empty hover is taken")
 def test_the_range_is_that_of_a_server_that_tells_something():
     hover = told({"contents": "", "range": at(0, 0, 1)}, {"contents": "a", "range": at(0, 3, 7)})
     assert hover is not None

@@ -9,7 +9,7 @@ combining accent, which people see as one.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 #: 4 characters, 6 units of UTF-16, 11 bytes of UTF-8: no two encodings agree on what follows.
@@ -25,24 +25,19 @@ class Spot:
 
 
 @dataclass(frozen=True)
-class Project:
+class Files:
+    """The texts of a project, and where things are in them."""
+
     language: str
     files: dict[str, str]
-    main: str
-    near: str
-    far: str
-    #: In `main`: a name that `far` defines.
-    far_use: Spot
-    #: In `main`: a name that `near` defines.
-    near_use: Spot
-    #: In `near`: the method `Circle.area`, where it is defined.
-    method: Spot
-    #: Extra words for the command.
-    arguments: tuple[str, ...] = ()
+    #: Extra words for the command of the server.
+    arguments: tuple[str, ...] = field(default=(), kw_only=True)
 
     def write(self, folder: Path) -> None:
         for name, text in self.files.items():
-            (folder / name).write_text(text, encoding="utf-8")
+            path = folder / name
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(text, encoding="utf-8")
 
     def place(self, spot: Spot) -> tuple[int, int]:
         """Line and column of a spot, counted from 1, in characters."""
@@ -54,6 +49,19 @@ class Project:
     def line_before(self, spot: Spot) -> str:
         """What stands before a spot on its line."""
         return self.files[spot.file].partition(spot.snippet)[0].rpartition("\n")[2]
+
+
+@dataclass(frozen=True)
+class Project(Files):
+    main: str
+    near: str
+    far: str
+    #: In `main`: a name that `far` defines.
+    far_use: Spot
+    #: In `main`: a name that `near` defines.
+    near_use: Spot
+    #: In `near`: the method `Circle.area`, where it is defined.
+    method: Spot
 
 
 PYTHON = Project(

@@ -28,14 +28,21 @@ ASK_AGAIN = (-32801, -32802)
 
 def _capabilities(encoding: str) -> dict[str, Any]:
     links = {"linkSupport": True}
+    kinds = {"symbolKind": {"valueSet": list(range(1, 27))}}
     return {
         "general": {"positionEncodings": [encoding]},
         "window": {"workDoneProgress": True},
         "workspace": {
+            "applyEdit": True,
             "configuration": True,
             "workspaceFolders": True,
             "didChangeWatchedFiles": {"dynamicRegistration": True, "relativePatternSupport": True},
             "diagnostics": {"refreshSupport": True},
+            "symbol": kinds,
+            "workspaceEdit": {
+                "documentChanges": True,
+                "resourceOperations": ["create", "rename", "delete"],
+            },
         },
         "textDocument": {
             "synchronization": {"didSave": True},
@@ -43,16 +50,37 @@ def _capabilities(encoding: str) -> dict[str, Any]:
                 "relatedInformation": True,
                 "versionSupport": True,
                 "codeDescriptionSupport": True,
+                "dataSupport": True,
                 "tagSupport": {"valueSet": [1, 2]},
             },
             "diagnostic": {"dynamicRegistration": True, "relatedDocumentSupport": True},
             "definition": links,
+            "declaration": links,
+            "typeDefinition": links,
+            "implementation": links,
+            "references": {},
+            "callHierarchy": {},
+            "typeHierarchy": {},
             "hover": {"contentFormat": ["markdown", "plaintext"]},
-            "documentSymbol": {
-                "hierarchicalDocumentSymbolSupport": True,
-                "symbolKind": {"valueSet": list(range(1, 27))},
+            "documentSymbol": {"hierarchicalDocumentSymbolSupport": True, **kinds},
+            "signatureHelp": {
+                "signatureInformation": {
+                    "documentationFormat": ["markdown", "plaintext"],
+                    "parameterInformation": {"labelOffsetSupport": True},
+                    "activeParameterSupport": True,
+                },
+            },
+            "rename": {"prepareSupport": True},
+            "codeAction": {
+                "codeActionLiteralSupport": {"codeActionKind": {"valueSet": [""]}},
+                "dataSupport": True,
+                "resolveSupport": {"properties": ["edit"]},
+                "isPreferredSupport": True,
+                "disabledSupport": True,
             },
         },
+        # rust-analyzer says with it when it has nothing left to do.
+        "experimental": {"serverStatusNotification": True},
     }
 
 
@@ -71,6 +99,8 @@ class RawClient:
         self.capabilities: dict[str, Any] = {}
         self.progress_begun = 0
         self.progress_ended = 0
+        #: What rust-analyzer last said about itself: whether it has nothing left to do.
+        self.quiescent = False
         self._answers: dict[int, dict[str, Any]] = {}
         self._last_id = 0
         self._buffer = b""
@@ -182,6 +212,10 @@ class RawClient:
             "the end of loading",
         )
 
+    def wait_until_quiet(self) -> None:
+        """The server has said that it has nothing left to do."""
+        self.wait_for(lambda: self.quiescent, "a server that is at rest")
+
     def pushed(self, path: Path) -> list[Any]:
         """The diagnostics that were pushed for version 1, or, from a server that gives no
         versions, the last ones of a burst that has something to say."""
@@ -248,6 +282,8 @@ class RawClient:
             kind = params["value"].get("kind")
             self.progress_begun += kind == "begin"
             self.progress_ended += kind == "end"
+        elif method == "experimental/serverStatus":
+            self.quiescent = params["quiescent"]
 
     def _reply(self, method: str, params: Any) -> Any:
         if method == "workspace/configuration":

@@ -136,7 +136,7 @@ TINY: dict[str, Tiny] = {
     "svelte": Tiny(
         {
             "package.json": "{}\n",
-            "main.svelte": '<script lang="ts">\n  let area: number = "x";\n</script>\n<p>{area}</p>\n',
+            "main.svelte": '<script lang="ts">\n  let area: number = "x";\n</script>\n{area}\n',
         },
         "main.svelte",
         "script",

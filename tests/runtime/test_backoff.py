@@ -48,7 +48,6 @@ def test_a_fresh_record_may_start_at_once():
     assert Record().retry_at <= 0
 
 
-@pytest.mark.xfail(strict=True, reason="2.0**1024 is an OverflowError")
 def test_a_server_that_has_failed_for_days_is_still_tried():
     record = failed(Record(attempts=5000))
     assert record.retry_at - 100 == 60

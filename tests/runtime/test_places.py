@@ -71,12 +71,10 @@ def test_what_cannot_be_read_has_no_text(work, files):
         assert files.text_at(str(work / name)) is None
 
 
-@pytest.mark.xfail(strict=True, reason="realpath raises ValueError")
 def test_a_uri_that_no_file_can_have_is_no_error(files):
     assert files.place("file:///work/a%00b.py")[1] is None
 
 
-@pytest.mark.xfail(strict=True, reason="a FIFO is opened, which waits for a writer for ever")
 def test_a_fifo_that_a_server_points_to_holds_nobody_up(work, files):
     pipe = work / "pipe.py"
     os.mkfifo(pipe)
@@ -92,7 +90,6 @@ def test_a_fifo_that_a_server_points_to_holds_nobody_up(work, files):
     assert seen == [None]
 
 
-@pytest.mark.xfail(strict=True, reason="the first answer about a URI is kept for ever")
 def test_a_file_that_is_swapped_for_a_link_out_is_no_longer_read(work, files):
     (work.parent / "secret.py").write_text("secret", encoding="utf-8")
     path = work / "a.py"

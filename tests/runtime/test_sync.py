@@ -210,7 +210,6 @@ def test_a_file_that_may_not_be_touched_starts_nothing(tmp_path, scripted, name,
     assert caught.value.code == code
 
 
-@pytest.mark.xfail(strict=True, reason="a report about a server without a name comes instead")
 def test_a_binary_file_cannot_be_checked(tmp_path, scripted):
     with workspace(tmp_path, scripted(Script())) as ws:
         (tmp_path / "binary.scr").write_bytes(b"\0")
@@ -236,7 +235,6 @@ def test_two_checks_with_different_texts_each_get_their_own_answer(tmp_path, scr
     assert Log.of(argv).complaints() == []
 
 
-@pytest.mark.xfail(strict=True, reason="questions take no turns, and a later version settles")
 def test_a_question_with_a_text_does_not_answer_for_a_check(tmp_path, scripted):
     argv = scripted(Script())
     slow = {"timing": {"debounceMs": 1000}}

@@ -126,10 +126,6 @@ def test_each_extension_has_its_language(programs, name, language):
 @pytest.mark.parametrize(
     "name",
     [
-        pytest.param(
-            ".py",
-            marks=pytest.mark.xfail(strict=True, reason="taken for a whole name in the table"),
-        ),
         "py",
         "a.py.txt",
         "",

@@ -133,7 +133,6 @@ PAGES: tuple[Definition, ...] = (
             ".webmanifest": "json",
             "composer.lock": "json",
             ".jsonc": "jsonc",
-            ".json5": "json5",
             ".code-workspace": "jsonc",
             # JSON by their names, but those who read them take comments.
             "tsconfig.*": "jsonc",
