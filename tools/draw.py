@@ -56,9 +56,8 @@ def box(x: int, y: int, width: int, height: int, name: str, note: str = "") -> s
     ]
     if note:
         below = y + height // 2 + 15
-        lines.append(
-            f"<text class='small' x='{middle}' y='{below}' text-anchor='middle'>{escape(note)}</text>"
-        )
+        place = f"x='{middle}' y='{below}' text-anchor='middle'"
+        lines.append(f"<text class='small' {place}>{escape(note)}</text>")
     return "\n".join(lines)
 
 

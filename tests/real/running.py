@@ -15,9 +15,10 @@ from tests.real.raw_client import RawClient
 TIMING = {"initializeTimeoutMs": 60_000, "requestTimeoutMs": 60_000}
 
 
-def command(server: str) -> list[str]:
+def command(server: str, arguments: Sequence[str] | None = None) -> list[str]:
     """The command of a server, with what its test project needs."""
-    return [*real_servers.command(server), *PROJECTS[server].arguments]
+    more = PROJECTS[server].arguments if arguments is None else arguments
+    return [*real_servers.command(server), *more]
 
 
 def environment(folder: Path, server: str) -> dict[str, str]:
@@ -53,6 +54,8 @@ def workspace(
     return lspkit.Workspace(folder, config=config)
 
 
-def raw_client(folder: Path, server: str, encoding: str) -> RawClient:
+def raw_client(
+    folder: Path, server: str, encoding: str, argv: Sequence[str] | None = None
+) -> RawClient:
     """The same server, for the other side of a comparison."""
-    return RawClient(command(server), folder, environment(folder, server), encoding)
+    return RawClient(argv or command(server), folder, environment(folder, server), encoding)

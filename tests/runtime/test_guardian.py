@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -278,7 +279,11 @@ def test_guardian_and_keeper_have_names_and_hold_no_descriptor_of_the_host():
     # Both have three streams, the host's pidfd and the two ends of the bell, one more socket the
     # keeper; the guardian's socket is its standard input, and must not be the keeper's.
     assert len(os.listdir(f"/proc/{guarding}/fd")) == 6
-    assert len(os.listdir(f"/proc/{keeper}/fd")) == 7
+    # It closes the server's ends of the pipes when it has said that the server runs.
+    deadline = time.monotonic() + 5
+    while len(os.listdir(f"/proc/{keeper}/fd")) != 7:
+        assert time.monotonic() < deadline, os.listdir(f"/proc/{keeper}/fd")
+        child.wait(0.005)
     assert os.readlink(f"/proc/{keeper}/fd/0") == os.devnull
     assert Path(f"/proc/{guarding}/comm").read_text() == "lspkit-guardian\n"
     assert Path(f"/proc/{keeper}/comm").read_text() == "lspkit-keeper\n"
