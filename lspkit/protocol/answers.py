@@ -46,7 +46,8 @@ def _configuration(params: dict[str, Any], opening: Opening, _: Capabilities) ->
     items = params.get("items")
     if not isinstance(items, list):
         return Reply(error=(INVALID_PARAMS, "items: a list was expected"))
-    return Reply([_setting(item, opening.settings) for item in items])
+    settings = [_setting(item, opening.settings) for item in items]
+    return Reply(settings, event=events.ConfigurationAsked())
 
 
 def _setting(item: Any, settings: dict[str, Any]) -> Any:
@@ -108,4 +109,9 @@ REPLIES: dict[str, Answerer] = {
     "workspace/applyEdit": _apply_edit,
     "window/showMessageRequest": _fixed(None),
     "window/showDocument": _fixed({"success": False}),
+    # The eslint server's own questions to its editor; it throws when they are refused.
+    "eslint/openDoc": _fixed({}),
+    "eslint/noConfig": _fixed({}),
+    "eslint/noLibrary": _fixed({}),
+    "eslint/probeFailed": _fixed({}),
 }

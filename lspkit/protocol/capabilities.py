@@ -83,10 +83,13 @@ CLIENT_CAPABILITIES: dict[str, Any] = {
 }
 
 
-def client_capabilities(encodings: Sequence[Encoding]) -> dict[str, Any]:
+def client_capabilities(
+    encodings: Sequence[Encoding], experimental: dict[str, Any]
+) -> dict[str, Any]:
     """What is sent with `initialize`, with these units of columns on offer."""
     general = {**CLIENT_CAPABILITIES["general"], "positionEncodings": list(encodings)}
-    return {**CLIENT_CAPABILITIES, "general": general}
+    told = {**CLIENT_CAPABILITIES, "general": general}
+    return {**told, "experimental": experimental} if experimental else told
 
 
 #: method: (key of the static capability, method under which it is registered dynamically)

@@ -18,5 +18,7 @@ class Opening(msgspec.Struct, frozen=True):
     client_version: str = ""
     initialization: Any = None
     settings: dict[str, Any] = {}
+    #: Capabilities that only this server knows.
+    experimental: dict[str, Any] = {}
     #: Units of columns that are offered, the preferred one first. UTF-16 is always possible.
     encodings: tuple[Encoding, ...] = ("utf-32", "utf-8", "utf-16")

@@ -111,7 +111,7 @@ class Session:
             "clientInfo": {"name": "lspkit", "version": self.opening.client_version},
             "rootUri": self.opening.root_uri,
             "workspaceFolders": [folder],
-            "capabilities": client_capabilities(self.opening.encodings),
+            "capabilities": client_capabilities(self.opening.encodings, self.opening.experimental),
         }
         if self.opening.initialization is not None:
             params["initializationOptions"] = self.opening.initialization
@@ -226,14 +226,14 @@ class Session:
         if message.method == "$/progress":
             return self.progress.note(message.params)
         if message.method in ("window/logMessage", "window/showMessage"):
-            params = _object(message.params)
+            params = params_of(message.params)
             level = params.get("type")
             text = str(params.get("message", ""))
             return events.Said(level if isinstance(level, int) else 4, text)
         return events.Notified(message.method, message.params)
 
     def _asked(self, message: messages.Asked) -> tuple[Event | None, bytes | None]:
-        params = _object(message.params)
+        params = params_of(message.params)
         reply = reply_to(message.method, params, self.opening, self.capabilities)
         if reply.error is not None:
             self.counts["server requests refused"] += 1
@@ -275,7 +275,7 @@ class Session:
         return pending
 
 
-def _object(raw: bytes | None) -> dict[str, Any]:
+def params_of(raw: bytes | None) -> dict[str, Any]:
     """Params as an object; anything else counts as an empty one."""
     try:
         value = messages.decode_any(raw) if raw is not None else None

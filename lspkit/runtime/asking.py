@@ -92,7 +92,7 @@ class Asking:
     # One server
 
     def _ask_one(self, server: Server, file: File, effect: Ask, call: Call) -> Steps[Reply]:
-        if not server.is_ready or not server.loaded:
+        if not server.is_ready or not server.loading.done:
             yield from self.loaded(server, file, effect.text, call)
         if not effect.unheard_of and not server.session.supports(
             effect.method, key_of(server, file)
@@ -202,19 +202,20 @@ class Asking:
     def loaded(self, server: Server, file: File, text: str | None, call: Call) -> Steps[None]:
         """Wait until the server knows the project that its first document belongs to."""
         yield from self.ready(server, call)
-        if server.loaded:
+        if server.loading.done:
             return
         server.sync(file, text)
-        begin_by = time.monotonic() + server.choice.definition.load_begins
-        while server.failure is None and not server.loaded:
-            busy = bool(server.session.progress.work)
-            if not busy and (server.progress_ended or time.monotonic() >= begin_by):
-                server.loaded = True
-                return
+        began = time.monotonic()
+        begin_by = began + server.choice.definition.load_begins
+        while server.failure is None:
             news = server.news.next()
-            outcome = yield (news, call.deadline if busy else begin_by)
-            if outcome is Outcome.CANCELLED or time.monotonic() >= call.deadline:
-                yield from self.wait(server, Waiter(), 0.0)
+            busy, late = bool(server.session.progress.work), time.monotonic() >= begin_by
+            if server.loading.look(busy=busy, late=late):
+                return
+            until = call.deadline if busy or late else begin_by
+            outcome = yield (news, until)
+            if outcome is not Outcome.DONE and until == call.deadline:
+                yield from self.wait(server, Waiter(), 0.0)  # says why it was slow
 
     def room(self, server: Server, method: str, until: float) -> Steps[None]:
         """Wait until the server's queue takes more: it may have stopped reading."""

@@ -82,6 +82,8 @@ class Pool:
         #: Guards the tables below. No I/O while it is held.
         self._lock = threading.Lock()
         self._seats: dict[Key, Seat] = {}
+        #: Programs that were found but do not work, and until when to pass them over.
+        self._duds: dict[str, float] = {}
         #: No longer in a seat, perhaps not yet stopped.
         self._leaving: list[Server] = []
         #: By path.
@@ -148,7 +150,9 @@ class Pool:
         if not self.config.enabled:
             raise NoServer("LSP disabled by configuration", extension=extension)
         workspace = self._files.boundary.root
-        choices = choose(path, workspace, self.config, search_folders(workspace))
+        now = self._clock()
+        duds = {program for program, until in self._duds.items() if now < until}
+        choices = choose(path, workspace, self.config, search_folders(workspace), duds)
         if not choices:
             raise NoServer(f"no server is defined for {extension} files", extension=extension)
         return [(one, root_of(path, one.definition, workspace)) for one in choices]
@@ -242,7 +246,9 @@ class Pool:
             seat = self._seats.get((server.id, server.root))
             if self._closed or seat is None or seat.server is not server:
                 return
-            if not isinstance(error, ServerUnavailable):
+            if isinstance(error, ServerUnavailable):
+                self._duds[server.choice.argv[0]] = self._clock() + LOOK_AGAIN
+            else:
                 now = self._clock()
                 seat.counts.crashes += 1
                 seat.record = after_failure(

@@ -25,7 +25,7 @@ from lspkit.protocol import events
 from lspkit.protocol.capabilities import DocumentKey
 from lspkit.protocol.documents import Documents, View
 from lspkit.protocol.opening import Opening
-from lspkit.protocol.session import Session, State
+from lspkit.protocol.session import Session, State, params_of
 from lspkit.protocol.text import Encoding, Text
 from lspkit.protocol.uris import path_to_uri
 from lspkit.runtime.connection import CLOSED_OUTPUT, Connection
@@ -34,6 +34,7 @@ from lspkit.runtime.launch import LaunchError, launch
 from lspkit.runtime.turns import News, Turns
 from lspkit.runtime.waiting import Waiter
 from lspkit.servers import Choice
+from lspkit.servers.readiness import Loading
 
 log = logging.getLogger("lspkit.runtime")
 
@@ -99,6 +100,7 @@ class Server:
                 initialization=choice.definition.initialization,
                 settings=choice.definition.settings,
                 encodings=choice.definition.encodings,
+                experimental=choice.definition.experimental,
             )
         )
         self.documents = Documents(self.session.capabilities, "utf-16")
@@ -117,10 +119,8 @@ class Server:
         self.news = News()
         #: Callers who check one document take turns.
         self.turns = Turns()
-        #: How many pieces of work with progress have ended; those under way are in the session.
-        self.progress_ended = 0
         #: Whether answers can be trusted: some servers answer before they know the project.
-        self.loaded = choice.definition.readiness == "initialized"
+        self.loading = Loading(choice.definition)
         #: Whether its pushes have carried versions so far.
         self.gives_versions = True
         self._written_at: dict[str, float] = {}
@@ -400,7 +400,13 @@ class Server:
                 self.news.tell()
                 self._on_change()
             case events.ProgressEnded():
-                self.progress_ended += 1
+                self.loading.work_ended()
+                self.news.tell()
+            case events.ConfigurationAsked():
+                self.loading.configured()
+                self.news.tell()
+            case events.Notified():
+                self.loading.notified(event.method, params_of(event.params))
                 self.news.tell()
             case events.Registered():
                 self.news.tell()

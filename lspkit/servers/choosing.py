@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 
 import msgspec
 
@@ -59,8 +59,16 @@ def _with(known: Definition | None, id: str, said: ServerConfig) -> Definition:
     return msgspec.structs.replace(known, **changes)
 
 
-def choose(path: str, workspace: str, config: Config, folders: Sequence[str]) -> list[Choice]:
+def choose(
+    path: str,
+    workspace: str,
+    config: Config,
+    folders: Sequence[str],
+    duds: Container[str] = (),
+) -> list[Choice]:
     """The servers for a file, also those whose program is missing.
+
+    `duds` are programs that were found but did not work: a rival has precedence over them.
 
     Of the type checkers of one family the selected ones run; where none is selected, the first
     one whose program is found, or else the first, so that there is something to report.
@@ -75,10 +83,10 @@ def choose(path: str, workspace: str, config: Config, folders: Sequence[str]) ->
             continue
         if said.selects or is_wanted(path, definition, workspace):
             candidates.append(Choice(definition, find_argv(definition, folders), language, said))
-    return [choice for choice in candidates if _runs(choice, candidates)]
+    return [choice for choice in candidates if _runs(choice, candidates, duds)]
 
 
-def _runs(choice: Choice, candidates: list[Choice]) -> bool:
+def _runs(choice: Choice, candidates: list[Choice], duds: Container[str]) -> bool:
     if choice.config.selects:
         return True
     if choice.definition.role == "lint":
@@ -91,6 +99,7 @@ def _runs(choice: Choice, candidates: list[Choice]) -> bool:
     if any(rival.config.selects for rival in rivals):
         return False
     found = [rival for rival in rivals if rival.argv]
+    found = [rival for rival in found if rival.argv[0] not in duds] or found
     return choice is (found or rivals)[0]
 
 

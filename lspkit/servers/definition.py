@@ -11,9 +11,9 @@ from lspkit.protocol.text import Encoding
 #: `types`: of several for one language the first one found runs. `lint`: runs beside it.
 Role = Literal["types", "lint"]
 
-#: When the first answers of a server can be trusted: at once, or when the progress that opening a
-#: first document sets off has ended.
-Readiness = Literal["initialized", "progress"]
+#: When the first answers of a server can be trusted: at once, when it has asked for its settings
+#: and got them, or when the progress that opening a first document sets off has ended.
+Readiness = Literal["initialized", "configured", "progress"]
 
 
 class Definition(msgspec.Struct, frozen=True, kw_only=True):

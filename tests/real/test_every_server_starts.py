@@ -24,7 +24,6 @@ TIMEOUT = 60.0
 
 #: What lspkit lacks to get a true answer out of a server. The mark goes when it has it.
 NOT_YET = {
-    "rust-analyzer": "lspkit takes the end of its first piece of progress for the end of loading",
     "vue": "lspkit does not answer its notification tsserver/request",
 }
 

@@ -113,9 +113,8 @@ SCRIPTING: tuple[Definition, ...] = (
             "npm": "npm install -g bash-language-server",
             "brew": "brew install bash-language-server",
         },
-        # It reads no file before it has its settings, and says nothing when that is.
-        readiness="progress",
-        load_begins=0.5,
+        # It reads no file before it has its settings.
+        readiness="configured",
         quirks=(
             "Finds mistakes only with `shellcheck` on PATH.",
             "Answers with nothing for a moment after its start.",

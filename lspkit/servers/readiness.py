@@ -1,0 +1,57 @@
+"""When a server that has just started can be believed. Pure: the driver tells it what happens.
+
+Many servers answer before they know the project: with nothing, or with something else. How one can
+tell is in their definitions.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from lspkit.servers.definition import Definition
+
+
+class Loading:
+    """The signs that one server process has given so far."""
+
+    def __init__(self, definition: Definition) -> None:
+        self._definition = definition
+        #: Whether it can be believed.
+        self.done = definition.readiness == "initialized" and definition.ready_by is None
+        #: Whether it gives the sign of its own that its definition names.
+        self._gives_sign = False
+        self._work_ended = False
+
+    def configured(self) -> None:
+        """It has asked for its settings, and got them."""
+        if self._definition.readiness == "configured":
+            self.done = True
+
+    def work_ended(self) -> None:
+        """A piece of work that it reports on has ended."""
+        self._work_ended = True
+
+    def notified(self, method: str, params: Any) -> None:
+        """It has sent a notification that the protocol does not know."""
+        sign = self._definition.ready_by
+        if sign is None or method != sign[0]:
+            return
+        self._gives_sign = True
+        if isinstance(params, dict) and sign[1].items() <= params.items():
+            self.done = True
+
+    def look(self, *, busy: bool, late: bool) -> bool:
+        """Whether it can be believed by now. `late`: the time to begin with anything is over.
+
+        A server with a sign of its own is waited for until it gives it, once it has given any;
+        for the others the end of their work counts, or that they never began.
+        """
+        if not self.done and not self._gives_sign and not busy:
+            waits_for_sign = self._definition.ready_by is not None and not late
+            if late or (self._work_ended and not waits_for_sign and not self._waits_for_settings):
+                self.done = True
+        return self.done
+
+    @property
+    def _waits_for_settings(self) -> bool:
+        return self._definition.readiness == "configured"
