@@ -19,6 +19,7 @@ import select
 import signal
 import socket
 import sys
+from collections.abc import Callable
 
 #: Size of the number that says how long a request is.
 LENGTH_BYTES = 8
@@ -153,7 +154,7 @@ def receive(control: socket.socket, host: int) -> list[bytes]:
 
 def start_server(control: socket.socket, fields: list[bytes], streams: list[int]) -> int:
     """Start the server and tell its pid, or tell why it cannot be started and return 0."""
-    folder, count, *rest = fields
+    folder, _, count, *rest = fields
     argv, settings = rest[: int(count)], rest[int(count) :]
     env = dict(setting.split(b"=", 1) for setting in settings)
     step = "folder"
@@ -181,8 +182,9 @@ def keep(control: socket.socket, host: int, streams: list[int]) -> None:
     """The life of a keeper: one server, from its start until nothing of it is left."""
     adopt_orphans(b"lspkit-keeper")
     bell = child_bell()
-    server = 0
+    server, scratch = 0, b""
     if fields := receive(control, host):
+        scratch = fields[1]
         server = start_server(control, fields, streams)
     for descriptor in streams:
         os.close(descriptor)
@@ -198,6 +200,7 @@ def keep(control: socket.socket, host: int, streams: list[int]) -> None:
             tell(control, f"status {ended[server]}")
             server, pause = 0, FIRST_PAUSE
         if alone:
+            sweep(scratch)
             tell(control, "gone")
             return
         if pause is not None:
@@ -212,6 +215,27 @@ def keep(control: socket.socket, host: int, streams: list[int]) -> None:
             elif descriptor == host or not obey(control, server):
                 watch.unregister(descriptor)
                 pause = FIRST_PAUSE
+
+
+def sweep(folder: bytes) -> None:
+    """Remove a server's folder for temporary files, once nobody is left who could use it."""
+    if not folder:
+        return
+    for here, inner, names in os.walk(folder, topdown=False):
+        for name in names:
+            attempt(os.unlink, os.path.join(here, name))
+        for name in inner:
+            path = os.path.join(here, name)
+            attempt(os.unlink if os.path.islink(path) else os.rmdir, path)
+    attempt(os.rmdir, folder)
+
+
+def attempt(remove: Callable[[bytes], None], path: bytes) -> None:
+    """What cannot be removed stays."""
+    try:
+        remove(path)
+    except OSError:
+        pass
 
 
 def obey(control: socket.socket, server: int) -> bool:

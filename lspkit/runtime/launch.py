@@ -58,13 +58,14 @@ ADVICE = {
 }
 
 
-def launch(argv: Sequence[str], *, cwd: str, env: Mapping[str, str]) -> Child:
+def launch(argv: Sequence[str], *, cwd: str, env: Mapping[str, str], scratch: str = "") -> Child:
     """Start a server in a session of its own, with exactly this environment.
 
-    `argv[0]` is the absolute path of the program. Raises `LaunchError` when it cannot be started;
-    nothing is left then, nor after an interrupt.
+    `argv[0]` is the absolute path of the program. `scratch` is a folder that goes with the server,
+    also when this process is killed. Raises `LaunchError` when it cannot be started; nothing is
+    left then, nor after an interrupt.
     """
-    request = encode(argv, cwd, env)
+    request = encode(argv, cwd, env, scratch)
     if not guarding.guardian_can_run():
         from lspkit.runtime import groups  # needs psutil, which is slow to import
 
@@ -106,8 +107,8 @@ def drop_after_fork() -> None:
     guarding.drop_after_fork()
 
 
-def encode(argv: Sequence[str], cwd: str, env: Mapping[str, str]) -> bytes:
-    """The request as the keeper reads it: length, folder, count of arguments, arguments, settings.
+def encode(argv: Sequence[str], cwd: str, env: Mapping[str, str], scratch: str = "") -> bytes:
+    """The request as the keeper reads it: length, folders, count of arguments, arguments, settings.
 
     Fields end at a zero byte, which is the one that none of them can hold.
     """
@@ -119,7 +120,7 @@ def encode(argv: Sequence[str], cwd: str, env: Mapping[str, str]) -> bytes:
             message = f"cannot start {argv[0]}: the environment has a variable named {name!r}."
             raise LaunchError(errno.EINVAL, message)
     settings = [f"{name}={value}" for name, value in env.items()]
-    fields = [os.fsencode(field) for field in (cwd, str(len(argv)), *argv, *settings)]
+    fields = [os.fsencode(field) for field in (cwd, scratch, str(len(argv)), *argv, *settings)]
     if any(b"\0" in field for field in fields):
         message = f"cannot start {argv[0]}: an argument or a variable holds a zero byte."
         raise LaunchError(errno.EINVAL, message)

@@ -153,7 +153,7 @@ class Server:
         scratch = dict.fromkeys(("TMPDIR", "TEMP", "TMP"), self._scratch)
         environment = {**os.environ, **scratch, **self.choice.config.env}
         try:
-            child = launch(argv, cwd=self.root, env=environment)
+            child = launch(argv, cwd=self.root, env=environment, scratch=self._scratch)
         except LaunchError as problem:
             self._sweep()
             message = f"{self.id} cannot be started: {argv[0]}: {problem.message}"

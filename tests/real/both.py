@@ -106,6 +106,10 @@ class Both:
 
     # Through lspkit
 
+    def ask_first(self) -> list[lspkit.Location]:
+        """The first question again."""
+        return ask_first(self.ws, self.sample)
+
     def ask(self, operation: str) -> Any:
         """The operation on the sample, as a user would ask."""
         method = getattr(self.ws, operation)
@@ -223,6 +227,13 @@ class Both:
         return methods[: methods.index(ours)]
 
 
+def ask_first(ws: lspkit.Workspace, sample: Sample) -> list[lspkit.Location]:
+    """A question whose answer is in a file that nobody has opened yet."""
+    # Not about the function, in C++: only a server that has read all files knows its definition.
+    spot = sample.spots.get("type", sample.spots["call"])
+    return ws.definition(spot.file, *sample.place(spot), timeout=TIMEOUT)
+
+
 def in_order(actions: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Preferred ones first, those that cannot be done last."""
     return sorted(actions, key=lambda one: (not one.get("isPreferred"), "disabled" in one))
@@ -246,8 +257,7 @@ def both_on(server: str, folder: Path) -> Iterator[Both]:
     argv = command(server, sample.arguments)
     encoding = abilities.encoding
     with workspace(folder, server, encoding=encoding, argv=recorded(argv, log)) as ws:
-        call = sample.spots["call"]
-        first = ws.definition(call.file, *sample.place(call), timeout=TIMEOUT)
+        first = ask_first(ws, sample)
         for name in (sample.library, sample.main):
             ws.check(name, timeout=TIMEOUT)
         with raw_client(folder, server, encoding, argv) as raw:

@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 
+from tests.real.reading import units
+
 
 def recorded(argv: Sequence[str], log: Path) -> list[str]:
     """A command that runs `argv` and copies its standard input to `log`.
@@ -33,3 +35,38 @@ def sent(log: Path) -> list[dict[str, Any]]:
         messages.append(json.loads(rest[:length]))
         data = rest[length:]
     return messages
+
+
+def texts_sent(log: Path, uri: str, encoding: str) -> list[str]:
+    """The texts of a document as the server saw them, one after the other."""
+    texts: list[str] = []
+    for message in sent(log):
+        params = message.get("params") or {}
+        if (params.get("textDocument") or {}).get("uri") != uri:
+            continue
+        if message["method"] == "textDocument/didOpen":
+            texts.append(params["textDocument"]["text"])
+        elif message["method"] == "textDocument/didChange":
+            text = texts[-1]
+            for change in params["contentChanges"]:
+                text = _changed(text, change, encoding)
+            texts.append(text)
+    return texts
+
+
+def _changed(text: str, change: dict[str, Any], encoding: str) -> str:
+    new: str = change["text"]
+    if "range" not in change:
+        return new
+    start, end = (_offset(text, change["range"][one], encoding) for one in ("start", "end"))
+    return text[:start] + new + text[end:]
+
+
+def _offset(text: str, place: dict[str, int], encoding: str) -> int:
+    lines = text.split("\n")
+    before = sum(len(line) + 1 for line in lines[: place["line"]])
+    line = lines[place["line"]]
+    columns = (
+        one for one in range(len(line) + 1) if units(line[:one], encoding) == place["character"]
+    )
+    return before + next(columns)

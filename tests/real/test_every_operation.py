@@ -17,9 +17,15 @@ import pytest
 import lspkit
 from tests import real_servers
 from tests.real.abilities import ABILITIES, PROVIDERS, able, unable
-from tests.real.both import AT_PLACE, PREPARED_BY, TIMEOUT, Both, both_on, in_order
-from tests.real.editing import patched, preview_texts
-from tests.real.reading import plain_calls, plain_diagnostics, plain_found_symbols, plain_item, units
+from tests.real.both import AT_PLACE, TIMEOUT, Both, both_on, in_order
+from tests.real.editing import patched, preview_texts, raw_texts
+from tests.real.reading import (
+    plain_calls,
+    plain_diagnostics,
+    plain_found_symbols,
+    plain_item,
+    units,
+)
 
 pytestmark = pytest.mark.server
 
@@ -33,24 +39,24 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         metafunc.parametrize("operation", able(server))
     if "unknown" in metafunc.fixturenames:
         metafunc.parametrize("unknown", unable(server))
-    if "of_item" in metafunc.fixturenames:
-        metafunc.parametrize("of_item", [one for one in able(server) if one in PREPARED_BY])
+    if "of_calls" in metafunc.fixturenames:
+        metafunc.parametrize("of_calls", ["incoming_calls", "outgoing_calls"])
+
+
+@pytest.fixture(scope="class")
+def both(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Both]:
+    server = request.cls.server
+    real_servers.require(server)
+    with both_on(server, tmp_path_factory.mktemp(server)) as both:
+        yield both
 
 
 class EveryOperation:
     """What holds for all of them."""
 
     server: ClassVar[str]
-
-    @pytest.fixture(scope="class")
-    def both(
-        self, request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-    ) -> Iterator[Both]:
-        server = request.cls.server
-        real_servers.require(server)
-        folder: Path = tmp_path_factory.mktemp(server)
-        with both_on(server, folder) as both:
-            yield both
 
     def test_the_table_has_what_the_server_says_it_can(self, both: Both) -> None:
         announced = {
@@ -67,25 +73,14 @@ class EveryOperation:
             assert units(before, "utf-16") > len(before), name
 
     def test_the_first_answer_is_right_although_the_server_had_to_start(self, both: Both) -> None:
-        assert both.first == both.ask("definition")
+        assert both.first
+        assert both.first == both.ask_first()
 
     def test_an_answer_is_the_one_of_the_server(self, both: Both, operation: str) -> None:
         expected = both.expected(operation)
         assert bool(expected) is (operation not in ABILITIES[self.server].silent)
 
         assert both.asked(operation) == expected
-
-    def test_what_a_server_does_not_know_is_refused_and_nothing_is_sent(
-        self, both: Both, unknown: str
-    ) -> None:
-        before = both.methods_sent()
-
-        with pytest.raises(lspkit.Unsupported) as refused:
-            both.ask(unknown)
-
-        assert refused.value.servers == (self.server,)
-        own = [one for one in both.methods_sent()[len(before) :] if "lspkit-test" not in one]
-        assert own == []
 
     def test_references_may_be_without_the_declaration(self, both: Both) -> None:
         spot = both.spot("references")
@@ -107,35 +102,6 @@ class EveryOperation:
         found = both.ws.workspace_symbols("measure", timeout=TIMEOUT)
 
         assert plain_found_symbols(found) == expected
-
-    def test_an_item_that_is_handed_back_answers_as_its_place_does(
-        self, both: Both, of_item: str
-    ) -> None:
-        raw = both.raw_item(of_item)
-        calls = of_item.endswith("calls")
-        kind = lspkit.CallItem if calls else lspkit.TypeItem
-        if calls:
-            spot = both.spot(of_item)
-            (item,) = both.ws.prepare_call_hierarchy(
-                spot.file, *both.sample.place(spot), timeout=TIMEOUT
-            )
-        else:  # the items below it are had from above: the way back leads to what was asked about
-            other = {"supertypes": "subtypes", "subtypes": "supertypes"}[of_item]
-            (above, *_) = both.ask(other)
-            item = next(
-                one
-                for one in getattr(both.ws, of_item)(above, timeout=TIMEOUT)
-                if one.name == raw["name"]
-            )
-        assert isinstance(item, kind)
-        assert item.name == raw["name"]
-        if calls:
-            assert json.loads(item.raw) == raw
-
-        found = getattr(both.ws, of_item)(item, timeout=TIMEOUT)
-
-        plain = plain_calls(found) if calls else [plain_item(one) for one in found]
-        assert plain == both.expected(of_item)
 
     def test_a_rename_is_a_preview_and_its_diff_makes_the_texts_of_the_server(
         self, both: Both
@@ -160,17 +126,15 @@ class EveryOperation:
         text = place.path.read_text(encoding="utf-8").split("\n")[at.line - 1]
         column = text.index(name) + 1
         line, character = both.reader.wire(place.path, at.line, column)
-        raw = both.raw.ask_at(
-            "textDocument/rename", place.path, line, character, newName="gauge"
-        )
+        raw = both.raw.ask_at("textDocument/rename", place.path, line, character, newName="gauge")
 
         edit = both.ws.rename(place.path, at.line, column, "gauge", timeout=TIMEOUT)
 
-        from tests.real.editing import raw_texts
-
         texts = preview_texts(edit)
         assert texts == raw_texts(both.reader, raw)
-        assert {str(both.path(one)) for one in (both.sample.main, both.sample.library)} <= set(texts)
+        assert {str(both.path(one)) for one in (both.sample.main, both.sample.library)} <= set(
+            texts
+        )
         assert all("gauge" in one for one in texts.values())
 
     def test_an_offer_is_kept_as_the_server_gave_it(self, both: Both) -> None:
@@ -219,18 +183,6 @@ class EveryOperation:
         assert of_file == {main: report.diagnostics}
         assert of_all[main] == report.diagnostics
 
-    def test_a_text_that_is_synced_is_sent_at_once(self, both: Both) -> None:
-        before = both.methods_sent()
-        library = both.sample.library
-        text = both.sample.files[library]
-
-        both.ws.sync(library, text + "\n")
-        both.ws.sync(library)
-
-        own = [one for one in both.methods_sent()[len(before) :] if "lspkit-test" not in one]
-        assert own == ["textDocument/didChange", "textDocument/didChange"]
-        assert both.asked("references") == both.expected("references")
-
     def test_a_raw_request_has_the_raw_answer(self, both: Both) -> None:
         spot = both.spot("hover")
         path = both.path(spot.file)
@@ -245,48 +197,119 @@ class EveryOperation:
         assert both.ws.request(path, "textDocument/hover", params, timeout=TIMEOUT) == expected
 
 
+class Calls(EveryOperation):
+    """For servers that know who calls whom."""
+
+    def test_an_item_that_is_handed_back_answers_as_its_place_does(
+        self, both: Both, of_calls: str
+    ) -> None:
+        spot, raw = both.spot(of_calls), both.raw_item(of_calls)
+
+        (item,) = both.ws.prepare_call_hierarchy(
+            spot.file, *both.sample.place(spot), timeout=TIMEOUT
+        )
+        found = getattr(both.ws, of_calls)(item, timeout=TIMEOUT)
+
+        assert json.loads(item.raw) == raw
+        assert plain_calls(found) == both.expected(of_calls)
+
+    def test_the_calls_of_a_call_can_be_followed(self, both: Both) -> None:
+        first, callee = both.raw_item("outgoing_calls"), "measure"
+        outgoing = both.raw.request("callHierarchy/outgoingCalls", {"item": first})
+        (raw,) = (one["to"] for one in outgoing if one["to"]["name"] == callee)
+        expected = both.reader.calls(
+            both.raw.request("callHierarchy/incomingCalls", {"item": raw}), raw
+        )
+        assert len(expected) >= 2
+
+        (call,) = (one for one in both.ask("outgoing_calls") if one.item.name == callee)
+        found = both.ws.incoming_calls(call.item, timeout=TIMEOUT)
+
+        assert plain_calls(found) == expected
+
+
+class Types(EveryOperation):
+    """For servers that know what derives from what."""
+
+    def test_a_type_that_is_handed_back_answers_as_the_server_does(self, both: Both) -> None:
+        (raw,) = both.raw.request("typeHierarchy/subtypes", {"item": both.raw_item("subtypes")})
+        expected = both.reader.items(both.raw.request("typeHierarchy/supertypes", {"item": raw}))
+        assert expected
+
+        (item,) = both.ask("subtypes")
+        found = both.ws.supertypes(item, timeout=TIMEOUT)
+
+        assert json.loads(item.raw) == raw
+        assert [plain_item(one) for one in found] == expected
+
+
+class Refusals(EveryOperation):
+    """For servers that do not know everything."""
+
+    def test_what_a_server_does_not_know_is_refused_and_nothing_is_sent(
+        self, both: Both, unknown: str
+    ) -> None:
+        before = both.methods_sent()
+
+        with pytest.raises(lspkit.Unsupported) as refused:
+            both.ask(unknown)
+
+        assert refused.value.servers == (self.server,)
+        own = [one for one in both.methods_sent()[len(before) :] if "lspkit-test" not in one]
+        assert own == []
+
+
 def _without_marks(offer: Any) -> Any:
     """An offer without the numbers that a server gives its offers, and the findings it is for."""
     return {key: value for key, value in offer.items() if key not in ("data", "diagnostics")}
 
 
-class TestPyright(EveryOperation):
+class TestPyright(Calls, Refusals):
     server = "pyright"
 
 
-class TestBasedpyright(EveryOperation):
+class TestBasedpyright(Calls, Refusals):
     server = "basedpyright"
 
 
-class TestTy(EveryOperation):
+class TestTy(Calls, Types):
     server = "ty"
 
 
-class TestTypescript(EveryOperation):
+class TestTypescript(Calls, Refusals):
     server = "typescript"
 
 
-class TestTypescript7(EveryOperation):
+class TestTypescript7(Calls, Refusals):
     server = "typescript-7"
 
 
-class TestClangd(EveryOperation):
+class TestClangd(Calls, Types):
     server = "clangd"
 
 
-class TestGopls(EveryOperation):
+class TestGopls(Calls, Refusals):
     server = "gopls"
 
 
-class TestRustAnalyzer(EveryOperation):
+class TestRustAnalyzer(Calls, Refusals):
     server = "rust-analyzer"
 
 
-class TestBash(EveryOperation):
+class TestBash(Refusals):
     server = "bash"
 
 
-def test_no_server_of_the_table_is_left_out() -> None:
-    classes = EveryOperation.__subclasses__()
+CLASSES = [one for name, one in globals().items() if name.startswith("Test")]
 
-    assert {one.server for one in classes} == set(ABILITIES)
+
+def test_no_server_of_the_table_is_left_out() -> None:
+    assert {one.server for one in CLASSES} == set(ABILITIES)
+
+
+@pytest.mark.parametrize("of_server", CLASSES)
+def test_a_server_is_held_to_all_that_it_knows_and_does_not_know(of_server: type[Any]) -> None:
+    server = of_server.server
+    assert issubclass(of_server, Calls) is ("incoming_calls" in able(server))
+    assert issubclass(of_server, Types) is ("subtypes" in able(server))
+    assert issubclass(of_server, Refusals) is bool(unable(server))
