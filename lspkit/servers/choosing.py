@@ -8,7 +8,6 @@ from collections.abc import Container, Sequence
 import msgspec
 
 from lspkit.config import Config, ServerConfig
-from lspkit.servers.built_in import BUILT_IN
 from lspkit.servers.definition import Definition
 from lspkit.servers.programs import find_program
 from lspkit.servers.roots import is_wanted
@@ -31,6 +30,8 @@ class Choice(msgspec.Struct, frozen=True):
 
 def definitions(config: Config) -> list[Definition]:
     """The built-in servers and those that the configuration adds, with its changes."""
+    from lspkit.servers.built_in import BUILT_IN  # here: `import lspkit` need not read the table
+
     known = {definition.id: definition for definition in BUILT_IN}
     if isinstance(config.lsp, dict):
         for name, said in config.lsp.items():

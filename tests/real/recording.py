@@ -26,15 +26,18 @@ def recorded(argv: Sequence[str], log: Path) -> list[str]:
 
 
 def sent(log: Path) -> list[dict[str, Any]]:
-    """The messages that were sent so far."""
+    """The messages that were sent so far; of one that is still being written, nothing."""
     data = log.read_bytes() if log.exists() else b""
     messages = []
-    while data:
-        header, _, rest = data.partition(b"\r\n\r\n")
+    while True:
+        header, end, rest = data.partition(b"\r\n\r\n")
+        if not end:
+            return messages
         length = int(header.lower().partition(b"content-length:")[2].split()[0])
+        if len(rest) < length:
+            return messages
         messages.append(json.loads(rest[:length]))
         data = rest[length:]
-    return messages
 
 
 def texts_sent(log: Path, uri: str, encoding: str) -> list[str]:
