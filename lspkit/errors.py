@@ -7,7 +7,7 @@ so that an error of a server behind the service is the same error to its caller.
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 
 class LspkitError(Exception):
@@ -33,6 +33,10 @@ class LspkitError(Exception):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return error_from_dict, (self.to_dict(),)
+
+    def renewed(self) -> Self:
+        """An equal error: one that several callers are told must not be raised twice."""
+        return type(self)(self.message, code=self.code, **self.fields)
 
     def to_dict(self) -> dict[str, Any]:
         """The error as plain values: `code`, `message` and the fields."""

@@ -27,9 +27,10 @@ from lspkit.protocol.documents import View
 from lspkit.protocol.events import Answered
 from lspkit.protocol.messages import CONTENT_MODIFIED, SERVER_CANCELLED
 from lspkit.protocol.text import Text
+from lspkit.runtime.conversation import Build, Lost, Ticket
 from lspkit.runtime.files import File, Files
 from lspkit.runtime.pool import Pool
-from lspkit.runtime.server import Build, Lost, Server, Ticket
+from lspkit.runtime.server import Server
 from lspkit.runtime.waiting import Call, Outcome, Steps, Waiter, together
 from lspkit.servers.walking import samples
 
@@ -173,7 +174,7 @@ class Asking:
             log.debug("%s answered %s in %.1f ms", server.id, ticket.method, took * 1000)
             return value
         if isinstance(value, Lost):
-            raise value.error
+            raise value.error.renewed()
         return RequestFailed(
             f"{server.id} refused {ticket.method}: {value.message} ({value.code})",
             server=server.id,
@@ -197,7 +198,7 @@ class Asking:
         if not server.is_ready:
             yield from self.wait(server, server.ready(), call.deadline)
         if server.failure is not None:
-            raise server.failure
+            raise server.failure.renewed()
 
     def loaded(self, server: Server, file: File, text: str | None, call: Call) -> Steps[None]:
         """Wait until the server knows the project that its first document belongs to."""

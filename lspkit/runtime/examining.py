@@ -18,8 +18,9 @@ from lspkit.protocol.documents import View
 from lspkit.protocol.shapes import read_report
 from lspkit.protocol.text import Encoding, Text
 from lspkit.runtime.asking import OWN_FAULTS, Asking, key_of, view_of
+from lspkit.runtime.conversation import Build
 from lspkit.runtime.files import File
-from lspkit.runtime.server import Build, Server
+from lspkit.runtime.server import Server
 from lspkit.runtime.waiting import Call, Outcome, Steps, together
 
 PULL = "textDocument/diagnostic"
@@ -111,7 +112,7 @@ class Examining:
                     return Examined(server.id, view, lists, decision.how, took, False, reason)
                 decision = Unknown("the text was changed meanwhile")
             if server.failure is not None:
-                raise server.failure
+                raise server.failure.renewed()
             if server.session.supports(PULL, key_of(server, file)):
                 # It said so only after it was up (pyright does), and from now on pushes nothing.
                 return (yield from self._pulled(server, file, effect, call, began))

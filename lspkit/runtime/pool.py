@@ -117,7 +117,7 @@ class Pool:
             and (known.servers or os.environ.get("PATH", "") == known.path_variable)
         ):
             if not known.servers:
-                raise known.failures[0]
+                raise known.failures[0].renewed()
             return known.servers, known.failures
         variable = os.environ.get("PATH", "")
         servers, failures = self._start_for(path)
@@ -331,7 +331,7 @@ def _may_restart(seat: Seat, now: float) -> None:
     failure, record = seat.server.failure, seat.record
     if isinstance(failure, ServerUnavailable):
         if now - seat.started_at < LOOK_AGAIN:
-            raise failure
+            raise failure.renewed()
         return
     if failure is not None and now < record.retry_at:
         wait = record.retry_at - now

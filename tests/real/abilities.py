@@ -39,6 +39,8 @@ class Abilities:
     encoding: str = "utf-16"
     #: Whether it gives diagnostics when it is asked.
     pulls: bool = False
+    #: Whether it sends others on its own as well, from a tool that reads the disk.
+    pushes_too: bool = False
     #: How to know that it has read the project: `progress`, `quiescent`, or at once.
     loaded_by: str = ""
     #: Operations that it knows, and has nothing to say to in the sample.
@@ -55,7 +57,9 @@ ABILITIES = {
     "typescript-7": Abilities(lacks=_TYPES | {"declaration"}, encoding="utf-8", pulls=True),
     "clangd": Abilities(lacks=frozenset()),
     "gopls": Abilities(lacks=_TYPES | {"declaration"}, loaded_by="progress"),
-    "rust-analyzer": Abilities(lacks=_TYPES, encoding="utf-8", pulls=True, loaded_by="quiescent"),
+    "rust-analyzer": Abilities(
+        lacks=_TYPES, encoding="utf-8", pulls=True, pushes_too=True, loaded_by="quiescent"
+    ),
     "bash": Abilities(
         lacks=_TYPES
         | _CALLS

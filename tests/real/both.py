@@ -269,5 +269,18 @@ def both_on(server: str, folder: Path) -> Iterator[Both]:
             elif abilities.loaded_by == "quiescent":
                 raw.wait_until_quiet()
             both = Both(server, folder, sample, abilities, ws, raw, Reader(encoding), log, first)
+            if abilities.pushes_too:
+                wait_for_pushes(both)
             both.raw_findings()
             yield both
+
+
+def wait_for_pushes(both: Both) -> None:
+    """Both have heard from the tool that reads the disk."""
+    main, deadline = both.path(both.sample.main), time.monotonic() + TIMEOUT
+    epoch = both.ws.epoch
+    while not both.ws.diagnostics(main):
+        assert time.monotonic() < deadline, f"{both.server} has sent nothing about {main.name}"
+        epoch = both.ws.wait_for_change(epoch, deadline - time.monotonic())
+    uri = main.as_uri()
+    both.raw.wait_for(lambda: bool(both.raw.pushes.get(uri, (0, []))[1]), f"pushes for {uri}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -52,6 +52,20 @@ def workspace(
     # The linter would run beside a type checker, if it is installed.
     config = {"lsp": {server: said, "ruff": {"disabled": True}}, "timing": TIMING}
     return lspkit.Workspace(folder, config=config)
+
+
+def workspace_with(folder: Path, commands: Mapping[str, Sequence[str]]) -> lspkit.Workspace:
+    """A workspace in which these servers run, set up as lspkit would."""
+    said = {
+        server: {
+            "command": list(argv),
+            "env": environment(folder, server),
+            "disabled": False,
+        }
+        for server, argv in commands.items()
+    }
+    lsp = {"ruff": {"disabled": True}, **said}
+    return lspkit.Workspace(folder, config={"lsp": lsp, "timing": TIMING})
 
 
 def raw_client(

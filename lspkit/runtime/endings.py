@@ -1,0 +1,53 @@
+"""The errors for callers of a server that is gone, never came, or is late. Pure."""
+
+from __future__ import annotations
+
+from lspkit.errors import RequestTimeout, ServerBroken, ServerUnavailable
+from lspkit.servers import Choice
+
+
+def gone(server: str, reason: str, status: int | None, stderr: str) -> ServerBroken:
+    """The server has ended."""
+    last = f"; its last words: {stderr.splitlines()[-1]}" if stderr else ""
+    return ServerBroken(
+        f"{server} is gone: {reason}{last}", server=server, exit_status=status, stderr=stderr
+    )
+
+
+def useless(choice: Choice, why: str) -> ServerUnavailable:
+    """The program was found, but it is none that works."""
+    program = choice.argv[0]
+    return ServerUnavailable(
+        f"{choice.id} does not work: {program}: {why}",
+        server=choice.id,
+        looked_for=program,
+        install=next(iter(choice.definition.install.values()), ""),
+    )
+
+
+def late(
+    server: str,
+    method: str,
+    waited: float,
+    *,
+    state: str,
+    progress: tuple[str, ...],
+    in_flight: tuple[str, ...],
+    stderr: str,
+) -> RequestTimeout:
+    """The time of a caller is up; with what may explain it."""
+    doing = f"; it says it is busy with {', '.join(progress)}" if progress else ""
+    what = f"did not answer {method}" if method else "was not ready"
+    return RequestTimeout(
+        f"{server} {what} within {waited:.1f} s (it is {state}{doing})",
+        server=server,
+        state=state,
+        progress=progress,
+        in_flight=in_flight,
+        stderr=stderr,
+    )
+
+
+def describe_exit(status: int) -> str:
+    """`exit status 3`, `signal 9`."""
+    return f"exit status {status}" if status >= 0 else f"signal {-status}"
