@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Sequence
-from typing import TypeVar
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
 
 from lspkit.errors import (
     Cancelled,
@@ -102,11 +102,7 @@ class Asking:
         until = time.monotonic() + self.request_timeout(server)
         if not effect.in_step:
             params = effect.build(file.uri, NO_TEXT, server.session.encoding)
-            ticket = server.ask(effect.method, params)
-            value = yield from self.answer(server, ticket, until)
-            if isinstance(value, RequestFailed):
-                raise value
-            return Reply(server.id, value.result, nowhere(server))
+            return (yield from self._asked_whole(server, effect.method, params, until))
         if effect.text is None:
             return (yield from self.asked(server, file, None, effect.method, effect.build, until))
         # Another text is another caller's business while somebody waits for an answer about his.
@@ -126,10 +122,14 @@ class Asking:
         if not server.session.supports(effect.method):
             raise unsupported(effect.method, server)
         until = time.monotonic() + self.request_timeout(server)
-        value = yield from self.answer(server, server.ask(effect.method, effect.params), until)
-        if isinstance(value, RequestFailed):
-            raise value
-        return Reply(server.id, value.result, nowhere(server))
+        return (yield from self._asked_whole(server, effect.method, effect.params, until))
+
+    def _asked_whole(self, server: Server, method: str, params: Any, until: float) -> Steps[Reply]:
+        """Ask about no document."""
+        answered, _ = yield from self._persist(
+            server, method, until, lambda: server.ask(method, params)
+        )
+        return Reply(server.id, answered.result, nowhere(server))
 
     def asked(
         self,
@@ -140,15 +140,24 @@ class Asking:
         build: Build,
         until: float,
     ) -> Steps[Reply]:
-        """Ask about a document, again if the server gave up because the text had moved on."""
+        """Ask about a document."""
+        answered, ticket = yield from self._persist(
+            server, method, until, lambda: server.ask_about(file, text, method, build)
+        )
+        return Reply(server.id, answered.result, view_of(ticket))
+
+    def _persist(
+        self, server: Server, method: str, until: float, send: Callable[[], Ticket]
+    ) -> Steps[tuple[Answered, Ticket]]:
+        """Ask, and again if the server gave up because the text had moved on."""
         pause = RETRY_AFTER
         while True:
             if server.connection is not None and not server.connection.has_room():
                 yield from self.room(server, method, until)
-            ticket = server.ask_about(file, text, method, build)
+            ticket = send()
             value = yield from self.answer(server, ticket, until)
             if isinstance(value, Answered):
-                return Reply(server.id, value.result, view_of(ticket))
+                return value, ticket
             moved_on = value.server_code in (CONTENT_MODIFIED, SERVER_CANCELLED)
             if not moved_on or time.monotonic() + pause >= until:
                 raise value
@@ -156,7 +165,6 @@ class Asking:
             if outcome is Outcome.CANCELLED:
                 raise Cancelled("the call was cancelled")
             pause *= 2
-            file = self.files.again(file.uri) or file
 
     def answer(
         self, server: Server, ticket: Ticket, until: float

@@ -7,6 +7,7 @@ Callers who check one document take turns, so that one's text never answers for 
 
 from __future__ import annotations
 
+import logging
 import time
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,8 @@ from lspkit.runtime.conversation import Build
 from lspkit.runtime.files import File
 from lspkit.runtime.server import Server
 from lspkit.runtime.waiting import Call, Outcome, Steps, together
+
+log = logging.getLogger("lspkit.runtime")
 
 PULL = "textDocument/diagnostic"
 #: A server that gives no versions, and stays silent, is waited for no longer than this.
@@ -46,6 +49,8 @@ class Examining:
             if isinstance(result, Exception):
                 raise result
             results.append(result)
+            took = result.duration * 1000
+            log.debug("%s: %s by %s in %.1f ms", file.path, result.server, result.how, took)
         return Examination(
             path=Path(file.path),
             uri=file.uri,
@@ -93,6 +98,8 @@ class Examining:
                 nonsense = f"{server.id} answered with something that is no report"
                 return Examined(server.id, None, (), "none", _since(began), False, nonsense)
             lists.append(bytes(report.items))
+        if effect.text is None and view is not None:
+            server.pulled(view, lists)
         return Examined(server.id, view, tuple(lists), "pull", _since(began))
 
     def _pushed(

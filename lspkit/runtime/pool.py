@@ -8,6 +8,7 @@ is missing is looked for again when `PATH` changes, and every few seconds.
 
 from __future__ import annotations
 
+import logging
 import os
 import random
 import threading
@@ -29,6 +30,8 @@ from lspkit.runtime.timers import Timers
 from lspkit.runtime.workers import Workers
 from lspkit.servers import Choice, choose, root_of
 from lspkit.servers.programs import search_folders
+
+log = logging.getLogger("lspkit.runtime")
 
 #: Server id and root.
 Key = tuple[str, str]
@@ -258,6 +261,7 @@ class Pool:
                     now=now,
                     dice=self._dice(),
                 )
+        log.debug("%s failed: %s", server.id, error)
         self._workers.do(lambda: server.close(2.0))
 
     def succeeded(self, server: Server, seconds: float) -> None:

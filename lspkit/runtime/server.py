@@ -16,9 +16,10 @@ from collections.abc import Callable
 from lspkit.diagnostics.store import Push, Store
 from lspkit.errors import LspkitError, RequestTimeout, ServerBroken
 from lspkit.protocol import events
-from lspkit.protocol.documents import Documents
+from lspkit.protocol.documents import Documents, View
 from lspkit.protocol.opening import Opening
 from lspkit.protocol.session import Session, State, params_of
+from lspkit.protocol.shapes import read_pieces
 from lspkit.protocol.uris import path_to_uri
 from lspkit.runtime import endings
 from lspkit.runtime.connection import CLOSED_OUTPUT, Connection
@@ -200,6 +201,14 @@ class Server(Conversation):
             in_flight=tuple(one.method for one in list(self.session.pending.values())),
             stderr=self._tail(),
         )
+
+    def pulled(self, view: View, lists: list[bytes]) -> None:
+        """Keep what it answered to a pull about the text on disk."""
+        pieces = [piece for raw in lists for piece in read_pieces(raw)]
+        with self.lock:
+            items = b"[" + b",".join(pieces) + b"]"
+            self.store.pulled(view.uri, view.version, items, time.monotonic())
+        self._on_change()
 
     def last_push(self, uri: str) -> Push | None:
         """The newest push about a file."""
