@@ -47,10 +47,10 @@ class Report(Value, frozen=True):
     #: Which severities the verdict goes by.
     severities: tuple[str, ...] = ("error",)
     #: So many findings are shown as text.
-    most: int = 20
+    max_per_file: int = 20
 
     def __str__(self) -> str:
-        return render(self.path, self.verdict, self.counted, self.why, self.most)
+        return render(self.path, self.verdict, self.counted, self.why, self.max_per_file)
 
     @property
     def counted(self) -> list[Diagnostic]:

@@ -50,7 +50,7 @@ def check(request: Check) -> Generator[Effect, Any, Report]:
         servers=servers,
         duration=found.duration,
         severities=found.severities,
-        most=found.most,
+        max_per_file=found.most,
     )
 
 

@@ -21,7 +21,7 @@ from lspkit.errors import (
     ServerUnavailable,
     Unsupported,
 )
-from lspkit.operations import Ask, AskWorkspace, Reply, SyncFile
+from lspkit.operations import Ask, AskWorkspace, Reply
 from lspkit.protocol.capabilities import DocumentKey
 from lspkit.protocol.documents import View
 from lspkit.protocol.events import Answered
@@ -82,13 +82,6 @@ class Asking:
         if not replies:
             raise worst_of([*failed, *failures], effect.method)
         return replies
-
-    def sync(self, effect: SyncFile, call: Call) -> Steps[None]:
-        """Perform `SyncFile`, for servers that may still have to start."""
-        file = self.files.locate(effect.path, may_be_missing=effect.text is not None)
-        for server in self.pool.servers_for(file.path)[0]:
-            yield from self.ready(server, call)
-            server.sync(file, effect.text)
 
     # One server
 

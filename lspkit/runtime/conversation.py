@@ -19,7 +19,7 @@ import msgspec
 from lspkit.errors import LspkitError
 from lspkit.protocol.capabilities import DocumentKey
 from lspkit.protocol.documents import Documents, View
-from lspkit.protocol.session import Session
+from lspkit.protocol.session import Session, State
 from lspkit.protocol.text import Encoding, Text
 from lspkit.runtime.connection import Connection
 from lspkit.runtime.files import Content, File, Files
@@ -63,6 +63,8 @@ class Conversation:
         self.last_used = time.monotonic()
         #: When each document was last written, and when anything was: findings may depend on it.
         self._written_at: dict[str, float] = {}
+        #: What it could not be told before it was up: URI, and text if that is not the disk's.
+        self._untold: list[tuple[str, str | None]] = []
         self.changed_at = 0.0
 
     def _connected(self) -> Connection:
@@ -134,6 +136,30 @@ class Conversation:
     def sync(self, file: File, text: str | None) -> Ticket:
         """Bring the document up to date, and ask nothing."""
         return self.ask_about(file, text, "", _nothing)
+
+    def tell(self, file: File, text: str | None) -> None:
+        """Bring the document up to date, now or as soon as the server is up; waits for nothing."""
+        with self.lock:
+            early = self.session.state in (State.NEW, State.INITIALIZING)
+            if early:
+                self._untold.append((file.uri, text))
+        if not early:
+            self.sync(file, text)
+
+    def _catch_up(self) -> list[str]:
+        """The server is up: tell what it was too early for, in order. The lock is held.
+
+        Texts that have to be read first are left to the caller, by URI.
+        """
+        untold, self._untold = self._untold, []
+        for uri, text in untold:
+            if text is not None:
+                key = DocumentKey(uri, self._language)
+                document, notes = self.documents.sync(key, Text(text), None)
+                self._post(notes)
+                self.documents.commit(document)
+                self._written_at[uri] = self.changed_at = time.monotonic()
+        return [uri for uri, text in untold if text is None]
 
     def restore(self, file: File) -> None:
         """Let the server see the disk again after a caller's own text."""

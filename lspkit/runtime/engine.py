@@ -166,11 +166,10 @@ class LocalEngine:
                 return (yield from self._await_change(effect.after, call))
 
     def _sync(self, effect: SyncFile) -> None:
-        """Without waiting: a server that is still starting is told when it is ready."""
-        call = Call()
+        """In the caller's thread, so that what is synced first is told first."""
         file = self.files.locate(effect.path, may_be_missing=effect.text is not None)
-        self.pool.servers_for(file.path)
-        self._begin(self._asking.sync(effect, call), call)
+        for server in self.pool.servers_for(file.path)[0]:
+            server.tell(file, effect.text)
 
     def _reload(self) -> None:
         """Take the configuration as it is now; servers that it changes are started anew."""

@@ -100,7 +100,16 @@ class Examining:
             lists.append(bytes(report.items))
         if effect.text is None and view is not None:
             server.pulled(view, lists)
+        if view is not None:
+            lists += self._pushed_beside(server, view)
         return Examined(server.id, view, tuple(lists), "pull", _since(began))
+
+    def _pushed_beside(self, server: Server, view: View) -> list[bytes]:
+        """What a server that is asked has also said by itself about this text (cargo check)."""
+        push = server.last_push(view.uri)
+        if push is None or push.version not in (None, view.version):
+            return []
+        return [push.items] if push.at > server.written_at(view.uri) else []
 
     def _pushed(
         self, server: Server, file: File, effect: Examine, call: Call, began: float

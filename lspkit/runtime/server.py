@@ -178,6 +178,7 @@ class Server(Conversation):
                 self.session.capabilities, self.session.encoding, in_use=self._in_use
             )
             connection.post(*self.session.initialized())
+            self.reopen += self._catch_up()
             self._ready = True
         self._settled.tell(over=True)
         self._on_ready(self)
