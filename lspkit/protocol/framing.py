@@ -106,6 +106,11 @@ class FrameReader:
             place = "header" if self._block or self._line else "between messages"
         return f"<FrameReader: {place}, {self.skipped} bytes skipped>"
 
+    @property
+    def inside(self) -> bool:
+        """Whether a message has begun that has not ended yet."""
+        return self._missing is not None or bool(self._block)
+
     def feed(self, data: bytes) -> list[bytes]:
         """Take the next bytes of the stream. Returns the bodies that they complete, in order."""
         bodies: list[bytes] = []

@@ -76,6 +76,10 @@ class Malformed(msgspec.Struct, frozen=True):
     asked: RawJson | None = None
     #: Our request that it seems to answer.
     answers: int | None = None
+    #: The frames that it has swallowed: a server that broke off in the middle of a message and went
+    #: on with the next one. A header inside of a body cannot be part of it, since JSON has no bare
+    #: line breaks in strings.
+    swallowed: bytes = b""
 
 
 Message = Asked | Told | Published | Answer | Refusal | Malformed
@@ -210,7 +214,18 @@ def _malformed(body: bytes, problem: Exception) -> Malformed:
         code = INVALID_PARAMS
     asked = raw_id if method is not None and raw_id is not None and _is_json(raw_id) else None
     answers = _our_id(raw_id) if raw_id is not None and method is None else None
-    return Malformed(f"{type(problem).__name__}: {problem}", body[:200], code, asked, answers)
+    header = _HEADER.search(body)
+    return Malformed(
+        reason=f"{type(problem).__name__}: {problem}",
+        sample=body[:200],
+        code=code,
+        asked=asked,
+        answers=answers,
+        swallowed=body[header.start() :] if header else b"",
+    )
+
+
+_HEADER = re.compile(rb"Content-Length: *\d+\r\n(?:[\w-]+:[^\r\n]*\r\n)*\r\n", re.IGNORECASE)
 
 
 def _is_json(raw: bytes) -> bool:

@@ -166,6 +166,10 @@ class Asking:
         began = time.monotonic()
         try:
             yield from self.wait(server, ticket.waiter, until, ticket.method)
+        except RequestTimeout:
+            if time.monotonic() >= until:  # all the time that a request has, not only this caller's
+                server.give_up_if_stuck(ticket, began)
+            raise
         finally:
             server.finish(ticket)
         value = ticket.waiter.value

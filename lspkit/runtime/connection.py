@@ -13,6 +13,7 @@ import collections
 import logging
 import os
 import select
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -20,7 +21,7 @@ from collections.abc import Callable
 from lspkit.errors import FramingError
 from lspkit.protocol.events import Event
 from lspkit.protocol.framing import FrameReader
-from lspkit.protocol.messages import parse
+from lspkit.protocol.messages import Malformed, parse
 from lspkit.protocol.session import Session, State
 from lspkit.runtime.launch import Child
 from lspkit.runtime.waiting import Waiter
@@ -102,6 +103,35 @@ class Connection:
         self._queued += sum(map(len, frames))
         if self._something.locked():
             self._something.release()
+
+    @property
+    def queued(self) -> int:
+        """Bytes that were ever queued."""
+        return self._queued
+
+    def is_stuck(self, posted: int, since: float) -> str:
+        """Why the server cannot be expected to answer what was queued up to `posted`; else empty.
+
+        Asked when a request has had all its time: the server has not even read it, or has broken
+        off in the middle of a message and been silent for long.
+        """
+        if self._written - self._unread() < posted:
+            return "it has stopped reading its input"
+        now = time.monotonic()
+        if self._frames.inside and now - self.last_received >= (now - since) / 2:
+            return "it broke off in the middle of a message"
+        return ""
+
+    def _unread(self) -> int:
+        """Bytes in the pipe to the server, where the system tells."""
+        import fcntl  # here: only for a server that is in trouble
+        import termios
+
+        try:
+            answer = fcntl.ioctl(self.child.stdin, termios.FIONREAD, b"\0\0\0\0")
+        except (OSError, ValueError):
+            return 0
+        return int.from_bytes(answer, sys.byteorder)
 
     def has_room(self) -> bool:
         """Whether callers may queue more."""
@@ -214,8 +244,12 @@ class Connection:
         return f"its output makes no sense: {error.message}"
 
     def _take(self, data: bytes) -> None:
-        for body in self._frames.feed(data):
-            message = parse(body)
+        bodies = collections.deque(self._frames.feed(data))
+        while bodies:
+            message = parse(bodies.popleft())
+            if isinstance(message, Malformed) and message.swallowed and not bodies:
+                # The reader stands right behind it, so the rest of the stream fits on.
+                bodies.extend(self._frames.feed(message.swallowed))
             with self.lock:
                 event, reply = self.session.receive(message)
                 if reply is not None:

@@ -38,6 +38,8 @@ class Ticket(msgspec.Struct):
     #: None for a request about no document.
     view: View | None
     id: int = 0
+    #: How much had been queued for the server when it was, itself included.
+    posted: int = 0
 
 
 class Lost(msgspec.Struct, frozen=True):
@@ -191,6 +193,7 @@ class Conversation:
             uri = ticket.view.uri if ticket.view is not None else ""
             ticket.id, frame = self.session.request(ticket.method, params, ticket.waiter, uri)
             connection.post(*frames, frame)
+            ticket.posted = connection.queued
         except BaseException:
             self.session.pending.pop(ticket.id, None)
             raise

@@ -15,6 +15,7 @@ from __future__ import annotations
 import ctypes
 import gc
 import os
+import resource
 import select
 import signal
 import socket
@@ -33,6 +34,9 @@ LISTED = os.path.exists(f"/proc/self/task/{os.getpid()}/children")
 PR_SET_NAME = 15
 PR_SET_CHILD_SUBREAPER = 36
 LIBC = ctypes.CDLL(None, use_errno=True)
+
+#: How many descriptors the host allowed its children: soft and hard.
+LIMIT = resource.getrlimit(resource.RLIMIT_NOFILE)
 
 
 def adopt_orphans(name: bytes) -> None:
@@ -173,6 +177,8 @@ def start_server(control: socket.socket, fields: list[bytes], streams: list[int]
     except OSError as error:
         tell(control, f"error {error.errno} {step}")
         return 0
+    # The host's limit, not the one that this process has given itself.
+    resource.prlimit(pid, resource.RLIMIT_NOFILE, LIMIT)
     os.chdir("/")
     tell(control, f"pid {pid}")
     return pid
@@ -339,6 +345,8 @@ def main() -> None:
     """Check that the host is still there, then serve it."""
     host_pid = int(sys.argv[1])
     os.closerange(3, os.sysconf("SC_OPEN_MAX"))
+    # A host that was short of descriptors when it began must not be so for ever.
+    resource.setrlimit(resource.RLIMIT_NOFILE, (LIMIT[1], LIMIT[1]))
     for number in IGNORED:
         signal.signal(number, signal.SIG_IGN)
     os.chdir("/")

@@ -174,8 +174,9 @@ class Pool:
         if not warm:
             launch.retain()  # between two servers the guardian stays
         # Also for a server that is there: whoever put it there may have been interrupted.
-        if not seat.server.begun:
-            self._workers.do(seat.server.start)
+        if not seat.server.begun and not self._workers.do(seat.server.start):
+            message = f"{choice.id} cannot be started: this process has no means left for a thread"
+            raise ServerBroken(message, server=choice.id)
         return seat.server
 
     def _take_seat(self, key: Key, choice: Choice, old: Seat | None) -> Seat:

@@ -23,7 +23,7 @@ from lspkit.protocol.shapes import read_pieces
 from lspkit.protocol.uris import path_to_uri
 from lspkit.runtime import endings
 from lspkit.runtime.connection import CLOSED_OUTPUT, Connection
-from lspkit.runtime.conversation import Conversation, Lost
+from lspkit.runtime.conversation import Conversation, Lost, Ticket
 from lspkit.runtime.files import Files
 from lspkit.runtime.launch import LaunchError, launch
 from lspkit.runtime.turns import News, Turns
@@ -203,6 +203,13 @@ class Server(Conversation):
             stderr=self._tail(),
         )
 
+    def give_up_if_stuck(self, ticket: Ticket, since: float) -> None:
+        """End a server that cannot be expected to answer this request any more."""
+        connection = self.connection
+        reason = connection.is_stuck(ticket.posted, since) if connection is not None else ""
+        if reason and not self.closing:
+            self._fail(endings.gone(self.id, reason, None, self._tail()))
+
     def pulled(self, view: View, lists: list[bytes]) -> None:
         """Keep what it answered to a pull about the text on disk."""
         pieces = [piece for raw in lists for piece in read_pieces(raw)]
@@ -258,7 +265,10 @@ class Server(Conversation):
     def _on_lost(self, reason: str) -> None:
         """The reader's last word: the connection is over."""
         connection = self.connection
-        status = connection.child.wait(0.02) if connection else None
+        try:
+            status = connection.child.wait(0.02) if connection else None
+        except OSError:  # not even a descriptor is left; its status is not worth a hanging caller
+            status = None
         if status is not None and reason == CLOSED_OUTPUT:
             reason = f"it ended with {endings.describe_exit(status)}"
         tail = self._tail()

@@ -30,19 +30,21 @@ class Workers:
         self._closed = False
 
     def do(self, job: Callable[[], object]) -> bool:
-        """Run a job soon. After `close`, and while the interpreter ends, it is dropped: False."""
-        from concurrent.futures import ThreadPoolExecutor  # here, to keep `import lspkit` quick
+        """Run a job soon. False if it cannot be: after `close`, at the interpreter's end, or when
+        the process has nothing left to start a thread with.
+        """
+        try:
+            from concurrent.futures import ThreadPoolExecutor  # here, to keep `import lspkit` quick
 
-        with self._lock:
-            if self._closed:
-                return False
-            if self._executor is None:
-                self._executor = ThreadPoolExecutor(THREADS, thread_name_prefix="lspkit-worker")
-            try:
+            with self._lock:
+                if self._closed:
+                    return False
+                if self._executor is None:
+                    self._executor = ThreadPoolExecutor(THREADS, thread_name_prefix="lspkit-worker")
                 self._executor.submit(_safely, job)
-            except RuntimeError:  # the interpreter is ending
-                log.debug("a job came too late to be run")
-                return False
+        except (RuntimeError, OSError, ImportError) as problem:
+            log.debug("a job cannot be run: %s", problem)
+            return False
         return True
 
     def close(self) -> None:

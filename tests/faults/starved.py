@@ -22,9 +22,9 @@ from typing import Any
 import lspkit
 
 #: Seconds for each call.
-LIMIT = 10.0
+LIMIT = 6.0
 #: Seconds in which calls have to succeed again: a program that did not start is tried every few.
-RECOVERY = 12.0
+RECOVERY = 9.0
 #: Enough for everything, and quickly used up.
 ROOMY = 200
 
@@ -41,7 +41,9 @@ def ask(ws: lspkit.Workspace, name: str = "a.scr") -> str:
 
 def set_limit(soft: int) -> None:
     """How many descriptors there may be."""
-    resource.setrlimit(resource.RLIMIT_NOFILE, (soft, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
+    resource.setrlimit(
+        resource.RLIMIT_NOFILE, (soft, resource.getrlimit(resource.RLIMIT_NOFILE)[1])
+    )
 
 
 def lowest() -> int:

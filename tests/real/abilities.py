@@ -60,6 +60,8 @@ ABILITIES = {
     "rust-analyzer": Abilities(
         lacks=_TYPES, encoding="utf-8", pulls=True, pushes_too=True, loaded_by="quiescent"
     ),
+    # Signatures only if a setting says so.
+    "jdtls": Abilities(lacks=frozenset({"signature_help"}), silent=frozenset({"declaration"})),
     "bash": Abilities(
         lacks=_TYPES
         | _CALLS

@@ -116,7 +116,7 @@ class Both:
         if operation == "document_symbols":
             return method(self.sample.main, timeout=TIMEOUT)
         if operation == "workspace_symbols":
-            return method("measure", self.sample.main, timeout=TIMEOUT)
+            return method(self.sample.query, self.sample.main, timeout=TIMEOUT)
         if operation == "code_actions":
             start, end = (self.sample.place(spot) for spot in self.sample.mistake)
             return method(
@@ -152,7 +152,7 @@ class Both:
             raw = self.raw.request("textDocument/documentSymbol", params)
             return self.reader.symbols(main, raw)
         if operation == "workspace_symbols":
-            raw = self.raw.request("workspace/symbol", {"query": "measure"})
+            raw = self.raw.request("workspace/symbol", {"query": self.sample.query})
             return self.reader.found_symbols(raw)
         if operation == "code_actions":
             return [self._action(one) for one in in_order(self.raw_actions())]

@@ -64,6 +64,8 @@ def _capabilities(encoding: str) -> dict[str, Any]:
             "hover": {"contentFormat": ["markdown", "plaintext"]},
             "documentSymbol": {"hierarchicalDocumentSymbolSupport": True, **kinds},
             "signatureHelp": {
+                # jdtls then leaves it to a setting, as it does for lspkit.
+                "dynamicRegistration": True,
                 "signatureInformation": {
                     "documentationFormat": ["markdown", "plaintext"],
                     "parameterInformation": {"labelOffsetSupport": True},

@@ -146,7 +146,9 @@ def words(markup: Any) -> str:
 
 
 def signature_help(raw: dict[str, Any]) -> tuple[Any, ...]:
-    """The signatures, which of them is meant, and which of its parameters."""
+    """The signatures, which of them is meant, and which of its parameters; nothing for none."""
+    if not raw["signatures"]:
+        return ()
     active = raw.get("activeSignature") or 0
     signatures = []
     for one in raw["signatures"]:
@@ -226,7 +228,8 @@ def plain_calls(given: Iterable[lspkit.Call]) -> list[tuple[Any, ...]]:
 
 
 def plain_signature_help(given: lspkit.SignatureHelp | None) -> tuple[Any, ...]:
-    assert given is not None
+    if given is None:
+        return ()
     signatures = [
         (
             one.label,

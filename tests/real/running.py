@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import lspkit
+from lspkit.servers.built_in import BUILT_IN
 from tests import real_servers
 from tests.real.projects import PROJECTS
 from tests.real.raw_client import RawClient
@@ -55,7 +56,7 @@ def workspace(
 
 
 def workspace_with(folder: Path, commands: Mapping[str, Sequence[str]]) -> lspkit.Workspace:
-    """A workspace in which these servers run, set up as lspkit would."""
+    """A workspace in which these servers run, set up as lspkit would, and no other."""
     said = {
         server: {
             "command": list(argv),
@@ -64,8 +65,8 @@ def workspace_with(folder: Path, commands: Mapping[str, Sequence[str]]) -> lspki
         }
         for server, argv in commands.items()
     }
-    lsp = {"ruff": {"disabled": True}, **said}
-    return lspkit.Workspace(folder, config={"lsp": lsp, "timing": TIMING})
+    others = {one.id: {"disabled": True} for one in BUILT_IN if one.id not in commands}
+    return lspkit.Workspace(folder, config={"lsp": others | said, "timing": TIMING})
 
 
 def raw_client(

@@ -8,7 +8,7 @@ mistakes, and one of them is marked, since servers offer to do something about i
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from tests.real.projects import WIDE, Files, Spot
 
@@ -24,6 +24,8 @@ class Sample(Files):
     spots: dict[str, Spot]
     #: Begin and end of what servers offer to mend.
     mistake: tuple[Spot, Spot]
+    #: A name that the workspace is asked for.
+    query: str = field(default="measure", kw_only=True)
 
 
 def filled(files: dict[str, str]) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""The same story as in `samples.py`, in Go, Rust and Bash, and who is asked about which."""
+"""The same story as in `samples.py`, in Go, Rust, Java and Bash, and who is asked about which."""
 
 from __future__ import annotations
 
@@ -116,6 +116,58 @@ fn main() {
     mistake=(Spot("src/main.rs", "Shape for Square"), Spot("src/main.rs", " for Square")),
 )
 
+JAVA = Sample(
+    language="java",
+    files=filled(
+        {
+            "Shape.java": """\
+/* WIDE */ interface Shape {
+  /* WIDE */ int area(String unit, int factor);
+}
+""",
+            "Circle.java": """\
+/* WIDE */ class Circle implements Shape {
+  /* WIDE */ public int area(String unit, int factor) {
+    /* WIDE */ return measure(unit.length(), factor);
+  }
+
+  /** How much. WIDE */
+  static int measure(int width, int height) {
+    /* WIDE */ return twice(width) * height;
+  }
+
+  /* WIDE */ private static int twice(int number) { return number * 2; }
+}
+
+/* WIDE */ class Disc extends Circle {}
+""",
+            "Main.java": """\
+/* WIDE */ class Main {
+  /* WIDE */ static int report(Shape shape) {
+    /* WIDE */ int first = shape.area("WIDE", 3);
+    /* WIDE */ return first + Circle.measure(first, 4);
+  }
+
+  /* WIDE */ static Circle circle = new Circle(); int total = report(circle);
+  /* WIDE */ int wrong = Circle.mesure(1, 2);
+}
+""",
+        }
+    ),
+    main="Main.java",
+    library="Circle.java",
+    spots={
+        "call": Spot("Main.java", "measure(first"),
+        "caller": Spot("Main.java", "report(Shape"),
+        "value": Spot("Main.java", "circle = "),
+        "abstract": Spot("Main.java", "area("),
+        "arguments": Spot("Main.java", "4)"),
+        "type": Spot("Main.java", "Circle circle"),
+    },
+    mistake=(Spot("Main.java", "mesure"), Spot("Main.java", "(1, 2)")),
+    query="Circle",  # only types are found
+)
+
 BASH = Sample(
     language="shellscript",
     files=filled(
@@ -160,5 +212,6 @@ SAMPLES = {
     "clangd": CPP,
     "gopls": GO,
     "rust-analyzer": RUST,
+    "jdtls": JAVA,
     "bash": BASH,
 }

@@ -27,7 +27,8 @@ pytestmark = pytest.mark.server
 TIMEOUT = 60.0
 
 PYTHON = {
-    "pyproject.toml": "",
+    # What lspkit tells it as well: without, it has its own idea of what a finding is.
+    "pyproject.toml": '[tool.basedpyright]\ntypeCheckingMode = "standard"\n',
     "shapes.py": f'"{WIDE}"; size = 3\n',
     "main.py": f"""\
 import os

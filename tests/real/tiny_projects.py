@@ -104,6 +104,14 @@ TINY: dict[str, Tiny] = {
         "area",
         "expected",
     ),
+    "jdtls": Tiny(
+        {
+            "Main.java": 'class Main {\n  int area() { return "x"; }\n}\n',
+        },
+        "Main.java",
+        "Main",
+        "cannot convert",
+    ),
     "clangd": Tiny(
         {"compile_flags.txt": "-std=c++17\n", "main.cpp": "int area() { return missing; }\n"},
         "main.cpp",

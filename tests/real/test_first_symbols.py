@@ -1,0 +1,42 @@
+"""Symbols of a workspace as the very first question: no server runs, and no file is open.
+
+Many servers know nothing of a project before one of its files is opened, and say so with an empty
+answer, or with an error. That is no answer to a user who asks about the folder.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests import real_servers
+from tests.real.abilities import ABILITIES
+from tests.real.both import TIMEOUT
+from tests.real.running import command, workspace
+from tests.real.samples_more import SAMPLES
+
+pytestmark = pytest.mark.server
+
+
+#: Whether the question names a file. Both, but for the one that takes long to start.
+CASES = [(server, named) for server in ABILITIES for named in (True, False)]
+CASES.remove(("jdtls", True))
+
+
+@pytest.mark.parametrize(("server", "named"), CASES)
+def test_a_symbol_is_found_although_nothing_was_opened_before(
+    server: str, named: bool, tmp_path: Path
+) -> None:
+    real_servers.require(server)
+    sample = SAMPLES[server]
+    folder = tmp_path / "project"
+    folder.mkdir()
+    sample.write(folder)
+    with workspace(folder, server, argv=command(server, sample.arguments)) as ws:
+        path = sample.main if named else None
+        found = ws.workspace_symbols(sample.query, path, timeout=TIMEOUT)
+
+    places = [one.path for one in found if one.name == sample.query]
+    assert places
+    assert all(place and place.parent == (folder / sample.library).parent for place in places)
