@@ -127,6 +127,7 @@ class Conversation:
             self._queue(ticket, notes, params)
         else:
             self._post(notes)
+            ticket.posted = self._connected().queued
             ticket.waiter.complete()
         self.documents.commit(document)
         if notes:

@@ -114,7 +114,8 @@ class Examining:
     def _pushed(
         self, server: Server, file: File, effect: Examine, call: Call, began: float
     ) -> Steps[Examined]:
-        view = view_of(server.sync(file, effect.text))
+        ticket = server.sync(file, effect.text)
+        view = view_of(ticket)
         target = self._target(server, view, call, began)
         while True:
             news = server.news.next()
@@ -133,6 +134,7 @@ class Examining:
                 # It said so only after it was up (pyright does), and from now on pushes nothing.
                 return (yield from self._pulled(server, file, effect, call, began))
             if isinstance(decision, Unknown):
+                server.give_up_if_stuck(ticket, began)
                 took = _since(began)
                 return Examined(server.id, view, (), "none", took, True, decision.reason)
             outcome = yield (news, decision.until)

@@ -181,6 +181,8 @@ def _next_call_is_right(ws: lspkit.Workspace, folder: Path, row: Row, asked: Ope
     subject = SUBJECTS[0]
     if asked.is_push:  # what a server had to say about a text, it says once
         (folder / subject.file).write_text(subject.text + "\n", encoding="utf-8")
+    for _ in range(row.unnoticed):
+        attempt(ws, asked, subject, row.expected.timeout)
     outcome = attempt(ws, asked, subject, row.next_timeout)
     assert outcome.told == right(asked, subject), f"the next call: {outcome}"
 

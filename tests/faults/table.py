@@ -58,6 +58,8 @@ class Row:
     mended_by: Literal["", "reload"] = ""
     #: What the server's own time limits are, in milliseconds.
     timing: Mapping[str, int] = field(default_factory=dict)
+    #: How many further calls may be lost before anybody can know.
+    unnoticed: int = 0
     #: Seconds for the next call.
     next_timeout: float = AMPLE
     #: The fault has nothing to do with one operation: all are asked in one workspace.
@@ -114,6 +116,8 @@ def _grandchild(kind: Any, **options: Any) -> Callable[[Operation], Orders]:
 
 FINE = _may(RIGHT)
 LOST = _may(TIMED_OUT, timeout=SHORT)
+#: Long enough for the request's own limit to be the one that ends it.
+LATE = _may(TIMED_OUT, timeout=1.5)
 GONE = _may(BROKEN)
 #: For servers of which nothing will ever come: a request's own limit says so, not the caller's.
 IMPATIENT = {"requestTimeoutMs": 400}
@@ -219,7 +223,9 @@ ROWS = (
         "never read",
         "reads nothing any more",
         _answer("stop-reading"),
-        LOST,
+        LATE,
+        # It has read the request, so that only the next one shows that it reads no more.
+        unnoticed=1,
         starts=(2,),
         timing=IMPATIENT,
         next_timeout=5,
@@ -231,7 +237,7 @@ ROWS = (
         "half a frame",
         "writes half of the answer; whatever it says next comes right behind",
         _answer("half-frame"),
-        LOST,
+        LATE,
         starts=(1, 2),
         timing=IMPATIENT,
         next_timeout=5,
@@ -240,7 +246,7 @@ ROWS = (
         "half a frame, then nothing",
         "writes half of the answer, and nothing ever again",
         _answer("half-frame", mute=True),
-        LOST,
+        LATE,
         starts=(2,),
         timing=IMPATIENT,
         next_timeout=5,
