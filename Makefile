@@ -40,7 +40,7 @@ demo: $(USER_READY)
 	@$(PYTHON) examples/demo.py
 
 test: $(DEV_READY) servers
-	@$(PYTHON) tools/run_and_reap.py $(PYTHON) -m pytest -n 2 $(ARGS)
+	@$(PYTHON) tools/run_and_reap.py $(PYTHON) -m pytest -n 2 --dist loadscope $(ARGS)
 
 check: $(DEV_READY)
 	@$(PYTHON) -m ruff check .

@@ -70,7 +70,8 @@ CLIENT_CAPABILITIES: dict[str, Any] = {
         },
         "rename": {"dynamicRegistration": True, "prepareSupport": True},
         "callHierarchy": _DYNAMIC,
-        "typeHierarchy": _DYNAMIC,
+        # Static only: jdtls neither announces nor registers it when it may do the latter.
+        "typeHierarchy": {},
         "codeAction": {
             "dynamicRegistration": True,
             "codeActionLiteralSupport": {"codeActionKind": {"valueSet": [""]}},

@@ -26,7 +26,7 @@ from lspkit.protocol.capabilities import DocumentKey
 from lspkit.protocol.documents import View
 from lspkit.protocol.events import Answered
 from lspkit.protocol.messages import CONTENT_MODIFIED, SERVER_CANCELLED
-from lspkit.protocol.text import Text
+from lspkit.protocol.text import Encoding, Text
 from lspkit.runtime.conversation import Build, Lost, Ticket
 from lspkit.runtime.files import File, Files
 from lspkit.runtime.pool import Pool
@@ -74,10 +74,13 @@ class Asking:
         """Perform `AskWorkspace`."""
         failures: list[LspkitError] = []
         if effect.path is not None:
-            servers, failures = self.pool.servers_for(self.files.locate(effect.path).path)
+            file = self.files.locate(effect.path)
+            servers, failures = self.pool.servers_for(file.path)
+            asked: list[tuple[Server, File | None]] = [(server, file) for server in servers]
         else:
-            servers = [one for one in self.pool.servers() if one.usable] or self._called_for()
-        jobs = [self._ask_whole(server, effect, call) for server in servers]
+            running = [one for one in self.pool.servers() if one.usable and len(one.documents)]
+            asked = [(one, None) for one in running] or self._called_for()
+        jobs = [self._ask_whole(server, sample, effect, call) for server, sample in asked]
         replies, failed = sorted_out((yield from together(jobs, call)))
         if not replies:
             raise worst_of([*failed, *failures], effect.method)
@@ -110,12 +113,27 @@ class Asking:
                 self.restore(server, effect.path)
             server.turns.end(file.uri, turn)
 
-    def _ask_whole(self, server: Server, effect: AskWorkspace, call: Call) -> Steps[Reply]:
+    def _ask_whole(
+        self, server: Server, sample: File | None, effect: AskWorkspace, call: Call
+    ) -> Steps[Reply]:
+        """Ask about the project; a server that knows none yet is shown a file of it first."""
         yield from self.ready(server, call)
+        if sample is not None and not len(server.documents):
+            yield from self._introduce(server, sample, call)
         if not server.session.supports(effect.method):
             raise unsupported(effect.method, server)
         until = time.monotonic() + self.request_timeout(server)
         return (yield from self._asked_whole(server, effect.method, effect.params, until))
+
+    def _introduce(self, server: Server, sample: File, call: Call) -> Steps[None]:
+        """Open a file, and wait until the server has seen it: many know no project before."""
+        yield from self.loaded(server, sample, None, call)
+        until = time.monotonic() + self.request_timeout(server)
+        method = "textDocument/documentSymbol"
+        if server.session.supports(method, key_of(server, sample)):
+            yield from self.asked(server, sample, None, method, _about_the_file, until)
+        else:
+            server.sync(sample, None)
 
     def _asked_whole(self, server: Server, method: str, params: Any, until: float) -> Steps[Reply]:
         """Ask about no document."""
@@ -260,18 +278,20 @@ class Asking:
         except LspkitError:
             return
 
-    def _called_for(self) -> list[Server]:
-        """The servers that the workspace's own files call for, started."""
-        servers: dict[int, Server] = {}
+    def _called_for(self) -> list[tuple[Server, File | None]]:
+        """The servers that the workspace's own files call for, started, each with such a file."""
+        found: dict[int, tuple[Server, File | None]] = {}
         for path in samples(self.files.boundary.root):
             try:
-                found, _ = self.pool.servers_for(path)
+                file = self.files.locate(path)
+                servers, _ = self.pool.servers_for(file.path)
             except LspkitError:
                 continue
-            servers.update({id(one): one for one in found})
-        if not servers:
+            for server in servers:
+                found.setdefault(id(server), (server, file))
+        if not found:
             raise NoServer("no file of this workspace belongs to a server that can be started")
-        return list(servers.values())
+        return list(found.values())
 
 
 def sorted_out(results: Sequence[T | Exception]) -> tuple[list[T], list[LspkitError]]:
@@ -306,6 +326,10 @@ def unsupported(method: str, server: Server) -> Unsupported:
     """This server cannot do it."""
     message = f"{method} is not supported by {server.id}"
     return Unsupported(message, operation=method, servers=(server.id,))
+
+
+def _about_the_file(uri: str, _: Text, __: Encoding) -> dict[str, Any]:
+    return {"textDocument": {"uri": uri}}
 
 
 def nowhere(server: Server) -> View:

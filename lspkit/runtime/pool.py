@@ -29,6 +29,7 @@ from lspkit.runtime.shutdown import stop
 from lspkit.runtime.timers import Timers
 from lspkit.runtime.workers import Workers
 from lspkit.servers import Choice, choose, root_of
+from lspkit.servers.choosing import definitions
 from lspkit.servers.programs import search_folders
 
 log = logging.getLogger("lspkit.runtime")
@@ -75,6 +76,7 @@ class Pool:
     ) -> None:
         #: Replaced as a whole by `reconfigure`.
         self.config = config
+        definitions(config)  # reads the table now, while there are descriptors to read it with
         self._files = files
         self._workers = workers
         self._timers = timers

@@ -255,8 +255,10 @@ class Server(Conversation):
                 self.news.tell()
             case events.Registered():
                 self.news.tell()
-            case events.Said(level=1):
+            case events.Said():
                 log.debug("%s says: %s", self.id, event.text)
+                self.loading.notified("window/logMessage", {"message": event.text})
+                self.news.tell()
             case events.BadMessage():
                 log.debug("%s sent something unreadable: %s", self.id, event.reason)
             case _:

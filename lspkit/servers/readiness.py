@@ -36,8 +36,11 @@ class Loading:
         sign = self._definition.ready_by
         if sign is None or method != sign[0]:
             return
-        self._gives_sign = True
-        if isinstance(params, dict) and sign[1].items() <= params.items():
+        # A log line that is none may be the only kind there is.
+        self._gives_sign = method != "window/logMessage"
+        if isinstance(params, dict) and all(
+            _fits(params.get(key), sign[1][key]) for key in sign[1]
+        ):
             self.done = True
 
     def look(self, *, busy: bool, late: bool) -> bool:
@@ -55,3 +58,10 @@ class Loading:
     @property
     def _waits_for_settings(self) -> bool:
         return self._definition.readiness == "configured"
+
+
+def _fits(found: Any, wanted: Any) -> bool:
+    """Equal, or for texts: it is said somewhere in it."""
+    if isinstance(found, str) and isinstance(wanted, str):
+        return wanted in found
+    return bool(found == wanted)

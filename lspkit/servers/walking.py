@@ -27,11 +27,11 @@ def walk(folder: str) -> Iterator[str]:
 
 
 def samples(folder: str) -> list[str]:
-    """One file of each kind, the first that is found."""
-    found: dict[str, str] = {}
+    """One file of each kind from every folder: packages have roots of their own."""
+    found: dict[tuple[str, str], str] = {}
     for number, path in enumerate(walk(folder)):
         if number >= ENOUGH:
             break
-        name = os.path.basename(path)
-        found.setdefault(os.path.splitext(name)[1] or name, path)
+        here, name = os.path.split(path)
+        found.setdefault((here, os.path.splitext(name)[1] or name), path)
     return list(found.values())

@@ -113,8 +113,10 @@ SCRIPTING: tuple[Definition, ...] = (
             "npm": "npm install -g bash-language-server",
             "brew": "brew install bash-language-server",
         },
-        # It reads no file before it has its settings.
-        readiness="configured",
+        # It reads no file before it has its settings, and then all of them in the background.
+        readiness="progress",
+        ready_by=("window/logMessage", {"message": "BackgroundAnalysis: Completed"}),
+        load_begins=2.0,
         quirks=(
             "Finds mistakes only with `shellcheck` on PATH.",
             "Answers with nothing for a moment after its start.",
