@@ -28,7 +28,8 @@ is a real process. Whatever the fault is, the following holds, and is tested for
 
 - the call is back within its time limit, with what the table says and nothing else;
 - another server of the same workspace answers meanwhile as if nothing were;
-- the next call is answered right, by the same process or by a new one;
+- the next call is answered right, by the same process or by a new one, but where the table says
+  that it takes one more to notice;
 - lspkit itself keeps to the protocol, and no process, thread, descriptor or temporary file is left.
 
 An error is always a `LspkitError`; the table names its code. `check` raises none of them once its
@@ -60,6 +61,8 @@ def line(row: Row) -> str:
     after = "a new process" if row.starts == (2,) else "the same process"
     if len(row.starts) > 1:
         after = "either process"
+    if row.unnoticed:
+        after += f"; up to {row.unnoticed} more may be lost before that can be known"
     if row.mended_by:
         after += f", after `{row.mended_by}`"
     return f"| {row.name} | {row.does} | {told} | {after} |"
