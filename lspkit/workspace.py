@@ -9,7 +9,7 @@ from __future__ import annotations
 import copy
 import functools
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypedDict, TypeVar, Unpack
@@ -335,6 +335,22 @@ class Workspace:
         very text. When the time is up, the report says what is known by then, and who is missing.
         """
         request = ops.Check(path=os.fspath(path), text=text)
+        return self._engine.run(request, Limits(timeout, cancel))
+
+    def check_all(
+        self,
+        paths: Iterable[PathLike],
+        *,
+        timeout: float | None = CHECK_TIMEOUT,
+        cancel: CancelLike | None = None,
+    ) -> dict[Path, Report]:
+        """The same for many files: all files and servers at the same time, under one deadline.
+
+        A file that no server can check has a report, too: its verdict is `UNKNOWN`.
+        """
+        # Whole paths, so that a file that cannot be found has its place among the others.
+        whole = tuple(os.path.join(self.root, os.fspath(path)) for path in paths)
+        request = ops.CheckAll(paths=whole)
         return self._engine.run(request, Limits(timeout, cancel))
 
     def diagnostics(self, path: PathLike | None = None) -> dict[Path, list[Diagnostic]]:

@@ -5,11 +5,12 @@ say what to ask, and is sent the answers; it does no I/O itself. So the same ope
 caller's thread, behind `submit`, for one server or for several, or in a test without a process.
 """
 
-from lspkit.operations.check import Check
+from lspkit.operations.check import Check, CheckAll
 from lspkit.operations.effects import (
     Ask,
     AskWorkspace,
     AwaitChange,
+    DoAll,
     Effect,
     Examination,
     Examine,
@@ -59,10 +60,12 @@ __all__ = [
     "AskWorkspace",
     "AwaitChange",
     "Check",
+    "CheckAll",
     "CodeActions",
     "Declaration",
     "Definition",
     "Diagnostics",
+    "DoAll",
     "DocumentSymbols",
     "Effect",
     "Examination",

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterable
+from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from lspkit.diagnostics.report import Evidence, Report, verdict_of
-from lspkit.operations.effects import Effect, Examination, Examine, Examined, Reply
+from lspkit.errors import LspkitError
+from lspkit.operations.effects import DoAll, Effect, Examination, Examine, Examined, Reply
 from lspkit.operations.places import Translator, translator
-from lspkit.operations.request import FileRequest, operation
+from lspkit.operations.request import FileRequest, Request, operation
 from lspkit.protocol.shapes import WireDiagnostic, read_diagnostics
 from lspkit.types import Diagnostic, Related, Severity
 
@@ -21,6 +23,16 @@ TAGS = {1: "unnecessary", 2: "deprecated"}
 
 class Check(FileRequest[Report], frozen=True, kw_only=True):
     """Is this file in order?"""
+
+
+class CheckAll(Request[dict[Path, Report]], frozen=True, kw_only=True):
+    """Are these files in order?"""
+
+    paths: tuple[str, ...]
+
+
+#: So many files are under way at once: each of them is open in its servers meanwhile.
+AT_ONCE = 64
 
 
 @operation("check", Check, Report)
@@ -107,4 +119,30 @@ def _finding(wire: WireDiagnostic, uri: str, server: str, translate: Translator)
         tags=tuple(TAGS.get(tag, str(tag)) for tag in wire.tags or ()),
         related=related,
         href=(wire.code_description.href if wire.code_description else None) or "",
+    )
+
+
+@operation("check_all", CheckAll, dict[Path, Report])
+def check_all(request: CheckAll) -> Generator[Effect, Any, dict[Path, Report]]:
+    """A report about each file. One that nobody can check is unknown, with the reason."""
+    reports: dict[Path, Report] = {}
+    for first in range(0, len(request.paths), AT_ONCE):
+        paths = request.paths[first : first + AT_ONCE]
+        results: list[Report | LspkitError] = yield DoAll(tuple(Check(path=one) for one in paths))
+        for path, result in zip(paths, results, strict=True):
+            report = result if isinstance(result, Report) else _unchecked(path, result)
+            reports[report.path] = report
+    return {path: reports[path] for path in sorted(reports)}
+
+
+def _unchecked(path: str, problem: LspkitError) -> Report:
+    server = getattr(problem, "server", "")
+    evidence = Evidence(server, None, "none", 0.0, reason=problem.message)
+    return Report(
+        path=Path(path),
+        verdict=verdict_of([], [evidence]),
+        diagnostics=[],
+        other_files={},
+        servers=[evidence],
+        duration=0.0,
     )

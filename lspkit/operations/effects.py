@@ -139,6 +139,12 @@ class TakeStatus(msgspec.Struct, frozen=True):
     root: str | None
 
 
+class DoAll(msgspec.Struct, frozen=True):
+    """Other requests, all at the same time. Sent back: a list of results and errors, in order."""
+
+    requests: tuple[Any, ...]
+
+
 class Reread(msgspec.Struct, frozen=True):
     """Read the configuration again, and restart what it changes. Sent back: None."""
 
@@ -158,6 +164,7 @@ Effect = (
     | Known
     | SyncFile
     | TakeStatus
+    | DoAll
     | Reread
     | AwaitChange
 )

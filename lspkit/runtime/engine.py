@@ -22,6 +22,7 @@ from lspkit.operations import (
     Ask,
     AskWorkspace,
     AwaitChange,
+    DoAll,
     Effect,
     Examine,
     FindPlaces,
@@ -43,7 +44,7 @@ from lspkit.runtime.shutdown import stop
 from lspkit.runtime.survey import known, take_status
 from lspkit.runtime.timers import Timers
 from lspkit.runtime.turns import News
-from lspkit.runtime.waiting import Call, CancelLike, Outcome, Steps, block
+from lspkit.runtime.waiting import Call, CancelLike, Outcome, Steps, block, together
 from lspkit.runtime.workers import Workers
 
 if TYPE_CHECKING:
@@ -160,6 +161,8 @@ class LocalEngine:
                 return self._sync(effect)
             case TakeStatus():
                 return take_status(self.files, self.pool, effect.root)
+            case DoAll():
+                return (yield from self._do_all(effect, call))
             case Reread():
                 return self._reload()
             case AwaitChange():
@@ -170,6 +173,14 @@ class LocalEngine:
         file = self.files.locate(effect.path, may_be_missing=effect.text is not None)
         for server in self.pool.servers_for(file.path)[0]:
             server.tell(file, effect.text)
+
+    def _do_all(self, effect: DoAll, call: Call) -> Steps[list[Any]]:
+        jobs = [self._steps(request, call) for request in effect.requests]
+        results = yield from together(jobs, call)
+        for result in results:
+            if isinstance(result, Exception) and not isinstance(result, LspkitError):
+                raise result
+        return results
 
     def _reload(self) -> None:
         """Take the configuration as it is now; servers that it changes are started anew."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import sys
 from collections.abc import Sequence
@@ -9,8 +10,16 @@ from collections.abc import Sequence
 from lspkit.edits.paths import is_inside
 
 
+@functools.cache
+def tools_folder() -> str:
+    """lspkit's own folder for programs."""
+    import platformdirs  # here: only for who looks for programs
+
+    return os.path.join(platformdirs.user_data_dir("lspkit"), "tools", "bin")
+
+
 def search_folders(workspace: str, path_variable: str | None = None) -> list[str]:
-    """Where programs are looked for: the running interpreter's scripts, then `PATH`.
+    """Where programs are looked for: the interpreter's scripts, `PATH`, lspkit's own folder.
 
     Relative folders, and folders inside the workspace, are left out: a repository must not be able
     to bring the program that opens it. The interpreter's own folder counts also there, since its
@@ -23,7 +32,7 @@ def search_folders(workspace: str, path_variable: str | None = None) -> list[str
             continue
         if not is_inside(os.path.realpath(folder), workspace):
             folders.append(folder)
-    return folders
+    return [*folders, tools_folder()]
 
 
 def find_program(name: str, folders: Sequence[str]) -> str | None:

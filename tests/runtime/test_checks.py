@@ -10,7 +10,7 @@ import pytest
 
 import lspkit
 from lspkit.testing import Diagnostics, Fault, Log, Say, Script
-from tests.scripted import workspace
+from tests.scripted import config_for, workspace
 
 PUBLISH = "textDocument/publishDiagnostics"
 PULL = "textDocument/diagnostic"
@@ -219,3 +219,25 @@ def test_the_cap_of_the_configuration_holds(tmp_path, scripted):
     argv = scripted(Script(diagnostics=Diagnostics(how="pull")))
     with workspace(tmp_path, argv, text="ERROR\n" * 5, diagnostics={"maxPerFile": 2}) as ws:
         assert "... and 3 more" in str(ws.check("a.scr"))
+
+
+# Many files
+
+
+def test_many_files_are_checked_together_and_those_without_a_server_are_unknown(tmp_path, scripted):
+    delay = Fault(PULL, "delay", seconds=0.3)
+    argv = scripted(Script(diagnostics=Diagnostics(how="pull"), faults=[delay]))
+    for number in range(100):
+        text = "ERROR\n" if number % 10 == 0 else "fine\n"
+        (tmp_path / f"f{number}.scr").write_text(text, encoding="utf-8")
+    (tmp_path / "notes.unheard").touch()
+    names = [*(f"f{number}.scr" for number in range(100)), "notes.unheard", "missing.scr"]
+    with lspkit.Workspace(tmp_path, config=config_for(argv)) as ws:
+        reports = ws.check_all(names, timeout=60)
+    verdicts = [report.verdict.value for report in reports.values()]
+    assert len(reports) == 102
+    assert list(reports) == sorted(reports)
+    assert (verdicts.count("dirty"), verdicts.count("clean")) == (10, 90)
+    unknown = {path.name: report.why for path, report in reports.items() if report.verdict.unknown}
+    assert set(unknown) == {"notes.unheard", "missing.scr"}
+    assert ".unheard" in unknown["notes.unheard"]

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from lspkit.servers.programs import find_program, search_folders
+from lspkit.servers.programs import find_program, search_folders, tools_folder
 
 
 def program(path, mode: int = 0o755):
@@ -17,14 +17,14 @@ def program(path, mode: int = 0o755):
     return path
 
 
-def test_the_folder_of_the_running_interpreter_comes_first(tmp_path):
+def test_the_interpreter_comes_first_and_lspkits_own_folder_last(tmp_path):
     folders = search_folders(str(tmp_path), "/usr/bin:/bin")
-    assert folders == [os.path.dirname(sys.executable), "/usr/bin", "/bin"]
+    assert folders == [os.path.dirname(sys.executable), "/usr/bin", "/bin", tools_folder()]
 
 
 def test_the_interpreter_counts_also_when_it_lies_in_the_workspace():
     own = os.path.dirname(sys.executable)
-    assert search_folders(os.path.dirname(own), own) == [own]
+    assert search_folders(os.path.dirname(own), own) == [own, tools_folder()]
 
 
 @pytest.mark.parametrize("folder", [".", "", "bin", "./bin", "../bin"])
@@ -37,7 +37,7 @@ def test_folders_inside_the_workspace_are_left_out(tmp_path):
     for folder in (workspace / "bin", beside):
         folder.mkdir(parents=True)
     variable = os.pathsep.join([str(workspace), str(workspace / "bin"), str(beside)])
-    assert search_folders(str(workspace), variable)[1:] == [str(beside)]
+    assert search_folders(str(workspace), variable)[1:-1] == [str(beside)]
 
 
 def test_a_link_that_leads_into_the_workspace_is_left_out(tmp_path):
@@ -49,7 +49,7 @@ def test_a_link_that_leads_into_the_workspace_is_left_out(tmp_path):
 
 
 def test_a_folder_is_searched_once(tmp_path):
-    assert search_folders(str(tmp_path), "/usr/bin:/usr/bin")[1:] == ["/usr/bin"]
+    assert search_folders(str(tmp_path), "/usr/bin:/usr/bin")[1:-1] == ["/usr/bin"]
 
 
 def test_the_first_folder_that_has_the_program_wins(tmp_path):
