@@ -185,8 +185,7 @@ class Asking:
         try:
             yield from self.wait(server, ticket.waiter, until, ticket.method)
         except RequestTimeout:
-            if time.monotonic() >= until:  # all the time that a request has, not only this caller's
-                server.give_up_if_stuck(ticket, began)
+            server.give_up_if_stuck(ticket, began, self.request_timeout(server))
             raise
         finally:
             server.finish(ticket)

@@ -107,7 +107,7 @@ class Examining:
     def _pushed_beside(self, server: Server, view: View) -> list[bytes]:
         """What a server that is asked has also said by itself about this text (cargo check)."""
         push = server.last_push(view.uri)
-        if push is None or push.version not in (None, view.version):
+        if push is None or push.version != view.version:
             return []
         return [push.items] if push.at > server.written_at(view.uri) else []
 
@@ -134,7 +134,7 @@ class Examining:
                 # It said so only after it was up (pyright does), and from now on pushes nothing.
                 return (yield from self._pulled(server, file, effect, call, began))
             if isinstance(decision, Unknown):
-                server.give_up_if_stuck(ticket, began)
+                server.give_up_if_stuck(ticket, began, self._asking.request_timeout(server))
                 took = _since(began)
                 return Examined(server.id, view, (), "none", took, True, decision.reason)
             outcome = yield (news, decision.until)

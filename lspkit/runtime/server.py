@@ -26,6 +26,7 @@ from lspkit.runtime.connection import CLOSED_OUTPUT, Connection
 from lspkit.runtime.conversation import Conversation, Lost, Ticket
 from lspkit.runtime.files import Files
 from lspkit.runtime.launch import LaunchError, launch
+from lspkit.runtime.processes import is_asleep
 from lspkit.runtime.turns import News, Turns
 from lspkit.runtime.waiting import Waiter
 from lspkit.servers import Choice
@@ -203,11 +204,19 @@ class Server(Conversation):
             stderr=self._tail(),
         )
 
-    def give_up_if_stuck(self, ticket: Ticket, since: float) -> None:
-        """End a server that cannot be expected to answer this request any more."""
+    def give_up_if_stuck(self, ticket: Ticket, since: float, patience: float) -> None:
+        """End a server that cannot be expected to answer this request any more.
+
+        Not before it has had all the time that a request has, and not while it works: a server
+        that loads a large project may read nothing for long.
+        """
         connection = self.connection
-        reason = connection.is_stuck(ticket.posted, since) if connection is not None else ""
-        if reason and not self.closing:
+        # A caller began to wait a moment after the time of its request did.
+        had_its_time = time.monotonic() - since >= 0.9 * patience
+        if connection is None or self.closing or not had_its_time:
+            return
+        reason = connection.is_stuck(ticket.posted, since)
+        if reason and is_asleep(connection.child.pid):
             self._fail(endings.gone(self.id, reason, None, self._tail()))
 
     def pulled(self, view: View, lists: list[bytes]) -> None:

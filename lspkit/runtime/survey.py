@@ -10,6 +10,7 @@ from lspkit.operations import Known, KnownFindings
 from lspkit.protocol.shapes import read_diagnostics
 from lspkit.runtime.files import Files
 from lspkit.runtime.pool import Pool
+from lspkit.runtime.processes import usage
 from lspkit.runtime.server import Server
 from lspkit.servers.choosing import definitions, find_argv
 from lspkit.servers.definition import Definition
@@ -81,7 +82,7 @@ def _row(
 def _root(server: Server, pool: Pool) -> RootStatus:
     connection, failure = server.connection, server.failure
     pid = connection.child.pid if connection is not None and failure is None else None
-    memory, cpu = _usage(pid)
+    memory, cpu = usage(pid)
     seat = pool.seat(server)
     record = seat.record
     broken = None
@@ -112,27 +113,6 @@ def _state(server: Server) -> ServerState:
     if server.failure is not None:
         return ServerState.BROKEN
     return ServerState.ACTIVE if server.is_ready else ServerState.STARTING
-
-
-def _usage(pid: int | None) -> tuple[int, float]:
-    """Memory and CPU of a process and all that descends from it."""
-    if pid is None:
-        return 0, 0.0
-    import psutil  # here: it takes 10 ms to import, and only status needs it
-
-    memory, cpu = 0, 0.0
-    try:
-        family = [psutil.Process(pid), *psutil.Process(pid).children(recursive=True)]
-    except psutil.Error:
-        return 0, 0.0
-    for one in family:
-        try:
-            times = one.cpu_times()
-            memory += one.memory_info().rss
-            cpu += times.user + times.system
-        except psutil.Error:
-            continue
-    return memory, round(cpu, 2)
 
 
 def _counted(servers: list[Server]) -> dict[str, int]:

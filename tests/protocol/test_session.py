@@ -191,7 +191,7 @@ class TestOpening:
             ("textDocument.implementation.linkSupport", True),
             ("textDocument.rename.prepareSupport", True),
             ("textDocument.callHierarchy.dynamicRegistration", True),
-            ("textDocument.typeHierarchy.dynamicRegistration", True),
+            ("textDocument.typeHierarchy", {}),
         ],
     )
     def test_a_required_capability_is_declared(self, place: str, expected: object) -> None:

@@ -1,0 +1,53 @@
+"""What the system tells about a server's processes. psutil is imported when it is needed."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+#: How often, and how many seconds apart, to look whether something works: it may just be waiting.
+LOOKS, PAUSE = 3, 0.004
+
+
+def usage(pid: int | None) -> tuple[int, float]:
+    """Memory in bytes and CPU in seconds of a process and all that descends from it."""
+    memory, cpu = 0, 0.0
+    for one in _family(pid):
+        told = _ask(one, "memory_info", "cpu_times")
+        if told:
+            memory += told["memory_info"].rss
+            cpu += told["cpu_times"].user + told["cpu_times"].system
+    return memory, round(cpu, 2)
+
+
+def is_asleep(pid: int) -> bool:
+    """Whether neither a process nor any that descends from it works or reads from a disk."""
+    for look in range(LOOKS):
+        if look:
+            time.sleep(PAUSE)
+        states = [_ask(one, "status").get("status") for one in _family(pid)]
+        if any(state in ("running", "disk-sleep") for state in states):
+            return False
+    return True
+
+
+def _family(pid: int | None) -> list[Any]:
+    import psutil  # here: it takes 10 ms to import, and only few need it
+
+    if pid is None:
+        return []
+    try:
+        own = psutil.Process(pid)
+        return [own, *own.children(recursive=True)]
+    except psutil.Error:
+        return []
+
+
+def _ask(process: Any, *names: str) -> dict[str, Any]:
+    import psutil
+
+    try:
+        told: dict[str, Any] = process.as_dict(names)
+    except psutil.Error:
+        return {}
+    return told
