@@ -26,10 +26,10 @@ _EXTENDED = re.compile(r"\\\\\?\\(UNC\\)?", re.IGNORECASE)
 def path_to_uri(path: str, *, windows: bool = os.name == "nt") -> str:
     """The URI of an absolute path.
 
-    >>> path_to_uri("/work/a b#1.py", windows=False)
-    'file:///work/a%20b%231.py'
-    >>> path_to_uri("C:\\\\work\\\\a.py", windows=True)
-    'file:///c%3A/work/a.py'
+    >>> path_to_uri("/code/a b#1.py", windows=False)
+    'file:///code/a%20b%231.py'
+    >>> path_to_uri("C:\\\\code\\\\a.py", windows=True)
+    'file:///c%3A/code/a.py'
     """
     if not windows:
         return "file://" + _encode(path, "surrogateescape")
@@ -49,10 +49,10 @@ def uri_to_path(uri: str, *, windows: bool = os.name == "nt") -> str | None:
     Windows paths come with a capital drive letter and backslashes. A `#` or `?` that was left
     unencoded is part of the name: servers forget to encode it, and none points into a file by it.
 
-    >>> uri_to_path("file:///work/a%20b%231.py", windows=False)
-    '/work/a b#1.py'
-    >>> uri_to_path("file:///c%3A/work/a.py", windows=True)
-    'C:\\\\work\\\\a.py'
+    >>> uri_to_path("file:///code/a%20b%231.py", windows=False)
+    '/code/a b#1.py'
+    >>> uri_to_path("file:///c%3A/code/a.py", windows=True)
+    'C:\\\\code\\\\a.py'
     """
     parts = _FILE_URI.fullmatch(uri)
     if parts is None:

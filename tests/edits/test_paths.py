@@ -122,7 +122,7 @@ def test_a_dangling_link_with_an_at_sign_is_not_taken_for_another_file(root):
 def test_a_tilde_is_a_letter(root, monkeypatch):
     monkeypatch.setenv("HOME", str(root))
     refused(root, "~/a.py", "ENOENT")
-    assert written("~/a.py", "/work") == "/work/~/a.py"
+    assert written("~/a.py", "/code") == "/code/~/a.py"
 
 
 @pytest.mark.parametrize("given", ["a\0.py", "\0", "@\0"])
@@ -167,11 +167,11 @@ def test_a_loop_of_links_is_refused(root):
 
 
 def test_inside_goes_by_whole_names():
-    assert is_inside("/work", "/work")
-    assert is_inside("/work/a", "/work")
-    assert is_inside("/work/a", "/")
-    assert not is_inside("/work2", "/work")
-    assert not is_inside("/", "/work")
+    assert is_inside("/code", "/code")
+    assert is_inside("/code/a", "/code")
+    assert is_inside("/code/a", "/")
+    assert not is_inside("/code2", "/code")
+    assert not is_inside("/", "/code")
 
 
 @pytest.mark.parametrize(("name", "told"), [("none", "does not exist"), ("a.py", "no folder")])

@@ -24,9 +24,9 @@ from lspkit.protocol.documents import View
 from lspkit.protocol.text import Encoding, Text
 from lspkit.protocol.uris import uri_to_path
 
-PATH = "/work/a.py"
-URI = "file:///work/a.py"
-OTHER = "file:///work/b.py"
+PATH = "/code/a.py"
+URI = "file:///code/a.py"
+OTHER = "file:///code/b.py"
 
 
 def at(line: int, start: int, end: int | None = None) -> dict[str, Any]:

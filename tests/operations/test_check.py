@@ -32,11 +32,11 @@ def test_findings_are_read_with_all_that_servers_say():
     )
     result = report(Canned(findings=[said]))
     [found] = result.diagnostics
-    assert str(found) == "/work/a.py:1:1 error wrong (17)"
+    assert str(found) == "/code/a.py:1:1 error wrong (17)"
     assert (found.source, found.href) == ("tool", "https://example.invalid")
     assert found.tags == ("unnecessary", "deprecated", "9")
     assert [(str(one.location), one.message) for one in found.related] == [
-        ("/work/b.py:3:4", "here")
+        ("/code/b.py:3:4", "here")
     ]
     assert found.servers == ("one",)
     assert (str(result.path), result.verdict) == (PATH, lspkit.Verdict.DIRTY)

@@ -23,7 +23,7 @@ def defined(*servers: Any, text: str = "one\ntwo\n", **files: str) -> list[lspki
         one if isinstance(one, Canned) else Canned(str(number), answers={DEFINITION: one})
         for number, one in enumerate(servers)
     ]
-    engine = Engine(canned, text=text, others={f"file:///work/{k}.py": v for k, v in files.items()})
+    engine = Engine(canned, text=text, others={f"file:///code/{k}.py": v for k, v in files.items()})
     return engine.run(Definition(path=PATH, line=1, column=1))
 
 
@@ -46,7 +46,7 @@ def test_a_place_in_the_file_itself():
 )
 def test_every_shape_of_a_location_is_read(answer):
     [found] = defined(answer)
-    assert (str(found.path), str(found.range)) == ("/work/b.py", "2:1-2:4")
+    assert (str(found.path), str(found.range)) == ("/code/b.py", "2:1-2:4")
 
 
 @pytest.mark.parametrize("answer", [None, [], [{}], [17, {"uri": 3}], "nonsense"])
@@ -60,27 +60,27 @@ def test_a_bad_item_does_not_spoil_its_neighbours():
 
 def test_answers_of_several_servers_are_merged_without_doubles_in_order():
     first = [location(OTHER, 4, 0), location(URI, 1, 2), location(URI, 0, 1)]
-    second = [location(URI, 0, 1), location("file:///work/Z.py", 9, 9), location(URI, 1, 0)]
+    second = [location(URI, 0, 1), location("file:///code/Z.py", 9, 9), location(URI, 1, 0)]
     found = [str(one) for one in defined(first, second)]
     assert found == [
-        "/work/Z.py:10:10",
-        "/work/a.py:1:2",
-        "/work/a.py:2:1",
-        "/work/a.py:2:3",
-        "/work/b.py:5:1",
+        "/code/Z.py:10:10",
+        "/code/a.py:1:2",
+        "/code/a.py:2:1",
+        "/code/a.py:2:3",
+        "/code/b.py:5:1",
     ]
     assert [str(one) for one in defined(second, first)] == found
 
 
 def test_the_same_file_in_two_spellings_is_one_place():
-    spellings = [location("file:///work/b%2Epy", 0, 0), location(OTHER, 0, 0)]
+    spellings = [location("file:///code/b%2Epy", 0, 0), location(OTHER, 0, 0)]
     assert len(defined(spellings)) == 1
 
 
 def test_a_uri_that_names_no_file_survives():
     jar = "jdt://contents/rt.jar/String.class?=x"
     found = defined([location(jar, 3, 1), location(OTHER, 0, 0)])
-    assert [(one.path, one.uri) for one in found] == [(Path("/work/b.py"), OTHER), (None, jar)]
+    assert [(one.path, one.uri) for one in found] == [(Path("/code/b.py"), OTHER), (None, jar)]
     assert str(found[1]) == f"{jar}:4:2"
 
 

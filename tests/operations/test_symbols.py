@@ -57,9 +57,9 @@ def listed(*answers: Any, **more: Any) -> list[lspkit.Symbol]:
 def test_a_tree_stays_a_tree():
     found = listed(TREE)
     assert [str(one) for one in found] == [
-        "class Parser /work/a.py:1:1",
-        "class Lexer /work/a.py:4:1",
-        "function main /work/a.py:6:1",
+        "class Parser /code/a.py:1:1",
+        "class Lexer /code/a.py:4:1",
+        "function main /code/a.py:6:1",
     ]
     assert [(one.name, one.kind, one.container) for one in found[0].children] == [
         ("feed", "method", "Parser"),
@@ -81,7 +81,7 @@ def test_flat_symbols_have_their_container():
 def test_flat_symbols_of_another_file_are_read_with_its_text():
     symbol = {"name": "f", "kind": FUNCTION, "location": location(OTHER, 0, 3)}
     [found] = listed([symbol], others={OTHER: "😀 f\n"})
-    assert (str(found.path), str(found.selection.start)) == ("/work/b.py", "1:3")
+    assert (str(found.path), str(found.selection.start)) == ("/code/b.py", "1:3")
 
 
 def test_a_symbol_without_a_range_is_kept():

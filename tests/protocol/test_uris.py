@@ -11,21 +11,21 @@ from lspkit.protocol.uris import path_to_uri, uri_to_path
     ("path", "uri"),
     [
         ("/", "file:///"),
-        ("/work/a.py", "file:///work/a.py"),
-        ("/work/a b.py", "file:///work/a%20b.py"),
-        ("/work/a#b?c%d.py", "file:///work/a%23b%3Fc%25d.py"),
-        ("/work/c:/x.py", "file:///work/c%3A/x.py"),
+        ("/code/a.py", "file:///code/a.py"),
+        ("/code/a b.py", "file:///code/a%20b.py"),
+        ("/code/a#b?c%d.py", "file:///code/a%23b%3Fc%25d.py"),
+        ("/code/c:/x.py", "file:///code/c%3A/x.py"),
         ("/c:/x.py", "file:///c%3A/x.py"),
-        ("/work/é🙂.py", "file:///work/%C3%A9%F0%9F%99%82.py"),
+        ("/code/é🙂.py", "file:///code/%C3%A9%F0%9F%99%82.py"),
         (
-            "/work/[id]&(x)+=@$!',;*.ts",
-            "file:///work/%5Bid%5D%26%28x%29%2B%3D%40%24%21%27%2C%3B%2A.ts",
+            "/code/[id]&(x)+=@$!',;*.ts",
+            "file:///code/%5Bid%5D%26%28x%29%2B%3D%40%24%21%27%2C%3B%2A.ts",
         ),
-        ("/work/back\\slash", "file:///work/back%5Cslash"),
-        ("/work/a-b_c.d~e/", "file:///work/a-b_c.d~e/"),
+        ("/code/back\\slash", "file:///code/back%5Cslash"),
+        ("/code/a-b_c.d~e/", "file:///code/a-b_c.d~e/"),
         ("//double/slash", "file:////double/slash"),
-        ("/work/\udcff.py", "file:///work/%FF.py"),
-        ("/work/%41", "file:///work/%2541"),
+        ("/code/\udcff.py", "file:///code/%FF.py"),
+        ("/code/%41", "file:///code/%2541"),
     ],
 )
 class TestPosixPaths:
@@ -40,7 +40,7 @@ class TestPosixPaths:
     ("path", "uri"),
     [
         ("C:\\", "file:///c%3A/"),
-        ("C:\\work\\a b#.py", "file:///c%3A/work/a%20b%23.py"),
+        ("C:\\code\\a b#.py", "file:///c%3A/code/a%20b%23.py"),
         ("D:\\é\\%.py", "file:///d%3A/%C3%A9/%25.py"),
         ("\\\\server\\share\\a b.py", "file://server/share/a%20b.py"),
         ("\\\\wsl$\\Ubuntu\\home", "file://wsl%24/Ubuntu/home"),
@@ -59,10 +59,10 @@ class TestWindowsPaths:
 @pytest.mark.parametrize(
     ("path", "uri"),
     [
-        ("c:\\work", "file:///c%3A/work"),
-        ("C:/work/a.py", "file:///c%3A/work/a.py"),
-        ("/C:/work", "file:///c%3A/work"),
-        ("\\\\?\\C:\\work\\a.py", "file:///c%3A/work/a.py"),
+        ("c:\\code", "file:///c%3A/code"),
+        ("C:/code/a.py", "file:///c%3A/code/a.py"),
+        ("/C:/code", "file:///c%3A/code"),
+        ("\\\\?\\C:\\code\\a.py", "file:///c%3A/code/a.py"),
         ("\\\\?\\UNC\\server\\share", "file://server/share"),
         ("//server/share", "file://server/share"),
     ],
@@ -74,23 +74,23 @@ def test_other_windows_spellings_of_a_path_have_the_same_uri(path: str, uri: str
 @pytest.mark.parametrize(
     "uri",
     [
-        "file:///C:/work/a.py",
-        "file:///c:/work/a.py",
-        "file:///c%3A/work/a.py",
-        "file:///C%3a/work/a.py",
-        "file:/c:/work/a.py",
-        "file:c:/work/a.py",
-        "file://c:/work/a.py",
-        "file://C%3A/work/a.py",
-        "file://localhost/c:/work/a.py",
-        "file:////c:/work/a.py",
-        "FILE:///c:/work/a.py",
-        "file:///c:\\work\\a.py",
-        "file:///c:/w%6Frk/a.py",
+        "file:///C:/code/a.py",
+        "file:///c:/code/a.py",
+        "file:///c%3A/code/a.py",
+        "file:///C%3a/code/a.py",
+        "file:/c:/code/a.py",
+        "file:c:/code/a.py",
+        "file://c:/code/a.py",
+        "file://C%3A/code/a.py",
+        "file://localhost/c:/code/a.py",
+        "file:////c:/code/a.py",
+        "FILE:///c:/code/a.py",
+        "file:///c:\\code\\a.py",
+        "file:///c:/c%6Fde/a.py",
     ],
 )
 def test_every_spelling_of_a_drive_is_the_same_path(uri: str) -> None:
-    assert uri_to_path(uri, windows=True) == "C:\\work\\a.py"
+    assert uri_to_path(uri, windows=True) == "C:\\code\\a.py"
 
 
 @pytest.mark.parametrize(
@@ -106,26 +106,26 @@ def test_every_spelling_of_a_share_is_a_path_of_that_share(uri: str) -> None:
 @pytest.mark.parametrize(
     "uri",
     [
-        "file:///work/a%20b.py",
-        "file:/work/a%20b.py",
-        "file://localhost/work/a%20b.py",
-        "File:///work/a%20b.py",
-        "file:///work/a b.py",
-        "file:///w%6frk/a%20b%2Epy",
+        "file:///code/a%20b.py",
+        "file:/code/a%20b.py",
+        "file://localhost/code/a%20b.py",
+        "File:///code/a%20b.py",
+        "file:///code/a b.py",
+        "file:///c%6fde/a%20b%2Epy",
     ],
 )
 def test_every_spelling_of_a_posix_uri_is_the_same_path(uri: str) -> None:
-    assert uri_to_path(uri, windows=False) == "/work/a b.py"
+    assert uri_to_path(uri, windows=False) == "/code/a b.py"
 
 
 @pytest.mark.parametrize(
     ("uri", "path"),
     [
-        ("file:///work/c#/a.py", "/work/c#/a.py"),
-        ("file:///work/what?.py", "/work/what?.py"),
-        ("file:///work/100%.py", "/work/100%.py"),
-        ("file:///work/%zz.py", "/work/%zz.py"),
-        ("file:///work/é%20.py", "/work/é .py"),
+        ("file:///code/c#/a.py", "/code/c#/a.py"),
+        ("file:///code/what?.py", "/code/what?.py"),
+        ("file:///code/100%.py", "/code/100%.py"),
+        ("file:///code/%zz.py", "/code/%zz.py"),
+        ("file:///code/é%20.py", "/code/é .py"),
     ],
 )
 def test_what_a_server_forgot_to_encode_is_part_of_the_name(uri: str, path: str) -> None:
@@ -135,7 +135,7 @@ def test_what_a_server_forgot_to_encode_is_part_of_the_name(uri: str, path: str)
 @pytest.mark.parametrize("windows", [False, True])
 @pytest.mark.parametrize(
     "uri",
-    ["untitled:Untitled-1", "https://example.org/a.py", "git:/work/a.py", "a.py", "", "file:a.py"],
+    ["untitled:Untitled-1", "https://example.org/a.py", "git:/code/a.py", "a.py", "", "file:a.py"],
 )
 def test_what_is_no_file_has_no_path(uri: str, windows: bool) -> None:
     assert uri_to_path(uri, windows=windows) is None

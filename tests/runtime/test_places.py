@@ -72,7 +72,7 @@ def test_what_cannot_be_read_has_no_text(work, files):
 
 
 def test_a_uri_that_no_file_can_have_is_no_error(files):
-    assert files.place("file:///work/a%00b.py")[1] is None
+    assert files.place("file:///code/a%00b.py")[1] is None
 
 
 def test_a_fifo_that_a_server_points_to_holds_nobody_up(work, files):

@@ -76,7 +76,7 @@ def test_an_absolute_path_is_taken_if_it_can_be_run(tmp_path):
     assert find_program(str(tmp_path / "none"), []) is None
 
 
-@pytest.mark.parametrize("name", ["./tool", "bin/tool", "../work/tool"])
+@pytest.mark.parametrize("name", ["./tool", "bin/tool", "../code/tool"])
 def test_a_relative_path_is_no_program(tmp_path, monkeypatch, name):
     program(tmp_path / "work" / "tool")
     program(tmp_path / "work" / "bin" / "tool")

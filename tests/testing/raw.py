@@ -18,7 +18,7 @@ from typing import Any
 #: Seconds after which a server that should have spoken has failed the test.
 PATIENCE = 10.0
 
-URI = "file:///work/a.toy"
+URI = "file:///code/a.toy"
 
 
 class RawClient:

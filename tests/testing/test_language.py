@@ -52,9 +52,9 @@ def test_references_are_whole_words_and_may_leave_the_declaration_out(connect):
 def test_references_are_found_in_all_open_documents(connect):
     client = connect()
     client.open(TEXT)
-    client.open("beta\n", uri="file:///work/b.toy")
+    client.open("beta\n", uri="file:///code/b.toy")
     found = client.result("textDocument/references", at(2, 7))
-    assert {item["uri"] for item in found} == {URI, "file:///work/b.toy"}
+    assert {item["uri"] for item in found} == {URI, "file:///code/b.toy"}
 
 
 def test_hover_names_the_symbol_and_is_null_elsewhere(connect):

@@ -130,6 +130,6 @@ def test_a_pull_for_a_document_that_is_not_open_is_empty(connect):
 def test_a_pull_for_the_workspace_covers_the_open_documents(connect):
     client = connect(Script(diagnostics=Diagnostics("pull")))
     client.open("ERROR")
-    client.open("fine", uri="file:///work/b.toy")
+    client.open("fine", uri="file:///code/b.toy")
     report = client.result("workspace/diagnostic", {"previousResultIds": []})
     assert [len(item["items"]) for item in report["items"]] == [1, 0]
