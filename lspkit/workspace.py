@@ -12,17 +12,17 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypedDict, TypeVar, Unpack
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, Unpack
 
 import lspkit.operations as ops
 from lspkit.changes import CodeAction, WorkspaceEdit
 from lspkit.config import Config, read_config
 from lspkit.diagnostics.report import Report
 from lspkit.errors import LspkitError
-from lspkit.operations import Request
 from lspkit.operations.hierarchy import ItemRequest
 from lspkit.operations.request import PositionRequest
-from lspkit.runtime.engine import Limits, LocalEngine
+from lspkit.runtime.engine import LocalEngine
+from lspkit.runtime.seam import AtPlace, Engine, InFile, Limits, Patience, Submitting, limits_of
 from lspkit.runtime.waiting import CancelLike
 from lspkit.servers.status import Snapshot, status_text
 from lspkit.types import (
@@ -47,54 +47,6 @@ T = TypeVar("T")
 
 #: Seconds that `check` waits, unless its caller says otherwise.
 CHECK_TIMEOUT = 60.0
-
-
-class Patience(TypedDict, total=False):
-    """What every blocking method takes."""
-
-    #: Seconds, for everything, also the start of a server.
-    timeout: float | None
-    #: Ends the call early.
-    cancel: CancelLike | None
-
-
-class InFile(Patience, total=False):
-    """What every question about a file takes."""
-
-    #: The text to assume instead of what is on disk, for this one call.
-    text: str | None
-
-
-class AtPlace(InFile, total=False):
-    """What every question about a place takes beside its line and column."""
-
-    #: A name in the file (`Class.method`), or, with a line, a word on that line.
-    symbol: str | None
-
-
-class Engine(Protocol):
-    """What carries requests out: here, or (later) behind a socket."""
-
-    def run(self, request: Request[T], limits: Limits) -> T:
-        """Do it, and return its result."""
-        ...
-
-    def submit(self, request: Request[T], limits: Limits) -> Future[T]:
-        """Do it without a thread that waits."""
-        ...
-
-    def close(self) -> None:
-        """End it."""
-        ...
-
-
-class _Submitting:
-    """An engine whose answers are futures: it turns any method of a workspace into its `submit`."""
-
-    def __init__(self, engine: Engine) -> None:
-        self.run: Any = engine.submit
-        self.submit = engine.submit
-        self.close = engine.close
 
 
 class Workspace:
@@ -224,7 +176,7 @@ class Workspace:
 
     def document_symbols(self, path: PathLike, **more: Unpack[InFile]) -> list[Symbol]:
         """What is defined in the file, as a tree where the server gives one."""
-        limits, rest = _limits(more)
+        limits, rest = limits_of(more)
         return self._engine.run(ops.DocumentSymbols(path=os.fspath(path), **rest), limits)
 
     def workspace_symbols(
@@ -409,7 +361,7 @@ class Workspace:
         if getattr(method, "__self__", None) is not self:
             raise TypeError("submit takes a method of this workspace: ws.submit(ws.definition, …)")
         view = copy.copy(self)
-        view._engine = _Submitting(self._engine)
+        view._engine = Submitting(self._engine)
         try:
             bound: Any = getattr(view, method.__name__)
             future: Future[T] = bound(*args, **kwargs)
@@ -431,7 +383,7 @@ class Workspace:
         more: AtPlace,
         extra: dict[str, Any] | None = None,
     ) -> T:
-        limits, rest = _limits(more)
+        limits, rest = limits_of(more)
         rest.update(extra or {})
         request = kind(path=os.fspath(path), line=line, column=column, **rest)
         return self._engine.run(request, limits)
@@ -445,11 +397,5 @@ class Workspace:
         more: AtPlace,
     ) -> T:
         if isinstance(at, HierarchyItem):
-            return self._engine.run(kind(item=at), _limits(more)[0])
+            return self._engine.run(kind(item=at), limits_of(more)[0])
         return self._at(kind, at, line, column, more)
-
-
-def _limits(more: InFile) -> tuple[Limits, dict[str, Any]]:
-    """What the caller allows, and the rest. A word that nobody knows is refused by the request."""
-    rest: dict[str, Any] = {**more}
-    return Limits(rest.pop("timeout", None), rest.pop("cancel", None)), rest

@@ -40,7 +40,7 @@ PLACES = st.tuples(URIS, NUMBERS, NUMBERS)
 
 
 def running() -> Session:
-    session = Session(Opening("file:///root", "root"))
+    session = Session(Opening("file:///top", "root"))
     session.initialize("start")
     session.receive(Answer(1, WELCOME))
     return session
@@ -48,7 +48,7 @@ def running() -> Session:
 
 def client() -> sansio.Client:
     """A client of sansio that runs and has written how it began."""
-    client = sansio.Client(root_uri="file:///root")
+    client = sansio.Client(root_uri="file:///top")
     [_] = client.recv(frame(b'{"jsonrpc":"2.0","id":0,"result":%s}' % WELCOME))
     return client
 
@@ -149,7 +149,7 @@ def test_sansio_reads_our_answers(id: int | str, method: str) -> None:
         assert response.error is not None
         assert sansio.ResponseError.model_validate(response.error).code == -32601
     else:
-        assert response.result == [{"uri": "file:///root", "name": "root"}]
+        assert response.result == [{"uri": "file:///top", "name": "root"}]
 
 
 # sansio writes, lspkit reads
@@ -160,7 +160,7 @@ def test_we_read_how_sansio_begins() -> None:
     assert [type(one) for one in messages] == [Asked, Told]
     assert isinstance(messages[0], Asked)
     assert (messages[0].id, messages[0].method) == (b"0", "initialize")
-    assert json.loads(messages[0].params or b"")["rootUri"] == "file:///root"
+    assert json.loads(messages[0].params or b"")["rootUri"] == "file:///top"
     assert messages[1] == Told("initialized", b"{}")
 
 

@@ -91,9 +91,9 @@ class Pair:
 
     def __init__(self) -> None:
         welcome: dict[str, Any] = {"capabilities": {}}
-        self.ours = Session(Opening("file:///root", "root"))
+        self.ours = Session(Opening("file:///top", "root"))
         self.ours.initialize("start")
-        self.theirs = sansio.Client(root_uri="file:///root")
+        self.theirs = sansio.Client(root_uri="file:///top")
         event, _ = self.hear({"id": 1, "result": welcome}, {"id": 0, "result": welcome})
         assert event == events.Initialized("start")
 

@@ -74,7 +74,7 @@ class Conversation(RuleBasedStateMachine):
 
     def begin(self) -> None:
         """A new session, running. Ids of the last one may still turn up: nobody waits for them."""
-        self.session = Session(Opening("file:///root", "root", settings={"a": {"b": 1}}))
+        self.session = Session(Opening("file:///top", "root", settings={"a": {"b": 1}}))
         self.reader = FrameReader()
         #: How often each tag came back, and how often it should have.
         self.resolved: collections.Counter[int] = collections.Counter()

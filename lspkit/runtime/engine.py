@@ -12,8 +12,6 @@ import time
 from collections.abc import Callable, Generator
 from typing import TYPE_CHECKING, Any, TypeVar
 
-import msgspec
-
 from lspkit.config import Config
 from lspkit.edits.paths import boundary_of
 from lspkit.errors import Cancelled, LspkitError, RequestTimeout, WorkspaceClosed
@@ -40,24 +38,18 @@ from lspkit.runtime.asking import Asking
 from lspkit.runtime.examining import Examining
 from lspkit.runtime.files import Files
 from lspkit.runtime.pool import Pool
+from lspkit.runtime.seam import Limits
 from lspkit.runtime.shutdown import stop
 from lspkit.runtime.survey import known, take_status
 from lspkit.runtime.timers import Timers
 from lspkit.runtime.turns import News
-from lspkit.runtime.waiting import Call, CancelLike, Outcome, Steps, block, together
+from lspkit.runtime.waiting import Call, Outcome, Steps, block, together
 from lspkit.runtime.workers import Workers
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
 T = TypeVar("T")
-
-
-class Limits(msgspec.Struct, frozen=True):
-    """What the caller of one operation allows."""
-
-    timeout: float | None = None
-    cancel: CancelLike | None = None
 
 
 class LocalEngine:

@@ -18,7 +18,7 @@ SETTINGS = {"python": {"analysis": {"mode": "strict", "off": False}}, "dotted.ke
 
 
 def running() -> Session:
-    session = Session(Opening("file:///root", "root", settings=SETTINGS))
+    session = Session(Opening("file:///top", "root", settings=SETTINGS))
     session.initialize("start")
     session.receive(Answer(1, b'{"capabilities":{}}'))
     return session
@@ -53,7 +53,7 @@ class TestReplies:
             ("window/workDoneProgress/create", {"token": 1}, None),
             ("window/showMessageRequest", {"type": 1, "message": "?", "actions": []}, None),
             ("window/showDocument", {"uri": "file:///a"}, {"success": False}),
-            ("workspace/workspaceFolders", None, [{"uri": "file:///root", "name": "root"}]),
+            ("workspace/workspaceFolders", None, [{"uri": "file:///top", "name": "root"}]),
             ("workspace/configuration", {"items": []}, []),
             ("client/registerCapability", {"registrations": []}, None),
             ("client/unregisterCapability", {"unregisterations": []}, None),
@@ -100,7 +100,7 @@ class TestReplies:
             assert b'"id":%s,' % raw in reply
 
     def test_a_server_may_ask_before_it_has_answered_initialize(self) -> None:
-        session = Session(Opening("file:///root", "root"))
+        session = Session(Opening("file:///top", "root"))
         session.initialize("start")
         _, message = ask("window/workDoneProgress/create", {"token": 1}, session)
         assert message["result"] is None
@@ -109,7 +109,7 @@ class TestReplies:
         session = running()
         session.shutdown("end")
         _, message = ask("workspace/workspaceFolders", None, session)
-        assert message["result"] == [{"uri": "file:///root", "name": "root"}]
+        assert message["result"] == [{"uri": "file:///top", "name": "root"}]
 
 
 class TestConfiguration:
@@ -129,7 +129,7 @@ class TestConfiguration:
         ],
     )
     def test_a_section_is_looked_up_by_its_dots(self, section: str | None, value: object) -> None:
-        items = [{"section": section, "scopeUri": "file:///root/a.py"}]
+        items = [{"section": section, "scopeUri": "file:///top/a.py"}]
         assert ask("workspace/configuration", {"items": items})[1]["result"] == [value]
 
     def test_each_item_has_its_value_in_order(self) -> None:
@@ -138,7 +138,7 @@ class TestConfiguration:
         assert message["result"] == [3, None, SETTINGS, SETTINGS]
 
     def test_without_any_settings_the_whole_is_null(self) -> None:
-        session = Session(Opening("file:///root", "root"))
+        session = Session(Opening("file:///top", "root"))
         session.initialize("start")
         _, message = ask("workspace/configuration", {"items": [{}]}, session)
         assert message["result"] == [None]
@@ -202,7 +202,7 @@ class TestRegistrations:
         session = running()
         entry = {"id": "r", "method": "textDocument/hover", "registerOptions": options}
         ask("client/registerCapability", {"registrations": [entry]}, session)
-        document = DocumentKey("file:///root/a.py", "python")
+        document = DocumentKey("file:///top/a.py", "python")
         assert session.supports("textDocument/hover", document) in (True, False)
 
 

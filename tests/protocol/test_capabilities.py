@@ -15,8 +15,8 @@ from lspkit.protocol.capabilities import (
     selects,
 )
 
-PYTHON = DocumentKey("file:///root/src/app.py", "python")
-C = DocumentKey("file:///root/lib/app.c", "c")
+PYTHON = DocumentKey("file:///top/src/app.py", "python")
+C = DocumentKey("file:///top/lib/app.c", "c")
 HOVER = "textDocument/hover"
 
 
@@ -164,9 +164,9 @@ class TestSelectors:
             *("python", "*", {}, {"language": "python"}, {"language": "*"}, {"scheme": "file"}),
             *({"pattern": "**/*.py"}, {"pattern": "**/src/*.{py,pyi}"}, {"scheme": "*"}),
             {"language": "python", "scheme": "file", "pattern": "**/app.*"},
-            {"pattern": {"baseUri": "file:///root", "pattern": "src/*.py"}},
-            {"pattern": {"baseUri": "file:///root/", "pattern": "src/*.py"}},
-            {"pattern": {"baseUri": {"uri": "file:///root", "name": "r"}, "pattern": "**/*.py"}},
+            {"pattern": {"baseUri": "file:///top", "pattern": "src/*.py"}},
+            {"pattern": {"baseUri": "file:///top/", "pattern": "src/*.py"}},
+            {"pattern": {"baseUri": {"uri": "file:///top", "name": "r"}, "pattern": "**/*.py"}},
             {"language": None, "scheme": None, "pattern": None},
         ],
     )
@@ -185,7 +185,7 @@ class TestSelectors:
             {"pattern": {"baseUri": "file:///ro", "pattern": "**/*.py"}},
             {"pattern": {"baseUri": "file:///other", "pattern": "**/*.py"}},
             {"pattern": {"baseUri": "untitled:x", "pattern": "**/*.py"}},
-            *({"pattern": {"pattern": "**/*.py"}}, {"pattern": {"baseUri": "file:///root"}}),
+            *({"pattern": {"pattern": "**/*.py"}}, {"pattern": {"baseUri": "file:///top"}}),
             *({"pattern": 3}, {"pattern": "[[{"}, {"language": ["python"]}),
         ],
     )

@@ -14,7 +14,7 @@ from lspkit.protocol.messages import Answer, Asked, Malformed, Refusal, parse
 from lspkit.protocol.opening import Opening
 from lspkit.protocol.session import TRANSITIONS, Pending, Session, State
 
-OPENING = Opening("file:///root", "root", process_id=7, client_version="1.2")
+OPENING = Opening("file:///top", "root", process_id=7, client_version="1.2")
 WELCOME = Answer(1, b'{"capabilities":{}}')
 
 #: state: action: the state after it. The whole diagram; what is not here is forbidden.
@@ -60,7 +60,7 @@ def unframed(*frames: bytes | None) -> list[dict[str, Any]]:
 
 
 def running(capabilities: object = (), **opening: Any) -> Session:
-    session = Session(Opening("file:///root", "root", **opening))
+    session = Session(Opening("file:///top", "root", **opening))
     session.initialize("start")
     session.receive(parse(answer(1, {"capabilities": dict(capabilities)})))  # type: ignore[call-overload]
     return session
@@ -156,8 +156,8 @@ class TestOpening:
         assert (message["id"], message["method"]) == (1, "initialize")
         assert params["processId"] == 7
         assert params["clientInfo"] == {"name": "lspkit", "version": "1.2"}
-        assert params["rootUri"] == "file:///root"
-        assert params["workspaceFolders"] == [{"uri": "file:///root", "name": "root"}]
+        assert params["rootUri"] == "file:///top"
+        assert params["workspaceFolders"] == [{"uri": "file:///top", "name": "root"}]
         assert "initializationOptions" not in params
 
     def test_initialization_options_are_passed_on(self) -> None:
