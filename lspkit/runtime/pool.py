@@ -30,7 +30,7 @@ from lspkit.runtime.timers import Timers
 from lspkit.runtime.workers import Workers
 from lspkit.servers import Choice, choose, root_of
 from lspkit.servers.choosing import definitions
-from lspkit.servers.programs import search_folders
+from lspkit.servers.programs import search_folders, tools_folder
 
 log = logging.getLogger("lspkit.runtime")
 
@@ -76,7 +76,9 @@ class Pool:
     ) -> None:
         #: Replaced as a whole by `reconfigure`.
         self.config = config
-        definitions(config)  # reads the table now, while there are descriptors to read it with
+        # What is imported on first use is so now, while there are descriptors to do it with.
+        definitions(config)
+        tools_folder()
         self._files = files
         self._workers = workers
         self._timers = timers

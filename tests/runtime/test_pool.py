@@ -206,7 +206,7 @@ def test_a_restart_opens_again_what_was_open(tmp_path, scripted):
         with pytest.raises(lspkit.ServerBroken):
             ws.hover("a.scr", 2, 4)
         clock.now += 10
-        assert ask(ws) == "1:5"
+        assert "1:5" in ask(ws)  # the others may be open again by then, and have one as well
         log = Log.of(argv)
         log.wait_for_message("textDocument/didOpen", count=6)
     opened = [
