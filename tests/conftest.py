@@ -15,6 +15,18 @@ def pytest_configure(config: pytest.Config) -> None:
         config.pluginmanager.import_plugin(PLUGIN)
 
 
+#: Tests that start processes are too many for `make check`: these folders and files, and whoever
+#: asks for a scripted server.
+SLOW_PLACES = {"faults", "hosts", "testing", "test_launch.py", "test_guardian.py"}
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        places = {item.path.parent.name, item.path.name}
+        if places & SLOW_PLACES or "scripted" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.slow)
+
+
 @pytest.fixture(autouse=True)
 def nothing_is_left_behind(leak_check: object) -> None:
     """Every test, also one that asks for no fixture, has to end with nothing of it left."""
