@@ -48,6 +48,8 @@ class ServerConfig(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_f
     language_ids: dict[str, str] = {}
     #: Units of columns to offer, for a server that gets one of them wrong.
     position_encodings: tuple[Encoding, ...] | None = None
+    #: Programs that run beside the server, in its root, for as long as it does.
+    watch: tuple[tuple[str, ...], ...] = ()
     timing: ServerTiming = ServerTiming()
     disabled: bool | None = None
 
