@@ -1,142 +1,127 @@
-"""The decision about fresh diagnostics, for any target, push and time."""
+"""The decision about freshness, for any events in any order of arrival."""
 
 from __future__ import annotations
 
-import msgspec
-from hypothesis import assume, given
+from hypothesis import given
 from hypothesis import strategies as st
 
-from lspkit.diagnostics.settle import Settled, Target, Unknown, Wait, settle
-from lspkit.diagnostics.store import Push, Store
-
-# Few values, so that boundaries are hit often; and arbitrary ones.
-TIMES = st.integers(0, 12).map(float) | st.floats(0, 1e6)
-VERSIONS = st.integers(0, 5) | st.integers(0, 2**31)
-TARGETS = st.builds(
+from lspkit.diagnostics.proof import ProofRule
+from lspkit.diagnostics.settle import (
+    Answered,
+    Began,
+    Ended,
+    Gone,
+    Proven,
+    Pulled,
+    Pushed,
+    Quiet,
+    Ready,
+    Saved,
+    Superseded,
     Target,
-    version=VERSIONS,
-    written_at=TIMES,
-    deadline=TIMES | st.just(float("inf")),
-    debounce=st.sampled_from([0.0, 0.15, 1.0, 3.0]) | st.floats(0, 100),
+    Unknown,
+    Wait,
+    Written,
+    settle,
 )
-PUSHES = st.builds(
-    Push,
-    uri=st.just("file:///a"),
-    version=st.none() | VERSIONS,
-    items=st.just(b"[]"),
-    at=TIMES,
-    epoch=st.just(1),
-)
-#: What was said over time: which file, which version, and how long after the last.
-HISTORIES = st.lists(
-    st.tuples(
-        st.sampled_from(["file:///a", "file:///b", "file:///A", ""]),
-        st.none() | st.integers(0, 5),
-        st.sampled_from([0.0, 0.1, 1.0]),
+
+MINE, OTHER = "file:///mine", "file:///other"
+TIMES = st.integers(0, 40).map(lambda tenths: tenths / 2)
+NUMBERS = st.integers(0, 4)
+VERSIONS = st.none() | st.integers(0, 4)
+
+
+def about(uri):
+    return st.one_of(
+        st.builds(Pushed, uri=st.just(uri), version=VERSIONS, at=TIMES),
+        st.builds(Pulled, uri=st.just(uri), asked_seq=NUMBERS, at=TIMES),
+    )
+
+
+TOKENS = st.sampled_from(["check/0", "check/1", "indexing"])
+EVENTS = st.lists(
+    st.one_of(
+        about(MINE),
+        about(OTHER),
+        st.builds(Written, seq=NUMBERS, at=TIMES),
+        st.builds(Saved, seq=NUMBERS, at=TIMES),
+        st.builds(Ready, at=TIMES),
+        st.builds(Answered, tag=st.sampled_from(["right", "wrong"]), asked_seq=NUMBERS, at=TIMES),
+        st.builds(Began, token=TOKENS, at=TIMES),
+        st.builds(Ended, token=TOKENS, at=TIMES),
+        st.builds(Superseded, version=NUMBERS, at=TIMES),
+        st.builds(Gone, reason=st.just("it crashed"), at=TIMES),
     ),
     max_size=12,
+).map(lambda events: sorted(events, key=lambda one: one.at))
+TARGETS = st.builds(Target, uri=st.just(MINE), version=NUMBERS, seq=NUMBERS, deadline=TIMES)
+RULES = st.builds(
+    ProofRule,
+    how=st.sampled_from(["pull", "version", "ordered", "progress", "quiet"]),
+    single=st.booleans(),
+    trusted=st.booleans(),
+    debounce=st.none() | st.sampled_from([0.0, 0.5, 2.0]),
+    token=st.just("check"),
+    ask=st.just("right"),
 )
 
 
-@given(TARGETS, PUSHES, TIMES)
-def test_never_settled_by_a_push_older_than_the_version(target, push, now):
-    decision = settle(target, push, now)
-    if isinstance(decision, Settled):
-        assert decision.push is push
-        assert push.at > target.written_at
-        if push.version is None:
-            assert decision.how == "quiet"
-        else:
-            assert decision.how == "version"
-            assert push.version >= target.version
+def until(events, now):
+    """What has happened by then."""
+    return [one for one in events if one.at <= now]
 
 
-@given(TARGETS, st.none() | PUSHES, TIMES)
-def test_never_waits_past_the_deadline_nor_for_the_past(target, push, now):
-    decision = settle(target, push, now)
+def written_at(target, events):
+    return min(
+        (one.at for one in events if isinstance(one, Written) and one.seq >= target.seq),
+        default=None,
+    )
+
+
+@given(TARGETS, RULES, EVENTS, TIMES)
+def test_never_proven_by_anything_older_than_the_write(target, rule, events, now):
+    decision = settle(target, rule, until(events, now), now)
+    if isinstance(decision, Proven | Quiet):
+        written = written_at(target, until(events, now))
+        assert written is not None
+        young = [one for one in until(events, now) if one.at >= written]
+        assert isinstance(settle(target, rule, _with_start(target, events, young), now), Proven | Quiet)
+
+
+def _with_start(target, events, young):
+    """Only what is young, with the write itself and the fact that the server was ready."""
+    ready = [one for one in events if isinstance(one, Ready)][:1]
+    saved = [one for one in events if isinstance(one, Saved)]
+    first = [one for one in events if isinstance(one, Written) and one.seq >= target.seq][:1]
+    rest = [one for one in young if not isinstance(one, Ready | Written | Saved)]
+    return sorted([*ready, *saved, *first, *rest], key=lambda one: one.at)
+
+
+@given(TARGETS, RULES, EVENTS, TIMES)
+def test_never_waits_past_the_deadline(target, rule, events, now):
+    decision = settle(target, rule, until(events, now), now)
     if isinstance(decision, Wait):
-        assert now < decision.until <= target.deadline
-    if now >= target.deadline:
-        assert not isinstance(decision, Wait)
+        assert now < target.deadline
+        assert decision.until <= target.deadline
 
 
-@st.composite
-def spoken(draw: st.DrawFn) -> tuple[Target, Push]:
-    """A target, and a push that speaks of it."""
-    target = draw(TARGETS)
-    version = draw(st.none() | st.integers(0, 3).map(lambda more: target.version + more))
-    at = target.written_at + draw(st.floats(0.001, 20))
-    return target, Push("file:///a", version, b"[]", at, 1)
+@given(TARGETS, RULES, EVENTS, TIMES, TIMES)
+def test_once_proven_it_stays_proven(target, rule, events, now, later):
+    # Whoever decides to save again changes what a proof by progress has to come after.
+    events = [one for one in events if not isinstance(one, Saved)]
+    first = settle(target, rule, until(events, now), now)
+    if isinstance(first, Proven):
+        assert settle(target, rule, until(events, now + later), now + later) == first
 
 
-@given(spoken(), TIMES, TIMES)
-def test_once_settled_it_stays_settled(pair, patience, later):
-    target, push = pair
-    now = push.at + patience
-    first = settle(target, push, now)
-    if isinstance(first, Settled):
-        assert settle(target, push, now + later) == first
+@given(TARGETS, RULES, EVENTS, TIMES)
+def test_events_about_other_files_change_nothing(target, rule, events, now):
+    known = until(events, now)
+    without = [one for one in known if getattr(one, "uri", MINE) == MINE]
+    assert settle(target, rule, known, now) == settle(target, rule, without, now)
 
 
-@given(spoken())
-def test_a_push_that_speaks_of_the_text_is_settled_by_silence_or_the_deadline(pair):
-    target, push = pair
-    for now in (push.at + target.debounce, max(push.at, min(target.deadline, 1e9))):
-        assert isinstance(settle(target, push, now), Settled)
-
-
-@given(TARGETS, st.none() | PUSHES, TIMES, TIMES)
-def test_once_given_up_it_stays_given_up(target, push, now, later):
-    first = settle(target, push, now)
-    assume(isinstance(first, Unknown))
-    assert settle(target, push, now + later) == first
-
-
-@given(TARGETS, st.none() | PUSHES, TIMES)
-def test_whoever_waits_as_told_gets_a_decision(target, push, now):
-    decision = settle(target, push, now)
-    looks = 0
-    while isinstance(decision, Wait) and decision.until < float("inf"):
-        looks += 1
-        assert looks <= 2
-        decision = settle(target, push, decision.until)
-
-
-@given(TARGETS, PUSHES, TIMES)
-def test_a_push_about_something_older_changes_nothing(target, push, now):
-    older = push.version is not None and push.version < target.version
-    assume(older or push.at <= target.written_at)
-    assert settle(target, push, now) == settle(target, None, now)
-
-
-@given(TARGETS, HISTORIES, TIMES)
-def test_pushes_about_other_files_change_nothing(target, history, after):
-    everything, alone = Store(), Store()
-    now = 0.0
-    for uri, version, pause in history:
-        now += pause
-        everything.push(uri, version, b"[]", now)
-        if uri == "file:///a":
-            alone.push(uri, version, b"[]", now)
-    now += after
-    seen = settle(target, everything.last("file:///a"), now)
-    expected = settle(target, alone.last("file:///a"), now)
-    assert type(seen) is type(expected)
-    if isinstance(seen, Settled) and isinstance(expected, Settled):
-        # Only its number among all reports differs.
-        assert (seen.how, seen.push.version, seen.push.at) == (
-            expected.how,
-            expected.push.version,
-            expected.push.at,
-        )
-    else:
-        assert seen == expected
-
-
-@given(TARGETS, PUSHES, PUSHES, TIMES)
-def test_a_later_push_of_the_same_version_is_never_less_than_the_earlier(target, one, other, now):
-    """A burst may put the decision off, but never turns an answer into none."""
-    earlier, later = sorted((one, other), key=lambda push: push.at)
-    later = msgspec.structs.replace(later, version=earlier.version)
-    if isinstance(settle(target, earlier, now), Settled):
-        assert not isinstance(settle(target, later, now), Unknown)
+@given(TARGETS, RULES, EVENTS)
+def test_in_the_end_there_is_an_answer(target, rule, events):
+    end = max(target.deadline, 30.0)
+    assert isinstance(settle(target, rule, events, end), Proven | Quiet | Unknown)

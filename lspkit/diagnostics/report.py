@@ -14,18 +14,35 @@ class Evidence(Value, frozen=True):
     server: str
     #: The version of the document that it has spoken about, None if it has not.
     version: int | None
-    #: `pull`, `version`, `quiet`, or `none`.
+    #: `pull`, `version`, `ordered`, `progress`, `quiet`, `none`, or `not applicable`.
     how: str
     #: Seconds until it had.
     duration: float
     timed_out: bool = False
-    #: Why it has not.
+    #: Why its silence does not mean that the file is clean.
     reason: str = ""
+    #: Which of its sources, for a server that has more than one.
+    source: str = ""
 
     @property
     def proven(self) -> bool:
         """Whether its silence would mean that the file is clean."""
-        return self.how in ("pull", "version")
+        return self.applies and self.how != "none" and not self.reason
+
+    @property
+    def applies(self) -> bool:
+        """Whether it could have something to say: not of a text that only the disk would show."""
+        return self.how != "not applicable"
+
+
+class OtherFiles(Value, frozen=True):
+    """The state of the files that a check was not about."""
+
+    #: `none`: nobody asked. `open`: those that the servers have open. `workspace`: all.
+    coverage: str = "none"
+    verdict: Verdict = Verdict.UNKNOWN
+    #: Findings of any severity by path, in order; files without any are left out.
+    diagnostics: dict[str, list[Diagnostic]] = {}
 
 
 class Report(Value, frozen=True):
@@ -35,11 +52,13 @@ class Report(Value, frozen=True):
     verdict: Verdict
     #: All findings in the file, of any severity, in line order.
     diagnostics: list[Diagnostic]
-    #: Findings in other files, where they were asked for.
-    other_files: dict[str, list[Diagnostic]]
     servers: list[Evidence]
     #: Seconds.
     duration: float
+    #: The other files, where they were asked for (`scope="project"`).
+    other_files: OtherFiles = OtherFiles()
+    #: What servers that have not answered said before; not part of `diagnostics`.
+    known_before: list[Diagnostic] = []
     #: Against the state before the edit; None at the first touch.
     introduced: list[Diagnostic] | None = None
     fixed: list[Diagnostic] | None = None
@@ -60,7 +79,7 @@ class Report(Value, frozen=True):
     @property
     def why(self) -> str:
         """Why it is not known whether the file is clean; empty where it is."""
-        silent = [one for one in self.servers if not one.proven]
+        silent = [one for one in self.servers if one.applies and not one.proven]
         return "; ".join(f"{one.server}: {one.reason or one.how}" for one in silent)
 
 
@@ -68,6 +87,7 @@ def verdict_of(counted: list[Diagnostic], servers: list[Evidence]) -> Verdict:
     """Dirty if anybody has found something; clean only if everybody has proven to have looked."""
     if counted:
         return Verdict.DIRTY
-    if servers and all(one.proven for one in servers):
+    asked = [one for one in servers if one.applies]
+    if asked and all(one.proven for one in asked):
         return Verdict.CLEAN
     return Verdict.UNKNOWN

@@ -1,25 +1,33 @@
-"""What one server has said about files, by URI, as it came.
+"""What one server has said about files, by URI and source, as it came.
 
-The newest push and the newest answer to a pull are kept per file, with their raw items, which are
-decoded when somebody reads them; one never replaces the other. An epoch counts every report, also
-one that says the same again, so that "something newer than what I saw" can be told.
+A server may have several sources of findings: what it pushes, and each kind that it can be asked
+for. The newest report of a source replaces that source's last one and no other. Items are kept raw
+and decoded when somebody reads them. An epoch counts every report, also one that says the same
+again, so that "something newer than what I saw" can be told.
 """
 
 from __future__ import annotations
 
 import msgspec
 
+#: The source of what a server says unasked, and of its ordered answers, which say the same.
+PUSHED = ""
 
-class Push(msgspec.Struct, frozen=True):
-    """One `publishDiagnostics`, or one answer to a pull."""
+
+class Said(msgspec.Struct, frozen=True):
+    """One report of one source about one file."""
 
     uri: str
+    #: Of the document that it speaks of, where that is known.
     version: int | None
     items: bytes
     #: When it came, by the driver's clock.
     at: float
     #: Its number among all reports of this server.
     epoch: int
+    source: str = PUSHED
+    #: What the server wants to hear when it is asked the next time.
+    result_id: str | None = None
 
 
 class Store:
@@ -27,37 +35,65 @@ class Store:
 
     def __init__(self) -> None:
         self.epoch = 0
-        self._pushes: dict[str, Push] = {}
-        self._pulls: dict[str, Push] = {}
+        self._reports: dict[str, dict[str, Said]] = {}
 
-    def push(self, uri: str, version: int | None, items: bytes, at: float) -> Push:
-        """Take a push; it replaces the last one about the file."""
+    def push(self, uri: str, version: int | None, items: bytes, at: float) -> Said:
+        """Take what was said unasked."""
+        return self._keep(uri, version, items, at)
+
+    def pulled(
+        self,
+        uri: str,
+        version: int | None,
+        items: bytes,
+        at: float,
+        *,
+        source: str = "pull",
+        result_id: str | None = None,
+    ) -> Said:
+        """Take what was asked for."""
+        return self._keep(uri, version, items, at, source, result_id)
+
+    def _keep(
+        self,
+        uri: str,
+        version: int | None,
+        items: bytes,
+        at: float,
+        source: str = PUSHED,
+        result_id: str | None = None,
+    ) -> Said:
         self.epoch += 1
-        push = Push(uri, version, items, at, self.epoch)
-        self._pushes[uri] = push
-        return push
+        said = Said(uri, version, items, at, self.epoch, source, result_id)
+        self._reports.setdefault(uri, {})[source] = said
+        return said
 
-    def pulled(self, uri: str, version: int, items: bytes, at: float) -> Push:
-        """Take the answer to a pull; it replaces the last one about the file."""
-        self.epoch += 1
-        pull = Push(uri, version, items, at, self.epoch)
-        self._pulls[uri] = pull
-        return pull
+    def last(self, uri: str, source: str = PUSHED) -> Said | None:
+        """The newest report of a source about a file."""
+        return self._reports.get(uri, {}).get(source)
 
-    def last(self, uri: str) -> Push | None:
-        """The newest push about a file."""
-        return self._pushes.get(uri)
-
-    def known(self) -> list[Push]:
+    def known(self) -> list[Said]:
         """The newest reports about every file that the server has something to say about."""
-        reports = [*self._pushes.values(), *self._pulls.values()]
-        return [report for report in reports if not _is_empty(report.items)]
+        reports = (report for sources in self._reports.values() for report in sources.values())
+        return [report for report in reports if not is_empty(report.items)]
+
+    def asked_about(self) -> list[str]:
+        """The files that it was asked about, by URI."""
+        return [uri for uri, sources in self._reports.items() if set(sources) - {PUSHED}]
+
+    def newest(self, uri: str) -> float:
+        """When anything was last said about a file."""
+        return max((one.at for one in self._reports.get(uri, {}).values()), default=0.0)
+
+    def drop(self, uri: str) -> None:
+        """The file is no more."""
+        self._reports.pop(uri, None)
 
     def forget(self) -> None:
         """The server is gone."""
-        self._pushes.clear()
-        self._pulls.clear()
+        self._reports.clear()
 
 
-def _is_empty(items: bytes) -> bool:
+def is_empty(items: bytes) -> bool:
+    """Whether a raw list holds nothing."""
     return items.translate(None, b" \t\r\n") in (b"[]", b"", b"null")

@@ -4,17 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
-from lspkit.diagnostics.report import Evidence, Report, verdict_of
+from lspkit.diagnostics.report import Evidence, OtherFiles, Report, verdict_of
+from lspkit.diagnostics.shift import Before, compared
 from lspkit.errors import LspkitError
-from lspkit.operations.effects import DoAll, Effect, Examination, Examine, Examined, Reply
+from lspkit.operations.effects import (
+    DoAll,
+    Effect,
+    Examination,
+    Examine,
+    Examined,
+    Remember,
+    Reply,
+)
 from lspkit.operations.places import Translator, translator
 from lspkit.operations.request import FileRequest, Request, operation
 from lspkit.protocol.shapes import WireDiagnostic, read_diagnostics
-from lspkit.types import Diagnostic, Related, Severity
+from lspkit.types import Diagnostic, Related, Severity, Verdict
 
 #: `DiagnosticSeverity`. A server that says nothing means an error; what nobody knows is not hidden.
 SEVERITIES = {1: Severity.ERROR, 2: Severity.WARNING, 3: Severity.INFO, 4: Severity.HINT}
@@ -23,6 +32,9 @@ TAGS = {1: "unnecessary", 2: "deprecated"}
 
 class Check(FileRequest[Report], frozen=True, kw_only=True):
     """Is this file in order?"""
+
+    #: `project` adds the other files that its servers know.
+    scope: Literal["file", "project"] = "file"
 
 
 class CheckAll(Request[dict[Path, Report]], frozen=True, kw_only=True):
@@ -38,32 +50,94 @@ AT_ONCE = 64
 @operation("check", Check, Report)
 def check(request: Check) -> Generator[Effect, Any, Report]:
     """A report about the file as it is now, or as `text` has it."""
-    found: Examination = yield Examine(request.path, request.text)
+    found: Examination = yield Examine(request.path, request.text, request.scope == "project")
+    diagnostics, servers = yield from _merged(found.uri, found.servers)
+    counted = [one for one in diagnostics if one.severity.value in found.severities]
+    report = Report(
+        path=found.path,
+        verdict=verdict_of(counted, servers),
+        diagnostics=diagnostics,
+        servers=servers,
+        duration=found.duration,
+        other_files=(yield from _other_files(found)),
+        known_before=(yield from _memories(found)),
+        severities=found.severities,
+        max_per_file=found.most,
+    )
+    return (yield from _compared(report, found, on_disk=request.text is None))
+
+
+def _merged(
+    uri: str, examined: Iterable[Examined]
+) -> Generator[Effect, Any, tuple[list[Diagnostic], list[Evidence]]]:
+    """What all of them found, each finding once, in order; and their evidence."""
     merged: dict[tuple[Any, ...], Diagnostic] = {}
     servers: list[Evidence] = []
-    for examined in found.servers:
-        read: list[Diagnostic] = []
-        unreadable = 0
-        if examined.view is not None:
-            reply = Reply(examined.server, b"", examined.view)
-            read, unreadable = yield from findings(reply, found.uri, examined.lists)
-        servers.append(_evidence(examined, unreadable))
+    for one in examined:
+        read, unreadable = yield from _read(one, uri, one.lists)
+        servers.append(_evidence(one, unreadable))
         for finding in read:
             key = (finding.range, finding.message)
             known = merged.get(key)
             merged[key] = finding if known is None else _both(known, finding)
-    diagnostics = [merged[key] for key in sorted(merged)]
-    counted = [one for one in diagnostics if one.severity.value in found.severities]
-    return Report(
-        path=found.path,
-        verdict=verdict_of(counted, servers),
-        diagnostics=diagnostics,
-        other_files={},
-        servers=servers,
-        duration=found.duration,
-        severities=found.severities,
-        max_per_file=found.most,
-    )
+    return [merged[key] for key in sorted(merged)], servers
+
+
+def _read(
+    one: Examined, uri: str, lists: Iterable[bytes]
+) -> Generator[Effect, Any, tuple[list[Diagnostic], int]]:
+    if one.view is None:
+        return [], 0
+    return (yield from findings(Reply(one.server, b"", one.view), uri, lists))
+
+
+def _other_files(found: Examination) -> Generator[Effect, Any, OtherFiles]:
+    if found.coverage == "none":
+        return OtherFiles()
+    by_path: dict[str, list[Diagnostic]] = {}
+    everybody: list[Evidence] = []
+    for elsewhere in found.elsewhere:
+        diagnostics, servers = yield from _merged(elsewhere.uri, elsewhere.servers)
+        everybody += servers
+        if diagnostics:
+            by_path[str(diagnostics[0].path or elsewhere.uri)] = diagnostics
+    counted = [
+        one for all in by_path.values() for one in all if one.severity.value in found.severities
+    ]
+    # Where there is no other file, there is nothing wrong with it.
+    verdict = verdict_of(counted, everybody) if found.elsewhere else Verdict.CLEAN
+    return OtherFiles(found.coverage, verdict, {path: by_path[path] for path in sorted(by_path)})
+
+
+def _memories(found: Examination) -> Generator[Effect, Any, list[Diagnostic]]:
+    """What those said before who have not answered now."""
+    known: dict[tuple[Any, ...], Diagnostic] = {}
+    for one in found.servers:
+        read, _ = yield from _read(one, found.uri, one.memories)
+        known |= {(finding.range, finding.message): finding for finding in read}
+    return [known[key] for key in sorted(known)]
+
+
+def _compared(
+    report: Report, found: Examination, *, on_disk: bool
+) -> Generator[Effect, Any, Report]:
+    """With what the last edit has changed; a proven state is the next one's starting point."""
+    views = (one.view for one in found.servers if one.how != "none" and one.view is not None)
+    view = next(views, None)
+    if view is None:
+        return report
+    if found.before is not None:
+        answered = {one.server for one in report.servers if one.applies}
+        answered -= {one.server for one in report.servers if one.applies and not one.proven}
+        introduced, fixed, remaining = compared(
+            found.before, view.text, report.diagnostics, answered
+        )
+        report = msgspec.structs.replace(
+            report, introduced=introduced, fixed=fixed, remaining=remaining
+        )
+    if on_disk and all(one.proven for one in report.servers if one.applies):
+        yield Remember(found.path, Before(view.text, tuple(report.diagnostics)))
+    return report
 
 
 def _both(one: Diagnostic, other: Diagnostic) -> Diagnostic:
@@ -77,9 +151,11 @@ def _evidence(one: Examined, unreadable: int) -> Evidence:
     if unreadable:
         # One of them may have been an error, so its silence about errors proves nothing.
         reason = f"{unreadable} of its findings could not be read"
-        return Evidence(one.server, None, "none", one.duration, reason=reason)
+        return Evidence(one.server, None, "none", one.duration, False, reason, one.source)
     version = one.view.version if one.view is not None and one.how != "none" else None
-    return Evidence(one.server, version, one.how, one.duration, one.timed_out, one.reason)
+    return Evidence(
+        one.server, version, one.how, one.duration, one.timed_out, one.reason, one.source
+    )
 
 
 def findings(
@@ -142,7 +218,6 @@ def _unchecked(path: str, problem: LspkitError) -> Report:
         path=Path(path),
         verdict=verdict_of([], [evidence]),
         diagnostics=[],
-        other_files={},
         servers=[evidence],
         duration=0.0,
     )

@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 
+from lspkit.diagnostics.shift import Before
 from lspkit.protocol.documents import View
 from lspkit.protocol.text import Encoding, Text
 
@@ -74,6 +75,8 @@ class Examine(msgspec.Struct, frozen=True):
 
     path: str
     text: str | None
+    #: Whether also the other files that the servers know.
+    others: bool = False
 
 
 class Examined(msgspec.Struct, frozen=True):
@@ -86,6 +89,17 @@ class Examined(msgspec.Struct, frozen=True):
     duration: float
     timed_out: bool = False
     reason: str = ""
+    #: Which of the server's sources, where it has more than one.
+    source: str = ""
+    #: Raw lists that it gave before, where it has nothing fresh to say.
+    memories: tuple[bytes, ...] = ()
+
+
+class Elsewhere(msgspec.Struct, frozen=True):
+    """What was found in another file."""
+
+    uri: str
+    servers: tuple[Examined, ...]
 
 
 class Examination(msgspec.Struct, frozen=True):
@@ -98,6 +112,39 @@ class Examination(msgspec.Struct, frozen=True):
     duration: float
     #: So many findings are shown.
     most: int = 20
+    #: The last proven findings about the file.
+    before: Before | None = None
+    elsewhere: tuple[Elsewhere, ...] = ()
+    #: `none`, `open` documents or the whole `workspace`.
+    coverage: str = "none"
+
+
+class Remember(msgspec.Struct, frozen=True):
+    """These findings are proven: the next ones are compared with them. Sent back: None."""
+
+    path: Path
+    before: Before
+
+
+class Overlay(msgspec.Struct, frozen=True):
+    """Show texts instead of files until further notice. Sent back: the number to end it with."""
+
+    texts: dict[str, str]
+
+
+class EndOverlay(msgspec.Struct, frozen=True):
+    """Show the disk again. Sent back: None."""
+
+    number: int
+
+
+class ChangeDisk(msgspec.Struct, frozen=True):
+    """Write, move or delete a file and tell the servers. Sent back: None."""
+
+    kind: str
+    path: str
+    text: str = ""
+    new_path: str = ""
 
 
 class AskWorkspace(msgspec.Struct, frozen=True):
@@ -167,4 +214,8 @@ Effect = (
     | DoAll
     | Reread
     | AwaitChange
+    | Remember
+    | Overlay
+    | EndOverlay
+    | ChangeDisk
 )

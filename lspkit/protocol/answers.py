@@ -13,7 +13,7 @@ import msgspec
 
 from lspkit.protocol import events
 from lspkit.protocol.capabilities import Capabilities, Registration, look_up
-from lspkit.protocol.messages import INVALID_PARAMS, METHOD_NOT_FOUND
+from lspkit.protocol.messages import INVALID_PARAMS, METHOD_NOT_FOUND, encode
 from lspkit.protocol.opening import Opening
 
 
@@ -99,6 +99,11 @@ def _fixed(result: Any) -> Answerer:
     return lambda _, __, ___: Reply(result)
 
 
+def _noticed(method: str) -> Answerer:
+    """A question that needs no answer, but tells something."""
+    return lambda params, _, __: Reply({}, event=events.Notified(method, encode(params)))
+
+
 #: method: what is answered.
 REPLIES: dict[str, Answerer] = {
     "workspace/configuration": _configuration,
@@ -111,7 +116,8 @@ REPLIES: dict[str, Answerer] = {
     "window/showDocument": _fixed({"success": False}),
     # The eslint server's own questions to its editor; it throws when they are refused.
     "eslint/openDoc": _fixed({}),
-    "eslint/noConfig": _fixed({}),
-    "eslint/noLibrary": _fixed({}),
-    "eslint/probeFailed": _fixed({}),
+    **{
+        method: _noticed(method)
+        for method in ("eslint/noConfig", "eslint/noLibrary", "eslint/probeFailed")
+    },
 }

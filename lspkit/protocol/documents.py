@@ -13,7 +13,7 @@ server knows by then.
 from __future__ import annotations
 
 import collections
-from collections.abc import Callable, Container, Iterator
+from collections.abc import Callable, Container, Iterator, Mapping
 from typing import Any
 
 import msgspec
@@ -38,16 +38,30 @@ class SyncOptions(msgspec.Struct, frozen=True):
     save_with_text: bool
 
 
+class Unsaved(msgspec.Struct, frozen=True):
+    """The stamp of a text that stands for a file's without being on disk. Each has its number."""
+
+    number: int
+
+
 class Document(msgspec.Struct):
     """One text as the server knows it."""
 
     key: DocumentKey
     version: int
     text: Text
-    #: What the file on disk looked like when the text was read from it; None for other text.
+    #: What the file on disk looked like when the text was read from it; `Unsaved` for a text that
+    #: is shown in its place for a while, None for one of a single question.
     stamp: object = None
     #: Whether the server may not have been told.
     unsure: bool = True
+    #: The version that it was opened with.
+    opened: int = 0
+
+    @property
+    def is_on_disk(self) -> bool:
+        """Whether the text was read from the file."""
+        return self.stamp is not None and not isinstance(self.stamp, Unsaved)
 
     @property
     def identifier(self) -> dict[str, str]:
@@ -74,8 +88,11 @@ class Documents:
         *,
         limit: int = OPEN_LIMIT,
         in_use: Callable[[], Container[str]] = tuple,
+        change_with: Mapping[str, Any] | None = None,
     ) -> None:
         self._capabilities = capabilities
+        #: What every `didChange` says besides, to a server that knows more than the protocol.
+        self._change_with = dict(change_with or {})
         self._encoding: Encoding = encoding
         self._limit = limit
         #: URIs that somebody relies on being open; asked for only when one has to go.
@@ -123,7 +140,7 @@ class Documents:
         elif document.text.value == text.value:
             if stamp is None:
                 return document, []  # a text that is on disk as well
-            written, document.stamp = document.stamp is None, stamp
+            written, document.stamp = not document.is_on_disk, stamp
             # What was only shown before is now on disk.
             return document, self._saving(document, options) if written else []
         else:
@@ -175,6 +192,7 @@ class Documents:
         return SyncOptions(opens, change, bool(saves), with_text)
 
     def _opening(self, document: Document, options: SyncOptions) -> list[Note]:
+        document.opened = document.version
         if not options.open_close:
             return []
         item = {
@@ -202,13 +220,34 @@ class Documents:
                 "range": {"start": _wire(smallest.start), "end": _wire(smallest.end)},
                 "text": smallest.text,
             }
+        return [self._changed(document, change, self._change_with)]
+
+    def _changed(self, document: Document, change: dict[str, Any], more: Mapping[str, Any]) -> Note:
         identifier = {"uri": document.key.uri, "version": document.version}
-        params = {"textDocument": identifier, "contentChanges": [change]}
-        return [("textDocument/didChange", params)]
+        params = {"textDocument": identifier, "contentChanges": [change], **more}
+        return ("textDocument/didChange", params)
+
+    def touch(self, uri: str, more: Mapping[str, Any]) -> tuple[Document | None, list[Note]]:
+        """Give a document a new version with the text that it has: the server looks again.
+
+        To be committed as after `sync`. Nothing to send for a document that is not open, or for a
+        server that does not want to hear of changes.
+        """
+        document = self.get(uri)
+        options = self.options(document.key) if document is not None else None
+        if document is None or options is None or not options.change or document.unsure:
+            return document, []
+        document.unsure = True
+        document.version += 1
+        self._last_version[uri] = document.version
+        change: dict[str, Any] = {"text": document.text.value}
+        if options.change == 2 and not more:
+            change = {"range": {"start": _wire((0, 0)), "end": _wire((0, 0))}, "text": ""}
+        return document, [self._changed(document, change, {**self._change_with, **more})]
 
     def _saving(self, document: Document, options: SyncOptions) -> list[Note]:
         """For a text that came from disk, where the server wants to hear of that."""
-        if document.stamp is None or not options.save:
+        if not document.is_on_disk or not options.save:
             return []
         params: dict[str, Any] = {"textDocument": document.identifier}
         if options.save_with_text:

@@ -58,6 +58,7 @@ class Asking:
         """Perform `Ask`."""
         file = self.files.locate(effect.path, may_be_missing=effect.text is not None)
         servers, failures = self.pool.servers_for(file.path)
+        self.catch_up()
         if effect.server:
             servers = [one for one in servers if one.id == effect.server]
         elif effect.unheard_of:
@@ -73,6 +74,7 @@ class Asking:
     def ask_workspace(self, effect: AskWorkspace, call: Call) -> Steps[list[Reply]]:
         """Perform `AskWorkspace`."""
         failures: list[LspkitError] = []
+        self.catch_up()
         if effect.path is not None:
             file = self.files.locate(effect.path)
             servers, failures = self.pool.servers_for(file.path)
@@ -98,7 +100,7 @@ class Asking:
         until = time.monotonic() + self.request_timeout(server)
         if not effect.in_step:
             params = effect.build(file.uri, NO_TEXT, server.session.encoding)
-            return (yield from self._asked_whole(server, effect.method, params, until))
+            return (yield from self.asked_whole(server, effect.method, params, until))
         if effect.text is None:
             return (yield from self.asked(server, file, None, effect.method, effect.build, until))
         # Another text is another caller's business while somebody waits for an answer about his.
@@ -123,7 +125,7 @@ class Asking:
         if not server.session.supports(effect.method):
             raise unsupported(effect.method, server)
         until = time.monotonic() + self.request_timeout(server)
-        return (yield from self._asked_whole(server, effect.method, effect.params, until))
+        return (yield from self.asked_whole(server, effect.method, effect.params, until))
 
     def _introduce(self, server: Server, sample: File, call: Call) -> Steps[None]:
         """Open a file, and wait until the server has seen it: many know no project before."""
@@ -131,11 +133,11 @@ class Asking:
         until = time.monotonic() + self.request_timeout(server)
         method = "textDocument/documentSymbol"
         if server.session.supports(method, key_of(server, sample)):
-            yield from self.asked(server, sample, None, method, _about_the_file, until)
+            yield from self.asked(server, sample, None, method, about_the_file, until)
         else:
             server.sync(sample, None)
 
-    def _asked_whole(self, server: Server, method: str, params: Any, until: float) -> Steps[Reply]:
+    def asked_whole(self, server: Server, method: str, params: Any, until: float) -> Steps[Reply]:
         """Ask about no document."""
         answered, _ = yield from self._persist(
             server, method, until, lambda: server.ask(method, params)
@@ -152,10 +154,24 @@ class Asking:
         until: float,
     ) -> Steps[Reply]:
         """Ask about a document."""
-        answered, ticket = yield from self._persist(
-            server, method, until, lambda: server.ask_about(file, text, method, build)
-        )
+        answered, ticket = yield from self.told(server, file, text, method, build, until)
         return Reply(server.id, answered.result, view_of(ticket))
+
+    def told(
+        self,
+        server: Server,
+        file: File,
+        text: str | None,
+        method: str,
+        build: Build,
+        until: float,
+    ) -> Steps[tuple[Answered, Ticket]]:
+        """Ask about a document: the answer, and the request that got it."""
+        return (
+            yield from self._persist(
+                server, method, until, lambda: server.ask_about(file, text, method, build)
+            )
+        )
 
     def _persist(
         self, server: Server, method: str, until: float, send: Callable[[], Ticket]
@@ -226,6 +242,7 @@ class Asking:
         """Wait until the server knows the project that its first document belongs to."""
         yield from self.ready(server, call)
         if server.loading.done:
+            server.believe()
             return
         server.sync(file, text)
         began = time.monotonic()
@@ -234,6 +251,7 @@ class Asking:
             news = server.news.next()
             busy, late = bool(server.session.progress.work), time.monotonic() >= begin_by
             if server.loading.look(busy=busy, late=late):
+                server.believe()
                 return
             until = call.deadline if busy or late else begin_by
             outcome = yield (news, until)
@@ -254,6 +272,10 @@ class Asking:
         """Seconds that one request may take."""
         own = server.choice.config.timing.request_timeout_ms
         return (self.pool.config.timing.request_timeout_ms if own is None else own) / 1000
+
+    def catch_up(self) -> None:
+        """Let every server hear of what has changed on disk up to now."""
+        self.pool.watching.catch_up()
 
     def refresh(self, server: Server) -> None:
         """Bring every open document up to date with the disk, but those that show other text."""
@@ -327,7 +349,8 @@ def unsupported(method: str, server: Server) -> Unsupported:
     return Unsupported(message, operation=method, servers=(server.id,))
 
 
-def _about_the_file(uri: str, _: Text, __: Encoding) -> dict[str, Any]:
+def about_the_file(uri: str, _: Text, __: Encoding) -> dict[str, Any]:
+    """Params that name the document and nothing else."""
     return {"textDocument": {"uri": uri}}
 
 

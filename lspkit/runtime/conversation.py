@@ -11,11 +11,13 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import msgspec
 
+from lspkit.diagnostics import settle
+from lspkit.diagnostics.proof import ProofRule
 from lspkit.errors import LspkitError
 from lspkit.protocol.capabilities import DocumentKey
 from lspkit.protocol.documents import Documents, View
@@ -40,6 +42,8 @@ class Ticket(msgspec.Struct):
     id: int = 0
     #: How much had been queued for the server when it was, itself included.
     posted: int = 0
+    #: The number of the last write that the server was told of before it.
+    seq: int = 0
 
 
 class Lost(msgspec.Struct, frozen=True):
@@ -63,11 +67,16 @@ class Conversation:
         self.turns = Turns()
         #: When it was last asked something, by the monotonic clock.
         self.last_used = time.monotonic()
-        #: When each document was last written, and when anything was: findings may depend on it.
-        self._written_at: dict[str, float] = {}
+        #: Counts what the server was told that may change its findings.
+        self.seq = 0
+        #: The last of these notes, and the last about each document.
+        self._changed = settle.Written(seq=0, at=0.0)
+        self._written: dict[str, settle.Written] = {}
+        self._saved: settle.Saved | None = None
+        #: When files on disk last changed that it may have read.
+        self.disk_changed_at = 0.0
         #: What it could not be told before it was up: URI, and text if that is not the disk's.
         self._untold: list[tuple[str, str | None]] = []
-        self.changed_at = 0.0
 
     def _connected(self) -> Connection:
         """The connection of a server that can be asked, or the reason why it cannot."""
@@ -131,10 +140,21 @@ class Conversation:
             ticket.waiter.complete()
         self.documents.commit(document)
         if notes:
-            self._written_at[key.uri] = time.monotonic()
-            if stamp is None or any(method == "textDocument/didChange" for method, _ in notes):
-                self.changed_at = time.monotonic()
+            # A file that is merely opened is as the server has seen it on disk.
+            other = stamp is None or any(note == "textDocument/didChange" for note, _ in notes)
+            self._wrote(key.uri, notes, matters_to_others=other)
+        ticket.seq = self.seq
         return ticket
+
+    def _wrote(self, uri: str, notes: list[Any], *, matters_to_others: bool) -> None:
+        """The server was told something about a document. The lock is held."""
+        self.seq += 1
+        written = settle.Written(seq=self.seq, at=time.monotonic())
+        self._written[uri] = written
+        if matters_to_others:
+            self._changed = written
+        if any(note == "textDocument/didSave" for note, _ in notes):
+            self._saved = settle.Saved(seq=self.seq, at=written.at)
 
     def sync(self, file: File, text: str | None) -> Ticket:
         """Bring the document up to date, and ask nothing."""
@@ -161,7 +181,7 @@ class Conversation:
                 document, notes = self.documents.sync(key, Text(text), None)
                 self._post(notes)
                 self.documents.commit(document)
-                self._written_at[uri] = self.changed_at = time.monotonic()
+                self._wrote(uri, notes, matters_to_others=True)
         return [uri for uri, text in untold if text is None]
 
     def restore(self, file: File) -> None:
@@ -180,7 +200,7 @@ class Conversation:
         with self.lock:
             self._post(self.documents.close(uri))
             self.documents.commit()
-            self.changed_at = time.monotonic()
+            self._wrote(uri, [], matters_to_others=True)
 
     def _post(self, notes: list[Any]) -> None:
         connection = self._connected()
@@ -199,20 +219,53 @@ class Conversation:
             self.session.pending.pop(ticket.id, None)
             raise
 
-    def written_at(self, uri: str) -> float:
-        """When anything last changed that this document's findings may depend on."""
-        return max(self._written_at.get(uri, 0.0), self.changed_at)
+    def written(self, uri: str, rule: ProofRule) -> settle.Written:
+        """The last thing that it was told, and this source's findings may depend on."""
+        if rule.sees == "disk":
+            return self._changed  # a document that was merely opened is there already
+        own = self._written.get(uri, self._changed)
+        return own if rule.alone or own.seq >= self._changed.seq else self._changed
 
-    def version_of(self, uri: str) -> int:
-        """The version of the document as the server knows it; 0 if it is not open."""
+    def touch(self, uri: str, more: Mapping[str, Any]) -> View | None:
+        """Give a document a new version with the text that it has; None if that cannot be."""
         with self.lock:
-            document = self.documents.get(uri)
-            return 0 if document is None else document.version
+            document, notes = self.documents.touch(uri, more)
+            if document is None or not notes:
+                return None
+            self._post(notes)
+            self.documents.commit(document)
+            self.seq += 1
+            self._written[uri] = settle.Written(seq=self.seq, at=time.monotonic())
+            return View(uri, document.text, document.version, self.session.encoding)
 
-    def nudge(self, uri: str) -> None:
-        """Let the server look again at a document that is as it was."""
+    def nudge(self, uri: str) -> bool:
+        """Say once more that a document is on disk; False if the server does not want to hear."""
         with self.lock:
-            self._post(self.documents.saving(uri))
+            notes = self.documents.saving(uri)
+            self._post(notes)
+            if notes:
+                self._saved = settle.Saved(seq=self.seq, at=time.monotonic())
+            return bool(notes)
+
+    def missed_disk(self, uri: str) -> bool:
+        """Whether files on disk have changed since the server was last told of this document."""
+        with self.lock:
+            own = self._written.get(uri)
+            return own is not None and own.at < self.disk_changed_at
+
+    def saw_disk(self) -> None:
+        """The server has read all files again."""
+        with self.lock:
+            self.disk_changed_at = 0.0
+
+    def notes_of_files(self, changes: list[dict[str, Any]]) -> None:
+        """Tell that files on disk have changed, those that the server wants to hear of."""
+        with self.lock:
+            self.disk_changed_at = time.monotonic()
+            if changes:
+                self._post([("workspace/didChangeWatchedFiles", {"changes": changes})])
+            self.seq += 1
+            self._changed = settle.Written(seq=self.seq, at=self.disk_changed_at)
 
     def finish(self, ticket: Ticket) -> None:
         """The caller no longer waits; a request without an answer is taken back."""

@@ -20,13 +20,17 @@ from lspkit.operations import (
     Ask,
     AskWorkspace,
     AwaitChange,
+    ChangeDisk,
     DoAll,
     Effect,
+    EndOverlay,
     Examine,
     FindPlaces,
     Known,
+    Overlay,
     Place,
     ReadText,
+    Remember,
     Request,
     Reread,
     SyncFile,
@@ -35,9 +39,12 @@ from lspkit.operations import (
 from lspkit.protocol.text import Text
 from lspkit.runtime import host
 from lspkit.runtime.asking import Asking
+from lspkit.runtime.baselines import Baselines
+from lspkit.runtime.changing import Changing
 from lspkit.runtime.examining import Examining
 from lspkit.runtime.files import Files
 from lspkit.runtime.pool import Pool
+from lspkit.runtime.refreshing import Refreshing
 from lspkit.runtime.seam import Limits
 from lspkit.runtime.shutdown import stop
 from lspkit.runtime.survey import known, take_status
@@ -84,10 +91,14 @@ class LocalEngine:
             self._timers,
             version,
             on_change=self._on_change,
+            on_refresh=lambda server: self._refreshing.want(server),
             clock=clock,
         )
         self._asking = Asking(self.files, self.pool)
-        self._examining = Examining(self._asking)
+        self._baselines = Baselines()
+        self._examining = Examining(self._asking, self._baselines)
+        self._refreshing = Refreshing(self._asking, self._workers, self._timers)
+        self._changing = Changing(self.files, self.pool)
         #: Guards `_closed`, and makes a second closer wait for the first.
         self._close_lock = threading.Lock()
         self._closed = ""
@@ -159,6 +170,14 @@ class LocalEngine:
                 return self._reload()
             case AwaitChange():
                 return (yield from self._await_change(effect.after, call))
+            case Remember():
+                return self._baselines.remember(str(effect.path), effect.before)
+            case Overlay():
+                return self._changing.show(effect.texts)
+            case EndOverlay():
+                return self._changing.end_show(effect.number)
+            case ChangeDisk():
+                return self._changing.change(effect)
 
     def _sync(self, effect: SyncFile) -> None:
         """In the caller's thread, so that what is synced first is told first."""
@@ -248,4 +267,5 @@ class LocalEngine:
         self._workers.close()
         self._timers = Timers()
         self._epoch_lock, self._news = threading.Lock(), News()
+        self._baselines = Baselines()
         self.pool.drop_after_fork()

@@ -1,8 +1,8 @@
-"""Fresh diagnostics of one file from all its servers, as generators of waits.
+"""Fresh diagnostics of files from all their servers, as generators of waits.
 
-A server that can be asked for diagnostics is asked (`pull`); for the others the push that speaks of
-this very version is awaited (`diagnostics/settle.py` decides). All servers work at the same time.
-Callers who check one document take turns, so that one's text never answers for another's.
+All servers of a file work at the same time; `proving.py` gets the findings of each of their
+sources, with a proof. Callers who check one document take turns, so that one's text never answers
+for another's.
 """
 
 from __future__ import annotations
@@ -10,32 +10,31 @@ from __future__ import annotations
 import logging
 import time
 from pathlib import Path
-from typing import Any
 
-from lspkit.diagnostics.settle import Settled, Target, Unknown, settle
+import msgspec
+
 from lspkit.errors import Cancelled, LspkitError, RequestTimeout
-from lspkit.operations import Examination, Examine, Examined
-from lspkit.protocol.documents import View
-from lspkit.protocol.shapes import read_report
-from lspkit.protocol.text import Encoding, Text
-from lspkit.runtime.asking import OWN_FAULTS, Asking, key_of, view_of
-from lspkit.runtime.conversation import Build
+from lspkit.operations import Elsewhere, Examination, Examine, Examined
+from lspkit.protocol.documents import Unsaved
+from lspkit.runtime.asking import OWN_FAULTS, Asking, nowhere
+from lspkit.runtime.baselines import Baselines
 from lspkit.runtime.files import File
+from lspkit.runtime.proving import PULL, Proving, Subject
 from lspkit.runtime.server import Server
-from lspkit.runtime.waiting import Call, Outcome, Steps, together
+from lspkit.runtime.waiting import Call, Steps, together
+from lspkit.runtime.whole_project import WholeProject
 
 log = logging.getLogger("lspkit.runtime")
-
-PULL = "textDocument/diagnostic"
-#: A server that gives no versions, and stays silent, is waited for no longer than this.
-SILENCE = 3.0
 
 
 class Examining:
     """How the engine examines a file. Holds no state of its own."""
 
-    def __init__(self, asking: Asking) -> None:
+    def __init__(self, asking: Asking, baselines: Baselines) -> None:
         self._asking = asking
+        self._proving = Proving(asking)
+        self._whole = WholeProject(asking)
+        self._baselines = baselines
 
     def examine(self, effect: Examine, call: Call) -> Steps[Examination]:
         """Perform `Examine`. A caller's time limit or cancel ends it early, with what is known."""
@@ -43,14 +42,13 @@ class Examining:
         files, config = self._asking.files, self._asking.pool.config
         file = files.locate(effect.path, may_be_missing=effect.text is not None)
         servers, failures = self._asking.pool.servers_for(file.path)
-        jobs = [self._examine_one(one, file, effect, call) for one in servers]
+        self._asking.catch_up()
         results = [_failed(problem, began) for problem in failures]
-        for result in (yield from together(jobs, call)):
-            if isinstance(result, Exception):
-                raise result
-            results.append(result)
-            took = result.duration * 1000
-            log.debug("%s: %s by %s in %.1f ms", file.path, result.server, result.how, took)
+        results += yield from self._examine_by(servers, file, effect, call)
+        elsewhere: tuple[Elsewhere, ...] = ()
+        coverage = "none"
+        if effect.others:
+            elsewhere, coverage = yield from self._elsewhere(servers, file, call)
         return Examination(
             path=Path(file.path),
             uri=file.uri,
@@ -58,130 +56,113 @@ class Examining:
             severities=config.diagnostics.include_severities,
             most=config.diagnostics.max_per_file,
             duration=time.monotonic() - began,
+            before=self._baselines.get(file.path),
+            elsewhere=elsewhere,
+            coverage=coverage,
         )
+
+    def _examine_by(
+        self, servers: list[Server], file: File, effect: Examine, call: Call
+    ) -> Steps[list[Examined]]:
+        """All of these servers at the same time."""
+        jobs = [self._examine_one(one, file, effect, call) for one in servers]
+        found: list[Examined] = []
+        for results in (yield from together(jobs, call)):
+            if isinstance(results, Exception):
+                raise results
+            for one in results:
+                took = one.duration * 1000
+                log.debug("%s: %s by %s in %.1f ms", file.path, one.server, one.how, took)
+            found += results
+        return found
 
     def _examine_one(
         self, server: Server, file: File, effect: Examine, call: Call
-    ) -> Steps[Examined]:
+    ) -> Steps[list[Examined]]:
         """One server: its own faults are its result, those of the file are raised."""
         began = time.monotonic()
         turn = server.turns.take(file.uri)
+        found: list[Examined] = []
         try:
             yield from self._asking.loaded(server, file, effect.text, call)
             yield from self._asking.wait(server, turn, call.deadline, PULL)
             yield from self._asking.room(server, PULL, call.deadline)
             self._asking.refresh(server)
-            if server.session.supports(PULL, key_of(server, file)):
-                return (yield from self._pulled(server, file, effect, call, began))
-            return (yield from self._pushed(server, file, effect, call, began))
+            subject = Subject(server, file, effect.text, call, began)
+            on_disk = effect.text is None and not isinstance(file.stamp, Unsaved)
+            for rule in server.choice.definition.proofs:
+                if rule.sees == "disk" and not on_disk:
+                    reason = "it sees the disk, and this text is not there"
+                    nothing = subject.failed(rule, reason)
+                    found.append(msgspec.structs.replace(nothing, how="not applicable"))
+                else:
+                    found.append((yield from self._proving.prove(subject, rule)))
         except (*OWN_FAULTS, Cancelled) as problem:
-            return _failed(problem, began, server.id)
+            found.append(_failed(problem, began, server.id))
         finally:
             if effect.text is not None and turn.done:
                 self._asking.restore(server, effect.path)
             server.turns.end(file.uri, turn)
+        return [_with_memories(one, server, file.uri) for one in found]
 
-    def _pulled(
-        self, server: Server, file: File, effect: Examine, call: Call, began: float
-    ) -> Steps[Examined]:
-        until = call.deadline
-        if until == float("inf"):
-            until = time.monotonic() + self._asking.request_timeout(server)
-        lists: list[bytes] = []
-        view: View | None = None
-        for identifier in _identifiers(server, file):
-            build = _pull(identifier)
-            reply = yield from self._asking.asked(server, file, effect.text, PULL, build, until)
-            view = reply.view
-            report = read_report(reply.result)
-            if report is None:
-                nonsense = f"{server.id} answered with something that is no report"
-                return Examined(server.id, None, (), "none", _since(began), False, nonsense)
-            lists.append(bytes(report.items))
-        if effect.text is None and view is not None:
-            server.pulled(view, lists)
-        if view is not None:
-            lists += self._pushed_beside(server, view)
-        return Examined(server.id, view, tuple(lists), "pull", _since(began))
+    # Other files
 
-    def _pushed_beside(self, server: Server, view: View) -> list[bytes]:
-        """What a server that is asked has also said by itself about this text (cargo check)."""
-        push = server.last_push(view.uri)
-        if push is None or push.version != view.version:
-            return []
-        return [push.items] if push.at > server.written_at(view.uri) else []
+    def _elsewhere(
+        self, servers: list[Server], file: File, call: Call
+    ) -> Steps[tuple[tuple[Elsewhere, ...], str]]:
+        """The state of the other files, as it is after whatever this one was about.
 
-    def _pushed(
-        self, server: Server, file: File, effect: Examine, call: Call, began: float
-    ) -> Steps[Examined]:
-        ticket = server.sync(file, effect.text)
-        view = view_of(ticket)
-        target = self._target(server, view, call, began)
-        while True:
-            news = server.news.next()
-            decision = settle(target, server.last_push(file.uri), time.monotonic())
-            if isinstance(decision, Settled):
-                lists = (decision.push.items,)
-                quiet = "it gives no version, so its silence proves nothing"
-                reason = quiet if decision.how == "quiet" else ""
-                if server.version_of(file.uri) == view.version:
-                    took = _since(began)
-                    return Examined(server.id, view, lists, decision.how, took, False, reason)
-                decision = Unknown("the text was changed meanwhile")
-            if server.failure is not None:
-                raise server.failure.renewed()
-            if server.session.supports(PULL, key_of(server, file)):
-                # It said so only after it was up (pyright does), and from now on pushes nothing.
-                return (yield from self._pulled(server, file, effect, call, began))
-            if isinstance(decision, Unknown):
-                server.give_up_if_stuck(ticket, began, self._asking.request_timeout(server))
-                took = _since(began)
-                return Examined(server.id, view, (), "none", took, True, decision.reason)
-            outcome = yield (news, decision.until)
-            if outcome is Outcome.CANCELLED:
-                raise Cancelled("the call was cancelled")
+        A server that can tell about the whole project is asked that; of the others every document
+        that they have open is examined. One that is not open is never asked about: a server may
+        answer that it has nothing to say.
+        """
+        found: dict[str, list[Examined]] = {}
+        coverage = "workspace"
+        jobs = []
+        for server in servers:
+            if self._whole.can(server):
+                jobs.append(self._whole.ask(server, call))
+                continue
+            coverage = "open"
+            with server.lock:
+                uris = [one.key.uri for one in server.documents if one.key.uri != file.uri]
+            for uri in uris:
+                jobs.append(self._one_elsewhere(server, uri, call))
+        for result in (yield from together(jobs, call)):
+            if isinstance(result, Exception):
+                raise result
+            for uri, examined in result.items():
+                if uri != file.uri:
+                    found.setdefault(uri, []).append(examined)
+        return tuple(Elsewhere(uri, tuple(found[uri])) for uri in sorted(found)), coverage
 
-    def _target(self, server: Server, view: View, call: Call, began: float) -> Target:
-        """What to wait for, and how long."""
-        deadline, last = call.deadline, server.last_push(view.uri)
-        changed_at = server.written_at(view.uri)
-        spoken = last is not None and last.version == view.version
-        if spoken or not server.gives_versions:
-            deadline = min(deadline, began + SILENCE)
-        if last is not None and spoken and last.at <= changed_at:
-            # It has spoken about this text, but something else has changed since.
-            server.nudge(view.uri)
-        debounce = self._asking.pool.config.timing.debounce_ms / 1000
-        return Target(view.version, changed_at, deadline, debounce)
+    def _one_elsewhere(self, server: Server, uri: str, call: Call) -> Steps[dict[str, Examined]]:
+        file = self._asking.files.again(uri)
+        if file is None or file.stamp is None:
+            return {}
+        try:
+            results = yield from self._examine_one(server, file, Examine(file.path, None), call)
+        except LspkitError as problem:  # it has become something that is no text
+            results = [_failed(problem, time.monotonic(), server.id)]
+        applicable = [one for one in results if one.how != "not applicable"]
+        worst = next((one for one in applicable if one.how == "none"), None)
+        if worst is not None or not applicable:
+            return {uri: worst} if worst is not None else {}
+        lists = tuple(items for one in applicable for items in one.lists)
+        return {uri: msgspec.structs.replace(applicable[0], lists=lists)}
 
 
-def _since(began: float) -> float:
-    return time.monotonic() - began
+def _with_memories(one: Examined, server: Server, uri: str) -> Examined:
+    """A server that has nothing fresh to say: what it said before."""
+    if one.how != "none":
+        return one
+    memories = tuple(said.items for said in server.known() if said.uri == uri)
+    if not memories:
+        return one
+    return msgspec.structs.replace(one, memories=memories, view=nowhere(server))
 
 
 def _failed(problem: LspkitError, began: float, server: str = "") -> Examined:
     late = isinstance(problem, RequestTimeout)
     named = server or getattr(problem, "server", "")
-    return Examined(named, None, (), "none", _since(began), late, problem.message)
-
-
-def _identifiers(server: Server, file: File) -> list[str | None]:
-    """A server may have several kinds of diagnostics, to be asked for one by one."""
-    capabilities = server.session.capabilities
-    found = [
-        options.get("identifier") for options in capabilities.options(PULL, key_of(server, file))
-    ]
-    provider = capabilities.static.get("diagnosticProvider")
-    if isinstance(provider, dict):
-        found.append(provider.get("identifier"))
-    return list(dict.fromkeys(found)) or [None]
-
-
-def _pull(identifier: str | None) -> Build:
-    def build(uri: str, _: Text, __: Encoding) -> dict[str, Any]:
-        params: dict[str, Any] = {"textDocument": {"uri": uri}}
-        if identifier is not None:
-            params["identifier"] = identifier
-        return params
-
-    return build
+    return Examined(named, None, (), "none", time.monotonic() - began, late, problem.message)

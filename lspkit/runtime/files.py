@@ -23,6 +23,7 @@ import msgspec
 
 from lspkit.edits.paths import Boundary, is_excluded, is_inside, locate, written
 from lspkit.errors import PathError
+from lspkit.protocol.documents import Unsaved
 from lspkit.protocol.text import Text
 from lspkit.protocol.uris import path_to_uri, uri_to_path
 
@@ -42,15 +43,57 @@ class File(msgspec.Struct, frozen=True):
 
     path: str
     uri: str
-    #: None if it is not there.
-    stamp: Stamp | None
+    #: None if it is not there; `Unsaved` where another text is shown in its place.
+    stamp: Stamp | Unsaved | None
 
 
 class Content(msgspec.Struct, frozen=True):
     """What was read from a file."""
 
     text: Text
-    stamp: Stamp
+    stamp: Stamp | Unsaved
+
+
+class Overlays:
+    """Texts that stand for files, by real path; of several the one that came last is shown."""
+
+    def __init__(self) -> None:
+        #: Guards the two fields below. Readers look without it: a list is replaced as a whole.
+        self._lock = threading.Lock()
+        self._shown: dict[str, list[Content]] = {}
+        self._last = 0
+
+    def __bool__(self) -> bool:
+        return bool(self._shown)
+
+    def begin(self, texts: dict[str, str]) -> int:
+        """Show these; returns the number to end it with."""
+        with self._lock:
+            self._last += 1
+            for path, text in texts.items():
+                shown = Content(Text(text), Unsaved(self._last))
+                self._shown[path] = [*self._shown.get(path, ()), shown]
+            return self._last
+
+    def end(self, number: int) -> list[str]:
+        """Show these no longer; returns their paths."""
+        ended: list[str] = []
+        with self._lock:
+            for path, contents in list(self._shown.items()):
+                left = [one for one in contents if one.stamp != Unsaved(number)]
+                if len(left) == len(contents):
+                    continue
+                ended.append(path)
+                if left:
+                    self._shown[path] = left
+                else:
+                    del self._shown[path]
+        return ended
+
+    def get(self, path: str) -> Content | None:
+        """What is shown in place of a file."""
+        contents = self._shown.get(path)
+        return contents[-1] if contents else None
 
 
 class Files:
@@ -58,6 +101,7 @@ class Files:
 
     def __init__(self, boundary: Boundary) -> None:
         self.boundary = boundary
+        self.overlays = Overlays()
         #: Guards the three tables below. Nothing is read or looked up on disk while it is held.
         self._lock = threading.Lock()
         #: Path as given: its real path and URI, valid while it leads there.
@@ -70,6 +114,14 @@ class Files:
 
     def locate(self, given: str, *, may_be_missing: bool = False) -> File:
         """The file that a caller means, or a `PathError`."""
+        if self.overlays:
+            file = self._locate(given, may_be_missing=True)
+            shown = self.overlays.get(file.path)
+            if shown is not None:
+                return File(file.path, file.uri, shown.stamp)
+        return self._locate(given, may_be_missing=may_be_missing)
+
+    def _locate(self, given: str, *, may_be_missing: bool) -> File:
         known = self._located.get(given)
         if known is not None:
             real, uri = known
@@ -91,11 +143,18 @@ class Files:
         path = uri_to_path(uri)
         if path is None:
             return None
+        shown = self.overlays.get(path)
+        if shown is not None:
+            return File(path, uri, shown.stamp)
         found = _stat(path)
         return File(path, uri, None if found is None else stamp_of(found))
 
     def read(self, file: File) -> Content:
         """The text of a file, from memory if it is still the same."""
+        if isinstance(file.stamp, Unsaved):
+            shown = self.overlays.get(file.path)
+            if shown is not None:
+                return shown
         known = self._contents.get(file.path)
         if known is not None and known.stamp == file.stamp:
             return known
@@ -134,6 +193,9 @@ class Files:
 
     def text_at(self, path: str) -> Text | None:
         """The text of a file that a server pointed to, None if it cannot be had."""
+        shown = self.overlays.get(path)
+        if shown is not None:
+            return shown.text
         found = _stat(path)
         if found is None:
             return None

@@ -27,6 +27,7 @@ from lspkit.runtime.files import Files
 from lspkit.runtime.server import Server
 from lspkit.runtime.shutdown import stop
 from lspkit.runtime.timers import Timers
+from lspkit.runtime.watching import Watching
 from lspkit.runtime.workers import Workers
 from lspkit.servers import Choice, choose, root_of
 from lspkit.servers.choosing import definitions
@@ -71,6 +72,7 @@ class Pool:
         version: str,
         *,
         on_change: Callable[[], None],
+        on_refresh: Callable[[Server], None],
         clock: Callable[[], float] = time.monotonic,
         dice: Callable[[], float] = lambda: random.uniform(-1, 1),
     ) -> None:
@@ -84,8 +86,11 @@ class Pool:
         self._timers = timers
         self._version = version
         self._on_change = on_change
+        self._on_refresh = on_refresh
         self._clock = clock
         self._dice = dice
+        #: Tells the servers what changes on disk.
+        self.watching = Watching(self.servers, files)
         #: Guards the tables below. No I/O while it is held.
         self._lock = threading.Lock()
         self._seats: dict[Key, Seat] = {}
@@ -215,12 +220,15 @@ class Pool:
             on_change=self._on_change,
             on_ready=self._ready,
             on_gone=self._gone,
+            on_watch=self.watching.registered,
+            on_refresh=self._on_refresh,
         )
 
     # What becomes of them
 
     def _ready(self, server: Server) -> None:
         """A server has come up. Called by its reader."""
+        self.watching.begin(server)
         if server.reopen:
             self._workers.do(lambda: self._reopen(server))
         if self.config.timing.idle_shutdown_ms:
@@ -267,7 +275,11 @@ class Pool:
                     dice=self._dice(),
                 )
         log.debug("%s failed: %s", server.id, error)
-        self._workers.do(lambda: server.close(2.0))
+        self._workers.do(lambda: self._clear_away(server))
+
+    def _clear_away(self, server: Server) -> None:
+        self.watching.end(server)
+        server.close(2.0)
 
     def succeeded(self, server: Server, seconds: float) -> None:
         """A request was answered: whatever was wrong is over."""
@@ -288,6 +300,7 @@ class Pool:
                 self._leaving = [one for one in self._leaving if one.connection is not None]
                 self._leaving.append(server)
             self._serving.clear()
+        self.watching.end(server)
 
     def reconfigure(self, config: Config) -> list[Server]:
         """Take a new configuration, forget all failures; returns the servers to be stopped."""
@@ -310,7 +323,8 @@ class Pool:
             return [*(seat.server for seat in self._seats.values()), *self._leaving]
 
     def release(self) -> None:
-        """Everything is stopped: the guardian may go."""
+        """Everything is stopped: the watchers and the guardian may go."""
+        self.watching.close()
         with self._lock:
             warm, self._warm = self._warm, False
         if warm:
@@ -320,6 +334,7 @@ class Pool:
         """In a forked child: let go of everything."""
         self._lock = threading.Lock()
         self._closed = True
+        self.watching.drop_after_fork()
         for server in [*(seat.server for seat in self._seats.values()), *self._leaving]:
             server.drop_after_fork()
 

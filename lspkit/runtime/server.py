@@ -13,18 +13,21 @@ import threading
 import time
 from collections.abc import Callable
 
-from lspkit.diagnostics.store import Push, Store
+from lspkit.diagnostics import settle
+from lspkit.diagnostics.proof import ProofRule
+from lspkit.diagnostics.store import PUSHED, Said
 from lspkit.errors import LspkitError, RequestTimeout, ServerBroken
 from lspkit.protocol import events
 from lspkit.protocol.documents import Documents, View
 from lspkit.protocol.opening import Opening
 from lspkit.protocol.session import Session, State, params_of
-from lspkit.protocol.shapes import read_pieces
 from lspkit.protocol.uris import path_to_uri
+from lspkit.protocol.watched import Watched
 from lspkit.runtime import endings
 from lspkit.runtime.connection import CLOSED_OUTPUT, Connection
 from lspkit.runtime.conversation import Conversation, Lost, Ticket
 from lspkit.runtime.files import Files
+from lspkit.runtime.heard import Heard
 from lspkit.runtime.launch import LaunchError, launch
 from lspkit.runtime.processes import is_asleep
 from lspkit.runtime.turns import News, Turns
@@ -49,6 +52,8 @@ class Server(Conversation):
         on_change: Callable[[], None],
         on_ready: Callable[[Server], None],
         on_gone: Callable[[Server, LspkitError], None],
+        on_watch: Callable[[Server], None],
+        on_refresh: Callable[[Server], None],
     ) -> None:
         definition = choice.definition
         opening = Opening(
@@ -69,13 +74,18 @@ class Server(Conversation):
         self._on_change = on_change
         self._on_ready = on_ready
         self._on_gone = on_gone
+        self._on_watch = on_watch
+        self._on_refresh = on_refresh
+        #: The files that it has asked to be told about.
+        self.watched = Watched(root)
         #: Its own folder for temporary files.
         self._scratch = ""
         #: Whether its start is under way or over.
         self.begun = False
         #: URIs of documents to open again, after a restart.
         self.reopen: list[str] = []
-        self.store = Store()
+        #: What it has said so far. Guarded by the lock.
+        self.heard = Heard(definition)
         #: Why it cannot be used (any more).
         self.failure: LspkitError | None = None
         #: Whether lspkit is ending it.
@@ -89,8 +99,6 @@ class Server(Conversation):
         self.news = News()
         #: Whether answers can be trusted: some servers answer before they know the project.
         self.loading = Loading(choice.definition)
-        #: Whether its pushes have carried versions so far.
-        self.gives_versions = True
 
     def __repr__(self) -> str:
         return f"<Server {self.id} {self.state} root={self.root}>"
@@ -176,8 +184,13 @@ class Server(Conversation):
             if connection is None or self.closing:
                 return
             self.documents = Documents(
-                self.session.capabilities, self.session.encoding, in_use=self._in_use
+                self.session.capabilities,
+                self.session.encoding,
+                in_use=self._in_use,
+                change_with=self.choice.definition.change_with,
             )
+            if self.loading.done:
+                self.heard.believe(time.monotonic())
             connection.post(*self.session.initialized())
             self.reopen += self._catch_up()
             self._ready = True
@@ -219,18 +232,66 @@ class Server(Conversation):
         if reason and is_asleep(connection.child.pid):
             self._fail(endings.gone(self.id, reason, None, self._tail()))
 
-    def pulled(self, view: View, lists: list[bytes]) -> None:
-        """Keep what it answered to a pull about the text on disk."""
-        pieces = [piece for raw in lists for piece in read_pieces(raw)]
+    def believe(self) -> None:
+        """It knows its project: what it says from now on counts."""
+        if self.heard.ready is None:
+            with self.lock:
+                self.heard.believe(time.monotonic())
+
+    def pulled(
+        self,
+        uri: str,
+        version: int | None,
+        items: bytes,
+        source: str = PUSHED,
+        result_id: str | None = None,
+    ) -> None:
+        """Keep what it answered about the text on disk."""
         with self.lock:
-            items = b"[" + b",".join(pieces) + b"]"
-            self.store.pulled(view.uri, view.version, items, time.monotonic())
+            now = time.monotonic()
+            self.heard.store.pulled(uri, version, items, now, source=source, result_id=result_id)
         self._on_change()
 
-    def last_push(self, uri: str) -> Push | None:
-        """The newest push about a file."""
+    def last_said(self, uri: str, source: str = PUSHED) -> Said | None:
+        """The newest report of one source about a file."""
         with self.lock:
-            return self.store.last(uri)
+            return self.heard.store.last(uri, source)
+
+    def doubt(self, uri: str) -> str:
+        """Why its findings about a file are worth nothing; empty if nothing speaks against them."""
+        with self.lock:
+            return self.heard.doubt(uri)
+
+    def known(self) -> list[Said]:
+        """What it has to say, but nothing about a text that is no longer there."""
+        with self.lock:
+            versions = {one.key.uri: one.version for one in self.documents}
+            return [
+                said
+                for said in self.heard.store.known()
+                if said.version is None or said.version >= versions.get(said.uri, 0)
+            ]
+
+    def is_first(self, view: View) -> bool:
+        """Whether it is the text that the document was opened with."""
+        with self.lock:
+            document = self.documents.get(view.uri)
+            return document is not None and document.opened == view.version
+
+    def facts(self, view: View, rule: ProofRule) -> list[settle.Event]:
+        """What has happened so far, as far as it concerns findings about this text."""
+        with self.lock:
+            events: list[settle.Event] = [self.written(view.uri, rule)]
+            if self._saved is not None:
+                events.append(self._saved)
+            events += self.heard.about(view.uri)
+            document, now = self.documents.get(view.uri), time.monotonic()
+            if document is None or document.version != view.version:
+                version = view.version + 1 if document is None else document.version
+                events.append(settle.Superseded(version=version, at=now))
+            if self.failure is not None:
+                events.append(settle.Gone(reason=self.failure.message, at=now))
+            return events
 
     # What the reader hands on
 
@@ -248,22 +309,37 @@ class Server(Conversation):
                 self._fail(ServerBroken(message, server=self.id, stderr=self._tail()))
             case events.DiagnosticsPublished():
                 with self.lock:
-                    self.store.push(event.uri, event.version, event.items, time.monotonic())
-                    if event.version is None and self.documents.get(event.uri) is not None:
-                        self.gives_versions = False
+                    now = time.monotonic()
+                    self.heard.store.push(event.uri, event.version, event.items, now)
                 self.news.tell()
                 self._on_change()
+            case events.ProgressBegan():
+                with self.lock:
+                    self.heard.began(event.token, event.title, time.monotonic())
             case events.ProgressEnded():
                 self.loading.work_ended()
+                with self.lock:
+                    self.heard.ended(event.token, event.title, time.monotonic())
                 self.news.tell()
             case events.ConfigurationAsked():
                 self.loading.configured()
                 self.news.tell()
             case events.Notified():
-                self.loading.notified(event.method, params_of(event.params))
+                params = params_of(event.params)
+                self.loading.notified(event.method, params)
+                with self.lock:
+                    self.heard.noticed(event.method, params)
                 self.news.tell()
+            case events.RefreshAsked(method="workspace/diagnostic/refresh"):
+                self._on_refresh(self)
             case events.Registered():
+                for registration in event.registrations:
+                    self.watched.add(registration)
+                self._on_watch(self)
                 self.news.tell()
+            case events.Unregistered():
+                for registration in event.registrations:
+                    self.watched.drop(registration.id)
             case events.Said():
                 log.debug("%s says: %s", self.id, event.text)
                 self.loading.notified("window/logMessage", {"message": event.text})
@@ -306,7 +382,7 @@ class Server(Conversation):
                 orphans = list(self.session.pending.values())
                 self.session.pending.clear()
             waiters = [pending.tag for pending in orphans if pending.tag is not None]
-            self.store.forget()
+            self.heard.store.forget()
         lost = Lost(self.failure)
         for waiter in waiters:
             waiter.complete(lost)

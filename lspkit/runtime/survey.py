@@ -24,9 +24,7 @@ def known(effect: Known, files: Files, pool: Pool) -> list[KnownFindings]:
     uri = None if effect.path is None else files.locate(effect.path, may_be_missing=True).uri
     found: list[KnownFindings] = []
     for server in pool.servers():
-        with server.lock:
-            pushes = server.store.known()
-            encoding = server.session.encoding
+        pushes, encoding = server.known(), server.session.encoding
         found += [
             KnownFindings(server.id, push.uri, push.items, encoding)
             for push in pushes
@@ -119,9 +117,7 @@ def _counted(servers: list[Server]) -> dict[str, int]:
     counts = {one.value: 0 for one in Severity} | {"total": 0}
     names = {number: one.value for number, one in enumerate(Severity, 1)}
     for server in servers:
-        with server.lock:
-            pushes = server.store.known()
-        for push in pushes:
+        for push in server.known():
             for wire in read_diagnostics(push.items).items:
                 counts[names.get(wire.severity or 1, "info")] += 1
                 counts["total"] += 1

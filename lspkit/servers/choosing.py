@@ -7,7 +7,7 @@ from collections.abc import Container, Sequence
 
 import msgspec
 
-from lspkit.config import Config, ServerConfig
+from lspkit.config import Config, ServerConfig, merged
 from lspkit.servers.definition import Definition
 from lspkit.servers.programs import find_program
 from lspkit.servers.roots import is_wanted
@@ -52,11 +52,11 @@ def _with(known: Definition | None, id: str, said: ServerConfig) -> Definition:
     if said.roots is not None:
         changes["markers"] = tuple(said.roots)
     if said.initialization is not None:
-        changes["initialization"] = said.initialization
+        changes["initialization"] = merged(known.initialization, said.initialization)
     if said.position_encodings is not None:
         changes["encodings"] = said.position_encodings
     if said.settings is not None:
-        changes["settings"] = said.settings
+        changes["settings"] = merged(known.settings, said.settings)
     return msgspec.structs.replace(known, **changes)
 
 

@@ -6,10 +6,16 @@ from typing import Any, Literal
 
 import msgspec
 
+from lspkit.diagnostics.proof import OFFERED, ProofRule
 from lspkit.protocol.text import Encoding
 
 #: `types`: of several for one language the first one found runs. `lint`: runs beside it.
 Role = Literal["types", "lint"]
+
+#: How a server comes to see files on disk that changed: it is told, or looks for itself
+#: (`watched`); only when the document that is asked about changes, too (`touch`); or when it is
+#: told to read its projects again, by a command (`reload`).
+LooksAgain = Literal["watched", "touch", "reload"]
 
 #: When the first answers of a server can be trusted: at once, when it has asked for its settings
 #: and got them, or when the progress that opening a first document sets off has ended.
@@ -51,6 +57,18 @@ class Definition(msgspec.Struct, frozen=True, kw_only=True):
     #: A notification that says that the project is loaded, and what its params hold then. Surer
     #: than progress, which comes in pieces with nothing going on in between.
     ready_by: tuple[str, dict[str, Any]] | None = None
+    #: How its findings prove themselves, one rule for each source of them.
+    proofs: tuple[ProofRule, ...] = (OFFERED,)
+    #: What every `didChange` to it says besides, and what one says that changes nothing and is only
+    #: to make it look again.
+    change_with: dict[str, Any] = {}
+    touch_with: dict[str, Any] = {}
+    looks_again: LooksAgain = "watched"
+    #: Whether it can be asked for the findings of a whole project, where it offers that.
+    tells_whole_project: bool = True
+    #: A notification or request of its own, and what its params hold, by which it says that its
+    #: next findings are worth nothing.
+    doubts: tuple[tuple[str, dict[str, Any]], ...] = ()
     #: Capabilities that only this server knows, told to it as `experimental`.
     experimental: dict[str, Any] = {}
     #: What is odd about it, in words, for the reference and for readers of this table.

@@ -1,84 +1,235 @@
-"""Whether a push speaks for the text that a caller means: each boundary on both sides."""
+"""Whether a server has spoken about the text that a caller means: each rule, on both sides."""
 
 from __future__ import annotations
 
 import pytest
 
-from lspkit.diagnostics.settle import Settled, Target, Unknown, Wait, settle
-from lspkit.diagnostics.store import Push
+from lspkit.diagnostics.proof import ProofRule
+from lspkit.diagnostics.settle import (
+    PATIENCE,
+    Answered,
+    Began,
+    Ended,
+    Gone,
+    Proven,
+    Pulled,
+    Pushed,
+    Quiet,
+    Ready,
+    Saved,
+    Superseded,
+    Target,
+    Unknown,
+    Wait,
+    Written,
+    settle,
+)
 
-#: Version 3, written at 10, until 20, with half a second of silence.
-TARGET = Target(version=3, written_at=10.0, deadline=20.0, debounce=0.5)
+URI = "file:///a"
+#: Version 3, which was written as number 7, until 20.
+TARGET = Target(URI, version=3, seq=7, deadline=20.0)
+#: The server was ready at 1, and told at 10.
+START = [Ready(at=1.0), Written(seq=7, at=10.0)]
+DEBOUNCE = 0.5
+
+VERSION = ProofRule(how="version")
+PULL = ProofRule(how="pull")
+ORDERED = ProofRule(how="ordered", ask="tsserver")
+QUIET = ProofRule(how="quiet")
+PROGRESS = ProofRule(how="progress", token="check", sees="disk")
+ALL = [VERSION, PULL, ORDERED, QUIET, PROGRESS]
 
 
-def push(version: int | None, at: float) -> Push:
-    return Push("file:///a", version, b"[]", at, 1)
+def decide(rule, *events, now, target=TARGET, start=START):
+    return settle(target, rule, [*start, *events], now, DEBOUNCE)
 
 
-def test_without_a_push_it_waits_until_the_deadline():
-    assert settle(TARGET, None, 10.0) == Wait(20.0)
-    assert settle(TARGET, None, 19.999) == Wait(20.0)
-    assert isinstance(settle(TARGET, None, 20.0), Unknown)
+def push(at, version, uri=URI):
+    return Pushed(uri=uri, version=version, at=at)
+
+
+def pulled(at, seq, uri=URI):
+    return Pulled(uri=uri, asked_seq=seq, at=at)
+
+
+# Any rule
+
+
+@pytest.mark.parametrize("rule", ALL)
+def test_at_the_deadline_it_is_unknown_with_a_reason(rule):
+    assert isinstance(decide(rule, now=19.999), Wait)
+    decision = decide(rule, now=20.0)
+    assert isinstance(decision, Unknown)
+    assert decision.reason
+
+
+@pytest.mark.parametrize("rule", ALL)
+def test_a_wait_never_goes_past_the_deadline(rule):
+    for now in (10.0, 12.5, 19.9):
+        decision = decide(rule, now=now)
+        assert isinstance(decision, Wait)
+        assert decision.until <= 20.0
+
+
+@pytest.mark.parametrize("rule", ALL)
+def test_nothing_counts_before_the_server_is_ready(rule):
+    said = [push(11.0, 3), pulled(11.0, 7), Answered(tag="tsserver", asked_seq=7, at=11.0)]
+    work = [Began(token="check", at=11.0), Ended(token="check", at=11.5)]
+    events = [Written(seq=7, at=10.0), *said, *work]
+    assert decide(rule, *events, now=15.0, start=[]) == Wait(20.0)
+
+
+@pytest.mark.parametrize("rule", ALL)
+def test_a_server_that_ended_leaves_it_unknown_and_says_why(rule):
+    assert decide(rule, Gone(reason="it crashed", at=11.0), now=11.0) == Unknown("it crashed")
+
+
+@pytest.mark.parametrize("rule", ALL)
+def test_another_text_meanwhile_leaves_it_unknown(rule):
+    assert isinstance(decide(rule, Superseded(version=4, at=11.0), now=11.0), Unknown)
+    assert isinstance(decide(rule, Superseded(version=3, at=11.0), now=11.0), Wait)
+
+
+def test_what_is_proven_stays_so_when_the_server_ends():
+    events = [pulled(11.0, 7), Gone(reason="it crashed", at=12.0)]
+    assert decide(PULL, *events, now=12.0) == Proven("pull", 11.0)
+
+
+# Asking
+
+
+def test_an_answer_to_a_pull_that_was_asked_after_the_write_is_a_proof():
+    assert decide(PULL, pulled(11.0, 7), now=11.0) == Proven("pull", 11.0)
+    assert decide(PULL, pulled(11.0, 8), now=11.0) == Proven("pull", 11.0)
+
+
+def test_an_answer_to_a_pull_that_was_asked_before_is_none():
+    assert decide(PULL, pulled(11.0, 6), now=11.0) == Wait(20.0, "pull")
+
+
+def test_an_answer_about_another_file_is_none():
+    assert decide(PULL, pulled(11.0, 7, "file:///b"), now=11.0) == Wait(20.0, "pull")
+
+
+def test_an_ordered_answer_is_a_proof_if_it_is_the_right_one_and_asked_after_the_write():
+    right = Answered(tag="tsserver", asked_seq=7, at=11.0)
+    assert decide(ORDERED, right, now=11.0) == Proven("ordered", 11.0)
+    early = Answered(tag="tsserver", asked_seq=6, at=11.0)
+    assert decide(ORDERED, early, now=11.0) == Wait(20.0, "ordered")
+    other = Answered(tag="something", asked_seq=7, at=11.0)
+    assert decide(ORDERED, other, now=11.0) == Wait(20.0, "ordered")
+
+
+# Pushes with a version
 
 
 @pytest.mark.parametrize("version", [3, 4, 1000])
-def test_a_push_of_this_version_or_a_later_one_is_a_proof(version):
-    seen = push(version, 11.0)
-    assert settle(TARGET, seen, 11.5) == Settled(seen, "version")
+def test_a_push_of_this_version_or_a_later_one_is_a_proof_after_a_silence(version):
+    assert decide(VERSION, push(11.0, version), now=11.0) == Wait(11.5)
+    assert decide(VERSION, push(11.0, version), now=11.499) == Wait(11.5)
+    assert decide(VERSION, push(11.0, version), now=11.5) == Proven("version", 11.5)
 
 
-def test_a_push_of_an_older_version_is_none():
-    assert settle(TARGET, push(2, 15.0), 16.0) == Wait(20.0)
-    assert isinstance(settle(TARGET, push(2, 15.0), 20.0), Unknown)
+def test_every_further_push_begins_the_silence_anew():
+    pushes = [push(11.0, 3), push(11.3, 3), push(11.6, 3)]
+    assert decide(VERSION, *pushes, now=11.7) == Wait(12.1)
+    assert decide(VERSION, *pushes, now=12.1) == Proven("version", 12.1)
+
+
+def test_a_push_after_the_silence_changes_nothing():
+    assert decide(VERSION, push(11.0, 3), push(12.0, 3), now=12.1) == Proven("version", 11.5)
+
+
+def test_where_one_push_is_all_there_is_no_silence_to_wait_for():
+    single = ProofRule(how="version", single=True)
+    assert decide(single, push(11.0, 3), now=11.0) == Proven("version", 11.0)
+
+
+def test_a_rule_may_have_a_silence_of_its_own():
+    patient = ProofRule(how="version", debounce=2.0)
+    assert decide(patient, push(11.0, 3), now=12.0) == Wait(13.0)
+
+
+def test_the_silence_is_cut_short_by_the_deadline():
+    assert decide(VERSION, push(19.9, 3), now=19.9) == Wait(20.0)
+    assert decide(VERSION, push(19.9, 3), now=20.0) == Proven("version", 20.0)
+
+
+def test_a_push_of_an_older_version_is_no_proof():
+    assert decide(VERSION, push(5.0, 2), now=11.0) == Wait(10.0 + PATIENCE)
+    assert isinstance(decide(VERSION, push(5.0, 2), now=20.0), Unknown)
 
 
 @pytest.mark.parametrize("at", [5.0, 10.0])
-def test_a_version_is_no_proof_if_something_was_written_since(at):
+def test_a_version_is_no_proof_if_something_was_written_since_but_asks_for_another_look(at):
     # The text may be the same while another file, that it depends on, has changed.
-    assert settle(TARGET, push(3, at), 15.0) == Wait(20.0)
-    assert isinstance(settle(TARGET, push(3, at), 20.0), Unknown)
+    assert decide(VERSION, push(at, 3), now=11.0) == Wait(20.0, "touch")
 
 
-def test_the_silence_after_a_push_is_waited_for():
-    seen = push(3, 11.0)
-    assert settle(TARGET, seen, 11.0) == Wait(11.5)
-    assert settle(TARGET, seen, 11.499) == Wait(11.5)
-    assert settle(TARGET, seen, 11.5) == Settled(seen, "version")
+def test_a_push_without_a_version_asks_for_another_look():
+    assert decide(VERSION, push(11.0, None), now=11.0) == Wait(20.0, "touch")
 
 
-def test_the_silence_never_goes_past_the_deadline():
-    seen = push(3, 19.9)
-    assert settle(TARGET, seen, 19.9) == Wait(20.0)
-    assert settle(TARGET, seen, 20.0) == Settled(seen, "version")
+def test_a_server_that_stays_silent_is_asked_to_look_again():
+    assert decide(VERSION, now=10.0) == Wait(10.0 + PATIENCE)
+    assert decide(VERSION, now=10.0 + PATIENCE) == Wait(20.0, "touch")
 
 
-def test_a_push_without_a_version_after_the_write_is_only_quiet():
-    seen = push(None, 10.1)
-    assert settle(TARGET, seen, 10.6) == Settled(seen, "quiet")
+def test_a_push_about_another_file_is_none():
+    assert decide(VERSION, push(11.0, 3, "file:///b"), now=11.6) == Wait(10.0 + PATIENCE)
 
 
-@pytest.mark.parametrize("at", [9.9, 10.0])
-def test_a_push_without_a_version_before_the_write_is_nothing(at):
-    assert settle(TARGET, push(None, at), 15.0) == Wait(20.0)
-    assert isinstance(settle(TARGET, push(None, at), 20.0), Unknown)
+# Pushes without a version
 
 
-def test_without_a_silence_to_wait_for_a_push_counts_at_once():
-    target = Target(version=1, written_at=0.0, deadline=20.0, debounce=0.0)
-    assert isinstance(settle(target, push(1, 5.0), 5.0), Settled)
+def test_a_push_without_a_version_is_only_quiet():
+    assert decide(QUIET, push(10.1, None), now=10.2) == Wait(10.6)
+    assert decide(QUIET, push(10.1, None), now=10.6) == Quiet(10.6)
+
+
+def test_a_push_without_a_version_before_the_write_is_nothing():
+    assert decide(QUIET, push(10.0, None), now=15.0) == Wait(20.0)
+    assert isinstance(decide(QUIET, push(10.0, None), now=20.0), Unknown)
+
+
+def test_silence_is_a_proof_where_it_was_never_wrong_and_was_not_cut_short():
+    trusted = ProofRule(how="quiet", trusted=True)
+    assert decide(trusted, push(11.0, None), now=11.5) == Proven("quiet", 11.5)
+    assert decide(trusted, push(19.8, None), now=20.0) == Quiet(20.0)
+
+
+# Work
+
+
+def test_work_that_began_after_the_save_and_ended_is_a_proof():
+    saved = Saved(seq=7, at=10.0)
+    began, ended = Began(token="check/0", at=10.5), Ended(token="check/0", at=11.0)
+    assert decide(PROGRESS, saved, began, ended, now=11.0) == Proven("progress", 11.0)
+    assert decide(PROGRESS, saved, began, now=18.0) == Wait(20.0)
+
+
+def test_work_that_began_before_the_save_is_none():
+    saved = Saved(seq=7, at=10.0)
+    events = [Began(token="check", at=9.9), Ended(token="check", at=11.0)]
+    assert isinstance(decide(PROGRESS, saved, *events, now=11.0), Wait)
+
+
+def test_other_work_is_none():
+    saved = Saved(seq=7, at=10.0)
+    events = [Began(token="indexing", at=10.5), Ended(token="indexing", at=11.0)]
+    assert isinstance(decide(PROGRESS, saved, *events, now=11.0), Wait)
+
+
+def test_a_change_that_was_never_saved_asks_for_a_save():
+    assert decide(PROGRESS, now=10.0) == Wait(20.0, "save")
+
+
+def test_a_save_that_starts_nothing_is_repeated_after_a_while():
+    saved = Saved(seq=7, at=10.0)
+    assert decide(PROGRESS, saved, now=11.0) == Wait(10.0 + PATIENCE)
+    assert decide(PROGRESS, saved, now=10.0 + PATIENCE) == Wait(20.0, "save")
 
 
 def test_a_caller_without_a_deadline_waits_for_ever():
-    target = Target(version=1, written_at=0.0, deadline=float("inf"), debounce=0.5)
-    assert settle(target, None, 1e9) == Wait(float("inf"))
-
-
-def test_a_deadline_that_has_passed_is_no_wait():
-    assert isinstance(settle(TARGET, None, 21.0), Unknown)
-    assert isinstance(settle(TARGET, push(3, 30.0), 30.0), Settled)
-
-
-def test_the_reason_for_not_knowing_is_said():
-    decision = settle(TARGET, None, 20.0)
-    assert isinstance(decision, Unknown)
-    assert decision.reason
+    endless = Target(URI, version=3, seq=7, deadline=float("inf"))
+    assert decide(QUIET, now=1e9, target=endless) == Wait(float("inf"))

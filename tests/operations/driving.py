@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from lspkit.diagnostics.shift import Before
 from lspkit.errors import LspkitError
 from lspkit.operations import (
     OPERATIONS,
@@ -17,6 +18,7 @@ from lspkit.operations import (
     FindPlaces,
     Place,
     ReadText,
+    Remember,
     Reply,
     Request,
 )
@@ -67,6 +69,8 @@ class Engine:
     error: LspkitError | None = None
     asked: list[tuple[str, str, Any]] = field(default_factory=list)
     looked_up: list[FindPlaces] = field(default_factory=list)
+    #: The last proven findings.
+    before: Before | None = None
 
     def run(self, request: Request) -> Any:
         steps = OPERATIONS[type(request)].steps(request)
@@ -91,6 +95,9 @@ class Engine:
                 return {uri: self.place(uri, effect) for uri in effect.uris}
             case Examine():
                 return self.examination(effect)
+            case Remember():
+                self.before = effect.before
+                return None
         raise AssertionError(effect)
 
     def seen(self, text: str | None) -> Text:
@@ -118,4 +125,6 @@ class Engine:
             examined.append(
                 Examined(one.id, None if silent else view, lists, how, 0.5, silent, one.reason)
             )
-        return Examination(Path(PATH), URI, tuple(examined), self.severities, 0.5)
+        return Examination(
+            Path(PATH), URI, tuple(examined), self.severities, 0.5, before=self.before
+        )

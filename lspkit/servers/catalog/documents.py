@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from lspkit.diagnostics.proof import ProofRule
 from lspkit.servers.definition import Definition
 
 DOCUMENTS: tuple[Definition, ...] = (
@@ -33,6 +34,8 @@ DOCUMENTS: tuple[Definition, ...] = (
             "npm": "npm install -g yaml-language-server",
             "brew": "brew install yaml-language-server",
         },
+        # It looks at a text 200 ms after the last change.
+        proofs=(ProofRule(how="quiet", debounce=0.3, trusted=True, alone=True),),
         quirks=("Publishes without a version.", "Downloads the schema that a file names."),
         verified="1.25.0",
     ),
@@ -69,6 +72,8 @@ DOCUMENTS: tuple[Definition, ...] = (
         aliases=("docker", "docker-langserver"),
         commands=(("docker-langserver", "--stdio"),),
         install={"npm": "npm install -g dockerfile-language-server-nodejs"},
+        # It publishes before it answers the next question, and nothing for a text as it was.
+        proofs=(ProofRule(how="ordered", ask="textDocument/documentSymbol", alone=True),),
         quirks=("Publishes without a version.", "Symbols come as a flat list."),
         verified="0.15.0",
     ),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from lspkit.diagnostics.proof import ProofRule
 from lspkit.servers.definition import Definition
 
 _GRADLE = ("settings.gradle", "settings.gradle.kts")
@@ -28,6 +29,7 @@ JVM: tuple[Definition, ...] = (
         load_begins=3.0,
         ready_by=("language/status", {"type": "ServiceReady"}),
         initialize_timeout_ms=60_000,
+        proofs=(ProofRule(how="quiet", debounce=0.8),),
         quirks=(
             "Needs Java 21 or newer to run, whatever the project is built with.",
             "Registers nearly all that it can do only once it is up.",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from lspkit.diagnostics.proof import ProofRule
 from lspkit.servers.definition import Definition
 
 _LANGUAGES = {".py": "python", ".pyi": "python", ".pyw": "python"}
@@ -76,6 +77,7 @@ PYTHON: tuple[Definition, ...] = (
         # As it comes, a project without a file of its own is hardly checked. Such a file wins.
         settings={"python": {"pyrefly": {"typeCheckingMode": "default"}}},
         install={"pip": "pip install pyrefly", "uv": "uv tool install pyrefly"},
+        proofs=(ProofRule(how="version", single=True),),
         quirks=(
             "Publishes two or three times for a file that is opened.",
             "Runs the interpreter that the project names.",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from lspkit.diagnostics.proof import ProofRule
 from lspkit.servers.definition import Definition
 
 _RUBY = {
@@ -117,6 +118,7 @@ SCRIPTING: tuple[Definition, ...] = (
         readiness="progress",
         ready_by=("window/logMessage", {"message": "BackgroundAnalysis: Completed"}),
         load_begins=2.0,
+        proofs=(ProofRule(how="version", single=True, alone=True),),
         quirks=(
             "Finds mistakes only with `shellcheck` on PATH.",
             "Answers with nothing for a moment after its start.",
@@ -134,6 +136,8 @@ SCRIPTING: tuple[Definition, ...] = (
         commands=(("intelephense", "--stdio"),),
         settings={"intelephense": {"telemetry": {"enabled": False}}},
         install={"npm": "npm install -g intelephense"},
+        # It looks at a text a second after the last change, and at nothing before.
+        proofs=(ProofRule(how="quiet", debounce=1.3),),
         quirks=(
             "Publishes without a version.",
             "Keeps its index in a folder for temporary files.",

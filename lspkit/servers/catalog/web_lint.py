@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from lspkit.diagnostics.proof import ProofRule
 from lspkit.servers.catalog.web import SCRIPT
 from lspkit.servers.definition import Definition
 
@@ -58,6 +59,13 @@ WEB_LINT: tuple[Definition, ...] = (
             "codeActionOnSave": {"mode": "all"},
         },
         install={"npm": "npm install -g vscode-langservers-extracted"},
+        # Then its list is empty because it could not look.
+        doubts=(
+            ("eslint/status", {"state": 3}),
+            ("eslint/noLibrary", {}),
+            ("eslint/noConfig", {}),
+            ("eslint/probeFailed", {}),
+        ),
         quirks=(
             "Diagnostics only when asked.",
             "Runs the project's own eslint, and its configuration.",
@@ -87,6 +95,7 @@ WEB_LINT: tuple[Definition, ...] = (
             "npm": "npm install -g @biomejs/biome",
             "brew": "brew install biome",
         },
+        proofs=(ProofRule(how="version", single=True),),
         quirks=(
             "Starts a process in the background that does the work, or finds one that runs.",
             "The npm package is a Node process around the real one.",

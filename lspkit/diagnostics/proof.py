@@ -1,0 +1,48 @@
+"""How one can tell that a server has looked at a text. Rules are data, part of a definition.
+
+| how        | what proves that the findings are those of the text                                 |
+| ---------- | ----------------------------------------------------------------------------------- |
+| `pull`     | the server was asked for them after the text was written, and answered              |
+| `version`  | a push that carries the version of the text, or a later one                         |
+| `ordered`  | a request of the server's own, asked after the text was written, that it works off  |
+|            | in order: with the findings in its answer, or after the pushes that it set off      |
+| `progress` | a named piece of work that began after the text was on disk, and ended              |
+| `quiet`    | nothing does: a push without a version came, and then none for a while              |
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+How = Literal["pull", "version", "ordered", "progress", "quiet"]
+
+
+class ProofRule(msgspec.Struct, frozen=True, kw_only=True):
+    """How one source of findings of one server proves itself."""
+
+    #: None: `pull` where the server offers it, else `version`.
+    how: How | None = None
+    #: What the source is called where a server has more than one.
+    source: str = ""
+    #: A source that sees the disk has nothing to say about a text that is not there.
+    sees: Literal["buffer", "disk"] = "buffer"
+    #: Whether one push per change is all, so that none has to be waited for after it.
+    single: bool = False
+    #: Seconds without another push after which a burst is over; None: as configured.
+    debounce: float | None = None
+    #: For `quiet`: whether silence after a push has never been wrong where it was tried, so that
+    #: it counts as a proof.
+    trusted: bool = False
+    #: For `progress`: how the name of the work begins.
+    token: str = ""
+    #: For `ordered`: `tsserver` has the findings in its answers, and a method of the protocol only
+    #: shows that the pushes are out.
+    ask: str = ""
+    #: Whether findings about a file depend on that file alone, so that no other change matters.
+    alone: bool = False
+
+
+#: For a server that nothing special is known about.
+OFFERED = ProofRule()

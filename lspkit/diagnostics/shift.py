@@ -1,0 +1,293 @@
+"""What an edit introduced, fixed and left: the findings before it against those after it. Pure.
+
+The lines of both texts are compared first. A line that is in both carries its findings along, so
+that code which only moved down brings nothing new. Lines that differ form blocks, and a finding
+inside of one is known by what it says. `_LOOKS` has the ways in which two findings may be the same
+one, the surest first; whatever is paired by one is out of the reach of the next. Swapping before
+and after swaps what is introduced and what is fixed.
+
+The comparison anchors on lines that occur once in both texts, and again on those that do so between
+two anchors. Its time grows with the texts and not with their square; a stretch without anchors
+counts as one block.
+"""
+
+from __future__ import annotations
+
+import bisect
+import re
+from collections.abc import Callable, Container, Hashable, Iterable, Sequence
+
+import msgspec
+
+from lspkit.protocol.text import Text
+from lspkit.types import Diagnostic
+
+#: How often anchors are looked for between anchors. Ordinary edits need two or three rounds.
+ROUNDS = 8
+
+_BREAK = re.compile(r"\r\n|\n|\r")
+#: Some messages name a line ("already defined on line 3"), which is another one after an edit.
+_LINE_NUMBER = re.compile(r"\b([Ll]ines?) \d+")
+
+
+class Before(msgspec.Struct, frozen=True):
+    """How a file was before an edit."""
+
+    text: Text
+    findings: tuple[Diagnostic, ...]
+
+
+class Block(msgspec.Struct, frozen=True, order=True):
+    """Lines that are not the same in both texts, counted from 0. Either side may be empty."""
+
+    old_start: int
+    old_end: int
+    new_start: int
+    new_end: int
+
+
+def compared(
+    before: Before, text: Text, findings: Sequence[Diagnostic], answered: Container[str]
+) -> tuple[list[Diagnostic], list[Diagnostic], list[Diagnostic]]:
+    """What is introduced, fixed and remaining, each in the order of the file.
+
+    `fixed` holds old findings, where they were; `remaining` holds the new ones. `answered` are the
+    ids of the servers that have proven their state. From the silence of another nothing follows, so
+    an old finding that is not there any more, and is one of theirs, is in no list.
+    """
+    blocks: list[Block] = []
+    # Most files are clean before or after, and then there is nothing to recognise.
+    if before.findings and findings and before.text.value != text.value:
+        blocks = changed_blocks(_lines(before.text), _lines(text))
+    old = _located(before.findings, before.text, blocks, is_old=True)
+    new = _located(findings, text, blocks, is_old=False)
+    same: set[_Place] = set()
+    for look, nearness in _LOOKS:
+        same |= _paired(look, nearness, [one for one in (*old, *new) if one not in same])
+    gone = [one.finding for one in old if one not in same]
+    return (
+        _ordered(one.finding for one in new if one not in same),
+        _ordered(one for one in gone if all(server in answered for server in one.servers)),
+        _ordered(one.finding for one in new if one in same),
+    )
+
+
+# Which findings are the same
+
+
+class _Place(msgspec.Struct, frozen=True, eq=False):
+    """A finding, with all that it can be recognised by. Each is equal only to itself."""
+
+    finding: Diagnostic
+    is_old: bool
+    #: Its line in its own text, from 0.
+    line: int
+    #: On a line of both texts: that line in the new one. Else: its line within the block.
+    row: int
+    #: Number of the block, -1 for a line of both texts.
+    block: int
+    #: Its line, without what surrounds the words: moved code is often indented anew.
+    words: str
+    #: Where in the line it begins.
+    column: int
+    #: What it says.
+    what: Hashable
+
+
+_Look = Callable[[_Place], Hashable]
+_Nearness = Callable[[_Place], tuple[int, int]]
+
+
+def _by_row(one: _Place) -> tuple[int, int]:
+    return one.row, one.column
+
+
+def _by_line(one: _Place) -> tuple[int, int]:
+    return one.line, one.column
+
+
+#: Two findings that say the same are one if this is equal, and not None. If there are more on one
+#: side than on the other, those are taken that are nearest by the second function.
+_LOOKS: tuple[tuple[_Look, _Nearness], ...] = (
+    # On a line of both texts, in the same column; then, anywhere on it.
+    (lambda one: (one.row, one.column) if one.block < 0 else None, _by_row),
+    (lambda one: one.row if one.block < 0 else None, _by_row),
+    # In the same block, on an equal line; then, anywhere in it.
+    (lambda one: (one.block, one.words) if one.block >= 0 else None, _by_row),
+    (lambda one: one.block if one.block >= 0 else None, _by_row),
+    # On a line that was moved from one block to another.
+    (lambda one: one.words if one.block >= 0 else None, _by_line),
+    # On a line that was put beside its like, where nobody can tell which one is new: one of the
+    # two is in a block, and the other is not.
+    (lambda one: (one.words, (one.block >= 0) == one.is_old), _by_line),
+)
+
+
+def _located(
+    findings: Iterable[Diagnostic], text: Text, blocks: list[Block], *, is_old: bool
+) -> list[_Place]:
+    starts = [one.old_start if is_old else one.new_start for one in blocks]
+    places: list[_Place] = []
+    for finding in findings:
+        line = min(max(finding.range.start.line, 1), text.line_count) - 1
+        number = bisect.bisect_right(starts, line) - 1
+        row = line
+        if number >= 0:
+            block = blocks[number]
+            end = block.old_end if is_old else block.new_end
+            if line < end:
+                row = line - starts[number]
+            else:
+                number, row = -1, line + (block.new_end - block.old_end if is_old else 0)
+        words, column = text.line(line).strip(), finding.range.start.column
+        what = _what(finding)
+        places.append(_Place(finding, is_old, line, row, number, words, column, what))
+    return places
+
+
+def _what(one: Diagnostic) -> Hashable:
+    message = _LINE_NUMBER.sub(r"\1", one.message)
+    return message, one.code, one.source, one.severity.value
+
+
+def _paired(look: _Look, nearness: _Nearness, places: Iterable[_Place]) -> set[_Place]:
+    """Those that have a partner on the other side by this look, and their partners."""
+    groups: dict[Hashable, tuple[list[_Place], list[_Place]]] = {}
+    for one in places:
+        where = look(one)
+        if where is not None:
+            sides = groups.setdefault((where, one.what), ([], []))
+            sides[0 if one.is_old else 1].append(one)
+    paired: set[_Place] = set()
+    for sides in groups.values():
+        few, many = sorted(sides, key=len)
+        if few:
+            paired.update(few)
+            paired.update(many if len(few) == len(many) else _nearest(few, many, nearness))
+    return paired
+
+
+def _nearest(few: list[_Place], many: list[_Place], nearness: _Nearness) -> list[_Place]:
+    """One of the many for each of the few."""
+    free = sorted(many, key=lambda one: (nearness(one), _order(one.finding)))
+    chosen: list[_Place] = []
+    for wanted in sorted(map(nearness, few)):
+        after = bisect.bisect_left(free, wanted, key=nearness)
+        nearby = range(max(after - 1, 0), min(after + 1, len(free)))
+        best = min(nearby, key=lambda at: _distance(nearness(free[at]), wanted))
+        chosen.append(free.pop(best))
+    return chosen
+
+
+def _distance(one: tuple[int, int], other: tuple[int, int]) -> tuple[int, int]:
+    return abs(one[0] - other[0]), abs(one[1] - other[1])
+
+
+def _ordered(findings: Iterable[Diagnostic]) -> list[Diagnostic]:
+    return sorted(findings, key=_order)
+
+
+def _order(one: Diagnostic) -> tuple[object, ...]:
+    start, end = one.range.start, one.range.end
+    place = (start.line, start.column, end.line, end.column, one.message, one.severity.value)
+    return (*place, one.code, one.source, one.servers, one.tags, one.href, one.uri)
+
+
+# Which lines differ
+
+
+def _lines(text: Text) -> list[str]:
+    value = text.value
+    return _BREAK.split(value) if "\r" in value else value.split("\n")
+
+
+def changed_blocks(old: list[str], new: list[str]) -> list[Block]:
+    """Where two texts differ, in order.
+
+    >>> changed_blocks(["a", "b", "c"], ["a", "x", "y", "c"])
+    [Block(old_start=1, old_end=2, new_start=1, new_end=3)]
+    """
+    # Ties are broken by what comes first in one text, so that one has to be the same both ways.
+    if (len(old), old) > (len(new), new):
+        mirrored = changed_blocks(new, old)
+        return [Block(b.new_start, b.new_end, b.old_start, b.old_end) for b in mirrored]
+    blocks: list[Block] = []
+    stretches = [(Block(0, len(old), 0, len(new)), ROUNDS)]
+    while stretches:
+        stretch, rounds = stretches.pop()
+        block = _trimmed(stretch, old, new)
+        sizes = block.old_end - block.old_start, block.new_end - block.new_start
+        anchors = _anchors(block, old, new) if rounds and all(sizes) else []
+        if anchors:
+            stretches += [(one, rounds - 1) for one in _between(anchors, block)]
+        elif any(sizes):
+            blocks.append(block)
+    return sorted(blocks)
+
+
+def _trimmed(block: Block, old: Sequence[str], new: Sequence[str]) -> Block:
+    """The block without the equal lines at its start and at its end."""
+    start, old_end, shift = block.old_start, block.old_end, block.new_start - block.old_start
+    most = min(old_end, block.new_end - shift)
+    while start < most and old[start] == new[start + shift]:
+        start += 1
+    shift_back = block.new_end - old_end
+    least = max(start, start + shift - shift_back)
+    while old_end > least and old[old_end - 1] == new[old_end - 1 + shift_back]:
+        old_end -= 1
+    return Block(start, old_end, start + shift, old_end + shift_back)
+
+
+def _anchors(block: Block, old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int]]:
+    """Lines that each text has once within the block, as many as are in the same order."""
+    ours = _once(old, block.old_start, block.old_end)
+    theirs = _once(new, block.new_start, block.new_end)
+    pairs = [
+        (at, theirs[line]) for line, at in ours.items() if at >= 0 and theirs.get(line, -1) >= 0
+    ]
+    return _rising(pairs)
+
+
+def _once(lines: Sequence[str], start: int, end: int) -> dict[str, int]:
+    """Where each line is, -1 if in more than one place."""
+    where: dict[str, int] = {}
+    for at in range(start, end):
+        line = lines[at]
+        where[line] = -1 if line in where else at
+    return where
+
+
+def _rising(pairs: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """The longest part of the pairs, which rise by their first number, that rises by its second."""
+    seconds = [second for _, second in pairs]
+    if seconds == sorted(seconds):
+        return pairs  # nothing was moved, as in nearly all edits
+    # At each length: the lowest second number that such a part can end with, and whose it is.
+    lowest: list[int] = []
+    ends: list[int] = []
+    before: list[int] = []
+    for number, second in enumerate(seconds):
+        length = bisect.bisect_left(lowest, second)
+        before.append(ends[length - 1] if length else -1)
+        if length == len(lowest):
+            lowest.append(second)
+            ends.append(number)
+        else:
+            lowest[length], ends[length] = second, number
+    part: list[tuple[int, int]] = []
+    at = ends[-1]
+    while at >= 0:
+        part.append(pairs[at])
+        at = before[at]
+    return part[::-1]
+
+
+def _between(anchors: list[tuple[int, int]], block: Block) -> list[Block]:
+    """What lies before, between and after the anchors."""
+    stretches: list[Block] = []
+    old_at, new_at = block.old_start, block.new_start
+    for old_line, new_line in (*anchors, (block.old_end, block.new_end)):
+        if old_line > old_at or new_line > new_at:
+            stretches.append(Block(old_at, old_line, new_at, new_line))
+        old_at, new_at = old_line + 1, new_line + 1
+    return stretches

@@ -1,0 +1,72 @@
+"""Findings as TypeScript's own server writes them, turned into those of the protocol.
+
+typescript-language-server and vtsls pass a request on to it as it is, and its answer back. Lines
+and offsets count from 1 there, in UTF-16 units.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from lspkit.protocol.messages import decode_any
+from lspkit.protocol.uris import path_to_uri
+
+#: What is asked, all at once, for a verdict on one file. It works them off in order.
+COMMANDS = (
+    "syntacticDiagnosticsSync",
+    "semanticDiagnosticsSync",
+    "suggestionDiagnosticsSync",
+)
+
+_SEVERITIES = {"error": 1, "warning": 2, "message": 3, "suggestion": 4}
+
+
+def request(command: str, path: str) -> dict[str, Any]:
+    """Params of `workspace/executeCommand`."""
+    arguments = [command, {"file": path}, {}]
+    return {"command": "typescript.tsserverRequest", "arguments": arguments}
+
+
+def items_of(answer: bytes) -> bytes | None:
+    """The answer as a list of the protocol's diagnostics; None if it is no answer."""
+    try:
+        response = decode_any(answer)
+        if not isinstance(response, dict) or response.get("success") is not True:
+            return None
+        return msgspec.json.encode([_diagnostic(one) for one in response.get("body") or ()])
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return None
+
+
+def _diagnostic(one: dict[str, Any]) -> dict[str, Any]:
+    found: dict[str, Any] = {
+        "range": _range(one),
+        "message": one["text"],
+        "severity": _SEVERITIES.get(one.get("category", ""), 1),
+        "source": one.get("source") or "typescript",
+    }
+    if one.get("code") is not None:
+        found["code"] = one["code"]
+    marks = ((1, "reportsUnnecessary"), (2, "reportsDeprecated"))
+    tags = [number for number, mark in marks if one.get(mark)]
+    if tags:
+        found["tags"] = tags
+    related = [_related(info) for info in one.get("relatedInformation") or () if info.get("span")]
+    if related:
+        found["relatedInformation"] = related
+    return found
+
+
+def _related(info: dict[str, Any]) -> dict[str, Any]:
+    span = info["span"]
+    location = {"uri": path_to_uri(span["file"]), "range": _range(span)}
+    return {"location": location, "message": info["message"]}
+
+
+def _range(span: dict[str, Any]) -> dict[str, Any]:
+    return {
+        edge: {"line": span[edge]["line"] - 1, "character": span[edge]["offset"] - 1}
+        for edge in ("start", "end")
+    }

@@ -1,0 +1,202 @@
+"""Which files a server wants to hear about: its registrations for watched files.
+
+A registration is a list of globs, each a string or a pattern relative to a base, with a mask of the
+kinds of change. A string that is no absolute path is relative to the server's root. Nothing here
+looks at the disk: `bases` and `names` tell a watcher where to look, `wanted` says what to pass on.
+
+What a server registers is not ours to correct. A part of it that makes no sense is passed over, and
+the rest holds.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import msgspec
+
+from lspkit.protocol.capabilities import Registration
+from lspkit.protocol.globs import compile_glob
+from lspkit.protocol.uris import uri_to_path
+
+#: The method that these registrations are for.
+METHOD = "workspace/didChangeWatchedFiles"
+
+#: What has happened to a file, in the protocol's numbers.
+CREATED, CHANGED, DELETED = 1, 2, 3
+
+#: The bit of each kind in a registration's mask.
+MASKS = {CREATED: 1, CHANGED: 2, DELETED: 4}
+#: What a registration without a mask wants: everything.
+ALL = 7
+
+_WILD = re.compile(r"[*?\[{]")
+_SEPARATORS = re.compile(r"[/{},]")
+_DRIVE = re.compile(r"[A-Za-z]:(?=/)")
+_SLASHES = re.compile("/+")
+_ABSOLUTE = re.compile(r"(?:[A-Za-z]:)?/+")
+_DISK = re.compile(r"(?:[A-Za-z]:)?/*")
+
+
+class FileEvent(msgspec.Struct, frozen=True):
+    """Something has happened to a file."""
+
+    #: Absolute.
+    path: str
+    #: `CREATED`, `CHANGED` or `DELETED`.
+    kind: int
+
+
+class _Glob(NamedTuple):
+    """One pattern of a registration. Paths are written with slashes."""
+
+    mask: int
+    #: What a path has to start with; the rest of it is matched.
+    below: str
+    matches: Callable[[str], bool]
+    #: The innermost folder that holds everything it can match.
+    base: str
+    #: Whether it can match something in the folders of `base`, too.
+    deep: bool
+    #: The parts of the pattern that may be names.
+    words: frozenset[str]
+
+
+class Watched:
+    """What one server has registered. Written by its owner, and asked by any thread."""
+
+    def __init__(self, root: str, *, windows: bool = os.name == "nt") -> None:
+        self._windows = windows
+        self._root = self._slashed(root)
+        self._by_id: dict[str, tuple[_Glob, ...]] = {}
+        # Replaced as a whole, so that a thread that asks sees the old or the new.
+        self._globs: tuple[_Glob, ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self._globs)
+
+    def add(self, registration: Registration) -> None:
+        """Take up a registration; one of the same id is replaced, one for others ignored."""
+        if registration.method != METHOD:
+            return
+        options: Any = registration.options
+        watchers = options.get("watchers") if isinstance(options, dict) else None
+        found = (self._glob(one) for one in watchers) if isinstance(watchers, list) else ()
+        self._by_id[registration.id] = tuple(glob for glob in found if glob is not None)
+        self._gather()
+
+    def drop(self, id: str) -> None:
+        """Forget a registration, if there is one of that id."""
+        if self._by_id.pop(id, None) is not None:
+            self._gather()
+
+    def wanted(self, path: str, kind: int) -> bool:
+        """Whether the server is to be told of this kind of change of an absolute path."""
+        bit, path = MASKS.get(kind, 0), self._slashed(path)
+        for glob in self._globs:
+            if not glob.mask & bit or not path.startswith(glob.below):
+                continue
+            if glob.matches(path[len(glob.below) :]):
+                return True
+        return False
+
+    def bases(self) -> dict[str, bool]:
+        """The folders that hold what can match, and whether their folders count as well.
+
+        Never the root of a file system: a pattern that starts with a wildcard there is no reason
+        to read the whole disk.
+        """
+        found: dict[str, bool] = {}
+        for glob in self._globs:
+            if not _DISK.fullmatch(glob.base):
+                folder = self._native(glob.base)
+                found[folder] = found.get(folder, False) or glob.deep
+        return found
+
+    def names(self, folder: str) -> bool:
+        """Whether a pattern names this very folder, so that it is no matter of chance.
+
+        It does if its base lies in the folder, or if the folder lies in its base and the name of
+        the folder stands in the pattern.
+        """
+        folder = self._slashed(folder).rstrip("/")
+        name = folder.rpartition("/")[2]
+        for glob in self._globs:
+            if _is_below(glob.base, folder):
+                return True
+            if name in glob.words and _is_below(folder, glob.base):
+                return True
+        return False
+
+    def _gather(self) -> None:
+        self._globs = tuple(glob for globs in self._by_id.values() for glob in globs)
+
+    def _glob(self, watcher: Any) -> _Glob | None:
+        if not isinstance(watcher, dict):
+            return None
+        given, mask = watcher.get("globPattern"), watcher.get("kind")
+        if not isinstance(mask, int) or isinstance(mask, bool) or not 0 <= mask <= ALL:
+            mask = ALL
+        base: str | None = self._root
+        if isinstance(given, dict):
+            base, given = self._base(given.get("baseUri")), given.get("pattern")
+        if base is None or not isinstance(given, str) or not given.strip():
+            return None
+        pattern = rest = given.strip()
+        below = base.rstrip("/") + "/"
+        if isinstance(watcher["globPattern"], str) and (start := self._start(pattern)):
+            # Matched as a whole, since the wildcards may begin before any folder does.
+            pattern = self._slashed(pattern)
+            base, below, rest = start, "", pattern[len(start) :]
+        fixed, deep = _fixed(rest)
+        return _Glob(
+            mask=mask,
+            below=below,
+            matches=compile_glob(pattern),
+            base="/".join([base.removesuffix("/"), *fixed]) or "/",
+            deep=deep,
+            words=frozenset(filter(None, _SEPARATORS.split(rest))),
+        )
+
+    def _base(self, uri: Any) -> str | None:
+        """The folder of a relative pattern, given by its URI or as a workspace folder."""
+        if isinstance(uri, dict):
+            uri = uri.get("uri")
+        path = uri_to_path(uri, windows=self._windows) if isinstance(uri, str) else None
+        return None if path is None else self._slashed(path)
+
+    def _start(self, pattern: str) -> str:
+        """What makes a pattern absolute: a drive, a slash, both; nothing if it is relative."""
+        start = (_ABSOLUTE if self._windows else _SLASHES).match(self._slashed(pattern))
+        return start[0] if start else ""
+
+    def _slashed(self, path: str) -> str:
+        """The one way in which paths and patterns are compared here."""
+        if not self._windows:
+            return path
+        path = path.replace("\\", "/")
+        return path[:1].upper() + path[1:] if _DRIVE.match(path) else path
+
+    def _native(self, path: str) -> str:
+        return path.replace("/", "\\") if self._windows else path
+
+
+def _fixed(pattern: str) -> tuple[list[str], bool]:
+    """The folders that a pattern starts with, and whether it goes on below them."""
+    segments = [one for one in pattern.removesuffix("/").split("/") if one]
+    fixed = list(_leading(segments))
+    rest = segments[len(fixed) :]
+    return fixed, len(rest) > 1 or "**" in "".join(rest)
+
+
+def _leading(segments: list[str]) -> Iterator[str]:
+    for segment in segments[:-1]:
+        if _WILD.search(segment):
+            return
+        yield segment
+
+
+def _is_below(path: str, folder: str) -> bool:
+    return path == folder or path.startswith(folder.rstrip("/") + "/")

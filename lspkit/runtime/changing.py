@@ -1,0 +1,102 @@
+"""What lspkit itself changes on disk, and what it shows in place of the disk.
+
+Every change is told to the servers before this returns, so that the next question comes after it.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from lspkit.edits import writing
+from lspkit.errors import LspkitError, PathError
+from lspkit.operations import ChangeDisk
+from lspkit.protocol.uris import path_to_uri
+from lspkit.protocol.watched import CHANGED, CREATED, DELETED, FileEvent
+from lspkit.runtime.files import Files
+from lspkit.runtime.pool import Pool
+
+#: What a text file may begin with; readers never see it, so writers keep it.
+MARK = b"\xef\xbb\xbf"
+
+
+class Changing:
+    """Changes of files, and overlays. Holds no state of its own."""
+
+    def __init__(self, files: Files, pool: Pool) -> None:
+        self._files = files
+        self._pool = pool
+
+    def change(self, effect: ChangeDisk) -> None:
+        """Perform `ChangeDisk`."""
+        if effect.kind == "write":
+            events = self._write(effect.path, effect.text)
+        elif effect.kind == "delete":
+            real = writing.remove(effect.path, self._files.boundary)
+            events = [FileEvent(real, DELETED)]
+        else:
+            old, new = writing.move(
+                effect.path, effect.new_path, self._files.boundary, make_folders=True
+            )
+            events = [FileEvent(old, DELETED), FileEvent(new, CREATED)]
+        self.announce(events)
+
+    def _write(self, path: str, text: str) -> list[FileEvent]:
+        boundary = self._files.boundary
+        file = self._files.locate(path, may_be_missing=True)
+        data = _encoded(text, path)
+        if file.stamp is not None and _begins_with_mark(file.path):
+            data = MARK + data
+        real = writing.replace(path, data, boundary, make_folders=True)
+        return [FileEvent(real, CREATED if file.stamp is None else CHANGED)]
+
+    def announce(self, events: list[FileEvent]) -> None:
+        """Tell the servers: what was deleted is closed, what was written is shown."""
+        self._pool.watching.changed_by_us(events)
+
+    # Texts in place of files
+
+    def show(self, texts: dict[str, str]) -> int:
+        """Perform `Overlay`: the servers of these files see the texts as soon as they can."""
+        located = {
+            self._files.locate(path, may_be_missing=True).path: text for path, text in texts.items()
+        }
+        number = self._files.overlays.begin(located)
+        for path in located:
+            try:
+                file = self._files.locate(path)
+                for server in self._pool.servers_for(file.path)[0]:
+                    server.tell(file, None)
+            except LspkitError:
+                continue  # nobody to show it to; whoever asks about it is told why
+        return number
+
+    def end_show(self, number: int) -> None:
+        """Perform `EndOverlay`: the servers see the disk again, or the overlay below."""
+        for path in self._files.overlays.end(number):
+            uri = path_to_uri(path)
+            for server in self._pool.servers():
+                with server.lock:
+                    is_open = server.documents.get(uri) is not None
+                file = self._files.again(uri)
+                if not is_open or file is None or not server.is_ready:
+                    continue
+                try:
+                    if file.stamp is None:
+                        server.forget(uri)
+                    else:
+                        server.sync(file, None)
+                except LspkitError:
+                    continue
+
+
+def _encoded(text: str, path: str) -> bytes:
+    try:
+        return text.encode("utf-8")
+    except UnicodeEncodeError as problem:
+        message = f"the text for {path} cannot be written: {problem.reason} at {problem.start}"
+        raise PathError(message, code="EBINARY", path=path) from None
+
+
+def _begins_with_mark(path: str) -> bool:
+    with Path(path).open("rb") as stream:
+        return stream.read(len(MARK)) == MARK

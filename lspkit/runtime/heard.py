@@ -1,0 +1,82 @@
+"""What one server has said so far, as far as it tells whether its findings are fresh.
+
+The newest report about each file, the work that began and ended, whether it can be believed at all,
+and which of its own notes put its findings in doubt. Guarded by the server's lock.
+"""
+
+from __future__ import annotations
+
+import collections
+from typing import Any
+
+from lspkit.diagnostics import settle
+from lspkit.diagnostics.store import Store
+from lspkit.servers.definition import Definition
+
+#: So many beginnings and ends of work are remembered.
+REMEMBERED = 64
+
+
+class Heard:
+    """The memory of one server process."""
+
+    def __init__(self, definition: Definition) -> None:
+        self._doubts = definition.doubts
+        self.store = Store()
+        #: Since when it can be believed; None if it cannot be yet.
+        self.ready: settle.Ready | None = None
+        self._work: collections.deque[settle.Event] = collections.deque(maxlen=REMEMBERED)
+        #: Why its findings about a file are worth nothing, by URI.
+        self._doubtful: dict[str, str] = {}
+
+    def believe(self, now: float) -> None:
+        """Its answers count from now on."""
+        if self.ready is None:
+            self.ready = settle.Ready(at=now)
+
+    def began(self, token: str | int, title: str, now: float) -> None:
+        """A piece of work began; its name is its token, or what people read."""
+        self._work.append(settle.Began(token=_name(token, title), at=now))
+
+    def ended(self, token: str | int, title: str, now: float) -> None:
+        """It ended."""
+        self._work.append(settle.Ended(token=_name(token, title), at=now))
+
+    def about(self, uri: str) -> list[settle.Event]:
+        """What the decision about one file goes by."""
+        events: list[settle.Event] = [] if self.ready is None else [self.ready]
+        said = self.store.last(uri)
+        if said is not None:
+            events.append(settle.Pushed(uri=uri, version=said.version, at=said.at))
+        return [*events, *self._work]
+
+    def noticed(self, method: str, params: dict[str, Any]) -> None:
+        """It has sent a note of its own: it may cast doubt on its findings, or lift it."""
+        for doubt, holds in self._doubts:
+            if method != doubt:
+                continue
+            if all(params.get(key) == value for key, value in holds.items()):
+                self._doubtful[_uri_in(params)] = _words_of(method, params)
+            else:
+                self._doubtful.pop(_uri_in(params), None)
+
+    def doubt(self, uri: str) -> str:
+        """Why its findings about a file are worth nothing; empty if they are worth something."""
+        return self._doubtful.get(uri) or self._doubtful.get("", "")
+
+
+def _name(token: str | int, title: str) -> str:
+    return token if isinstance(token, str) else title
+
+
+def _uri_in(params: dict[str, Any]) -> str:
+    """The file that a note is about, wherever it says so."""
+    for value in (params, *params.values()):
+        if isinstance(value, dict) and isinstance(value.get("uri"), str):
+            return str(value["uri"])
+    return ""
+
+
+def _words_of(method: str, params: dict[str, Any]) -> str:
+    said = params.get("message")
+    return f"{method}: {said}" if isinstance(said, str) else f"it says {method}"

@@ -1,0 +1,96 @@
+"""When a server says that what it answered before is out of date, its documents are asked for again.
+
+That keeps `diagnostics()` true, which asks nothing itself. It is done in the background, when the
+server has been left alone for a moment, one document after the other; as soon as somebody asks the
+server something, that comes first.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+
+from lspkit.errors import LspkitError
+from lspkit.runtime.asking import Asking
+from lspkit.runtime.proving import PULL, Proving, Subject
+from lspkit.runtime.server import Server
+from lspkit.runtime.timers import Timers
+from lspkit.runtime.waiting import Call, block
+from lspkit.runtime.workers import Workers
+
+log = logging.getLogger("lspkit.runtime")
+
+#: Seconds that a server must have been left alone.
+PAUSE = 0.3
+#: Seconds that one answer may take.
+PATIENCE = 10.0
+
+
+class Refreshing:
+    """The servers that want to be asked again."""
+
+    def __init__(self, asking: Asking, workers: Workers, timers: Timers) -> None:
+        self._asking = asking
+        self._proving = Proving(asking)
+        self._workers = workers
+        self._timers = timers
+        #: Guards `_wanted`.
+        self._lock = threading.Lock()
+        #: When each server last said so, by identity; while it is here, a timer runs.
+        self._wanted: dict[int, float] = {}
+
+    def want(self, server: Server) -> None:
+        """The server's answers are out of date."""
+        with self._lock:
+            waiting = id(server) in self._wanted
+            self._wanted[id(server)] = time.monotonic()
+        if not waiting:
+            self._later(server)
+
+    def _later(self, server: Server) -> None:
+        def on_time() -> None:
+            self._workers.do(lambda: self._refresh(server))
+
+        self._timers.at(time.monotonic() + PAUSE, on_time)
+
+    def _refresh(self, server: Server) -> None:
+        """Ask again for what was answered before the server said so."""
+        with self._lock:
+            since = self._wanted.get(id(server), 0.0)
+        idle_for = time.monotonic() - max(server.last_used, since)
+        if server.usable and idle_for < PAUSE:
+            self._later(server)
+            return
+        with self._lock:
+            if self._wanted.get(id(server)) == since:
+                del self._wanted[id(server)]
+        for uri in self._old(server, since):
+            used = server.last_used
+            if not self._ask_again(server, uri) or server.closing:
+                return
+            if server.turns.taken() or server.last_used < used:
+                self.want(server)
+                return
+
+    def _old(self, server: Server, since: float) -> list[str]:
+        with server.lock:
+            store = server.heard.store
+            open_now = {one.key.uri for one in server.documents if one.stamp is not None}
+            asked = [uri for uri in store.asked_about() if uri in open_now]
+            return [uri for uri in asked if store.newest(uri) < since]
+
+    def _ask_again(self, server: Server, uri: str) -> bool:
+        file = self._asking.files.again(uri)
+        if file is None or file.stamp is None or not server.usable:
+            return server.usable
+        call = Call(PATIENCE)
+        subject = Subject(server, file, None, call, time.monotonic())
+        try:
+            for rule in server.choice.definition.proofs:
+                if rule.how in (None, "pull") and server.session.supports(PULL):
+                    block(self._proving.prove(subject, rule), call)
+        except LspkitError as problem:
+            log.debug("%s was not asked again about %s: %s", server.id, uri, problem)
+            return False
+        return True

@@ -1,0 +1,192 @@
+"""Hints by way of `watchfiles`, for systems that have no inotify.
+
+Its watcher takes its folders when it is made, so it is made anew when others are wanted, at the
+next wait; what happened in between is found by looking at the new folders once more. Where the
+system watches whole trees at no extra cost (everywhere but on Linux) only the outermost folders
+are handed over, and hints about excluded ones are thrown away by the snapshot.
+
+Known of watchfiles 1.3 and avoided here: told to overlook folders without permission it overlooks
+every failure, also that of the watch limit; a stop throws away the changes that it has; a name that
+is no UTF-8 makes it fail from then on.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from lspkit.runtime.watch.notifier import Hints
+
+if TYPE_CHECKING:
+    from watchfiles._rust_notify import RustNotify
+
+#: Milliseconds between two looks of watchfiles at what it has. It tells at the second one.
+STEP = 30
+#: Changes are told at the latest after so many milliseconds, even if more keep coming.
+LONGEST = 60
+#: How often a new watcher is tried while folders keep vanishing, or it keeps failing.
+ATTEMPTS = 5
+
+_ADDED, _DELETED = 1, 3
+
+
+class Foreign:
+    """Folders watched by watchfiles."""
+
+    exact = False
+    blind = False
+
+    def __init__(self, *, recursive: bool = sys.platform != "linux") -> None:
+        from watchfiles._rust_notify import RustNotify  # here: only for those who need it
+
+        self._make = RustNotify
+        self._recursive = recursive
+        self._watcher: RustNotify | None = None
+        self._bell = threading.Event()
+        self._waiting = False
+        self._failures = 0
+        self.lost = False
+        #: Guards the fields below.
+        self._lock = threading.Lock()
+        #: The folders that are wanted, with their inodes: another folder may take their place.
+        self._folders: dict[str, int] = {}
+        #: Those that the watcher does not know yet.
+        self._new: set[str] = set()
+        self._hints: Hints = {}
+
+    @property
+    def watches(self) -> int:
+        return len(self._placed())
+
+    def watch(self, folder: str, follow: bool) -> None:
+        inode = os.stat(folder, follow_symlinks=follow).st_ino
+        with self._lock:
+            if self._folders.get(folder) == inode:
+                return
+            self._folders[folder] = inode
+            if self._recursive and any(
+                parent in self._folders and parent not in self._new for parent in _above(folder)
+            ):
+                return
+            self._new.add(folder)
+        if self._waiting:
+            self._bell.set()
+
+    def unwatch(self, folder: str) -> None:
+        with self._lock:
+            self._folders.pop(folder, None)
+            self._new.discard(folder)
+
+    def wait(self, timeout: float | None) -> None:
+        self._waiting = True
+        try:
+            self._wait(timeout)
+        finally:
+            self._waiting = False
+
+    def _wait(self, timeout: float | None) -> None:
+        if self._new or self._watcher is None:
+            self._renew()
+        if self._watcher is None or self._hints:
+            self._bell.wait(0 if self._hints else timeout)
+            self._bell.clear()
+            return
+        milliseconds = 0 if timeout is None else max(1, int(timeout * 1000))
+        try:
+            seen = self._watcher.watch(LONGEST, STEP, milliseconds, self._bell)
+        except RuntimeError as problem:
+            self._start_over(problem)
+            return
+        self._failures = 0
+        if isinstance(seen, str):
+            self._bell.clear()
+            self.lost = self.lost or seen == "stop"
+            return
+        with self._lock:
+            for change, path in seen:
+                self._note(change, path)
+
+    def _note(self, change: int, path: str) -> None:
+        # What it tells is late, and known by then if somebody has looked: only a folder is anew.
+        anew = change == _ADDED and os.path.isdir(path)
+        if change in (_ADDED, _DELETED):
+            self._folders.pop(path, None)
+        self._hints[path] = self._hints.get(path, False) or anew
+
+    def _renew(self) -> None:
+        """Make a watcher for all folders; an `OSError` if that cannot be done."""
+        for attempt in range(ATTEMPTS):
+            with self._lock:
+                self._new.clear()
+            try:
+                placed = self._placed()
+                watcher = self._make(placed, False, False, 0, self._recursive, self._recursive)
+            except (FileNotFoundError, NotADirectoryError, PermissionError):
+                if attempt == ATTEMPTS - 1:
+                    raise
+                self._forget_unreadable()
+                continue
+            except RuntimeError as problem:
+                raise OSError(str(problem)) from None
+            old, self._watcher = self._watcher, watcher
+            if old is not None:
+                old.close()
+            # What the old one had, and what happened before the new one was there.
+            self.lost = True
+            return
+
+    def _placed(self) -> list[str]:
+        with self._lock:
+            return outermost(self._folders) if self._recursive else list(self._folders)
+
+    def _forget_unreadable(self) -> None:
+        with self._lock:
+            for folder in list(self._folders):
+                if not os.path.isdir(folder) or not os.access(folder, os.R_OK):
+                    del self._folders[folder]
+                    self._hints[folder] = True
+
+    def _start_over(self, problem: RuntimeError) -> None:
+        """After a failure inside of watchfiles, unless there were too many in a row."""
+        self._failures += 1
+        if self._failures == ATTEMPTS:
+            raise OSError(str(problem)) from None
+        if self._watcher is not None:
+            self._watcher.close()
+            self._watcher = None
+        self.lost = True
+
+    def wake(self) -> None:
+        self._bell.set()
+
+    def drain(self, hints: Hints) -> bool:
+        with self._lock:
+            found, self._hints = self._hints, {}
+        for path, anew in found.items():
+            hints[path] = hints.get(path, False) or anew
+        return bool(found)
+
+    def close(self) -> None:
+        if self._watcher is not None:
+            self._watcher.close()
+            self._watcher = None
+
+    def drop_after_fork(self) -> None:
+        # Its thread is the parent's, and its descriptors are out of reach.
+        self._folders = {}
+
+
+def outermost(folders: Iterable[str]) -> list[str]:
+    """Those that lie in no other of them."""
+    known = set(folders)
+    return sorted(one for one in known if not any(parent in known for parent in _above(one)))
+
+
+def _above(folder: str) -> Iterable[str]:
+    """The folders that a path lies in, innermost first."""
+    while (parent := os.path.dirname(folder)) != folder:
+        yield parent
+        folder = parent

@@ -1,0 +1,184 @@
+"""Hints of the Linux kernel, taken straight from inotify.
+
+The point of it: an event is in the kernel's queue before the call that caused it returns. So once
+another process says that it has written a file, `drain` has the hint, without any waiting.
+
+A watch belongs to a folder, not to its path, and goes with it when it is renamed. So a watch may
+have two paths for a while: the old one, until somebody looks there, and the new one. Events are
+said to be at both, which costs a look in vain, and the watch ends with its last path.
+"""
+
+from __future__ import annotations
+
+import array
+import ctypes
+import errno
+import fcntl
+import os
+import select
+import struct
+import termios
+import threading
+from collections.abc import Callable, Iterator
+
+from lspkit.runtime.watch.notifier import Hints
+
+IN_MODIFY = 0x2
+IN_ATTRIB = 0x4
+IN_CLOSE_WRITE = 0x8
+IN_MOVED_FROM = 0x40
+IN_MOVED_TO = 0x80
+IN_CREATE = 0x100
+IN_DELETE = 0x200
+IN_DELETE_SELF = 0x400
+IN_MOVE_SELF = 0x800
+IN_UNMOUNT = 0x2000
+IN_Q_OVERFLOW = 0x4000
+IN_IGNORED = 0x8000
+IN_ONLYDIR = 0x0100_0000
+IN_DONT_FOLLOW = 0x0200_0000
+IN_EXCL_UNLINK = 0x0400_0000
+IN_ISDIR = 0x4000_0000
+
+#: What is asked for. A closed file matters because writing through a memory map shows only then, an
+#: attribute because a folder may become readable and a time may be set.
+MASK = (
+    (IN_MODIFY | IN_CLOSE_WRITE | IN_ATTRIB | IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO)
+    | (IN_DELETE_SELF | IN_MOVE_SELF)
+    | (IN_ONLYDIR | IN_EXCL_UNLINK)
+)
+#: After these, something else is there than before, whatever its times and its inode say.
+ANEW = IN_MODIFY | IN_CREATE | IN_MOVED_TO | IN_DELETE_SELF | IN_MOVE_SELF | IN_UNMOUNT
+
+_HEAD = struct.Struct("iIII")
+
+
+class Inotify:
+    """One instance of inotify, and a bell that ends the wait."""
+
+    exact = True
+    blind = False
+
+    def __init__(self) -> None:
+        library = ctypes.CDLL(None, use_errno=True)
+        self._add: Callable[[int, bytes, int], int] = library.inotify_add_watch
+        self._remove: Callable[[int, int], int] = library.inotify_rm_watch
+        self.lost = False
+        # Tuples, because nearly all have one path, and there may be very many.
+        self._paths_of: dict[int, tuple[str, ...]] = {}
+        self._watch_of: dict[str, int] = {}
+        self._descriptor = library.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC)
+        if self._descriptor < 0:
+            raise _error("inotify_init1")
+        #: Guards `_bell`, whose number may be another's after it was closed.
+        self._bell_lock = threading.Lock()
+        try:
+            self._bell = os.eventfd(0, os.EFD_NONBLOCK | os.EFD_CLOEXEC)
+        except OSError:
+            os.close(self._descriptor)
+            raise
+        self._poll = select.poll()
+        for descriptor in (self._descriptor, self._bell):
+            self._poll.register(descriptor, select.POLLIN)
+        self._waiting_bytes = array.array("i", [0])
+
+    @property
+    def watches(self) -> int:
+        return len(self._paths_of)
+
+    def watch(self, folder: str, follow: bool) -> None:
+        mask = MASK if follow else MASK | IN_DONT_FOLLOW
+        watch = self._add(self._descriptor, os.fsencode(folder), mask)
+        if watch < 0:
+            raise _error(folder)
+        before = self._watch_of.get(folder)
+        if before == watch:
+            return
+        if before is not None:
+            self._give_up(folder, before)
+        self._watch_of[folder] = watch
+        self._paths_of[watch] = (*self._paths_of.get(watch, ()), folder)
+
+    def unwatch(self, folder: str) -> None:
+        watch = self._watch_of.pop(folder, None)
+        if watch is not None:
+            self._give_up(folder, watch)
+
+    def _give_up(self, folder: str, watch: int) -> None:
+        """Take a path from a watch; without any it is removed."""
+        paths = tuple(path for path in self._paths_of.pop(watch, ()) if path != folder)
+        if paths:
+            self._paths_of[watch] = paths
+        else:
+            # Fails where the kernel has removed it together with the folder.
+            self._remove(self._descriptor, watch)
+
+    def wait(self, timeout: float | None) -> None:
+        ready = self._poll.poll(None if timeout is None else max(0, timeout * 1000))
+        if any(descriptor == self._bell for descriptor, _ in ready):
+            os.eventfd_read(self._bell)
+
+    def wake(self) -> None:
+        with self._bell_lock:
+            if self._bell >= 0:
+                os.eventfd_write(self._bell, 1)
+
+    def drain(self, hints: Hints) -> bool:
+        # Asked for first, since a read of nothing would raise, on the way to every question.
+        fcntl.ioctl(self._descriptor, termios.FIONREAD, self._waiting_bytes)
+        size = self._waiting_bytes[0]
+        if not size:
+            return False
+        try:
+            for watch, mask, name in _events(os.read(self._descriptor, size)):
+                self._take(hints, watch, mask, name)
+        except BaseException:
+            # An interrupt: what was read and not noted is nowhere else.
+            self.lost = True
+            raise
+        return True
+
+    def _take(self, hints: Hints, watch: int, mask: int, name: bytes) -> None:
+        if mask & IN_Q_OVERFLOW:
+            self.lost = True
+            return
+        if mask & IN_IGNORED:
+            for folder in self._paths_of.pop(watch, ()):
+                del self._watch_of[folder]
+            return
+        if not name and not mask & (IN_DELETE_SELF | IN_MOVE_SELF | IN_UNMOUNT):
+            return  # its parent tells the same
+        for folder in self._paths_of.get(watch, ()):
+            path = os.path.join(folder, os.fsdecode(name)) if name else folder
+            hints[path] = hints.get(path, False) or bool(mask & ANEW)
+
+    def close(self) -> None:
+        with self._bell_lock:
+            self._close()
+
+    def drop_after_fork(self) -> None:
+        # The queue and the watches are shared with the parent: no watch is removed here.
+        self._close()
+
+    def _close(self) -> None:
+        bell, descriptor = self._bell, self._descriptor
+        self._bell = self._descriptor = -1
+        self._paths_of, self._watch_of = {}, {}
+        for one in (bell, descriptor):
+            if one >= 0:
+                os.close(one)
+
+
+def _events(data: bytes) -> Iterator[tuple[int, int, bytes]]:
+    """Watch, mask and name of each event."""
+    at = 0
+    while at < len(data):
+        watch, mask, _, size = _HEAD.unpack_from(data, at)
+        at += _HEAD.size
+        yield watch, mask, data[at : at + size].rstrip(b"\0")
+        at += size
+
+
+def _error(about: str) -> OSError:
+    number = ctypes.get_errno() or errno.EIO
+    return OSError(number, os.strerror(number), about)

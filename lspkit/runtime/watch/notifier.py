@@ -1,0 +1,103 @@
+"""What tells that something may have changed: the small interface, and which one is taken.
+
+A notifier only gives *hints*: "look at this path". What has really happened is for the snapshot to
+find out. So a notifier may hint too much, and twice; it must not keep silent about a folder that it
+watches, unless it says so by `lost`.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+from typing import Protocol
+
+#: Paths to look at. True: what is there is not what was there, even if it looks the same.
+Hints = dict[str, bool]
+
+
+class Notifier(Protocol):
+    """Tells of changes in folders, not of those in their folders.
+
+    `wait` is called by one thread. The others are called by one thread at a time, `wake` by any.
+    """
+
+    #: Whether `drain` gives everything that had happened before it was called.
+    exact: bool
+    #: Whether there are no hints at all, so that somebody has to look by the clock.
+    blind: bool
+    #: Set when hints were lost: everything has to be looked at. Reset by the reader.
+    lost: bool
+
+    @property
+    def watches(self) -> int:
+        """How many folders are watched."""
+
+    def watch(self, folder: str, follow: bool) -> None:
+        """Watch the folder that is at this path now, also if another one was there before.
+
+        A link leads to it only with `follow`.
+        """
+
+    def unwatch(self, folder: str) -> None:
+        """No longer; it may be gone."""
+
+    def wait(self, timeout: float | None) -> None:
+        """Block until there may be hints, or `wake`, or the time is up."""
+
+    def wake(self) -> None:
+        """End the wait of the other thread. Nothing happens after `close`."""
+
+    def drain(self, hints: Hints) -> bool:
+        """Add what there is, without blocking; whether there was something."""
+
+    def close(self) -> None:
+        """Give everything back, once nobody waits any more."""
+
+    def drop_after_fork(self) -> None:
+        """In a forked child: close what is a copy. Takes no lock, and the parent feels nothing."""
+
+
+class Polling:
+    """Hints nothing: for when there is no other way. The wait is by the clock."""
+
+    exact = False
+    blind = True
+    watches = 0
+
+    def __init__(self) -> None:
+        self.lost = False
+        self._bell = threading.Event()
+
+    def watch(self, folder: str, follow: bool) -> None:
+        """Nothing to do."""
+
+    def unwatch(self, folder: str) -> None:
+        """Nothing to do."""
+
+    def wait(self, timeout: float | None) -> None:
+        self._bell.wait(timeout)
+        self._bell.clear()
+
+    def wake(self) -> None:
+        self._bell.set()
+
+    def drain(self, hints: Hints) -> bool:
+        return False
+
+    def close(self) -> None:
+        """Nothing to do."""
+
+    def drop_after_fork(self) -> None:
+        """Nothing to do."""
+
+
+def best_notifier() -> Notifier:
+    """The one for this system; an `OSError` if it cannot be had."""
+    # Imported here: nobody needs them before a server runs, and each is for some systems only.
+    if sys.platform == "linux":
+        from lspkit.runtime.watch.inotify import Inotify
+
+        return Inotify()
+    from lspkit.runtime.watch.foreign import Foreign
+
+    return Foreign()

@@ -1,0 +1,364 @@
+"""What the watched folders held when they were last looked at.
+
+Hints about changes are vague, late or double; a comparison with what was there before is not. So
+every event comes from here: a file that is new was created, one whose stamp is another has changed,
+one that is gone was deleted. It follows that a rename is a deletion and a creation, that a folder
+counts for each file in it, and that a file which was replaced by another has changed, once.
+
+A folder is watched first and read then: what happens in between is hinted at and looked at again.
+When a folder is read for the first time there is nothing to compare it with; what it holds is taken
+as known, except for files that came or changed since somebody asked for it.
+
+Links are entries like files. Nothing behind a link is read.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+import time
+from collections.abc import Callable, Iterable
+
+from lspkit.protocol.watched import CHANGED, CREATED, DELETED, FileEvent
+
+#: Folders that are not watched, by name: what version control, package managers, compilers and
+#: caches keep for themselves. Not `build` and `dist`: sources that are imported may lie there.
+EXCLUDED = frozenset(
+    {
+        *(".git", ".hg", ".svn", ".jj", ".bzr"),
+        *("node_modules", "bower_components", ".yarn", ".pnpm-store"),
+        *(".venv", "venv", ".tox", ".nox", ".eggs", ".direnv"),
+        *("__pycache__", ".mypy_cache", ".ruff_cache", ".pytest_cache", ".hypothesis", ".cache"),
+        *(".ipynb_checkpoints", ".next", ".nuxt", ".svelte-kit", ".turbo", ".parcel-cache"),
+        *("target", ".gradle", ".terraform", ".dart_tool", ".stack-work", ".zig-cache"),
+    }
+)
+
+# What stands in the place of a stamp: a folder that is read, too, and one that is passed over.
+_READ, _PASSED = -1, -2
+
+_GONE = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ELOOP})
+# Failures that stay until something changes, of which there will be a hint.
+_LASTING = frozenset({errno.EACCES, errno.EPERM, errno.ENAMETOOLONG, errno.EINVAL})
+
+_TIME_MASK = (1 << 64) - 1
+
+
+def is_excluded(folder: str) -> bool:
+    """Whether a folder is one of `EXCLUDED`."""
+    return os.path.basename(folder) in EXCLUDED
+
+
+def stamp_of(found: os.stat_result) -> int:
+    """Inode, time of change and size as one number, in a third of the memory of three."""
+    return found.st_ino << 128 | (found.st_mtime_ns & _TIME_MASK) << 64 | found.st_size
+
+
+class Snapshot:
+    """The files below some folders, and what has happened to them. Not for two threads at once."""
+
+    def __init__(
+        self,
+        watch: Callable[[str, bool], None],
+        unwatch: Callable[[str], None],
+        excluded: Callable[[str], bool] = is_excluded,
+    ) -> None:
+        self._watch = watch
+        self._unwatch = unwatch
+        self._excluded = excluded
+        #: The folders that somebody asked for. One may lie in another.
+        self.tops: set[str] = set()
+        #: Every folder that was read, and its entries: a stamp for a file.
+        self.folders: dict[str, dict[str, int]] = {}
+        #: Folders that wait for their first reading, and since when a change counts.
+        self.due: dict[str, int] = {}
+        #: Folders that could not be read for a reason that may pass by itself, with the same.
+        self.unsure: dict[str, int | None] = {}
+        #: What has happened, in order. An event is noted before the entry is changed: if an
+        #: interrupt comes between the two it is noted twice, and not never.
+        self.events: list[FileEvent] = []
+        # Those of `tops` whose folders are not read.
+        self._shallow: set[str] = set()
+
+    @property
+    def files(self) -> int:
+        """How many files are known."""
+        return sum(stamp >= 0 for entries in self.folders.values() for stamp in entries.values())
+
+    def add(self, top: str, *, deep: bool, since: int) -> None:
+        """Ask for a folder, and with `deep` for the folders in it; `read_next` does the work."""
+        known = top in self.folders
+        self.tops.add(top)
+        if known and (not deep or top not in self._shallow):
+            return
+        if deep:
+            self._shallow.discard(top)
+        else:
+            self._shallow.add(top)
+        above = self.folders.get(os.path.dirname(top), {})
+        if os.path.basename(top) in above:
+            above[os.path.basename(top)] = _READ
+        self.due[top] = since
+
+    def remove(self, top: str) -> None:
+        """No longer ask for a folder. Nothing has happened to the files in it."""
+        self.tops.discard(top)
+        above, name = os.path.split(top)
+        entries = self.folders.get(above, {})
+        if name in entries:
+            if above not in self._shallow and not self._excluded(top):
+                return  # it belongs to another one
+            entries[name] = _PASSED
+        self._shallow.discard(top)
+        self._drop(top, silently=True)
+
+    def reconsider(self) -> None:
+        """Ask again whether the folders that were passed over are excluded."""
+        for folder, entries in self.folders.items():
+            for name, state in entries.items():
+                path = os.path.join(folder, name)
+                if state == _PASSED and self._is_read(path):
+                    entries[name] = _READ
+                    self.due[path] = time.time_ns()
+
+    def read_next(self) -> None:
+        """Read one of the folders that are due."""
+        self._read(next(reversed(self.due)))
+
+    def try_again(self) -> None:
+        """Look at what is missing, and read what could not be read."""
+        for top in self.missing():
+            self._look(top, False)
+        unsure, self.unsure = self.unsure, {}
+        for folder, since in unsure.items():
+            if since is None:
+                self._walk(folder)
+            else:
+                self.due[folder] = since
+
+    def missing(self) -> list[str]:
+        """Folders that were asked for, are not there, and of whose coming nobody would tell."""
+        return [
+            top
+            for top in self.tops
+            if top not in self.folders
+            and top not in self.due
+            and os.path.dirname(top) not in self.folders
+        ]
+
+    def look(self, path: str, *, anew: bool = False) -> bool:
+        """Compare what is at a path; whether it belongs to what is watched.
+
+        With `anew` a file has changed even if it looks the same, and a folder is read again.
+        """
+        way: list[str] = []
+        here = path
+        while (above := os.path.dirname(here)) not in self.folders and here not in self.tops:
+            if above == here:
+                return False
+            way.append(above)
+            here = above
+        if anew:
+            # Whoever asked for the folders around it has never seen it, whenever that is read.
+            self.due.pop(path, None)
+        # Folders above it that are not known are looked at first: they may have come with it.
+        return all(self._look(folder, False) for folder in reversed(way)) and self._look(path, anew)
+
+    def look_everywhere(self) -> None:
+        """Compare everything."""
+        for top in list(self.tops):
+            self._look(top, True)
+
+    def _look(self, path: str, anew: bool) -> bool:
+        above, name = os.path.split(path)
+        entries = self.folders.get(above)
+        if entries is None and path not in self.tops:
+            return False
+        try:
+            now = self._state(path)
+        except OSError:
+            return True  # nothing can be said about it now
+        if entries is None:
+            # An outermost folder: it is in nobody's entries.
+            entries = {name: _READ}
+            now = None if now is not None and now >= 0 else now
+        before = entries.get(name)
+        if before == _READ and now != _READ:
+            self._drop(path)
+        if before is not None and before >= 0 and (now is None or now < 0):
+            self._tell(path, DELETED)
+        if now is None:
+            entries.pop(name, None)
+            return True
+        if now >= 0:
+            if before is None or before < 0:
+                self._tell(path, CREATED)
+            elif anew or now != before:
+                self._tell(path, CHANGED)
+        entries[name] = now
+        if now == _READ and before == _PASSED:
+            self.due[path] = time.time_ns()
+        elif now == _READ and (anew or path not in self.folders):
+            self._walk(path)
+        return now != _PASSED
+
+    def _state(self, path: str) -> int | None:
+        """The stamp of a file, what to do with a folder, or None if there is neither."""
+        try:
+            # Who asked for a link by name means what is behind it.
+            found = os.stat(path) if path in self.tops else os.lstat(path)
+        except ValueError:
+            return None
+        except OSError as problem:
+            if problem.errno in _GONE:
+                return None
+            raise
+        if stat.S_ISDIR(found.st_mode):
+            return _READ if self._is_read(path) else _PASSED
+        if stat.S_ISREG(found.st_mode) or (stat.S_ISLNK(found.st_mode) and not os.path.isdir(path)):
+            return stamp_of(found)
+        return None
+
+    def _is_read(self, folder: str) -> bool:
+        # Who was read once stays so: to have excluded it later is no deletion.
+        if folder in self.folders or folder in self.tops:
+            return True
+        return os.path.dirname(folder) not in self._shallow and not self._excluded(folder)
+
+    def _deepen(self, folder: str) -> bool:
+        """A folder that was asked for without its folders is read with them for an outer one."""
+        above = os.path.dirname(folder)
+        if folder not in self._shallow or above not in self.folders or above in self._shallow:
+            return False
+        if self._excluded(folder):
+            return False
+        self._shallow.discard(folder)
+        return True
+
+    def _walk(self, folder: str) -> None:
+        folders = [folder]
+        while folders:
+            folders += self._read(folders.pop())
+
+    def _read(self, folder: str) -> list[str]:
+        """Watch and read one folder; the folders in it that are to be read next."""
+        since = self.due.pop(folder, self.unsure.pop(folder, None))
+        self._deepen(folder)
+        try:
+            self._watch(folder, folder in self.tops)
+            now, young = self._listing(folder, since)
+        except OSError as problem:
+            self._cannot_read(folder, problem, since)
+            return []
+        entries = self.folders.setdefault(folder, {})
+        for name in [name for name in entries if name not in now]:
+            self._vanished(entries, folder, name)
+        inner = []
+        for name, state in now.items():
+            before = entries.get(name)
+            if state == _READ:
+                inner.append(os.path.join(folder, name))
+            if before == state:
+                continue
+            path = os.path.join(folder, name)
+            if before == _PASSED and state == _READ:
+                self.due[path] = time.time_ns()
+            elif before is not None and (before < 0 or state < 0):
+                self._vanished(entries, folder, name)
+                before = None
+            if state >= 0 and before is not None:
+                self._tell(path, CHANGED)
+            elif state >= 0 and (since is None or name in young):
+                self._tell(path, CREATED)
+            entries[name] = state
+        return self._next(inner, since)
+
+    def _next(self, inner: list[str], since: int | None) -> list[str]:
+        if since is None:
+            # Those that are due have their turn.
+            return [one for one in inner if one not in self.due]
+        for folder in inner:
+            if folder not in self.folders or self._deepen(folder):
+                self.due.setdefault(folder, since)
+        return []
+
+    def _listing(self, folder: str, since: int | None) -> tuple[dict[str, int], set[str]]:
+        """What is in a folder, and which of its files are younger than `since`."""
+        now: dict[str, int] = {}
+        young: set[str] = set()
+        with os.scandir(folder) as entries:
+            for entry in entries:
+                try:
+                    if entry.is_dir(follow_symlinks=False):
+                        now[entry.name] = _READ if self._is_read(entry.path) else _PASSED
+                    elif entry.is_file(follow_symlinks=False) or (
+                        entry.is_symlink() and not entry.is_dir()
+                    ):
+                        found = entry.stat(follow_symlinks=False)
+                        now[entry.name] = stamp_of(found)
+                        # No other time will do: anybody may set that of the last change.
+                        if since is not None and found.st_ctime_ns > since:
+                            young.add(entry.name)
+                except OSError:
+                    continue  # it is gone again
+        return now, young
+
+    def _cannot_read(self, folder: str, problem: OSError, since: int | None) -> None:
+        """What is known stays known, unless the folder is no more."""
+        if problem.errno in _GONE:
+            self._drop(folder)
+        elif problem.errno not in _LASTING:
+            self.unsure[folder] = since
+
+    def _vanished(self, entries: dict[str, int], folder: str, name: str) -> None:
+        path, before = os.path.join(folder, name), entries[name]
+        if before == _READ:
+            self._drop(path)
+        elif before >= 0:
+            self._tell(path, DELETED)
+        del entries[name]
+
+    def _drop(self, folder: str, *, silently: bool = False) -> None:
+        """A folder is gone with everything in it, or with `silently` nobody asks for it now."""
+        folders = [folder]
+        while folders:
+            here = folders.pop()
+            self.due.pop(here, None)
+            self.unsure.pop(here, None)
+            self._unwatch(here)
+            entries = self.folders.get(here, {})
+            for name, state in entries.items():
+                path = os.path.join(here, name)
+                if state == _READ and not (silently and path in self.tops):
+                    folders.append(path)
+                elif state >= 0 and not silently:
+                    self._tell(path, DELETED)
+            self.folders.pop(here, None)
+
+    def _tell(self, path: str, kind: int) -> None:
+        self.events.append(FileEvent(path, kind))
+
+
+#: What two events of one file amount to, None where it is nothing. Others cannot follow each other.
+AFTER: dict[tuple[int, int], int | None] = {
+    (CREATED, CHANGED): CREATED,
+    (CREATED, DELETED): None,
+    (CHANGED, CHANGED): CHANGED,
+    (CHANGED, DELETED): DELETED,
+    (DELETED, CREATED): CHANGED,
+    # After an interrupt an event may have been noted twice.
+    (CREATED, CREATED): CREATED,
+    (DELETED, DELETED): DELETED,
+    (CHANGED, CREATED): CHANGED,
+    (DELETED, CHANGED): CHANGED,
+}
+
+
+def merged(events: Iterable[FileEvent]) -> list[FileEvent]:
+    """One event at most for each file, in the order in which the files come up first."""
+    kinds: dict[str, int | None] = {}
+    for event in events:
+        before = kinds.get(event.path)
+        kinds[event.path] = event.kind if before is None else AFTER[before, event.kind]
+    return [FileEvent(path, kind) for path, kind in kinds.items() if kind is not None]

@@ -1,0 +1,311 @@
+"""One thread that watches folders, and the way to have it caught up at once.
+
+The thread sleeps until a notifier hints at something, waits a moment for more of the same, lets the
+snapshot compare, and announces what has really happened. `catch_up` does the same without the
+moment, in the thread of the caller: with a notifier that is exact, everything that had happened
+before the call is announced when it returns. So a question can be asked right after another process
+has written a file.
+
+Door and turn. Whoever compares or announces has the turn, so events are announced in the order in
+which they were found. The thread gives the turn away and takes it again many times while it reads
+folders for the first time; callers hold the door while they wait for it, and the thread lets those
+at the door go first.
+
+Before the first reading is over `catch_up` does not wait for it: the servers that it is for have
+only just begun to read the same folders. Changes that come meanwhile are announced when the
+reading gets to them; only of a deletion in a folder that was not read yet nobody can know.
+"""
+
+from __future__ import annotations
+
+import collections
+import logging
+import os
+import threading
+import time
+from collections.abc import Callable, Iterable
+
+from lspkit.protocol.watched import CREATED, DELETED, FileEvent
+from lspkit.runtime.waiting import Waiter
+from lspkit.runtime.watch.lookout import Lookout
+from lspkit.runtime.watch.notifier import Notifier, best_notifier
+from lspkit.runtime.watch.snapshot import is_excluded, merged
+
+log = logging.getLogger("lspkit.runtime")
+
+#: Seconds without a hint after which what there is gets announced.
+SETTLE = 0.02
+#: The same if hints keep coming, since the first.
+LONGEST = 0.12
+#: Seconds that the first reading keeps the turn.
+SLICE = 0.005
+
+# What the thread is to do, and who waits for the reading that it causes.
+_Order = tuple[Callable[[Lookout], None], Waiter | None]
+
+
+class Watcher:
+    """Watches a folder and tells of files that were created, changed and deleted in it.
+
+    `on_events` is called by one thread at a time, with one event at most for each file. It is best
+    quick: a question may be waiting for it.
+    """
+
+    def __init__(
+        self,
+        root: str,
+        on_events: Callable[[list[FileEvent]], None],
+        *,
+        excluded: Callable[[str], bool] = is_excluded,
+        notifier: Callable[[], Notifier] = best_notifier,
+    ) -> None:
+        self._on_events = on_events
+        self._excluded = excluded
+        self._make_notifier = notifier
+        #: What is wrong, in words for the user; empty if nothing is.
+        self.warning = ""
+        #: Taken in this order. They guard the three fields below, and what is in the first.
+        self._door, self._turn = threading.RLock(), threading.RLock()
+        self._lookout: Lookout | None = None
+        self._thread: threading.Thread | None = None
+        # The thread that is in `on_events`.
+        self._announcer = 0
+
+        self._stop = threading.Event()
+        # Adding and taking are single steps.
+        self._orders: collections.deque[_Order] = collections.deque()
+        # The thread's alone: told when nothing is due any more.
+        self._readers: list[Waiter] = []
+        #: Complete once the root was read for the first time.
+        self.ready = self.also(root)
+        with self._door:
+            self._start()
+
+    def __repr__(self) -> str:
+        state = "closed" if self._stop.is_set() else "ready" if self.is_ready else "reading"
+        return f"<Watcher {state}, {self.watches} watches>"
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether everything that was asked for has been read."""
+        lookout = self._lookout
+        return lookout is not None and not self._orders and not lookout.snapshot.due
+
+    @property
+    def watches(self) -> int:
+        """How many folders the system watches for us."""
+        lookout = self._lookout
+        return 0 if lookout is None else lookout.notifier.watches
+
+    @property
+    def files(self) -> int:
+        """How many files are known."""
+        if self._stop.is_set():
+            return 0
+        with self._door, self._turn:
+            return 0 if self._lookout is None else self._lookout.snapshot.files
+
+    def also(self, folder: str, *, deep: bool = True) -> Waiter:
+        """Watch another folder, too, also an excluded one; complete once it was read.
+
+        Without `deep` only the files that lie directly in it are of interest.
+        """
+        folder, since, waiter = os.path.abspath(folder), time.time_ns(), Waiter()
+        if self._stop.is_set():
+            waiter.complete()
+            return waiter
+        self._order(lambda lookout: lookout.snapshot.add(folder, deep=deep, since=since), waiter)
+        return waiter
+
+    def forget(self, folder: str) -> None:
+        """No longer watch a folder that was asked for, unless it lies in another such."""
+        folder = os.path.abspath(folder)
+        self._order(lambda lookout: lookout.snapshot.remove(folder))
+
+    def reconsider(self) -> None:
+        """`excluded` may answer otherwise by now: watch those that it excludes no more."""
+        self._order(lambda lookout: lookout.snapshot.reconsider())
+
+    def catch_up(self) -> None:
+        """Announce, before this returns, what has happened up to now.
+
+        That is exact with inotify. Without it everything is looked at, if that is cheap or was
+        not done lately.
+        """
+        if self._stop.is_set():
+            return
+        with self._door, self._turn:
+            if self._thread is None:
+                self._start()
+            lookout = self._lookout
+            if lookout is None:
+                return
+            lookout.look_now()
+            self._announce(lookout)
+            if lookout.snapshot.due:
+                lookout.notifier.wake()
+
+    def note(self, paths: Iterable[str]) -> list[FileEvent]:
+        """The caller has just changed these paths: its events, which are not announced.
+
+        A path that was announced before this call has no event any more. A path that nobody
+        watches has one in any case.
+        """
+        own = [os.path.abspath(path) for path in paths]
+        if self._stop.is_set():
+            return []
+        with self._door, self._turn:
+            lookout = self._lookout
+            if lookout is None:
+                return [event for path in own for event in _unseen(path)]
+            lookout.collect()
+            lookout.look()
+            snapshot = lookout.snapshot
+            for path in own:
+                if not snapshot.look(path):
+                    snapshot.events += _unseen(path)
+            mine, snapshot.events = _parted(merged(snapshot.events), own)
+            self._announce(lookout)
+            if snapshot.due:
+                lookout.notifier.wake()
+        return mine
+
+    def close(self) -> None:
+        """End it. May be called again, and from `on_events`."""
+        self._stop.set()
+        self._wake()
+        thread = self._thread
+        if thread is None:
+            self._shut()
+        elif threading.get_ident() not in (thread.ident, self._announcer):
+            thread.join()
+
+    def drop_after_fork(self) -> None:
+        """In a forked child: it is the parent's. Takes no lock and waits for nobody."""
+        self._stop.set()
+        lookout, self._lookout = self._lookout, None
+        if lookout is not None:
+            lookout.notifier.drop_after_fork()
+
+    def _order(self, job: Callable[[Lookout], None], waiter: Waiter | None = None) -> None:
+        self._orders.append((job, waiter))
+        self._wake()
+
+    def _wake(self) -> None:
+        lookout = self._lookout
+        if lookout is not None:
+            lookout.notifier.wake()
+
+    def _start(self) -> None:
+        self._thread = threading.Thread(target=self._run, name="lspkit-watcher", daemon=True)
+        self.warning = ""
+        try:
+            self._thread.start()
+        except RuntimeError as problem:
+            # The next question tries again.
+            self._thread = None
+            self.warning = f"files cannot be watched, and changes by others go unseen: {problem}"
+            self._tell_readers()
+
+    def _run(self) -> None:
+        try:
+            lookout = Lookout(self._make_notifier, self._excluded)
+            with self._door, self._turn:
+                self._lookout = lookout
+            while not self._stop.is_set():
+                self._go_on(lookout)
+        except Exception:
+            log.exception("the file watcher of lspkit failed")
+            self.warning = "the file watcher has failed, and changes by others go unseen"
+        finally:
+            self._shut()
+
+    def _go_on(self, lookout: Lookout) -> None:
+        if self._orders:
+            with self._door, self._turn:
+                job, waiter = self._orders.popleft()
+                job(lookout)
+            self._readers += [waiter] if waiter is not None else []
+        elif lookout.limit:
+            with self._door, self._turn:
+                self.warning = lookout.give_up_watches()
+                self._announce(lookout)
+        elif lookout.snapshot.due:
+            with self._door:
+                pass  # those who stand at the door go first
+            with self._turn:
+                lookout.read_some(SLICE)
+            self.catch_up()
+        else:
+            self._tell_readers(pending=False)
+            self._wait(lookout)
+
+    def _wait(self, lookout: Lookout) -> None:
+        """Sleep until there is something, and until there is no more of it for a moment."""
+        lookout.wait()
+        until = time.monotonic() + LONGEST
+        with self._door, self._turn:
+            more = lookout.collect()
+        while more and time.monotonic() < until and not self._stop.wait(SETTLE):
+            with self._door, self._turn:
+                more = lookout.collect()
+        with self._door, self._turn:
+            lookout.look_by_the_clock()
+            lookout.look()
+            self._announce(lookout)
+
+    def _announce(self, lookout: Lookout) -> None:
+        """Hand over the events. With the turn, so that nobody's come between."""
+        snapshot = lookout.snapshot
+        if not snapshot.events:
+            return
+        events: list[FileEvent] = []
+        announcer, self._announcer = self._announcer, threading.get_ident()
+        try:
+            events, snapshot.events = snapshot.events, []
+            if told := merged(events):
+                self._on_events(told)
+        except Exception:
+            log.exception("what was to hear about changed files failed")
+        except BaseException:
+            # An interrupt: it is not known who has heard of it.
+            snapshot.events[:0] = events
+            raise
+        finally:
+            self._announcer = announcer
+
+    def _shut(self) -> None:
+        self._stop.set()
+        with self._door, self._turn:
+            lookout, self._lookout = self._lookout, None
+            if lookout is not None:
+                lookout.notifier.close()
+        self._tell_readers()
+
+    def _tell_readers(self, *, pending: bool = True) -> None:
+        """Everything was read; with `pending`, nothing more will be."""
+        readers, self._readers = self._readers, []
+        if pending:
+            readers += [waiter for _, waiter in list(self._orders) if waiter is not None]
+        for reader in readers:
+            reader.complete()
+
+
+def _unseen(path: str) -> list[FileEvent]:
+    """What to say of a path that is not watched, and was changed by ourselves.
+
+    Whether it is new is not known. A server that hears of a new file reads an old one, too.
+    """
+    if os.path.isdir(path):
+        return []
+    return [FileEvent(path, CREATED if os.path.lexists(path) else DELETED)]
+
+
+def _parted(events: list[FileEvent], paths: list[str]) -> tuple[list[FileEvent], list[FileEvent]]:
+    """The events at or below some paths, and the others."""
+    names, below = set(paths), tuple(os.path.join(path, "") for path in paths)
+    parts: tuple[list[FileEvent], list[FileEvent]] = ([], [])
+    for event in events:
+        is_theirs = event.path in names or event.path.startswith(below)
+        parts[0 if is_theirs else 1].append(event)
+    return parts

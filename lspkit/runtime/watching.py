@@ -1,0 +1,124 @@
+"""Servers and the disk: whoever asked to be told about files is told, once, and in time.
+
+A watcher (`watch/`) runs for a root while a server of that root does. What it sees goes to every
+server that has registered for it, as one notification; documents that are open there are brought up
+to date. Whoever needs to know that nothing is on its way calls `catch_up` first.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Iterable
+
+from lspkit.edits.paths import is_inside
+from lspkit.errors import LspkitError
+from lspkit.protocol.uris import path_to_uri
+from lspkit.protocol.watched import DELETED, FileEvent
+from lspkit.runtime.files import Files
+from lspkit.runtime.server import Server
+from lspkit.runtime.watch import Watchers
+
+
+class Watching:
+    """What connects the servers of a pool to the disk."""
+
+    def __init__(self, servers: Callable[[], list[Server]], files: Files) -> None:
+        self._servers = servers
+        self._files = files
+        self._watchers = Watchers(self.announce)
+        #: Guards `_held`.
+        self._lock = threading.Lock()
+        #: Servers whose roots are watched, by identity.
+        self._held: dict[int, Server] = {}
+
+    def begin(self, server: Server) -> None:
+        """A server has come up: watch its root."""
+        with self._lock:
+            if id(server) in self._held:
+                return
+            self._held[id(server)] = server
+        self._watchers.hold(server.root)
+        self.registered(server)
+
+    def registered(self, server: Server) -> None:
+        """A server wants to hear of more: also folders outside its root, or left out there."""
+        if id(server) not in self._held:
+            return
+        for folder in server.watched.bases():
+            if not is_inside(folder, server.root) or server.watched.names(folder):
+                self._watchers.also(server.root, folder)
+
+    def end(self, server: Server) -> None:
+        """A server is gone."""
+        with self._lock:
+            held = self._held.pop(id(server), None)
+        if held is not None:
+            self._watchers.release(server.root)
+
+    def catch_up(self) -> None:
+        """When this returns, the servers have been told of everything up to now."""
+        if self._held:
+            self._watchers.catch_up()
+
+    def changed_by_us(self, events: Iterable[FileEvent]) -> None:
+        """lspkit itself has changed these files: told at once, and not again by the watcher."""
+        events = list(events)
+        if self._held:
+            self._watchers.note([event.path for event in events])
+        self.announce(events)
+
+    def announce(self, events: list[FileEvent]) -> None:
+        """Tell every server what concerns it. Called by the watcher's thread, too."""
+        for server in self._servers():
+            if server.is_ready:
+                self._tell(server, events)
+
+    def _tell(self, server: Server, events: list[FileEvent]) -> None:
+        wanted = [one for one in events if server.watched.wanted(one.path, one.kind)]
+        changes = [{"uri": path_to_uri(one.path), "type": one.kind} for one in wanted]
+        try:
+            if changes or any(_concerns(server, one.path) for one in events):
+                server.notes_of_files(changes)
+            for event in events:
+                self._bring_up_to_date(server, event)
+        except LspkitError:
+            return  # it has just ended; the next one reads the disk itself
+
+    def _bring_up_to_date(self, server: Server, event: FileEvent) -> None:
+        uri = path_to_uri(event.path)
+        with server.lock:
+            document = server.documents.get(uri)
+            if document is None or document.stamp is None:
+                return  # not open, or with a text of a caller's own
+        file = self._files.again(uri)
+        try:
+            if file is None or file.stamp is None:
+                if event.kind == DELETED:
+                    server.forget(uri)
+            elif file.stamp != document.stamp:
+                server.sync(file, None)
+        except LspkitError:
+            return  # no text any more; whoever asks about it is told
+
+    def warnings(self) -> list[str]:
+        """What is wrong with watching, in words."""
+        return self._watchers.warnings()
+
+    def close(self) -> None:
+        """Watch nothing any more."""
+        self._watchers.close()
+
+    def drop_after_fork(self) -> None:
+        """In a forked child: let go."""
+        self._lock = threading.Lock()
+        self._held = {}
+        self._watchers.drop_after_fork()
+
+
+def _concerns(server: Server, path: str) -> bool:
+    """Whether a server that has not asked for a file may have read it all the same."""
+    if not is_inside(path, server.root):
+        return False
+    definition, name = server.choice.definition, os.path.basename(path)
+    return definition.language_of(name) is not None or name in definition.markers

@@ -1,0 +1,76 @@
+"""Findings about a whole project, from servers that tell them in one answer."""
+
+from __future__ import annotations
+
+import time
+
+import msgspec
+
+from lspkit.errors import Cancelled
+from lspkit.operations import Examined
+from lspkit.protocol.documents import View
+from lspkit.protocol.shapes import read_pieces, read_report
+from lspkit.protocol.text import Text
+from lspkit.runtime.asking import OWN_FAULTS, Asking
+from lspkit.runtime.server import Server
+from lspkit.runtime.waiting import Call, Steps
+
+METHOD = "workspace/diagnostic"
+
+
+class _Entry(msgspec.Struct, frozen=True):
+    uri: str
+    version: int | None = None
+
+
+class _Answer(msgspec.Struct, frozen=True):
+    items: msgspec.Raw = msgspec.Raw(b"[]")
+
+
+class WholeProject:
+    """How the engine asks about a project. Holds no state of its own."""
+
+    def __init__(self, asking: Asking) -> None:
+        self._asking = asking
+
+    def can(self, server: Server) -> bool:
+        """Whether the server offers it, from the start or by a registration."""
+        if not server.choice.definition.tells_whole_project:
+            return False
+        capabilities = server.session.capabilities
+        offers = [
+            capabilities.static.get("diagnosticProvider"),
+            *capabilities.options("textDocument/diagnostic"),
+        ]
+        return any(isinstance(one, dict) and one.get("workspaceDiagnostics") for one in offers)
+
+    def ask(self, server: Server, call: Call) -> Steps[dict[str, Examined]]:
+        """The findings of all files that it has something to say about."""
+        began = time.monotonic()
+        until = call.deadline
+        if until == float("inf"):
+            until = began + self._asking.request_timeout(server)
+        try:
+            reply = yield from self._asking.asked_whole(
+                server, METHOD, {"previousResultIds": []}, until
+            )
+            return self._read(server, reply.result, time.monotonic() - began)
+        except (*OWN_FAULTS, Cancelled) as problem:
+            took = time.monotonic() - began
+            return {"": Examined(server.id, None, (), "none", took, False, problem.message)}
+
+    def _read(self, server: Server, raw: bytes, took: float) -> dict[str, Examined]:
+        found: dict[str, Examined] = {}
+        try:
+            pieces = read_pieces(bytes(msgspec.json.decode(raw, type=_Answer).items))
+            for piece in pieces:
+                entry = msgspec.json.decode(piece, type=_Entry)
+                report = read_report(piece)
+                if report is None or report.kind != "full":
+                    continue
+                view = View(entry.uri, Text(""), entry.version or 0, server.session.encoding)
+                found[entry.uri] = Examined(server.id, view, (bytes(report.items),), "pull", took)
+        except (msgspec.DecodeError, UnicodeError, RecursionError):
+            reason = f"{server.id} answered {METHOD} with something that is no report"
+            return {"": Examined(server.id, None, (), "none", took, False, reason)}
+        return found

@@ -1,0 +1,62 @@
+"""What a workspace changes: files on disk, and what its servers see in their place."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterator, Mapping
+
+import lspkit.operations as ops
+from lspkit.diagnostics.report import Report
+from lspkit.runtime.seam import Engine, Limits
+from lspkit.runtime.waiting import CancelLike
+from lspkit.workspace.questions import PathLike
+
+#: Seconds that `check` waits, unless its caller says otherwise.
+CHECK_TIMEOUT = 60.0
+
+
+class Changes:
+    """What every workspace can do to its files. The servers hear of it before it returns."""
+
+    _engine: Engine
+
+    def write(
+        self,
+        path: PathLike,
+        text: str,
+        *,
+        timeout: float | None = CHECK_TIMEOUT,
+        cancel: CancelLike | None = None,
+    ) -> Report:
+        """Give a file this text, in UTF-8, and check it. Missing folders are made.
+
+        The file is replaced in one step and keeps its mode; a byte order mark stays.
+        """
+        request = ops.Write(path=os.fspath(path), text=text)
+        return self._engine.run(request, Limits(timeout, cancel))
+
+    def delete(self, path: PathLike) -> None:
+        """Delete a file."""
+        self._engine.run(ops.Delete(path=os.fspath(path)), Limits())
+
+    def move(self, old: PathLike, new: PathLike) -> None:
+        """Give a file another place; nothing that is there is overwritten."""
+        request = ops.Move(path=os.fspath(old), new_path=os.fspath(new))
+        self._engine.run(request, Limits())
+
+    @contextlib.contextmanager
+    def overlay(self, texts: Mapping[PathLike, str]) -> Iterator[None]:
+        """Let the servers see these texts in place of the files, until the block ends.
+
+            with ws.overlay({"src/app.py": draft}):
+                ws.check("src/main.py")
+
+        A file need not exist. Overlays may be nested; the inner one is seen.
+        """
+        shown = {os.fspath(path): text for path, text in texts.items()}
+        number = self._engine.run(ops.ShowTexts(texts=shown), Limits())
+        try:
+            yield
+        finally:
+            self._engine.run(ops.ShowDisk(number=number), Limits())

@@ -1,0 +1,188 @@
+"""`Workspace`: the face of the library. Its questions about code are in `questions.py`, what it
+changes is in `changes.py`.
+
+Each method builds a request and hands it to the engine; that is all it does. What a request means
+is in `operations/`, how it is carried out in `runtime/`.
+"""
+
+from __future__ import annotations
+
+import copy
+import functools
+import os
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar, Unpack
+
+import lspkit.operations as ops
+from lspkit.config import Config, read_config
+from lspkit.diagnostics.report import Report
+from lspkit.errors import LspkitError
+from lspkit.runtime.engine import LocalEngine
+from lspkit.runtime.seam import Engine, Limits, Patience, Submitting
+from lspkit.runtime.waiting import CancelLike
+from lspkit.servers.status import Snapshot, status_text
+from lspkit.types import Diagnostic
+from lspkit.version import VERSION
+from lspkit.workspace.changes import CHECK_TIMEOUT, Changes
+from lspkit.workspace.questions import PathLike, Questions
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+class Workspace(Questions, Changes):
+    """A folder whose code can be asked about.
+
+    Language servers start when a question needs them, are kept in step with the files on disk, and
+    end with the workspace. Every method may be called from any number of threads.
+
+        with lspkit.Workspace("path/to/project") as ws:
+            for place in ws.definition("src/app.py", 12, 8):
+                print(place)
+
+    Lines and columns count from 1; a column counts characters. Instead of a line and a column, a
+    `symbol=` may be given: `"Parser.feed"` anywhere in the file, or a line and a word on it.
+    `text=` stands for the content of the file in that one call. `timeout=` (seconds) and `cancel=`
+    (a `lspkit.Cancel`) end a call early, also its wait for a server to start.
+    """
+
+    def __init__(
+        self,
+        root: PathLike = ".",
+        *,
+        config: Config | Mapping[str, Any] | PathLike | None = None,
+        trusted: bool | None = None,
+    ) -> None:
+        read = functools.partial(read_config, config)
+        self._engine: Engine = LocalEngine(os.fspath(root), read, VERSION)
+        #: The folder, links followed.
+        self.root = Path(os.path.realpath(root))
+        #: Whether the embedding program vouches for the folder; None leaves it to the policy.
+        self.trusted = trusted
+
+    def __enter__(self) -> Workspace:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<Workspace {self.root}>"
+
+    def close(self) -> None:
+        """End all servers of this workspace. Safe to call twice, and from any thread."""
+        self._engine.close()
+
+    # Whether it is in order
+
+    def check(
+        self,
+        path: PathLike,
+        text: str | None = None,
+        *,
+        scope: Literal["file", "project"] = "file",
+        timeout: float | None = CHECK_TIMEOUT,
+        cancel: CancelLike | None = None,
+    ) -> Report:
+        """Fresh diagnostics for the file as it is now, or as `text` has it.
+
+        The report's verdict is `CLEAN` only if every server has proven that it has looked at this
+        very text. When the time is up, the report says what is known by then, and who is missing.
+        With `scope="project"` it also says how the other files are after whatever was done to this
+        one: `report.other_files`, with how far that reaches and a verdict of its own.
+        """
+        request = ops.Check(path=os.fspath(path), text=text, scope=scope)
+        return self._engine.run(request, Limits(timeout, cancel))
+
+    def check_all(
+        self,
+        paths: Iterable[PathLike],
+        *,
+        timeout: float | None = CHECK_TIMEOUT,
+        cancel: CancelLike | None = None,
+    ) -> dict[Path, Report]:
+        """The same for many files: all files and servers at the same time, under one deadline.
+
+        A file that no server can check has a report, too: its verdict is `UNKNOWN`.
+        """
+        # Whole paths, so that a file that cannot be found has its place among the others.
+        whole = tuple(os.path.join(self.root, os.fspath(path)) for path in paths)
+        request = ops.CheckAll(paths=whole)
+        return self._engine.run(request, Limits(timeout, cancel))
+
+    def diagnostics(self, path: PathLike | None = None) -> dict[Path, list[Diagnostic]]:
+        """What is known now, about a file or about all. Asks nothing and waits for nothing."""
+        where = None if path is None else os.fspath(path)
+        return self._engine.run(ops.Diagnostics(path=where), Limits())
+
+    def sync(self, path: PathLike, text: str | None = None) -> None:
+        """Tell the servers of the file about its text, and wait for nothing."""
+        self._engine.run(ops.Sync(path=os.fspath(path), text=text), Limits())
+
+    @property
+    def epoch(self) -> int:
+        """How many reports of diagnostics have come so far."""
+        return self._engine.run(ops.WaitForChange(after=-1), Limits())
+
+    def wait_for_change(
+        self, after: int, timeout: float | None = None, *, cancel: CancelLike | None = None
+    ) -> int:
+        """Wait for a report newer than the epoch `after`; returns the epoch then.
+
+        When the time is up, the epoch that is returned is not newer.
+        """
+        return self._engine.run(ops.WaitForChange(after=after), Limits(timeout, cancel))
+
+    # The servers themselves
+
+    def request(
+        self, path: PathLike, method: str, params: Any = None, **more: Unpack[Patience]
+    ) -> Any:
+        """Any request of the protocol, to the first server of the file: JSON values in and out."""
+        request = ops.RawRequest(path=os.fspath(path), method=method, params=params)
+        return self._engine.run(request, Limits(**more))
+
+    def status(self, root: PathLike | None = None) -> Snapshot:
+        """How all servers are. Never waits, and starts nothing."""
+        where = None if root is None else os.path.realpath(root)
+        return self._engine.run(ops.Status(root=where), Limits())
+
+    def status_text(self) -> str:
+        """The same as text."""
+        return status_text(self.status())
+
+    def reload(self) -> None:
+        """Read the configuration again. Servers that it changes restart; failures are forgotten."""
+        self._engine.run(ops.Reload(), Limits())
+
+    def submit(self, method: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
+        """Call one of this workspace's methods without waiting for it.
+
+            future = ws.submit(ws.definition, "src/app.py", 12, 8)
+            future.result()
+
+        No thread is held while the servers work.
+        """
+        if getattr(method, "__self__", None) is not self:
+            raise TypeError("submit takes a method of this workspace: ws.submit(ws.definition, …)")
+        view = copy.copy(self)
+        view._engine = Submitting(self._engine)
+        try:
+            bound: Any = getattr(view, method.__name__)
+            future: Future[T] = bound(*args, **kwargs)
+        except LspkitError as problem:
+            from concurrent.futures import Future  # here, to keep `import lspkit` quick
+
+            future = Future()
+            future.set_exception(problem)
+        return future
