@@ -4,8 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import msgspec
+
 from lspkit.diagnostics.render import render
 from lspkit.types import Diagnostic, Value, Verdict
+
+#: Ways of knowing that count as proof. `silence` is that of a server whose silence after a push was
+#: never wrong where it was tried; `quiet` that of any other, and no proof.
+PROOFS = frozenset({"pull", "version", "ordered", "progress", "silence"})
 
 
 class Evidence(Value, frozen=True):
@@ -14,7 +20,7 @@ class Evidence(Value, frozen=True):
     server: str
     #: The version of the document that it has spoken about, None if it has not.
     version: int | None
-    #: `pull`, `version`, `ordered`, `progress`, `quiet`, `none`, or `not applicable`.
+    #: One of `PROOFS`, `quiet`, `none`, or `not applicable`.
     how: str
     #: Seconds until it had.
     duration: float
@@ -27,7 +33,7 @@ class Evidence(Value, frozen=True):
     @property
     def proven(self) -> bool:
         """Whether its silence would mean that the file is clean."""
-        return self.applies and self.how != "none" and not self.reason
+        return self.how in PROOFS
 
     @property
     def applies(self) -> bool:
@@ -42,7 +48,7 @@ class OtherFiles(Value, frozen=True):
     coverage: str = "none"
     verdict: Verdict = Verdict.UNKNOWN
     #: Findings of any severity by path, in order; files without any are left out.
-    diagnostics: dict[str, list[Diagnostic]] = {}
+    diagnostics: dict[str, list[Diagnostic]] = msgspec.field(default_factory=dict)
 
 
 class Report(Value, frozen=True):
@@ -58,7 +64,7 @@ class Report(Value, frozen=True):
     #: The other files, where they were asked for (`scope="project"`).
     other_files: OtherFiles = OtherFiles()
     #: What servers that have not answered said before; not part of `diagnostics`.
-    known_before: list[Diagnostic] = []
+    known_before: list[Diagnostic] = msgspec.field(default_factory=list)
     #: Against the state before the edit; None at the first touch.
     introduced: list[Diagnostic] | None = None
     fixed: list[Diagnostic] | None = None

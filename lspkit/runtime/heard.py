@@ -26,6 +26,8 @@ class Heard:
         #: Since when it can be believed; None if it cannot be yet.
         self.ready: settle.Ready | None = None
         self._work: collections.deque[settle.Event] = collections.deque(maxlen=REMEMBERED)
+        #: Whether its pushes carry no versions, where its definition does not tell.
+        self.versionless = False
         #: Why its findings about a file are worth nothing, by URI.
         self._doubtful: dict[str, str] = {}
 

@@ -32,6 +32,7 @@ from lspkit.runtime.workers import Workers
 from lspkit.servers import Choice, choose, root_of
 from lspkit.servers.choosing import definitions
 from lspkit.servers.programs import search_folders, tools_folder
+from lspkit.servers.sidecars import commands
 
 log = logging.getLogger("lspkit.runtime")
 
@@ -110,8 +111,8 @@ class Pool:
             return [seat.server for seat in self._seats.values()]
 
     def seat(self, server: Server) -> Seat:
-        """What is kept about a server."""
-        return self._seats[server.id, server.root]
+        """What is kept about a server; of one that has left, nothing."""
+        return self._seats.get((server.id, server.root)) or Seat(server, 0.0)
 
     # Which servers
 
@@ -229,6 +230,10 @@ class Pool:
     def _ready(self, server: Server) -> None:
         """A server has come up. Called by its reader."""
         self.watching.begin(server)
+        folders = search_folders(self._files.boundary.root)
+        choice = server.choice
+        beside = commands(choice.definition, choice.config, server.root, folders, trusted=True)
+        server.accompany(beside, restart_of(self.config.restart))
         if server.reopen:
             self._workers.do(lambda: self._reopen(server))
         if self.config.timing.idle_shutdown_ms:
@@ -283,7 +288,7 @@ class Pool:
 
     def succeeded(self, server: Server, seconds: float) -> None:
         """A request was answered: whatever was wrong is over."""
-        seat = self._seats[server.id, server.root]
+        seat = self.seat(server)
         seat.counts.answered(seconds)
         if seat.record.attempts:
             with self._lock:

@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from lspkit.diagnostics import settle, tsserver
-from lspkit.diagnostics.proof import ProofRule
+from lspkit.diagnostics.proof import How, ProofRule
 from lspkit.diagnostics.settle import Proven, Quiet, Target, Unknown
 from lspkit.diagnostics.store import is_empty
 from lspkit.errors import Cancelled, RequestFailed
@@ -72,10 +72,11 @@ class Proving:
 
     def prove(self, one: Subject, rule: ProofRule) -> Steps[Examined]:
         """The findings of one source, or why they are not known."""
-        server = one.server
+        server, unknown = one.server, rule.how is None
         if rule.how is None:
             offered = server.session.supports(PULL, key_of(server, one.file))
-            rule = msgspec.structs.replace(rule, how="pull" if offered else "version")
+            other: How = "quiet" if server.heard.versionless else "version"
+            rule = msgspec.structs.replace(rule, how="pull" if offered else other)
         if rule.how == "pull":
             return (yield from self._pulled(one, rule))
         if rule.how == "ordered":
@@ -83,7 +84,7 @@ class Proving:
             if rule.ask == "tsserver":
                 return (yield from self._from_tsserver(one, rule))
             return (yield from self._after_barrier(one, rule))
-        return (yield from self._awaited(one, rule))
+        return (yield from self._awaited(one, rule, unknown=unknown))
 
     # Asking
 
@@ -206,7 +207,7 @@ class Proving:
 
     # Waiting
 
-    def _awaited(self, one: Subject, rule: ProofRule) -> Steps[Examined]:
+    def _awaited(self, one: Subject, rule: ProofRule, *, unknown: bool) -> Steps[Examined]:
         server, definition = one.server, one.server.choice.definition
         ticket = server.sync(one.file, one.text)
         view, deadline = view_of(ticket), one.call.deadline
@@ -230,6 +231,12 @@ class Proving:
             if isinstance(decision, Unknown):
                 server.give_up_if_stuck(ticket, one.began, self._asking.request_timeout(server))
                 return one.failed(rule, decision.reason, late=True)
+            if decision.ask == "touch" and unknown and self._is_versionless(one):
+                # Nothing special is known about it, and it gives no versions.
+                server.heard.versionless = True
+                rule = msgspec.structs.replace(rule, how="quiet")
+                deadline = min(deadline, time.monotonic() + SILENCE)
+                continue
             if decision.ask and touches < TOUCHES:
                 touches += 1
                 if decision.ask == "save":
@@ -240,6 +247,10 @@ class Proving:
             outcome = yield (news, decision.until)
             if outcome is Outcome.CANCELLED:
                 raise Cancelled("the call was cancelled")
+
+    def _is_versionless(self, one: Subject) -> bool:
+        said = one.server.last_said(one.uri)
+        return said is not None and said.version is None
 
     def _spoken(
         self, one: Subject, rule: ProofRule, view: View, decision: Proven | Quiet
@@ -252,7 +263,7 @@ class Proving:
         if isinstance(decision, Quiet):
             reason = "it gives no version, so its silence proves nothing"
             return one.found(rule, view, lists, "quiet", reason)
-        return one.found(rule, view, lists, decision.how)
+        return one.found(rule, view, lists, "silence" if decision.how == "quiet" else decision.how)
 
     def _until(self, one: Subject) -> float:
         """A caller who sets no limit does not wait for ever for an answer."""

@@ -1,4 +1,4 @@
-"""When a server says that what it answered before is out of date, its documents are asked for again.
+"""When a server says that its answers are out of date, it is asked again for all open documents.
 
 That keeps `diagnostics()` true, which asks nothing itself. It is done in the background, when the
 server has been left alone for a moment, one document after the other; as soon as somebody asks the

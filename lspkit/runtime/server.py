@@ -13,32 +13,32 @@ import threading
 import time
 from collections.abc import Callable
 
-from lspkit.diagnostics import settle
-from lspkit.diagnostics.proof import ProofRule
-from lspkit.diagnostics.store import PUSHED, Said
 from lspkit.errors import LspkitError, RequestTimeout, ServerBroken
 from lspkit.protocol import events
-from lspkit.protocol.documents import Documents, View
+from lspkit.protocol.documents import Documents
 from lspkit.protocol.opening import Opening
 from lspkit.protocol.session import Session, State, params_of
 from lspkit.protocol.uris import path_to_uri
 from lspkit.protocol.watched import Watched
 from lspkit.runtime import endings
+from lspkit.runtime.backoff import Restart
 from lspkit.runtime.connection import CLOSED_OUTPUT, Connection
-from lspkit.runtime.conversation import Conversation, Lost, Ticket
+from lspkit.runtime.conversation import Lost, Ticket
 from lspkit.runtime.files import Files
-from lspkit.runtime.heard import Heard
+from lspkit.runtime.findings import Findings
 from lspkit.runtime.launch import LaunchError, launch
 from lspkit.runtime.processes import is_asleep
+from lspkit.runtime.sidecar import Sidecar, start_all, stop_all
 from lspkit.runtime.turns import News, Turns
 from lspkit.runtime.waiting import Waiter
 from lspkit.servers import Choice
 from lspkit.servers.readiness import Loading
+from lspkit.servers.sidecars import Commands
 
 log = logging.getLogger("lspkit.runtime")
 
 
-class Server(Conversation):
+class Server(Findings):
     """A server process and what it knows. `start` once, ask from any thread, `close` once."""
 
     def __init__(
@@ -66,28 +66,27 @@ class Server(Conversation):
             encodings=definition.encodings,
             experimental=definition.experimental,
         )
-        super().__init__(Session(opening), choice.language, files)
+        super().__init__(Session(opening), choice, files, on_change)
         self.choice = choice
         self.id = choice.id
         self.root = root
         self._initialize_timeout = initialize_timeout
-        self._on_change = on_change
         self._on_ready = on_ready
         self._on_gone = on_gone
         self._on_watch = on_watch
         self._on_refresh = on_refresh
         #: The files that it has asked to be told about.
         self.watched = Watched(root)
-        #: Its own folder for temporary files.
+        #: Its own folder for temporary files, and its environment.
         self._scratch = ""
+        self._environment: dict[str, str] = {}
+        #: Programs that run beside it, and why others do not.
+        self.sidecars: list[Sidecar] = []
+        self.sidecar_warnings: tuple[str, ...] = ()
         #: Whether its start is under way or over.
         self.begun = False
         #: URIs of documents to open again, after a restart.
         self.reopen: list[str] = []
-        #: What it has said so far. Guarded by the lock.
-        self.heard = Heard(definition)
-        #: Why it cannot be used (any more).
-        self.failure: LspkitError | None = None
         #: Whether lspkit is ending it.
         self.closing = False
         #: Rung when it has ended.
@@ -124,9 +123,9 @@ class Server(Conversation):
         deadline = time.monotonic() + self._initialize_timeout
         self._scratch = tempfile.mkdtemp(prefix="lspkit-")
         scratch = dict.fromkeys(("TMPDIR", "TEMP", "TMP"), self._scratch)
-        environment = {**os.environ, **scratch, **self.choice.config.env}
+        self._environment = {**os.environ, **scratch, **self.choice.config.env}
         try:
-            child = launch(argv, cwd=self.root, env=environment, scratch=self._scratch)
+            child = launch(argv, cwd=self.root, env=self._environment, scratch=self._scratch)
         except LaunchError as problem:
             self._sweep()
             self._fail(endings.useless(self.choice, problem.message))
@@ -152,9 +151,20 @@ class Server(Conversation):
 
     def close(self, timeout: float) -> None:
         """End its threads, its process tree, its descriptors and its temporary files."""
+        stop_all(self.sidecars)
         if self.connection is not None:
             self.connection.close(timeout)
         self._sweep()
+
+    def accompany(self, beside: Commands, restart: Restart) -> None:
+        """Start what runs beside it."""
+        self.sidecar_warnings = beside.warnings
+        if beside.commands and not self.closing:
+            self.sidecars = start_all(
+                beside.commands, self.root, self._environment, restart=restart
+            )
+            if self.closing:  # meanwhile
+                stop_all(self.sidecars)
 
     def _sweep(self) -> None:
         """Servers leave things in the folder for temporary files, so each has one of its own."""
@@ -232,67 +242,6 @@ class Server(Conversation):
         if reason and is_asleep(connection.child.pid):
             self._fail(endings.gone(self.id, reason, None, self._tail()))
 
-    def believe(self) -> None:
-        """It knows its project: what it says from now on counts."""
-        if self.heard.ready is None:
-            with self.lock:
-                self.heard.believe(time.monotonic())
-
-    def pulled(
-        self,
-        uri: str,
-        version: int | None,
-        items: bytes,
-        source: str = PUSHED,
-        result_id: str | None = None,
-    ) -> None:
-        """Keep what it answered about the text on disk."""
-        with self.lock:
-            now = time.monotonic()
-            self.heard.store.pulled(uri, version, items, now, source=source, result_id=result_id)
-        self._on_change()
-
-    def last_said(self, uri: str, source: str = PUSHED) -> Said | None:
-        """The newest report of one source about a file."""
-        with self.lock:
-            return self.heard.store.last(uri, source)
-
-    def doubt(self, uri: str) -> str:
-        """Why its findings about a file are worth nothing; empty if nothing speaks against them."""
-        with self.lock:
-            return self.heard.doubt(uri)
-
-    def known(self) -> list[Said]:
-        """What it has to say, but nothing about a text that is no longer there."""
-        with self.lock:
-            versions = {one.key.uri: one.version for one in self.documents}
-            return [
-                said
-                for said in self.heard.store.known()
-                if said.version is None or said.version >= versions.get(said.uri, 0)
-            ]
-
-    def is_first(self, view: View) -> bool:
-        """Whether it is the text that the document was opened with."""
-        with self.lock:
-            document = self.documents.get(view.uri)
-            return document is not None and document.opened == view.version
-
-    def facts(self, view: View, rule: ProofRule) -> list[settle.Event]:
-        """What has happened so far, as far as it concerns findings about this text."""
-        with self.lock:
-            events: list[settle.Event] = [self.written(view.uri, rule)]
-            if self._saved is not None:
-                events.append(self._saved)
-            events += self.heard.about(view.uri)
-            document, now = self.documents.get(view.uri), time.monotonic()
-            if document is None or document.version != view.version:
-                version = view.version + 1 if document is None else document.version
-                events.append(settle.Superseded(version=version, at=now))
-            if self.failure is not None:
-                events.append(settle.Gone(reason=self.failure.message, at=now))
-            return events
-
     # What the reader hands on
 
     def _on_event(self, event: events.Event) -> None:
@@ -308,11 +257,8 @@ class Server(Conversation):
                 message = f"{self.id} refused initialize: {event.message}"
                 self._fail(ServerBroken(message, server=self.id, stderr=self._tail()))
             case events.DiagnosticsPublished():
-                with self.lock:
-                    now = time.monotonic()
-                    self.heard.store.push(event.uri, event.version, event.items, now)
+                self.pushed(event.uri, event.version, event.items)
                 self.news.tell()
-                self._on_change()
             case events.ProgressBegan():
                 with self.lock:
                     self.heard.began(event.token, event.title, time.monotonic())
@@ -401,6 +347,9 @@ class Server(Conversation):
         self.lock = threading.Lock()
         self._settled, self.news, self.turns = News(), News(), Turns()
         self.closing = True
+        for sidecar in self.sidecars:
+            sidecar.drop_after_fork()
+        self.sidecars = []
         if self.connection is not None:
             self.connection.drop_after_fork()
             self.connection = None

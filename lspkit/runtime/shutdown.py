@@ -81,6 +81,9 @@ def stop(servers: Sequence[Server]) -> None:
     for server in servers:
         with server.lock:
             server.closing = True
+    for server in servers:
+        for sidecar in server.sidecars:
+            sidecar.tell()
     descents = [_Descent(server, bell) for server in servers]
     try:
         _descend(descents, bell)

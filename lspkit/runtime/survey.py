@@ -47,7 +47,8 @@ def take_status(files: Files, pool: Pool, root: str | None) -> Snapshot:
         _row(definition, config, folders, running.get(definition.id, []), pool)
         for definition in definitions(config)
     ]
-    return snapshot(rows, time.time())
+    beside = [warning for one in pool.servers() for warning in one.sidecar_warnings]
+    return snapshot(rows, time.time(), warnings=(*pool.watching.warnings(), *beside))
 
 
 def _row(
@@ -102,6 +103,7 @@ def _root(server: Server, pool: Pool) -> RootStatus:
         cpu_seconds=cpu,
         last_seen=seen,
         stderr=connection.stderr_tail() if connection is not None else "",
+        sidecars=tuple(one.status() for one in server.sidecars),
     )
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 import msgspec
 
+from lspkit.servers.sidecars import SidecarStatus
 from lspkit.types import Value
 
 
@@ -65,6 +66,8 @@ class RootStatus(Value, frozen=True):
     #: Seconds since it last said anything.
     last_seen: float | None = None
     stderr: str = ""
+    #: Programs that run beside it.
+    sidecars: tuple[SidecarStatus, ...] = ()
 
 
 class Row(Value, frozen=True):
@@ -150,6 +153,7 @@ def _root_lines(root: RootStatus) -> list[str]:
     pid = f", pid {root.pid}" if root.pid else ""
     lines = [f"{root.root}: {root.state.value}{pid}, {asked}"]
     lines += [f"busy with {work}" for work in root.busy_with]
+    lines += [f"beside it: {sidecar}" for sidecar in root.sidecars]
     if root.broken is not None:
         again = root.broken.retry_in
         when = "not before a reload" if again is None else f"next try in {again:.0f} s"

@@ -41,7 +41,7 @@ def test_dirty_by_anybody_clean_only_by_everybody(counted, ways, verdict):
 
 def report(*findings: Diagnostic, servers: list[Evidence], **more: object) -> Report:
     verdict = verdict_of(list(findings), servers)
-    return Report(Path("/a"), verdict, list(findings), {}, servers, 0.1, **more)
+    return Report(Path("/a"), verdict, list(findings), servers, 0.1, **more)
 
 
 def test_a_report_prints_the_findings_that_count():

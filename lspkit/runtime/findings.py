@@ -1,0 +1,99 @@
+"""What one server has found, and what is known about how fresh that is."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from lspkit.diagnostics import settle
+from lspkit.diagnostics.proof import ProofRule
+from lspkit.diagnostics.store import PUSHED, Said
+from lspkit.errors import LspkitError
+from lspkit.protocol.documents import View
+from lspkit.protocol.session import Session
+from lspkit.runtime.conversation import Conversation
+from lspkit.runtime.files import Files
+from lspkit.runtime.heard import Heard
+from lspkit.servers import Choice
+
+
+class Findings(Conversation):
+    """A conversation with a memory of what was found. `Server` adds its life."""
+
+    def __init__(
+        self, session: Session, choice: Choice, files: Files, on_change: Callable[[], None]
+    ) -> None:
+        super().__init__(session, choice.language, files)
+        self.choice = choice
+        self._on_change = on_change
+        #: What it has said so far. Guarded by the lock.
+        self.heard = Heard(choice.definition)
+        #: Why it cannot be used (any more).
+        self.failure: LspkitError | None = None
+
+    def pushed(self, uri: str, version: int | None, items: bytes) -> None:
+        """Keep what it said unasked."""
+        with self.lock:
+            self.heard.store.push(uri, version, items, time.monotonic())
+        self._on_change()
+
+    def believe(self) -> None:
+        """It knows its project: what it says from now on counts."""
+        if self.heard.ready is None:
+            with self.lock:
+                self.heard.believe(time.monotonic())
+
+    def pulled(
+        self,
+        uri: str,
+        version: int | None,
+        items: bytes,
+        source: str = PUSHED,
+        result_id: str | None = None,
+    ) -> None:
+        """Keep what it answered about the text on disk."""
+        with self.lock:
+            now = time.monotonic()
+            self.heard.store.pulled(uri, version, items, now, source=source, result_id=result_id)
+        self._on_change()
+
+    def last_said(self, uri: str, source: str = PUSHED) -> Said | None:
+        """The newest report of one source about a file."""
+        with self.lock:
+            return self.heard.store.last(uri, source)
+
+    def doubt(self, uri: str) -> str:
+        """Why its findings about a file are worth nothing; empty if nothing speaks against them."""
+        with self.lock:
+            return self.heard.doubt(uri)
+
+    def known(self) -> list[Said]:
+        """What it has to say, but nothing about a text that is no longer there."""
+        with self.lock:
+            versions = {one.key.uri: one.version for one in self.documents}
+            return [
+                said
+                for said in self.heard.store.known()
+                if said.version is None or said.version >= versions.get(said.uri, 0)
+            ]
+
+    def is_first(self, view: View) -> bool:
+        """Whether it is the text that the document was opened with."""
+        with self.lock:
+            document = self.documents.get(view.uri)
+            return document is not None and document.opened == view.version
+
+    def facts(self, view: View, rule: ProofRule) -> list[settle.Event]:
+        """What has happened so far, as far as it concerns findings about this text."""
+        with self.lock:
+            events: list[settle.Event] = [self.written(view.uri, rule)]
+            if self._saved is not None:
+                events.append(self._saved)
+            events += self.heard.about(view.uri)
+            document, now = self.documents.get(view.uri), time.monotonic()
+            if document is None or document.version != view.version:
+                version = view.version + 1 if document is None else document.version
+                events.append(settle.Superseded(version=version, at=now))
+            if self.failure is not None:
+                events.append(settle.Gone(reason=self.failure.message, at=now))
+            return events
