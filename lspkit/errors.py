@@ -49,10 +49,14 @@ class ConfigError(LspkitError):
     code = "ECONFIG"
     #: The file, or None for a mapping that was passed in.
     file: str | None = None
+    #: Counted from 1, None where it is not known. This and what follows is about the first fault.
+    line: int | None = None
     #: Where in the file: `lsp.pyright.command[0]`.
     place: str = ""
     #: What would have been right.
     expected: str = ""
+    #: All faults, each with `line`, `place`, `expected` and `found`.
+    faults: tuple[dict[str, Any], ...] = ()
 
 
 class PathError(LspkitError):
@@ -95,6 +99,8 @@ class ServerUnavailable(LspkitError):
     looked_for: str = ""
     #: The command that installs it.
     install: str = ""
+    #: The trust rule that holds it back: `untrusted` or `stale`.
+    rule: str = ""
 
 
 class ServerBroken(LspkitError):

@@ -22,7 +22,16 @@ def every(base: type[LspkitError] = LspkitError) -> list[type[LspkitError]]:
 #: code: its class, and a value for each field that the class has.
 FACTS: dict[str, tuple[type[LspkitError], dict[str, Any]]] = {
     "ELSPKIT": (LspkitError, {}),
-    "ECONFIG": (errors.ConfigError, {"file": "/p/lspkit.toml", "place": "lsp.a", "expected": "x"}),
+    "ECONFIG": (
+        errors.ConfigError,
+        {
+            "file": "/p/lsp.json",
+            "line": 3,
+            "place": "lsp.a",
+            "expected": "x",
+            "faults": ({"line": 3, "place": "lsp.a", "expected": "x", "found": "y"},),
+        },
+    ),
     **{
         code: (PathError, {"path": "../x", "resolved": "/x", "boundary": "/root"})
         for code in ("ENOENT", "EOUTSIDE", "EBINARY", "EEXCLUDED")

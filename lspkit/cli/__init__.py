@@ -61,6 +61,20 @@ def _parser() -> argparse.ArgumentParser:
         "--timeout", type=float, default=60.0, metavar="SECONDS", help="for all (default: 60)"
     )
     check.set_defaults(run=_check)
+    config = commands.add_parser(
+        "config",
+        help="what is configured, and by which file",
+        description="What is configured, and by which file. Exit status: 2 if a file is wrong.",
+    )
+    config.set_defaults(run=_config)
+    config.add_argument(
+        "what",
+        choices=["show", "schema", "path"],
+        help="every value; the JSON Schema of the files; where the files are",
+    )
+    config.add_argument("--root", default=".", metavar="DIR", help="the workspace")
+    config.add_argument("--origin", action="store_true", help="also who has said it")
+    config.add_argument("--json", action="store_true")
     return parser
 
 
@@ -68,3 +82,9 @@ def _check(arguments: argparse.Namespace) -> int:
     from lspkit.cli import check  # here, so that `--version` and `--help` stay quick
 
     return check.run(arguments)
+
+
+def _config(arguments: argparse.Namespace) -> int:
+    from lspkit.cli import config  # here, so that `--version` and `--help` stay quick
+
+    return config.run(arguments)

@@ -1,21 +1,30 @@
-"""Configuration: what a user may set, and how it is read."""
+"""Configuration: what a user may set, where it is found, and whose word counts."""
 
+from lspkit.config.merge import Layer, Origin, merged
 from lspkit.config.model import (
     Config,
     Diagnosing,
     Restarting,
     Security,
     ServerConfig,
+    ServerTiming,
     Timing,
 )
-from lspkit.config.reading import read_config
+from lspkit.config.places import ConfigWarning
+from lspkit.config.reading import Given, read_config
 
 __all__ = [
     "Config",
+    "ConfigWarning",
     "Diagnosing",
+    "Given",
+    "Layer",
+    "Origin",
     "Restarting",
     "Security",
     "ServerConfig",
+    "ServerTiming",
     "Timing",
+    "merged",
     "read_config",
 ]

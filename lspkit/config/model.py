@@ -1,4 +1,9 @@
-"""The shape of a configuration, with its defaults. Values only; `reading.py` fills them."""
+"""The shape of a configuration, with its defaults: values only.
+
+The types say what is allowed; `checking.py` holds values against them and `schema.py` draws the
+JSON Schema from them, so a limit stands here and nowhere else. The description of a type is what a
+person is told who got it wrong.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +14,37 @@ import msgspec
 
 from lspkit.protocol.text import Encoding
 
-Milliseconds = Annotated[int, msgspec.Meta(ge=1)]
+#: What the calls of the operating system take for a time in milliseconds: 24 days.
+LONGEST = 2**31 - 1
+
+Milliseconds = Annotated[
+    int, msgspec.Meta(ge=1, le=LONGEST, description="a whole number of milliseconds, at least 1")
+]
+MillisecondsOrZero = Annotated[
+    int, msgspec.Meta(ge=0, le=LONGEST, description="a whole number of milliseconds, 0 or more")
+]
+Count = Annotated[int, msgspec.Meta(ge=0, le=LONGEST, description="a whole number, 0 or more")]
+#: Of a command. The end of a word is told to the operating system by a NUL.
+Word = Annotated[str, msgspec.Meta(pattern=r"^[^\x00]+$", description="a word that is not empty")]
+_WORDS = msgspec.Meta(min_length=1, description="a list of words, none of them empty")
+Command = Annotated[list[Word], _WORDS]
+Extension = Annotated[
+    str, msgspec.Meta(pattern=r"^\.", description="an extension that begins with a dot")
+]
+VariableName = Annotated[
+    str, msgspec.Meta(pattern=r"^[^=\x00]+$", description="the name of an environment variable")
+]
+VariableValue = Annotated[
+    str, msgspec.Meta(pattern=r"^[^\x00]*$", description="a text without a NUL")
+]
+Factor = Annotated[float, msgspec.Meta(ge=1, le=1000, description="a number from 1 to 1000")]
+Part = Annotated[float, msgspec.Meta(ge=0, le=1, description="a number from 0 to 1")]
+
+SeverityName = Literal["error", "warning", "info", "hint"]
+#: What the host of a model is told to do when the model calls a tool.
+Permission = Literal["allow", "ask", "deny"]
+#: When a project's own configuration may name programs to run.
+ProjectConfigPolicy = Literal["trusted-only", "always", "never"]
 
 
 class Timing(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
@@ -24,33 +59,44 @@ class Timing(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=
     #: The same, at the first touch of a server that is starting.
     first_touch_timeout_ms: Milliseconds = 10_000
     #: How long a server must be quiet where silence is the only sign that it is done.
-    debounce_ms: Annotated[int, msgspec.Meta(ge=0)] = 150
+    debounce_ms: MillisecondsOrZero = 150
     #: A server that nobody asked for so long is stopped; 0 means never.
-    idle_shutdown_ms: Annotated[int, msgspec.Meta(ge=0)] = 0
+    idle_shutdown_ms: MillisecondsOrZero = 0
 
 
 class ServerTiming(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
     """What one server has differently."""
 
+    #: From its start to its answer to `initialize`.
     initialize_timeout_ms: Milliseconds | None = None
+    #: For one request, from the moment when it is ready.
     request_timeout_ms: Milliseconds | None = None
 
 
 class ServerConfig(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
     """What is said about one server; None stands for "nothing said"."""
 
-    command: list[str] | None = None
-    extensions: list[str] | None = None
+    #: Program and arguments. Giving it selects the server.
+    command: Command | None = None
+    #: Of the files that it is for, each with its dot.
+    extensions: list[Extension] | None = None
+    #: Names or globs of files that mark the root of a project.
     roots: list[str] | None = None
-    env: dict[str, str] = {}
+    #: Variables that its process has besides those of the user.
+    env: dict[VariableName, VariableValue] = {}
+    #: Sent as `initializationOptions`.
     initialization: Any = None
+    #: What it is answered when it asks for its configuration.
     settings: dict[str, Any] | None = None
+    #: By extension or name of a file: what the protocol calls its language.
     language_ids: dict[str, str] = {}
     #: Units of columns to offer, for a server that gets one of them wrong.
     position_encodings: tuple[Encoding, ...] | None = None
     #: Programs that run beside the server, in its root, for as long as it does.
-    watch: tuple[tuple[str, ...], ...] = ()
+    watch: tuple[Annotated[tuple[Word, ...], _WORDS], ...] = ()
+    #: Its own times.
     timing: ServerTiming = ServerTiming()
+    #: True: never; false: selects it.
     disabled: bool | None = None
 
     @property
@@ -60,17 +106,33 @@ class ServerConfig(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_f
 
 
 class Security(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
-    """What may be touched."""
+    """What may be touched, and whose word counts. Only the user's own file can say it."""
 
+    #: When what a project's configuration says about programs is followed.
+    project_config_policy: ProjectConfigPolicy = "trusted-only"
+    #: Folders, or globs of folders, whose projects are trusted with whatever they contain.
+    trusted_project_roots: tuple[str, ...] = ()
+    #: Whether paths outside of the workspace may be asked about.
     allow_external_paths: bool = False
+    #: Globs of paths that are never touched.
     exclude: tuple[str, ...] = ("**/node_modules/**", "**/.git/**")
 
 
 class Diagnosing(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
     """Which findings count, and how many are shown."""
 
-    include_severities: tuple[Literal["error", "warning", "info", "hint"], ...] = ("error",)
-    max_per_file: Annotated[int, msgspec.Meta(ge=0)] = 20
+    #: A finding of another severity is known, and does not count.
+    include_severities: tuple[SeverityName, ...] = ("error",)
+    #: Findings of one file in a summary.
+    max_per_file: Count = 20
+    #: Files in a summary besides those that were edited.
+    max_other_files: Count = 5
+    #: Lines of a whole summary.
+    max_total_lines: Count = 50
+    #: Bytes of a whole summary.
+    max_bytes: Count = 4096
+    #: Whether only findings are shown that an edit has brought.
+    new_only: bool = False
 
 
 class Restarting(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
@@ -78,11 +140,14 @@ class Restarting(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fie
 
     #: `never`: it stays broken until the configuration is read again.
     policy: Literal["backoff", "never"] = "backoff"
-    base_ms: int = 5_000
-    factor: float = 2
-    max_ms: int = 60_000
-    #: Each delay varies by this part of itself.
-    jitter: float = 0.2
+    #: Before the first new start.
+    base_ms: MillisecondsOrZero = 5_000
+    #: Each wait is so many times the one before.
+    factor: Factor = 2
+    #: No wait is longer.
+    max_ms: MillisecondsOrZero = 60_000
+    #: Each wait varies by this part of itself.
+    jitter: Part = 0.2
 
 
 class Config(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
@@ -90,10 +155,18 @@ class Config(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=
 
     #: By server id; `false` switches everything off.
     lsp: dict[str, ServerConfig] | bool = {}
+    #: Whether tools for navigation are offered to a model.
+    navigation_tools: bool = True
+    #: By name of a tool.
+    permissions: dict[str, Permission] = {}
+    #: How long to wait for what.
     timing: Timing = Timing()
-    security: Security = Security()
+    #: Which findings count, and how many are shown.
     diagnostics: Diagnosing = Diagnosing()
+    #: What happens after a server has failed.
     restart: Restarting = Restarting()
+    #: What may be touched. Not in a project's own file.
+    security: Security = Security()
 
     @property
     def enabled(self) -> bool:

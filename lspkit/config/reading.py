@@ -1,76 +1,98 @@
-"""From what a caller passes to a `Config`, or a `ConfigError` that names the place."""
+"""From what a caller passes, or a file holds, to what is said in the one form of `normal.py`.
+
+A mistake is a `ConfigError` with all the faults that were found. Defaults are not filled in here,
+except by `read_config`, which makes a `Config` of a single value without any layers.
+"""
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Mapping
-from typing import Any, TypeVar
+from typing import Any
 
 import msgspec
 
+from lspkit.config.files import Source, kind_of_file, read_source
+from lspkit.config.merge import in_order
 from lspkit.config.model import Config, ServerConfig
+from lspkit.config.normal import Style, normal
+from lspkit.config.places import ConfigWarning, Findings
 from lspkit.errors import ConfigError
 
-T = TypeVar("T")
+#: What a caller may pass in place of the files.
+Given = Config | Mapping[str, Any] | str | os.PathLike[str]
+
+#: All that can be set, with its defaults.
+BUILT_IN_VALUES: dict[str, Any] = msgspec.to_builtins(Config())
 
 
-def read_config(given: Config | Mapping[str, Any] | str | os.PathLike[str] | None) -> Config:
+class Said(msgspec.Struct, frozen=True):
+    """What one file or mapping says."""
+
+    values: dict[str, Any] = {}
+    warnings: tuple[ConfigWarning, ...] = ()
+    source: Source | None = None
+
+
+def read_config(given: Given | None) -> Config:
     """A `Config` as it is; a mapping, or the JSON file at a path, checked; None: the defaults."""
     if given is None:
         return Config()
+    return given if isinstance(given, Config) else config_of(read_given(given).values)
+
+
+def config_of(values: Mapping[str, Any]) -> Config:
+    """The configuration of what is said, with defaults for the rest."""
+    return msgspec.convert(in_order(values), Config)
+
+
+def read_given(given: Given) -> Said:
+    """What a caller has passed in."""
     if isinstance(given, Config):
-        return given
+        return Said(_unusual(given))
     if isinstance(given, Mapping):
-        return _checked(dict(given), None)
-    return _checked(_load(os.fspath(given)), os.fspath(given))
+        findings = Findings()
+        return _said(normal(given, findings, Style(own=True)), findings)
+    file = os.fspath(given)
+    source = read_source(file, kind_of_file(file))
+    if source is None and not os.path.lexists(file):
+        raise ConfigError(f"{file} cannot be read: there is no such file", file=file)
+    return understood(source)
 
 
-def _load(file: str) -> Any:
-    try:
-        with open(file, encoding="utf-8") as stream:
-            return json.load(stream)
-    except OSError as problem:
-        raise ConfigError(f"{file} cannot be read: {problem.strerror}", file=file) from None
-    except (ValueError, RecursionError) as problem:
-        raise ConfigError(f"{file} is not valid JSON: {problem}", file=file) from None
+def understood(source: Source | None) -> Said:
+    """What a file says. None, a file that is not there, says nothing."""
+    if source is None:
+        return Said()
+    findings = source.findings()
+    return _said(normal(source.value, findings, source.kind.style), findings, source)
 
 
-def _checked(values: Any, file: str | None) -> Config:
-    servers = values.get("lsp") if isinstance(values, dict) else None
+def _said(values: dict[str, Any], findings: Findings, source: Source | None = None) -> Said:
+    findings.raise_faults()
+    return Said(values, tuple(findings.warnings), source)
+
+
+def _unusual(config: Config) -> dict[str, Any]:
+    """What of a configuration is not as it would be without it, in the one form."""
+    values = msgspec.to_builtins(config)
+    servers = values.pop("lsp")
+    said = _difference(values, BUILT_IN_VALUES)
     if isinstance(servers, dict):
-        # One by one: msgspec does not say under which key it found a mistake.
-        read = {id: _convert(one, ServerConfig, file, f"lsp.{id}") for id, one in servers.items()}
-        values = {**values, "lsp": {}}
-        config = msgspec.structs.replace(_convert(values, Config, file, ""), lsp=read)
-    else:
-        config = _convert(values, Config, file, "")
-    _check_servers(config, file)
-    return config
+        usual = msgspec.to_builtins(ServerConfig())
+        said["lsp"] = {id: _difference(server, usual) for id, server in servers.items()}
+    elif not servers:
+        said["lsp"] = False
+    return said
 
 
-def _convert(values: Any, kind: type[T], file: str | None, above: str) -> T:
-    try:
-        return msgspec.convert(values, kind)
-    except msgspec.ValidationError as problem:
-        expected, _, place = str(problem).partition(" - at `$")
-        place = f"{above}{place.rstrip('`')}".lstrip(".")
-        where = f"{file or 'config'}{': ' + place if place else ''}"
-        raise ConfigError(
-            f"{where}: {expected}", file=file, place=place, expected=expected
-        ) from None
-
-
-def _check_servers(config: Config, file: str | None) -> None:
-    for id, server in config.lsp.items() if isinstance(config.lsp, dict) else ():
-        command = server.command
-        if command is not None and (not command or not all(w and "\0" not in w for w in command)):
-            _refuse(file, f"lsp.{id}.command", "a list of words, none of them empty")
-        for extension in server.extensions or ():
-            if not extension.startswith("."):
-                _refuse(file, f"lsp.{id}.extensions", "extensions that begin with a dot")
-
-
-def _refuse(file: str | None, place: str, expected: str) -> None:
-    where = f"{file or 'config'}: {place}"
-    raise ConfigError(f"{where}: expected {expected}", file=file, place=place, expected=expected)
+def _difference(values: dict[str, Any], usual: dict[str, Any]) -> dict[str, Any]:
+    made: dict[str, Any] = {}
+    for name, value in values.items():
+        if isinstance(value, dict) and isinstance(usual[name], dict) and usual[name]:
+            value = _difference(value, usual[name])
+            if value:
+                made[name] = value
+        elif value != usual[name]:
+            made[name] = value
+    return made

@@ -1,0 +1,163 @@
+"""What of a project's configuration names or shapes a program that will run. Pure.
+
+A project's layer is split in two: what applies in any case, and what only a trusted project may
+say. Blocked are a server's `command`, `args`, `env` and `watch` as a whole, and of its
+`initialization` and `settings` the keys of `execution_keys.py`. Such a key counts wherever it
+stands, since sections may be wrapped in others; written in one word with dots or as objects in
+objects; and in any spelling that differs only by case, `_` and `-`.
+
+Whether a project is trusted is decided in `trust.py`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import msgspec
+
+from lspkit.config.execution_keys import EXECUTION_KEYS
+from lspkit.config.places import Path, place_of
+
+__all__ = ["EXECUTION_KEYS", "Blocked", "digest", "gated", "gated_content"]
+
+#: Fields of a server that are blocked as a whole.
+BLOCKED_FIELDS = frozenset({"command", "args", "env", "watch"})
+#: Fields of a server that are looked through.
+SEARCHED_FIELDS = frozenset({"initialization", "initializationoptions", "settings"})
+#: What lies deeper is blocked unseen. No server has settings like that.
+MAX_DEPTH = 64
+
+_NOTHING: Any = object()
+_Keys = frozenset[tuple[str, ...]]
+
+
+class Blocked(msgspec.Struct, frozen=True):
+    """One thing that a project may not say before it is trusted."""
+
+    #: Its place, as in messages about mistakes: `lsp.pyright.settings.python.pythonPath`.
+    field: str
+
+
+def gated(
+    project: Mapping[str, Any], execution_keys: Mapping[str, tuple[str, ...]]
+) -> tuple[dict[str, Any], list[Blocked]]:
+    """A project's layer as if the blocked fields were not written, and which these are.
+
+    >>> gated({"lsp": {"x": {"command": ["run-me"], "extensions": [".x"]}}}, {})
+    ({'lsp': {'x': {'extensions': ['.x']}}}, [Blocked(field='lsp.x.command')])
+    """
+    kept, _, blocked = _parted(project, execution_keys)
+    return kept, blocked
+
+
+def gated_content(
+    project: Mapping[str, Any], execution_keys: Mapping[str, tuple[str, ...]]
+) -> dict[str, Any]:
+    """Only what `gated` leaves out, in the same form."""
+    return _parted(project, execution_keys)[1]
+
+
+def digest(project: Mapping[str, Any], execution_keys: Mapping[str, tuple[str, ...]]) -> str:
+    """A SHA-256 over what is blocked: the same for every order and layout of the file."""
+    content = gated_content(project, execution_keys)
+    text = json.dumps(content, sort_keys=True, separators=(",", ":"), default=_as_text)
+    return hashlib.sha256(text.encode("ascii")).hexdigest()
+
+
+def _as_text(value: object) -> str:
+    """TOML has dates and times."""
+    return f"{type(value).__name__} {value}"
+
+
+def _parted(
+    project: Mapping[str, Any], execution_keys: Mapping[str, tuple[str, ...]]
+) -> tuple[dict[str, Any], dict[str, Any], list[Blocked]]:
+    kept, blocked = dict(project), list[Blocked]()
+    servers = project.get("lsp")
+    if not isinstance(servers, Mapping):
+        return kept, {}, blocked
+    # An id that is not known may be another name of a server that is, or run its program.
+    every = {key for keys in execution_keys.values() for key in keys}
+    kept["lsp"], taken = {}, {}
+    for id, said in servers.items():
+        parting = _Parting(_folded_keys(execution_keys.get(id, every)), blocked)
+        mine, theirs = parting.server(said, ("lsp", id))
+        kept["lsp"][id] = mine
+        if theirs:
+            taken[id] = theirs
+    return kept, {"lsp": taken} if taken else {}, blocked
+
+
+def _folded_keys(keys: Iterable[str]) -> _Keys:
+    return frozenset(_segments(key) for key in keys)
+
+
+def _segments(key: str) -> tuple[str, ...]:
+    return tuple(key.casefold().replace("_", "").replace("-", "").split("."))
+
+
+class _Parting:
+    """Takes one server's fields apart, and notes the places of what is blocked."""
+
+    def __init__(self, keys: _Keys, blocked: list[Blocked]) -> None:
+        self._keys = keys
+        self._lengths = {len(key) for key in keys}
+        self._blocked = blocked
+
+    def server(self, said: Any, place: Path) -> tuple[Any, dict[str, Any]]:
+        if not isinstance(said, Mapping):
+            return said, {}
+        kept, taken = dict[str, Any](), dict[str, Any]()
+        for name, value in said.items():
+            folded = ".".join(_segments(name))
+            mine, theirs = value, _NOTHING
+            # Nothing said: the empty `env` of a template is no reason for a warning.
+            if folded in BLOCKED_FIELDS and value is not None and value != {}:
+                mine, theirs = self._block(value, (*place, name))
+            elif folded in SEARCHED_FIELDS:
+                mine, theirs = self._part(value, (), (*place, name))
+            _put(kept, name, mine)
+            _put(taken, name, theirs)
+        return kept, taken
+
+    def _block(self, value: Any, place: Path) -> tuple[Any, Any]:
+        self._blocked.append(Blocked(place_of(place)))
+        return _NOTHING, value
+
+    def _part(self, value: Any, above: tuple[str, ...], place: Path) -> tuple[Any, Any]:
+        """What is kept of a value and what is not; either may be nothing."""
+        if len(place) > MAX_DEPTH and isinstance(value, Mapping | list | tuple):
+            return self._block(value, place)
+        if isinstance(value, list | tuple):
+            # Lists replace one another whole, so one is blocked whole.
+            inside = _Parting(self._keys, [])
+            for number, one in enumerate(value):
+                if inside._part(one, above, (*place, number))[1] is not _NOTHING:
+                    return self._block(value, place)
+        if not isinstance(value, Mapping):
+            return value, _NOTHING
+        kept, taken = dict[str, Any](), dict[str, Any]()
+        for name, inner in value.items():
+            path = (*above, *_segments(name))
+            if self._leads(path):
+                mine, theirs = self._block(inner, (*place, name))
+            else:
+                mine, theirs = self._part(inner, path, (*place, name))
+            _put(kept, name, mine)
+            _put(taken, name, theirs)
+        return (_NOTHING if taken and not kept else kept), taken or _NOTHING
+
+    def _leads(self, path: tuple[str, ...]) -> bool:
+        return any(
+            path[start : start + length] in self._keys
+            for length in self._lengths
+            for start in range(len(path) - length + 1)
+        )
+
+
+def _put(into: dict[str, Any], name: str, value: Any) -> None:
+    if value is not _NOTHING:
+        into[name] = value

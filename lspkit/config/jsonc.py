@@ -1,0 +1,135 @@
+"""JSON as people write it: with comments, with a comma after the last item. And where things stand.
+
+What JSON does not have is overwritten with blanks, so that every character keeps its offset and a
+decoder's complaint names the true line. The values come from the standard decoder; lines are looked
+for only when something has to be said about one. Pure: texts in, values out.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+from lspkit.config.places import DEEPEST, Path
+
+#: A text, a comment, a mark, or any other word. The texts match possessively: no backtracking,
+#: however long a text is and whether or not it ends.
+_TOKEN = re.compile(
+    r"""
+      (?P<text>    "(?:[^"\\]++|\\.)*+"? )
+    | (?P<comment> //[^\n\r]*+ | /\*.*?(?:\*/|\Z) )
+    | (?P<mark>    [{}\[\],:] )
+    | (?P<word>    [^\s"{}\[\],:/]++ | / )
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+#: So far lines are counted: many times what anybody writes.
+MOST_TOKENS = 20_000
+
+_NOT_LINE_END = re.compile(r"[^\n\r]")
+
+
+class NotJson(ValueError):
+    """A text that is no JSON. `line` counts from 1."""
+
+    def __init__(self, message: str, line: int | None) -> None:
+        super().__init__(message)
+        self.line = line
+
+
+def decode(text: str) -> tuple[Any, bool]:
+    """The value of a text, and whether some key stands twice in the same object."""
+    doubled = False
+
+    def build(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        nonlocal doubled
+        made = dict(pairs)
+        doubled = doubled or len(made) < len(pairs)
+        return made
+
+    try:
+        value = json.loads(blanked(text), object_pairs_hook=build, parse_constant=_no_number)
+    except json.JSONDecodeError as problem:
+        raise NotJson(f"{problem.msg}, at column {problem.colno}", problem.lineno) from None
+    except RecursionError:
+        raise NotJson("it is nested too deeply", None) from None
+    except ValueError as problem:
+        raise NotJson(str(problem), None) from None
+    return value, doubled
+
+
+def _no_number(name: str) -> Any:
+    raise ValueError(f"{name} is no number of JSON")
+
+
+def blanked(text: str) -> str:
+    """The text without comments and last commas, and as long as it was."""
+    pieces: list[str] = []
+    done = 0
+    # The last comma, as long as nothing but blanks and comments has followed it.
+    comma: int | None = None
+    before = ""
+
+    def blank(start: int, end: int) -> None:
+        nonlocal done
+        pieces.append(text[done:start])
+        pieces.append(_NOT_LINE_END.sub(" ", text[start:end]))
+        done = end
+
+    held: list[tuple[int, int]] = []
+    for token in _TOKEN.finditer(text):
+        mark, comment = token["mark"], token["comment"]
+        # One that does not end stays, for the decoder to complain about.
+        if comment is not None and (comment[1] == "/" or comment[2:].endswith("*/")):
+            held.append(token.span())
+            continue
+        if mark in ("}", "]") and comma is not None:
+            held.append((comma, comma + 1))
+        for start, end in sorted(held):
+            blank(start, end)
+        held.clear()
+        # So does a comma with nothing before it.
+        comma = token.start() if mark == "," and before not in ("", ",", ":", "{", "[") else None
+        before = mark or "value"
+    for start, end in held:
+        blank(start, end)
+    return "".join([*pieces, text[done:]])
+
+
+def positions(text: str) -> tuple[dict[Path, int], list[Path]]:
+    """The line of every key and item of a text that `decode` accepts, and the keys that are double.
+
+    Of a double key the last one counts, as for the decoder. A text that is larger than any
+    configuration has no lines: nobody would read them, and they would cost more than the text.
+    """
+    lines: dict[Path, int] = {(): 1}
+    doubles: dict[Path, None] = {}
+    path: list[str | int] = []
+    expects_key = False
+    line, seen = 1, 0
+    for number, token in enumerate(_TOKEN.finditer(blanked(text))):
+        if number > MOST_TOKENS or len(path) > DEEPEST:
+            return {}, []
+        line += text.count("\n", seen, token.start())
+        seen, word = token.start(), token[0]
+        if word in ("}", "]"):
+            path.pop()
+        elif word == ":":
+            expects_key = False
+        elif word == ",":
+            last = path[-1]
+            expects_key = isinstance(last, str)
+            path[-1] = last if isinstance(last, str) else last + 1
+        elif expects_key:
+            path[-1] = json.loads(word)
+            if tuple(path) in lines:
+                doubles[tuple(path)] = None
+            lines[tuple(path)] = line
+        else:
+            # A value. That of a key stands where its key does.
+            lines.setdefault(tuple(path), line)
+            expects_key = word == "{"
+            if word in ("{", "["):
+                path.append("" if expects_key else 0)
+    return lines, list(doubles)

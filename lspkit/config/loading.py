@@ -1,0 +1,200 @@
+"""From a workspace's root to its configuration: find, read, check, gate, merge.
+
+The user's own file has to be right, or nothing starts. What is wrong with a project's file is told
+as a warning, and so is everything that is not followed. `project.py` knows how much of such a file
+counts, `merge.py` what becomes of several.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import re
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from lspkit.config.files import Source, global_file, kind_of_file, read_source
+from lspkit.config.merge import Layer, Origin, in_order, merge_layers, merged, origins_of
+from lspkit.config.model import Config, Security
+from lspkit.config.places import ConfigWarning, Fault, Path, error_of, nearest, place_of
+from lspkit.config.project import Project, expanded, held_back, read_project
+from lspkit.config.reading import BUILT_IN_VALUES, Given, Said, config_of, read_given, understood
+from lspkit.errors import ConfigError
+
+if TYPE_CHECKING:
+    from lspkit.config.trust import Standing
+
+
+class Loaded(msgspec.Struct, frozen=True, kw_only=True):
+    """A configuration, and where it comes from."""
+
+    config: Config
+    #: The same as plain values, defaults included.
+    values: dict[str, Any]
+    #: What was merged, in this order.
+    layers: tuple[Layer, ...]
+    #: The user's file, also if it is not there; None if a configuration was passed in.
+    global_file: str | None = None
+    #: The project's file, also if it could not be used; None if there is none.
+    used: str | None = None
+    #: The project's files that would have counted without it.
+    passed_over: tuple[str, ...] = ()
+    #: What the project's file says in full, also what is held back.
+    project: dict[str, Any] = {}
+    #: Whether the project's file had to be ignored as a whole.
+    ignored: bool = False
+    #: The places of what is held back.
+    held_back: tuple[str, ...] = ()
+    #: Whether the project is trusted, and why.
+    standing: Standing
+    warnings: tuple[ConfigWarning, ...] = ()
+    #: By place: who has said it.
+    origins: dict[str, Origin]
+
+    def source(self, id: str, *, built_in: bool) -> str:
+        """Who speaks of a server: `built-in`, `global`, `project`, `given`, or `merged`."""
+        speakers = ["built-in"] if built_in else []
+        speakers += [one.origin.layer for one in self.layers if id in _servers(one.values)]
+        return speakers[0] if len(speakers) == 1 else "merged"
+
+
+def load(
+    root: str,
+    given: Given | None = None,
+    *,
+    trusted: bool | None = None,
+    environ: Mapping[str, str] = os.environ,
+    home: str | None = None,
+    aliases: Mapping[str, str] | None = None,
+    standing: Standing | None = None,
+) -> Loaded:
+    """The configuration of a workspace; `ConfigError` if the user's file, or `given`, is wrong.
+
+    `given` stands in place of all files. `aliases` are other names of the built-in servers, with
+    their ids: a server may be configured by any of them. `standing` is for who knows it already.
+    """
+    root = os.path.abspath(root)
+    if given is None:
+        file = global_file(environ, home or environ.get("HOME") or os.path.expanduser("~"))
+        said, project = _read_global(file, environ), read_project(root)
+        origin = Origin("global", file)
+    else:
+        file, said, project = None, read_given(given), Project()
+        origin = Origin("given", None if said.source is None else said.source.file)
+    own = Layer(origin, by_id(_expanded(said.values, said.source, environ), aliases))
+    usual = BUILT_IN_VALUES["security"]
+    security = msgspec.convert(merged(usual, said.values.get("security", {})), Security)
+    if standing is None:
+        # About what is written: which names are known must not change what was trusted.
+        standing = _standing(project, root, security, environ, trusted, said.source)
+    theirs, blocked = _counted(project, by_id(project.values, aliases), standing, environ)
+    layers = [Layer(Origin("built-in"), BUILT_IN_VALUES), own]
+    if project.source is not None:
+        layers.append(Layer(Origin("project", project.file), theirs))
+    values = in_order(functools.reduce(merge_layers, [layer.values for layer in layers]))
+    return Loaded(
+        config=given if isinstance(given, Config) else config_of(values),
+        values=values,
+        layers=tuple(layers),
+        global_file=file,
+        used=project.file,
+        passed_over=project.passed_over,
+        project=project.values,
+        ignored=project.file is not None and project.source is None,
+        held_back=tuple(one.place for one in blocked),
+        standing=standing,
+        warnings=(
+            *said.warnings,
+            *project.warnings,
+            *([ConfigWarning(standing.warning)] if standing.warning else []),
+            *blocked,
+            *_strangers([own, Layer(Origin("project", project.file), project.values)], aliases),
+        ),
+        origins=origins_of(layers, values),
+    )
+
+
+def _read_global(file: str, environ: Mapping[str, str]) -> Said:
+    said = understood(read_source(file, kind_of_file(file)))
+    if environ.get("LSPKIT_CONFIG") and not os.path.lexists(file):
+        missing = ConfigWarning("LSPKIT_CONFIG names this file, and it is not there", file)
+        return Said(warnings=(missing,))
+    return said
+
+
+def _standing(
+    project: Project,
+    root: str,
+    security: Security,
+    environ: Mapping[str, str],
+    trusted: bool | None,
+    source: Source | None,
+) -> Standing:
+    from lspkit.config.trust import trust_of  # here, to keep `import lspkit` quick
+
+    try:
+        return trust_of(project.file, root, project.values, security, environ, trusted)
+    except ConfigError as problem:
+        if source is None or not problem.place.startswith("security."):
+            raise
+        # It is about an entry of the user's list, and only here it is known where that stands.
+        number = re.search(r"\[(\d+)\]$", problem.place)
+        path: Path = (*source.kind.style.top, "security", "trustedProjectRoots")
+        line = source.line_of((*path, int(number[1])) if number else path)
+        fault = Fault(line, problem.place, problem.expected or problem.message)
+        raise error_of(source.file, [fault]) from None
+
+
+def _counted(
+    project: Project, values: dict[str, Any], standing: Standing, environ: Mapping[str, str]
+) -> tuple[dict[str, Any], tuple[ConfigWarning, ...]]:
+    """What of a project's file counts, and warnings of what does not."""
+    theirs, blocked = values, tuple[ConfigWarning, ...]()
+    if values and not standing.allows_fields:
+        theirs, blocked = held_back(values, project.file, standing)
+    return _expanded(theirs, project.source, environ), blocked
+
+
+def _expanded(
+    values: dict[str, Any], source: Source | None, environ: Mapping[str, str]
+) -> dict[str, Any]:
+    return expanded(values, environ) if source is not None and source.kind.expands else values
+
+
+def by_id(values: dict[str, Any], aliases: Mapping[str, str] | None) -> dict[str, Any]:
+    """The same with every server under its id. What is said under the id itself counts more."""
+    servers = _servers(values)
+    if not aliases or not any(name in aliases for name in servers):
+        return values
+    made: dict[str, Any] = {}
+    for name in sorted(servers, key=lambda one: (one not in aliases, one)):
+        id = aliases.get(name, name)
+        made = merge_layers({"lsp": made}, {"lsp": {id: servers[name]}})["lsp"]
+    return {**values, "lsp": made}
+
+
+def _strangers(layers: Sequence[Layer], aliases: Mapping[str, str] | None) -> list[ConfigWarning]:
+    """Warnings of servers that nobody knows and nobody can start: their names are misspelt."""
+    if aliases is None:
+        return []
+    from lspkit.config.gate import EXECUTION_KEYS  # here, to keep `import lspkit` quick
+
+    said = [
+        (layer.origin.file, id, one)
+        for layer in layers
+        for id, one in _servers(layer.values).items()
+    ]
+    known = {*EXECUTION_KEYS, *aliases, *(id for _, id, one in said if "command" in one)}
+    message = "no server has this name, and no command says how to start one"
+    return [
+        ConfigWarning(f"{message}{nearest(id, EXECUTION_KEYS)}", file, place=place_of(("lsp", id)))
+        for file, id, one in said
+        if id not in known and one.get("disabled") is not True
+    ]
+
+
+def _servers(values: Mapping[str, Any]) -> dict[str, Any]:
+    servers = values.get("lsp")
+    return servers if isinstance(servers, dict) else {}

@@ -1,0 +1,433 @@
+"""Who is trusted: every voice that has a say, and the ways in which a project may try to get in."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lspkit.config.gate import EXECUTION_KEYS, digest
+from lspkit.config.loading import Loaded, load
+from lspkit.config.model import Security
+from lspkit.config.trust import Standing, candidate_of, patterns_of, trust_of
+from lspkit.config.trust_store import FILE, add
+from lspkit.errors import ConfigError
+
+posix = pytest.mark.skipif(os.name != "posix", reason="about owners and permissions of POSIX")
+root_only = pytest.mark.skipif(
+    os.name != "posix" or os.geteuid() != 0, reason="only root can give files away"
+)
+
+PROJECT = {"lsp": {"pyright": {"command": ["./server"]}}}
+CHANGED = {"lsp": {"pyright": {"command": ["./server", "--more"]}}}
+
+
+class World:
+    """A user with folders, a list of trusted projects, and a file of settings."""
+
+    def __init__(self, folder: Path) -> None:
+        self.home = folder.resolve() / "home"
+        self.home.mkdir()
+        self.environ = {"HOME": str(self.home), "LSPKIT_STATE": str(self.home / "state")}
+
+    def folder(self, name: str) -> Path:
+        made = self.home / name
+        made.mkdir(parents=True, exist_ok=True)
+        return made
+
+    def repository(self, name: str) -> Path:
+        made = self.folder(name)
+        (made / ".git").mkdir()
+        return made
+
+    def config(self, folder: Path, name: str = ".lspkit/lsp.json") -> str:
+        file = folder / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text("{}")
+        return str(file)
+
+    def trust(self, folder: Path, project: dict[str, Any], *, shared: bool = False) -> None:
+        content = digest(project, EXECUTION_KEYS)
+        add(self.environ["LSPKIT_STATE"], str(folder), content, shared=shared)
+
+    def asked(
+        self,
+        root: Path,
+        *roots: str | Path,
+        file: str | None = None,
+        project: dict[str, Any] | None = None,
+        policy: Any = "trusted-only",
+        override: bool | None = None,
+        **environ: str,
+    ) -> Standing:
+        security = Security(policy, tuple(map(str, roots)))
+        said = PROJECT if project is None else project
+        return trust_of(file, str(root), said, security, {**self.environ, **environ}, override)
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> World:
+    return World(tmp_path)
+
+
+class TestPrecedence:
+    def test_without_any_entry_a_project_is_not_trusted(self, world: World) -> None:
+        found = world.asked(world.folder("a"))
+        assert (found.state, found.why) == ("untrusted", "no entry trusts it")
+        assert not found.allows_fields
+        assert not found.allows_programs
+
+    @pytest.mark.parametrize("by", ["program", "environment"])
+    def test_a_yes_is_enough(self, world: World, by: str) -> None:
+        yes: dict[str, Any] = {"override": True} if by == "program" else {"LSPKIT_TRUST": "always"}
+        found = world.asked(world.folder("a"), **yes)
+        assert found.state == "trusted"
+        assert found.allows_fields
+        assert found.allows_programs
+
+    @pytest.mark.parametrize(
+        "no",
+        [
+            {"override": False},
+            {"override": False, "LSPKIT_TRUST": "always"},
+            {"override": True, "LSPKIT_TRUST": "never"},
+            {"LSPKIT_TRUST": "never"},
+        ],
+        ids=str,
+    )
+    @pytest.mark.parametrize("policy", ["trusted-only", "always", "never"])
+    def test_a_no_wins_over_everything(self, world: World, policy: str, no: dict[str, Any]) -> None:
+        root = world.folder("a")
+        world.trust(root, PROJECT)
+        found = world.asked(root, root, policy=policy, **no)
+        assert found.state == "untrusted"
+        assert found.refused
+        assert not found.allows_fields
+        assert not found.allows_programs
+
+    def test_an_entry_of_the_user_trusts_whatever_is_there(self, world: World) -> None:
+        root = world.folder("a")
+        for project in (PROJECT, CHANGED, {}):
+            assert world.asked(root, root, project=project).state == "trusted"
+
+    def test_an_entry_of_the_user_counts_for_a_project_that_is_stale(self, world: World) -> None:
+        root = world.folder("a")
+        world.trust(root, CHANGED)
+        assert world.asked(root).state == "stale"
+        assert world.asked(root, root).state == "trusted"
+
+    def test_a_variable_that_nobody_understands_is_an_error(self, world: World) -> None:
+        with pytest.raises(ConfigError, match="LSPKIT_TRUST"):
+            world.asked(world.folder("a"), LSPKIT_TRUST="no")
+
+
+class TestCandidate:
+    @pytest.mark.parametrize(
+        "name",
+        [
+            ".lspkit/lsp.json",
+            ".pi/lsp.json",
+            ".dispatch/lsp.json",
+            ".github/lsp.json",
+            "pyproject.toml",
+            "opencode.json",
+            ".lsp.json",
+        ],
+    )
+    def test_it_is_the_folder_of_the_project(self, world: World, name: str) -> None:
+        root = world.folder("a")
+        assert candidate_of(world.config(root, name), str(root)) == str(root)
+
+    def test_without_a_file_it_is_the_root(self, world: World) -> None:
+        root = world.folder("a")
+        assert candidate_of(None, str(root)) == str(root)
+
+    def test_a_root_that_is_called_like_such_a_folder_is_itself(self, world: World) -> None:
+        root = world.folder(".github")
+        assert candidate_of(world.config(root, "pyproject.toml"), str(root)) == str(root)
+
+    def test_it_is_a_real_path(self, world: World) -> None:
+        root, link = world.folder("a"), world.home / "link"
+        link.symlink_to(root)
+        assert candidate_of(None, str(link)) == str(root)
+        assert candidate_of(world.config(link), str(link)) == str(root)
+
+
+class TestEntries:
+    @pytest.mark.parametrize("entry", ["~/a", "~/a/**", "~/*", "~/{a,b}", "~/[a-c]", "~"])
+    def test_an_entry_with_the_home_folder_trusts(self, world: World, entry: str) -> None:
+        assert world.asked(world.folder("a"), entry).state == "trusted"
+
+    def test_a_home_folder_that_is_a_link_is_meant_as_it_really_is(self, world: World) -> None:
+        root, link = world.folder("a"), world.home.parent / "link"
+        link.symlink_to(world.home)
+        assert world.asked(root, "~/a", HOME=str(link)).state == "trusted"
+
+    def test_a_name_that_only_begins_the_same_is_another_folder(self, world: World) -> None:
+        work, other = world.folder("work"), world.folder("work2")
+        assert world.asked(other, work).state == "untrusted"
+        world.trust(work, PROJECT)
+        assert world.asked(other).state == "untrusted"
+
+    def test_a_mistake_in_an_entry_is_an_error_that_says_which_and_why(self, world: World) -> None:
+        with pytest.raises(ConfigError) as caught:
+            patterns_of(Security("never", ("/a", "/b/(c)")), file="/home/u/lsp.json")
+        assert caught.value.place == "security.trustedProjectRoots[1]"
+        assert caught.value.file == "/home/u/lsp.json"
+        assert "( has to be escaped" in caught.value.message
+
+    @pytest.mark.parametrize("override", [None, True, False])
+    def test_a_mistake_in_an_entry_is_an_error_for_every_project(
+        self, world: World, override: bool | None
+    ) -> None:
+        with pytest.raises(ConfigError):
+            world.asked(world.folder("a"), world.home, "work", override=override)
+
+
+class TestList:
+    def test_a_project_is_trusted_as_it_was_looked_at(self, world: World) -> None:
+        root = world.folder("a")
+        world.trust(root, PROJECT)
+        assert world.asked(root).state == "trusted"
+        assert world.asked(root, project={**PROJECT, "timing": {}}).state == "trusted"
+
+    @pytest.mark.parametrize("project", [CHANGED, {}], ids=["changed", "removed"])
+    def test_a_changed_command_makes_it_stale(self, world: World, project: Any) -> None:
+        root = world.folder("a")
+        world.trust(root, PROJECT)
+        found = world.asked(root, project=project)
+        assert found.state == "stale"
+        assert "has changed" in found.why
+        assert not found.allows_fields
+        assert not found.allows_programs
+
+    def test_looking_again_makes_it_trusted_again(self, world: World) -> None:
+        root = world.folder("a")
+        world.trust(root, PROJECT)
+        world.trust(root, CHANGED)
+        assert world.asked(root, project=CHANGED).state == "trusted"
+
+    def test_below_it_all_is_trusted_that_names_no_program(self, world: World) -> None:
+        world.trust(world.folder("a"), PROJECT)
+        inner = world.folder("a/b/c")
+        assert world.asked(inner, project={}).state == "trusted"
+        assert world.asked(inner, project=PROJECT).state == "stale"
+
+    def test_a_list_that_is_not_believed_trusts_nobody_and_says_so(self, world: World) -> None:
+        root = world.folder("a")
+        world.trust(root, PROJECT)
+        (world.home / "state" / FILE).write_text("{")
+        found = world.asked(root)
+        assert found.state == "untrusted"
+        assert "damaged" in found.warning
+
+    def test_an_entry_without_a_path_trusts_nobody(self, world: World) -> None:
+        add(world.environ["LSPKIT_STATE"], "", digest(PROJECT, EXECUTION_KEYS))
+        assert world.asked(world.folder("a")).state == "untrusted"
+
+
+class TestRepositories:
+    @pytest.mark.parametrize("by", ["roots", "list"])
+    @pytest.mark.parametrize("kind", ["folder", "file", "link"])
+    def test_a_clone_inside_a_trusted_repository_is_not_trusted(
+        self, world: World, by: str, kind: str
+    ) -> None:
+        outer, inner = world.repository("a"), world.folder("a/lib/inner")
+        mark = inner / ".git"
+        if kind == "folder":
+            mark.mkdir()
+        elif kind == "file":
+            mark.write_text("gitdir: elsewhere")  # a submodule, or another work tree
+        else:
+            mark.symlink_to("nowhere")
+        roots = [outer] if by == "roots" else []
+        if by == "list":
+            world.trust(outer, {})
+        assert world.asked(outer, *roots, project={}).state == "trusted"
+        for place in (inner, world.folder("a/lib/inner/deeper")):
+            found = world.asked(place, *roots, project={})
+            assert found.state == "untrusted"
+            assert "somebody else's code" in found.why
+
+    @pytest.mark.parametrize("name", ["node_modules", "vendor", "third_party", ".venv"])
+    def test_code_that_was_copied_into_a_repository_is_not_trusted(
+        self, world: World, name: str
+    ) -> None:
+        outer = world.repository("a")
+        copied = world.folder(f"a/x/{name}/evil")
+        assert world.asked(copied, outer).state == "untrusted"
+        assert world.asked(copied, copied).state == "trusted"
+
+    def test_an_entry_deep_inside_a_repository_trusts_that_repository_below_it(
+        self, world: World
+    ) -> None:
+        world.repository("a")
+        inner = world.folder("a/b")
+        assert world.asked(world.folder("a/b/c"), inner).state == "trusted"
+        assert world.asked(world.home / "a", inner).state == "untrusted"
+        assert world.asked(world.repository("a/b/d"), inner).state == "untrusted"
+
+    @pytest.mark.parametrize("entry", ["~/a", "~/a/**", "~/a/*/*"])
+    def test_outside_of_any_repository_all_below_is_trusted(self, world: World, entry: str) -> None:
+        world.repository("a/b")
+        inner = world.repository("a/b/c")
+        assert world.asked(inner, entry).state == "trusted"
+
+    def test_a_glob_counts_by_what_it_names_before_the_first_wildcard(self, world: World) -> None:
+        world.repository("a")
+        inner = world.repository("a/packages/x")
+        assert world.asked(inner, "~/a/packages/*").state == "untrusted"
+        assert world.asked(world.folder("a/packages/y"), "~/a/packages/*").state == "trusted"
+
+
+class TestLinks:
+    def test_a_link_in_a_trusted_folder_does_not_make_its_target_trusted(
+        self, world: World
+    ) -> None:
+        trusted, evil = world.folder("trusted"), world.folder("evil")
+        (trusted / "link").symlink_to(evil)
+        world.trust(trusted, {})
+        assert world.asked(trusted / "link", trusted, f"{trusted}/link").state == "untrusted"
+
+    def test_a_link_to_a_trusted_folder_is_that_folder(self, world: World) -> None:
+        trusted, link = world.folder("trusted"), world.home / "link"
+        link.symlink_to(trusted)
+        assert world.asked(link, trusted).state == "trusted"
+
+    @pytest.mark.parametrize("linked", [".lspkit", ".lspkit/lsp.json"])
+    def test_a_configuration_that_lies_elsewhere_has_to_be_trusted_there(
+        self, world: World, linked: str
+    ) -> None:
+        root, evil = world.folder("a"), world.folder("evil")
+        world.config(evil)
+        (root / linked).parent.mkdir(exist_ok=True)
+        (root / linked).symlink_to(evil / linked)
+        file = str(root / ".lspkit" / "lsp.json")
+        assert world.asked(root, root, file=file).state == "untrusted"
+        assert world.asked(root, root, evil, file=file).state == "untrusted"
+        assert world.asked(root, world.home, file=file).state == "trusted"
+        world.trust(root, PROJECT)
+        assert world.asked(root, file=file).state == "trusted"
+
+    def test_links_that_lead_in_a_circle_are_not_trusted(self, world: World) -> None:
+        one, two = world.home / "one", world.home / "two"
+        one.symlink_to(two)
+        two.symlink_to(one)
+        found = world.asked(one, world.home, "/**")
+        assert found.state == "untrusted"
+        assert "cannot be looked at" in found.why
+
+    def test_a_folder_that_is_not_there_is_not_trusted(self, world: World) -> None:
+        assert world.asked(world.home / "a", world.home, "/**").state == "untrusted"
+
+    def test_a_name_that_no_file_can_have_is_not_trusted(self, world: World) -> None:
+        security = Security("trusted-only", ("/**",))
+        assert trust_of(None, "/a\0b", {}, security, world.environ, None).state == "untrusted"
+
+    @posix
+    @pytest.mark.skipif(os.geteuid() == 0, reason="root can look everywhere")
+    def test_a_folder_that_cannot_be_looked_into_is_not_trusted(self, world: World) -> None:
+        inner = world.folder("a/b")
+        os.chmod(world.home / "a", 0)
+        try:
+            assert world.asked(inner, world.home).state == "untrusted"
+        finally:
+            os.chmod(world.home / "a", 0o700)
+
+
+@posix
+class TestShared:
+    @pytest.mark.parametrize("what", [".", ".lspkit", ".lspkit/lsp.json"])
+    def test_what_everybody_can_write_has_to_be_trusted_as_shared(
+        self, world: World, what: str
+    ) -> None:
+        root = world.folder("a")
+        file = world.config(root)
+        os.chmod(root / what, 0o777)
+        world.trust(root, PROJECT)
+        found = world.asked(root, root, file=file)
+        assert (found.state, found.shared) == ("untrusted", True)
+        assert "shared" in found.why
+        assert "--shared" in found.remedy
+        world.trust(root, PROJECT, shared=True)
+        assert world.asked(root, file=file).state == "trusted"
+        assert world.asked(root, file=file, project=CHANGED).state == "stale"
+
+    @root_only
+    def test_what_another_group_can_write_has_to_be_trusted_as_shared(self, world: World) -> None:
+        root = world.folder("a")
+        os.chmod(root, 0o770)
+        assert world.asked(root, root).state == "trusted"
+        os.chown(root, -1, 12345)
+        assert world.asked(root, root).state == "untrusted"
+        os.chmod(root, 0o750)
+        assert world.asked(root, root).state == "trusted"
+
+    def test_a_yes_of_the_program_is_enough(self, world: World) -> None:
+        root = world.folder("a")
+        os.chmod(root, 0o777)
+        assert world.asked(root, override=True).state == "trusted"
+
+
+class TestFromOutside:
+    """What a project can put into its own folder does not make it trusted."""
+
+    def load(self, world: World, root: Path) -> Loaded:
+        return load(str(root), environ=world.environ, home=str(world.home))
+
+    def write(self, file: Path, values: dict[str, Any]) -> None:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(json.dumps(values))
+
+    def test_a_project_cannot_trust_itself(self, world: World) -> None:
+        root = world.folder("a")
+        itself = {"projectConfigPolicy": "always", "trustedProjectRoots": [str(root), "/**"]}
+        self.write(root / ".lspkit/lsp.json", {**PROJECT, "security": itself})
+        add(str(root), str(root), digest(PROJECT, EXECUTION_KEYS))
+        found = self.load(world, root)
+        assert found.standing.state == "untrusted"
+        assert found.standing.policy == "trusted-only"
+        assert found.config.server("pyright").command is None
+
+    def test_variables_of_the_loader_and_of_node_are_held_back(self, world: World) -> None:
+        root = world.folder("a")
+        evil = {"NODE_OPTIONS": "--require=./evil.js", "LD_PRELOAD": "./evil.so"}
+        self.write(root / ".lspkit/lsp.json", {"lsp": {"pyright": {"env": evil, "roots": ["x"]}}})
+        server = self.load(world, root).config.server("pyright")
+        assert server.env == {}
+        assert server.roots == ["x"]
+
+    def test_what_the_user_trusts_counts(self, world: World) -> None:
+        root = world.folder("a")
+        self.write(root / ".lspkit/lsp.json", PROJECT)
+        self.write(
+            world.home / ".config/lspkit/lsp.json", {"security": {"trustedProjectRoots": ["~/a"]}}
+        )
+        found = self.load(world, root)
+        assert found.standing.state == "trusted"
+        assert found.config.server("pyright").command == ["./server"]
+
+    def test_a_mistake_in_the_users_entries_stops_with_file_place_and_reason(
+        self, world: World
+    ) -> None:
+        file = world.home / ".config/lspkit/lsp.json"
+        self.write(file, {"security": {"trustedProjectRoots": ["~/a", "~/b/(c)"]}})
+        with pytest.raises(ConfigError) as caught:
+            self.load(world, world.folder("a"))
+        assert caught.value.file == str(file)
+        assert caught.value.place.startswith("security.trustedProjectRoots")
+        assert "( has to be escaped" in caught.value.message
+
+
+class TestRemedy:
+    def test_it_is_a_command_that_can_be_typed(self, world: World) -> None:
+        root = world.folder("a b")
+        assert world.asked(root).remedy == f"lspkit trust add '{root}'"
+
+    def test_where_no_command_helps_it_says_what_does(self, world: World) -> None:
+        root = world.folder("a")
+        assert "projectConfigPolicy" in world.asked(root, policy="never").remedy
+        assert "LSPKIT_TRUST" in world.asked(root, LSPKIT_TRUST="never").remedy

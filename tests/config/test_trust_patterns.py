@@ -1,0 +1,252 @@
+"""Entries of trusted folders: picomatch's own answers, what is refused, and how much work it is."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lspkit.config.trust_grammar import MAX_ENTRY, MAX_NESTING
+from lspkit.config.trust_patterns import Pattern, compiled
+from lspkit.errors import ConfigError
+
+TRUTH: dict[str, Any] = json.loads(
+    (Path(__file__).parents[1] / "data" / "picomatch.json").read_text(encoding="utf-8")
+)
+PATHS: list[str] = TRUTH["paths"]
+
+
+def posix(entry: str) -> Pattern:
+    return compiled(entry, home=lambda name: f"/home/{name[1:] or 'u'}", windows=False)
+
+
+def windows(entry: str) -> Pattern:
+    return compiled(entry, home=lambda name: "C:\\Users\\u", windows=True)
+
+
+@pytest.mark.parametrize("case", TRUTH["accepted"], ids=lambda case: case["pattern"])
+class TestTruth:
+    def test_an_entry_matches_what_picomatch_matches(self, case: dict[str, Any]) -> None:
+        pattern = posix(case["pattern"])
+        assert [path for path in PATHS if pattern.matches(path)] == case["matches"]
+
+    def test_it_trusts_the_same_and_a_path_also_what_lies_below(self, case: dict[str, Any]) -> None:
+        pattern = posix(case["pattern"])
+        below = tuple(f"{path.rstrip('/')}/" for path in case["matches"] if pattern.plain)
+        expected = [path for path in PATHS if path in case["matches"] or path.startswith(below)]
+        assert [path for path in PATHS if pattern.trusts(path)] == expected
+
+    def test_a_slash_at_its_end_changes_nothing(self, case: dict[str, Any]) -> None:
+        pattern = posix(case["pattern"] + "//")
+        assert [path for path in PATHS if pattern.matches(path)] == case["matches"]
+
+
+@pytest.mark.parametrize("entry", TRUTH["rejected"])
+def test_what_the_truth_rejects_is_refused(entry: str) -> None:
+    with pytest.raises(ConfigError):
+        posix(entry)
+
+
+@pytest.mark.parametrize(
+    ("entry", "yes", "no"),
+    [
+        (
+            "/work",
+            ["/work", "/work/a", "/work/a/b", "/work/.a"],
+            ["/", "/work2", "/wor", "/a/work"],
+        ),
+        ("/work/**", ["/work", "/work/a", "/work/a/b"], ["/work2", "/work2/a", "/"]),
+        ("/work/*", ["/work/a", "/work/.a"], ["/work", "/work/a/b"]),
+        ("/work/*/**", ["/work/a/b", "/work/a/b/c"], ["/work", "/work/a"]),
+        ("/work/**/lib", ["/work/lib", "/work/a/lib", "/work/a/b/lib"], ["/work", "/work/a/lib/b"]),
+        ("/**", ["/", "/a", "/a/b"], []),
+        ("/**/lib", ["/a/lib", "/a/b/lib"], ["/", "/a"]),
+        ("/work/**/**", ["/work", "/work/a"], ["/work2"]),
+        ("/work/{a,b}/**", ["/work/a", "/work/b/c"], ["/work", "/work/c"]),
+        ("/work/{a,b/c}/d", ["/work/a/d", "/work/b/c/d"], ["/work/b/d", "/work/a/d/e"]),
+        ("/work/x{,y}", ["/work/x", "/work/xy"], ["/work/y", "/work/x/y"]),
+        ("/work/{a,{b,c}d}", ["/work/a", "/work/bd", "/work/cd"], ["/work/b", "/work/ad"]),
+        ("/work/{a,b/**}/c", ["/work/a/c", "/work/b/x/c"], ["/work/b/c", "/work/c"]),
+        ("/work/{**/x,b}", ["/work/b", "/work/a/x"], ["/work/x", "/work", "/work/ax"]),
+        ("/work/[ab]", ["/work/a", "/work/b", "/work/[ab]"], ["/work/c", "/work/ab"]),
+        ("/work/[^a-c]x", ["/work/dx"], ["/work/ax", "/work/x", "/work//x"]),
+        ("/work/[-_]x", ["/work/-x", "/work/_x"], ["/work/ax"]),
+        (r"/work/[\]]", ["/work/]"], ["/work/a"]),
+        (r"/work/\[ab\]", ["/work/[ab]", "/work/[ab]/c"], ["/work/a"]),
+        (r"/work/a\{b", ["/work/a{b"], ["/work/ab"]),
+        (r"/work/\(old\)", ["/work/(old)", "/work/(old)/a"], ["/work/old"]),
+        (r"/work/[ab]\+", ["/work/a+"], ["/work/aa"]),
+        (r"/work/a\\b", ["/work/a\\b"], ["/work/ab"]),
+        ("/work/a b$^@=,;'é", ["/work/a b$^@=,;'é"], ["/work/a b"]),
+        ("/work/hi!", ["/work/hi!"], []),
+        ("~", ["/home/u", "/home/u/a"], ["/home", "/home/v"]),
+        ("~/", ["/home/u"], ["/home"]),
+        ("~/Code/*", ["/home/u/Code/a"], ["/home/u/Code"]),
+        ("~v/x", ["/home/v/x/y"], ["/home/u/x"]),
+        ("/", ["/", "/a", "/a/b"], []),
+    ],
+)
+def test_an_entry_trusts(entry: str, yes: list[str], no: list[str]) -> None:
+    pattern = posix(entry)
+    assert [path for path in yes if not pattern.trusts(path)] == []
+    assert [path for path in no if pattern.trusts(path)] == []
+
+
+@pytest.mark.parametrize(
+    ("entry", "words"),
+    [
+        ("", "not absolute"),
+        ("work", "not absolute"),
+        ("./work", "not absolute"),
+        ("**", "not absolute"),
+        ("*/work", "not absolute"),
+        ("{/a,/b}", "not absolute"),
+        ("!/work", "no negation"),
+        ("/work/!a", "no negation"),
+        ("/work/{!a,b}", "no negation"),
+        ("/work/../a", "made of dots"),
+        ("/work/./a", "made of dots"),
+        (r"/work/\.\.", "made of dots"),
+        ("/work//a", "is empty"),
+        ("/a/***", "**"),
+        ("/a/**b", "**"),
+        ("/a/b**", "**"),
+        ("/a/**,b", "**"),
+        ("/a,**", "**"),
+        ("/a/x{**,b}", "**"),
+        ("/a/{b,c/**}d", "**"),
+        ("/a/x{**/b,c}", "slash before the brace"),
+        ("/a/{b,{c,d/**}}", "choice inside a choice"),
+        ("/a/{b/**/**,c}", "twice in a row"),
+        ("/a/{**,b}", "is empty, or could be"),
+        ("/a/{,b}", "is empty, or could be"),
+        ("/a/**/{*,b}", "is empty, or could be"),
+        ("/a/*{,b}", "is empty, or could be"),
+        ("/a/@(b)", "escaped"),
+        ("/a/!(b)", "negation"),
+        ("/a/*(b)", "escaped"),
+        ("/a/(b)", "escaped"),
+        ("/a/b|c", "escaped"),
+        ('/a/"b"', "escaped"),
+        ("/a/b]", "escaped"),
+        ("/a/b}", "escaped"),
+        ("/a/[b", "not closed"),
+        ("/a/[]", "not closed"),
+        ("/a/[^]", "not closed"),
+        ("/a/[]b]", "not closed"),
+        ("/a/{b,c", "not closed"),
+        ("/a/{b}", "two names"),
+        ("/a/{}", "two names"),
+        ("/a/{1..3}", "ranges"),
+        ("/a/{x,a..c}", "ranges"),
+        ("/a/[!b]", "[^a-c]"),
+        ("/a/[:alpha:]", "[^a-c]"),
+        ("/a/[[:alpha:]]", "cannot stand in a class"),
+        ("/a/[b/c]", "cannot stand in a class"),
+        (r"/a/[\w]", "cannot stand in a class"),
+        ("/a/[c-a]", "range"),
+        ("/a/[+-9]", "range"),
+        ("/a/[a-c-e]", "in a range"),
+        ("/a/[a-c]+", "escaped"),
+        ("/a/{b,c}+", "escaped"),
+        ("/a/{+,b}c", "escaped"),
+        (r"/a/\d", "special character"),
+        (r"/a/b" + "\\", "special character"),
+        (r"/a\/b", "special character"),
+        (r"/a/\\\*", "too many"),
+        ("/a\0b", "NUL"),
+        ("~nobody-of-this-name", "no home"),
+        ("/" + "a" * MAX_ENTRY, "characters"),
+        ("/a/" + "{b," * (MAX_NESTING + 1) + "c" + "}" * (MAX_NESTING + 1), "deep"),
+    ],
+)
+def test_what_could_be_misunderstood_is_refused(entry: str, words: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        compiled(entry, home=lambda name: name, windows=False)
+    assert words in caught.value.message
+    assert words in caught.value.expected
+
+
+def test_the_home_folder_is_no_pattern() -> None:
+    pattern = compiled("~/x", home=lambda name: "/home/[ab]*", windows=False)
+    assert pattern.trusts("/home/[ab]*/x")
+    assert not pattern.trusts("/home/ac/x")
+
+
+def test_a_home_at_the_root_is_the_root() -> None:
+    assert compiled("~/x", home=lambda name: "/", windows=False).trusts("/x/y")
+
+
+def test_a_relative_home_is_refused() -> None:
+    with pytest.raises(ConfigError, match="no home"):
+        compiled("~/x", home=lambda name: "home", windows=False)
+
+
+class TestWindows:
+    @pytest.mark.parametrize(
+        ("entry", "yes", "no"),
+        [
+            (r"C:\Work", [r"c:\work", r"C:\WORK\a", "c:/work/b"], [r"C:\work2", r"D:\work"]),
+            ("c:/Work/*", [r"C:\work\A"], [r"C:\work", r"C:\work\a\b"]),
+            ("C:/work/[a-c]", [r"C:\work\B"], [r"C:\work\d"]),
+            ("C:/work/[^a-c]", [r"C:\work\d"], []),
+            (r"C:\ ".strip(), ["C:\\", r"c:\a"], ["D:\\"]),
+            ("C:/**", ["C:\\", r"C:\a\b"], [r"D:\a"]),
+            (r"\\machine\share\x", [r"\\MACHINE\share\x\y"], [r"\\other\share\x", r"C:\x"]),
+            ("C:/a/[(]x[)]", [r"C:\a\(X)"], [r"C:\a\x"]),
+            (r"~\x", [r"C:\Users\u\x"], [r"C:\Users\v\x"]),
+        ],
+    )
+    def test_case_and_the_kind_of_slash_do_not_count(
+        self, entry: str, yes: list[str], no: list[str]
+    ) -> None:
+        pattern = windows(entry)
+        assert [path for path in yes if not pattern.trusts(path)] == []
+        assert [path for path in no if pattern.trusts(path)] == []
+
+    @pytest.mark.parametrize("entry", ["/work", r"\work", "C:work", "work", r"\\machine"])
+    def test_what_depends_on_the_current_folder_is_refused(self, entry: str) -> None:
+        with pytest.raises(ConfigError, match="not absolute"):
+            windows(entry)
+
+    def test_case_counts_elsewhere(self) -> None:
+        assert not posix("/Work").trusts("/work")
+        assert not posix("/Work/*").trusts("/work/a")
+
+
+@pytest.mark.parametrize(
+    ("entry", "path", "anchor"),
+    [
+        ("/work", "/work/a/b", "/work"),
+        ("/work/**", "/work/a/b", "/work"),
+        ("/work/*/lib", "/work/a/lib", "/work"),
+        ("/work/a*", "/work/ab", "/work"),
+        ("/work/{a,b/c}/d", "/work/b/c/d", "/work"),
+        ("/*", "/a", "/"),
+        ("/**", "/a/b", "/"),
+        ("/", "/a", "/"),
+    ],
+)
+def test_the_anchor_is_what_an_entry_names_for_sure(entry: str, path: str, anchor: str) -> None:
+    assert posix(entry).anchor(path) == anchor
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        "/" + "*a" * 500,
+        "/" + "/".join(["**", "a"] * 200),
+        "/" + "{a,aa}" * 160,
+        "/" + "{a,{b,{c,*}x}y}z" * 60,
+        "/" + "?*" * 500,
+    ],
+)
+def test_no_entry_makes_a_match_slow(entry: str) -> None:
+    pattern = compiled(entry, windows=False)
+    path = "/" + "/".join(["a" * 60] * 60)
+    before = time.thread_time()
+    pattern.trusts(path)
+    assert time.thread_time() - before < 10  # a second or so; a matcher that tries takes years
