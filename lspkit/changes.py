@@ -1,7 +1,8 @@
-"""Changes that servers propose: previews, and nothing but values.
+"""Changes that servers propose, and what became of them: nothing but values.
 
-A `WorkspaceEdit` carries the texts that it was made for, so that it can show itself as a diff
-without reading a file. Nothing here writes anything.
+A `WorkspaceEdit` is a preview. It carries the texts that it was made for, so that it can show
+itself as a diff without reading a file. `Applied` is one that was made, with what it takes to undo
+it. Nothing here writes anything.
 """
 
 from __future__ import annotations
@@ -99,6 +100,44 @@ class WorkspaceEdit(Value, frozen=True):
             for change in self.changes
         ]
         return "".join(parts)
+
+
+class Touched(Value, frozen=True):
+    """One path that an edit has changed, with all that it takes to change it back."""
+
+    path: Path
+    #: What was there before.
+    was: Literal["nothing", "file", "link", "folder"]
+    #: What the edit has left there.
+    now: Literal["nothing", "file", "link", "folder"]
+    #: The bytes of the file that was there, or the path that was written in the link.
+    before: bytes | None = None
+    #: Permission bits, and user and group, of what was there.
+    mode: int | None = None
+    owner: tuple[int, int] | None = None
+    #: SHA-256 of the file that was left there, in hexadecimal, or of the path in the link.
+    sha256: str = ""
+    #: Permission bits of the file that was left there.
+    mode_now: int | None = None
+
+    def __str__(self) -> str:
+        return f"{shown(self.path)}: {self.was} -> {self.now}"
+
+
+class Applied(Value, frozen=True):
+    """An edit that was made, and can be taken back with it."""
+
+    edit: WorkspaceEdit
+    #: Every path that is not what it was, folders before what is in them.
+    touched: tuple[Touched, ...] = ()
+
+    def __str__(self) -> str:
+        return f"changed {len(self.files)} files"
+
+    @property
+    def files(self) -> list[Path]:
+        """The files that came, went or changed, in order."""
+        return [one.path for one in self.touched if {one.was, one.now} != {"nothing", "folder"}]
 
 
 class CodeAction(Value, frozen=True):
