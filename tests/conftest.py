@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
+
+#: Servers of the tests' own run in folders that nobody has vetted. Tests of trust say otherwise.
+os.environ.setdefault("LSPKIT_TRUST", "always")
 
 #: Registered by the entry point under the name `lspkit` where lspkit is installed.
 PLUGIN = "lspkit.testing.plugin"

@@ -5,9 +5,18 @@ say what to ask, and is sent the answers; it does no I/O itself. So the same ope
 caller's thread, behind `submit`, for one server or for several, or in a test without a process.
 """
 
-from lspkit.operations.changing import Delete, Move, ShowDisk, ShowTexts, Write
+from lspkit.operations.changing import (
+    ApplyEdit,
+    Delete,
+    Move,
+    ShowDisk,
+    ShowTexts,
+    UndoEdit,
+    Write,
+)
 from lspkit.operations.check import Check, CheckAll
 from lspkit.operations.effects import (
+    Apply,
     Ask,
     AskWorkspace,
     AwaitChange,
@@ -29,7 +38,9 @@ from lspkit.operations.effects import (
     Reply,
     Reread,
     SyncFile,
+    TakeConfig,
     TakeStatus,
+    Undo,
 )
 from lspkit.operations.hierarchy import (
     IncomingCalls,
@@ -54,6 +65,7 @@ from lspkit.operations.whole import (
     Diagnostics,
     RawRequest,
     Reload,
+    Settings,
     Status,
     Sync,
     WaitForChange,
@@ -62,6 +74,8 @@ from lspkit.operations.whole import (
 
 __all__ = [
     "OPERATIONS",
+    "Apply",
+    "ApplyEdit",
     "Ask",
     "AskWorkspace",
     "AwaitChange",
@@ -101,6 +115,7 @@ __all__ = [
     "Reply",
     "Request",
     "Reread",
+    "Settings",
     "ShowDisk",
     "ShowTexts",
     "SignatureHelp",
@@ -109,8 +124,11 @@ __all__ = [
     "Supertypes",
     "Sync",
     "SyncFile",
+    "TakeConfig",
     "TakeStatus",
     "TypeDefinition",
+    "Undo",
+    "UndoEdit",
     "WaitForChange",
     "WorkspaceSymbols",
     "Write",

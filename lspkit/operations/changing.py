@@ -7,11 +7,15 @@ The disk is the engine's; here is only what follows what.
 from __future__ import annotations
 
 from collections.abc import Generator
+from pathlib import Path
 from typing import Any
 
+from lspkit.changes import Applied, CodeAction, WorkspaceEdit
 from lspkit.diagnostics.report import Report
-from lspkit.operations.check import Check, check
-from lspkit.operations.effects import ChangeDisk, Effect, EndOverlay, Overlay
+from lspkit.errors import RequestFailed
+from lspkit.operations.check import Check, CheckAll, check, check_all
+from lspkit.operations.effects import Apply, ChangeDisk, Effect, EndOverlay, Overlay, Undo
+from lspkit.operations.proposals import resolved
 from lspkit.operations.request import Request, operation
 
 
@@ -33,6 +37,22 @@ class Move(Request[None], frozen=True, kw_only=True):
 
     path: str
     new_path: str
+
+
+class ApplyEdit(Request[Applied], frozen=True, kw_only=True):
+    """Make an edit that a server has proposed."""
+
+    edit: WorkspaceEdit | None = None
+    #: Instead of an edit: an action, whose edit may have to be asked for first.
+    action: CodeAction | None = None
+    #: Whether to check the touched files afterwards, and take it back if it breaks something.
+    verify: bool = False
+
+
+class UndoEdit(Request[None], frozen=True, kw_only=True):
+    """Take an edit back."""
+
+    applied: Applied
 
 
 class ShowTexts(Request[int], frozen=True, kw_only=True):
@@ -65,6 +85,55 @@ def delete(request: Delete) -> Generator[Effect, Any, None]:
 def move(request: Move) -> Generator[Effect, Any, None]:
     """The servers are told before they are asked anything else."""
     yield ChangeDisk("move", request.path, new_path=request.new_path)
+
+
+@operation("apply", ApplyEdit, Applied)
+def apply(request: ApplyEdit) -> Generator[Effect, Any, Applied]:
+    """What it takes to undo it. All of it is made, or nothing."""
+    edit = request.edit
+    if request.action is not None:
+        edit = yield from resolved(request.action)
+    if edit is None:
+        raise RequestFailed("there is nothing to apply: neither an edit nor an action was given")
+    before = (yield from _reports(edit)) if request.verify else {}
+    applied: Applied = yield Apply(edit)
+    if request.verify:
+        yield from _verify(applied, before)
+    return applied
+
+
+def _reports(edit: WorkspaceEdit) -> Generator[Effect, Any, dict[Path, Report]]:
+    """How the files are that it touches; also to have something to compare with."""
+    paths = tuple(str(one.path) for one in edit.changes if one.path is not None)
+    reports: dict[Path, Report] = yield from check_all(CheckAll(paths=paths))
+    return reports
+
+
+def _verify(applied: Applied, before: dict[Path, Report]) -> Generator[Effect, Any, None]:
+    """Check what was touched; new errors mean that the edit is taken back."""
+    there = tuple(str(one.path) for one in applied.touched if one.now == "file")
+    after: dict[Path, Report] = yield from check_all(CheckAll(paths=there))
+    worse = [report for path, report in after.items() if _is_worse(report, before.get(path))]
+    if worse:
+        yield Undo(applied)
+        found = "; ".join(str(one) for report in worse for one in report.counted[:3])
+        raise RequestFailed(
+            f"the edit was taken back, since it brings new errors: {found}",
+            server=applied.edit.server,
+        )
+
+
+def _is_worse(report: Report, before: Report | None) -> bool:
+    """Whether there are findings that count and were not there before."""
+    if report.introduced is not None and before is not None:
+        return any(one.severity.value in report.severities for one in report.introduced)
+    return bool(report.counted) and not (before is not None and before.counted)
+
+
+@operation("undo", UndoEdit, None)
+def undo(request: UndoEdit) -> Generator[Effect, Any, None]:
+    """The files are as they were."""
+    yield Undo(request.applied)
 
 
 @operation("show_texts", ShowTexts, int)

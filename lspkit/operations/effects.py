@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 
+from lspkit.changes import Applied, WorkspaceEdit
 from lspkit.diagnostics.shift import Before
 from lspkit.protocol.documents import View
 from lspkit.protocol.text import Encoding, Text
@@ -138,6 +139,22 @@ class EndOverlay(msgspec.Struct, frozen=True):
     number: int
 
 
+class TakeConfig(msgspec.Struct, frozen=True):
+    """The configuration. Sent back: `Config`."""
+
+
+class Apply(msgspec.Struct, frozen=True):
+    """Make an edit, all or none, and tell the servers. Sent back: `Applied`."""
+
+    edit: WorkspaceEdit
+
+
+class Undo(msgspec.Struct, frozen=True):
+    """Take an edit back, all or none, and tell the servers. Sent back: None."""
+
+    applied: Applied
+
+
 class ChangeDisk(msgspec.Struct, frozen=True):
     """Write, move or delete a file and tell the servers. Sent back: None."""
 
@@ -218,4 +235,7 @@ Effect = (
     | Overlay
     | EndOverlay
     | ChangeDisk
+    | TakeConfig
+    | Apply
+    | Undo
 )

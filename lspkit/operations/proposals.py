@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from lspkit.changes import CodeAction, FileEdit, FileOperation, TextEdit, WorkspaceEdit
-from lspkit.errors import PositionError, Unsupported
+from lspkit.errors import PositionError, RequestFailed, Unsupported
 from lspkit.operations.effects import Ask, Effect, Known, KnownFindings, Reply
 from lspkit.operations.places import Translator, to_wire, translator
 from lspkit.operations.positions import params_at, position_of
@@ -144,6 +144,29 @@ def _action(raw: bytes, reply: Reply, via: str) -> Generator[Effect, Any, list[C
             )
         )
     return actions
+
+
+def resolved(action: CodeAction) -> Generator[Effect, Any, WorkspaceEdit]:
+    """The edit that an action stands for; the server may have put it off until now."""
+    if action.disabled:
+        message = f"{action.title!r} cannot be done now: {action.disabled}"
+        raise RequestFailed(message, server=action.server)
+    if action.edit is not None:
+        return action.edit
+    replies: list[Reply] = yield Ask(
+        action.via,
+        None,
+        "codeAction/resolve",
+        lambda *_: msgspec.Raw(action.raw.encode()),
+        server=action.server,
+        unheard_of=True,
+    )
+    for reply in replies:
+        for wire in read_action(reply.result).items:
+            if wire.edit is not None:
+                return (yield from workspace_edit(wire.edit, reply))
+    message = f"{action.title!r} has no edit: it is a command, which runs inside of {action.server}"
+    raise RequestFailed(message, server=action.server)
 
 
 def workspace_edit(wire: WireEdit, reply: Reply) -> Generator[Effect, Any, WorkspaceEdit]:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import lspkit.types as types
+from lspkit.config import Config
 from lspkit.operations.check import findings
 from lspkit.operations.effects import (
     Ask,
@@ -19,6 +20,7 @@ from lspkit.operations.effects import (
     Reply,
     Reread,
     SyncFile,
+    TakeConfig,
     TakeStatus,
 )
 from lspkit.operations.request import FileRequest, Request, operation
@@ -62,6 +64,10 @@ class Status(Request[Snapshot], frozen=True, kw_only=True):
 
 class Reload(Request[None], frozen=True, kw_only=True):
     """Read the configuration again."""
+
+
+class Settings(Request[Config], frozen=True, kw_only=True):
+    """What is configured?"""
 
 
 class WaitForChange(Request[int], frozen=True, kw_only=True):
@@ -130,6 +136,13 @@ def status(request: Status) -> Generator[Effect, Any, Snapshot]:
 def reload(_: Reload) -> Generator[Effect, Any, None]:
     """Servers whose configuration has changed restart; failures are forgotten."""
     yield Reread()
+
+
+@operation("settings", Settings, Config)
+def settings(_: Settings) -> Generator[Effect, Any, Config]:
+    """All of it, defaults included."""
+    config: Config = yield TakeConfig()
+    return config
 
 
 @operation("wait_for_change", WaitForChange, int)

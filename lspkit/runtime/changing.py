@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from lspkit.edits import writing
+from lspkit.changes import Applied, WorkspaceEdit
+from lspkit.edits import jail, writing
 from lspkit.errors import LspkitError, PathError
 from lspkit.operations import ChangeDisk
 from lspkit.protocol.uris import path_to_uri
@@ -49,6 +50,26 @@ class Changing:
         real = writing.replace(path, data, boundary, make_folders=True)
         return [FileEvent(real, CREATED if file.stamp is None else CHANGED)]
 
+    def apply(self, edit: WorkspaceEdit) -> Applied:
+        """Perform `Apply`."""
+        applied = jail.apply(edit, self._files.boundary, versions=self._versions(edit))
+        self.announce(_events(applied))
+        return applied
+
+    def undo(self, applied: Applied) -> None:
+        """Perform `Undo`."""
+        jail.undo(applied, self._files.boundary)
+        self.announce([_reversed(event) for event in _events(applied)])
+
+    def _versions(self, edit: WorkspaceEdit) -> dict[str, int]:
+        """The versions of documents as the server that proposes the edit has them."""
+        versions: dict[str, int] = {}
+        for server in self._pool.servers():
+            if server.id == edit.server:
+                with server.lock:
+                    versions |= {one.key.uri: one.version for one in server.documents}
+        return versions
+
     def announce(self, events: list[FileEvent]) -> None:
         """Tell the servers: what was deleted is closed, what was written is shown."""
         self._pool.watching.changed_by_us(events)
@@ -87,6 +108,24 @@ class Changing:
                         server.sync(file, None)
                 except LspkitError:
                     continue
+
+
+_REVERSED = {CREATED: DELETED, DELETED: CREATED, CHANGED: CHANGED}
+
+
+def _events(applied: Applied) -> list[FileEvent]:
+    """What an edit has done to files."""
+    events: list[FileEvent] = []
+    for one in applied.touched:
+        was, now = one.was in ("file", "link"), one.now in ("file", "link")
+        if was or now:
+            kind = CHANGED if was and now else CREATED if now else DELETED
+            events.append(FileEvent(str(one.path), kind))
+    return events
+
+
+def _reversed(event: FileEvent) -> FileEvent:
+    return FileEvent(event.path, _REVERSED[event.kind])
 
 
 def _encoded(text: str, path: str) -> bytes:

@@ -12,11 +12,12 @@ import time
 from collections.abc import Callable, Generator
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from lspkit.config import Config
+from lspkit.config.loading import Loaded
 from lspkit.edits.paths import boundary_of
 from lspkit.errors import Cancelled, LspkitError, RequestTimeout, WorkspaceClosed
 from lspkit.operations import (
     OPERATIONS,
+    Apply,
     Ask,
     AskWorkspace,
     AwaitChange,
@@ -34,7 +35,9 @@ from lspkit.operations import (
     Request,
     Reread,
     SyncFile,
+    TakeConfig,
     TakeStatus,
+    Undo,
 )
 from lspkit.protocol.text import Text
 from lspkit.runtime import host
@@ -43,6 +46,7 @@ from lspkit.runtime.baselines import Baselines
 from lspkit.runtime.changing import Changing
 from lspkit.runtime.examining import Examining
 from lspkit.runtime.files import Files
+from lspkit.runtime.permits import permits_of
 from lspkit.runtime.pool import Pool
 from lspkit.runtime.refreshing import Refreshing
 from lspkit.runtime.seam import Limits
@@ -65,13 +69,17 @@ class LocalEngine:
     def __init__(
         self,
         root: str,
-        read: Callable[[], Config],
+        read: Callable[[], Loaded],
         version: str,
         *,
+        trusted: bool | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._read_config = read
-        config = read()
+        self._trusted = trusted
+        #: The configuration, and where it comes from; replaced as a whole.
+        self.loaded = read()
+        config = self.loaded.config
         security = config.security
         boundary = boundary_of(
             root, exclude=security.exclude, allow_external=security.allow_external_paths
@@ -92,6 +100,7 @@ class LocalEngine:
             version,
             on_change=self._on_change,
             on_refresh=lambda server: self._refreshing.want(server),
+            permits=permits_of(self.loaded, boundary.root, trusted),
             clock=clock,
         )
         self._asking = Asking(self.files, self.pool)
@@ -163,13 +172,19 @@ class LocalEngine:
             case SyncFile():
                 return self._sync(effect)
             case TakeStatus():
-                return take_status(self.files, self.pool, effect.root)
+                return take_status(self.files, self.pool, self.loaded, effect.root)
             case DoAll():
                 return (yield from self._do_all(effect, call))
             case Reread():
                 return self._reload()
             case AwaitChange():
                 return (yield from self._await_change(effect.after, call))
+            case TakeConfig():
+                return self.loaded.config
+            case Apply():
+                return self._changing.apply(effect.edit)
+            case Undo():
+                return self._changing.undo(effect.applied)
             case Remember():
                 return self._baselines.remember(str(effect.path), effect.before)
             case Overlay():
@@ -195,7 +210,9 @@ class LocalEngine:
 
     def _reload(self) -> None:
         """Take the configuration as it is now; servers that it changes are started anew."""
-        stop(self.pool.reconfigure(self._read_config()))
+        self.loaded = loaded = self._read_config()
+        permits = permits_of(loaded, self.files.boundary.root, self._trusted)
+        stop(self.pool.reconfigure(loaded.config, permits))
 
     def _await_change(self, after: int, call: Call) -> Steps[int]:
         while self.epoch <= after:

@@ -29,8 +29,9 @@ from lspkit.runtime.shutdown import stop
 from lspkit.runtime.timers import Timers
 from lspkit.runtime.watching import Watching
 from lspkit.runtime.workers import Workers
-from lspkit.servers import Choice, choose, root_of
-from lspkit.servers.choosing import definitions
+from lspkit.servers import Choice, choose
+from lspkit.servers.choosing import definitions, permitted
+from lspkit.servers.permitting import ALL, Permits, program_folders
 from lspkit.servers.programs import search_folders, tools_folder
 from lspkit.servers.sidecars import commands
 
@@ -74,11 +75,13 @@ class Pool:
         *,
         on_change: Callable[[], None],
         on_refresh: Callable[[Server], None],
+        permits: Permits = lambda _: ALL,
         clock: Callable[[], float] = time.monotonic,
         dice: Callable[[], float] = lambda: random.uniform(-1, 1),
     ) -> None:
-        #: Replaced as a whole by `reconfigure`.
+        #: Both replaced as a whole by `reconfigure`.
         self.config = config
+        self.permits = permits
         # What is imported on first use is so now, while there are descriptors to do it with.
         definitions(config)
         tools_folder()
@@ -150,32 +153,35 @@ class Pool:
             choices = self._choices(path)
         except NoServer as problem:
             return [], [problem]
-        for choice, root in choices:
+        for choice in choices:
             try:
-                servers.append(self._server(choice, root))
+                servers.append(self._server(choice))
             except LspkitError as problem:
                 failures.append(problem)
         return servers, failures
 
-    def _choices(self, path: str) -> list[tuple[Choice, str]]:
-        """Which servers, each with its root."""
+    def _choices(self, path: str) -> list[Choice]:
+        """Which servers."""
         extension = os.path.splitext(path)[1] or os.path.basename(path)
         if not self.config.enabled:
             raise NoServer("LSP disabled by configuration", extension=extension)
         workspace = self._files.boundary.root
         now = self._clock()
         duds = {program for program, until in self._duds.items() if now < until}
-        choices = choose(path, workspace, self.config, search_folders(workspace), duds)
+        folders = search_folders(workspace)
+        choices = choose(path, workspace, self.config, folders, duds, self.permits)
         if not choices:
             raise NoServer(f"no server is defined for {extension} files", extension=extension)
-        return [(one, root_of(path, one.definition, workspace)) for one in choices]
+        return choices
 
     # Starting
 
-    def _server(self, choice: Choice, root: str) -> Server:
+    def _server(self, choice: Choice) -> Server:
         if not choice.argv:
             raise _missing(choice, search_folders(self._files.boundary.root))
-        key = (choice.id, root)
+        if choice.held_back:
+            raise _held_back(choice)
+        key = (choice.id, choice.root)
         with self._lock:
             seat = self._seats.get(key)
             if seat is None or not seat.server.usable:
@@ -196,7 +202,7 @@ class Pool:
         now = self._clock()
         if old is not None:
             _may_restart(old, now)
-        fresh = self._new(choice, key[1])
+        fresh = self._new(choice)
         if old is None:
             seat = self._seats[key] = Seat(fresh, now)
         else:
@@ -206,7 +212,7 @@ class Pool:
         seat.counts.starts += 1
         return seat
 
-    def _new(self, choice: Choice, root: str) -> Server:
+    def _new(self, choice: Choice) -> Server:
         timeout = (
             choice.config.timing.initialize_timeout_ms
             or choice.definition.initialize_timeout_ms
@@ -214,7 +220,6 @@ class Pool:
         )
         return Server(
             choice,
-            root,
             self._files,
             initialize_timeout=timeout / 1000,
             version=self._version,
@@ -230,9 +235,12 @@ class Pool:
     def _ready(self, server: Server) -> None:
         """A server has come up. Called by its reader."""
         self.watching.begin(server)
-        folders = search_folders(self._files.boundary.root)
         choice = server.choice
-        beside = commands(choice.definition, choice.config, server.root, folders, trusted=True)
+        folders = search_folders(self._files.boundary.root)
+        folders = program_folders(choice.root, choice.permit, folders)
+        beside = commands(
+            choice.definition, choice.config, choice.root, folders, trusted=choice.permit.trusted
+        )
         server.accompany(beside, restart_of(self.config.restart))
         if server.reopen:
             self._workers.do(lambda: self._reopen(server))
@@ -307,19 +315,29 @@ class Pool:
             self._serving.clear()
         self.watching.end(server)
 
-    def reconfigure(self, config: Config) -> list[Server]:
+    def reconfigure(self, config: Config, permits: Permits) -> list[Server]:
         """Take a new configuration, forget all failures; returns the servers to be stopped."""
-        folders = search_folders(self._files.boundary.root)
         with self._lock:
-            self.config = config
+            self.config, self.permits = config, permits
             self._serving.clear()
             for seat in self._seats.values():
                 seat.record = Record()
             servers = [seat.server for seat in self._seats.values()]
-        changed = [one for one in servers if not one.usable or not _is_same(one, config, folders)]
+        changed = [one for one in servers if not one.usable or not self._is_same(one)]
         for server in changed:
             self.retire(server)
         return [one for one in changed if one.usable]
+
+    def _is_same(self, server: Server) -> bool:
+        """Whether the server would be started in the same way today."""
+        old, config, workspace = server.choice, self.config, self._files.boundary.root
+        said = config.server(old.id, old.definition.aliases)
+        again = [one for one in definitions(config) if one.id == old.id]
+        if not again or said.disabled or not config.enabled:
+            return False
+        folders, permit = search_folders(workspace), self.permits(old.root)
+        new = permitted(again[0], said, old.root, workspace, folders, permit)
+        return bool(msgspec.structs.replace(new, language=old.language) == old)
 
     def shut(self) -> list[Server]:
         """Start nothing any more; returns what has to be stopped."""
@@ -344,17 +362,6 @@ class Pool:
             server.drop_after_fork()
 
 
-def _is_same(server: Server, config: Config, folders: list[str]) -> bool:
-    """Whether the server would be started in the same way today."""
-    sample = os.path.join(server.root, "x" + next(iter(server.choice.definition.languages), ""))
-    again = [one for one in choose(sample, server.root, config, folders) if one.id == server.id]
-    old = server.choice
-    return any(
-        (one.definition, one.argv, one.config) == (old.definition, old.argv, old.config)
-        for one in again
-    )
-
-
 def _may_restart(seat: Seat, now: float) -> None:
     """Raises while it is too early to start a failed server again."""
     failure, record = seat.server.failure, seat.record
@@ -373,6 +380,16 @@ def _may_restart(seat: Seat, now: float) -> None:
             retry_in=wait,
             stderr=getattr(failure, "stderr", ""),
         )
+
+
+def _held_back(choice: Choice) -> ServerUnavailable:
+    remedy = choice.permit.remedy
+    hint = f"; to allow it: {remedy}" if remedy else ""
+    return ServerUnavailable(
+        f"{choice.id} is held back: {choice.held_back}{hint}",
+        server=choice.id,
+        rule=choice.permit.state,
+    )
 
 
 def _missing(choice: Choice, folders: list[str]) -> ServerUnavailable:

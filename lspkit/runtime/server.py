@@ -32,6 +32,7 @@ from lspkit.runtime.sidecar import Sidecar, start_all, stop_all
 from lspkit.runtime.turns import News, Turns
 from lspkit.runtime.waiting import Waiter
 from lspkit.servers import Choice
+from lspkit.servers.permitting import clean_path
 from lspkit.servers.readiness import Loading
 from lspkit.servers.sidecars import Commands
 
@@ -44,7 +45,6 @@ class Server(Findings):
     def __init__(
         self,
         choice: Choice,
-        root: str,
         files: Files,
         *,
         initialize_timeout: float,
@@ -55,7 +55,7 @@ class Server(Findings):
         on_watch: Callable[[Server], None],
         on_refresh: Callable[[Server], None],
     ) -> None:
-        definition = choice.definition
+        definition, root = choice.definition, choice.root
         opening = Opening(
             root_uri=path_to_uri(root),
             root_name=os.path.basename(root) or root,
@@ -123,7 +123,7 @@ class Server(Findings):
         deadline = time.monotonic() + self._initialize_timeout
         self._scratch = tempfile.mkdtemp(prefix="lspkit-")
         scratch = dict.fromkeys(("TMPDIR", "TEMP", "TMP"), self._scratch)
-        self._environment = {**os.environ, **scratch, **self.choice.config.env}
+        self._environment = self._made_environment(scratch)
         try:
             child = launch(argv, cwd=self.root, env=self._environment, scratch=self._scratch)
         except LaunchError as problem:
@@ -148,6 +148,15 @@ class Server(Findings):
         if gone:  # the workspace was closed meanwhile, and saw no connection to close
             self.close(2.0)
         log.debug("%s started, pid %d", self.id, child.pid)
+
+    def _made_environment(self, scratch: dict[str, str]) -> dict[str, str]:
+        """The user's, with what the definition and the configuration add."""
+        inherited = dict(os.environ)
+        if not self.choice.permit.trusted:
+            # Not a program that lies in the project, nor one that happens to be where it starts.
+            inherited["PATH"] = clean_path(inherited.get("PATH", ""), self._files.boundary.root)
+        own = self.choice.definition.environment
+        return {**inherited, **own, **scratch, **self.choice.config.env}
 
     def close(self, timeout: float) -> None:
         """End its threads, its process tree, its descriptors and its temporary files."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from lspkit.config import Config
+from lspkit.config.loading import Loaded
 from lspkit.errors import ServerUnavailable
 from lspkit.operations import Known, KnownFindings
 from lspkit.protocol.shapes import read_diagnostics
@@ -12,8 +12,7 @@ from lspkit.runtime.files import Files
 from lspkit.runtime.pool import Pool
 from lspkit.runtime.processes import usage
 from lspkit.runtime.server import Server
-from lspkit.servers.choosing import definitions, find_argv
-from lspkit.servers.definition import Definition
+from lspkit.servers.choosing import Choice, definitions, is_built_in, permitted
 from lspkit.servers.programs import search_folders
 from lspkit.servers.status import Broken, RootStatus, Row, ServerState, Snapshot, snapshot, worst
 from lspkit.types import Severity
@@ -33,48 +32,64 @@ def known(effect: Known, files: Files, pool: Pool) -> list[KnownFindings]:
     return found
 
 
-def take_status(files: Files, pool: Pool, root: str | None) -> Snapshot:
+def take_status(files: Files, pool: Pool, loaded: Loaded, root: str | None) -> Snapshot:
     """Perform `TakeStatus`."""
-    config = pool.config
+    config, workspace = pool.config, files.boundary.root
+    told = tuple(str(warning) for warning in loaded.warnings)
     if not config.enabled:
-        return snapshot((), time.time(), unavailable="LSP disabled by configuration")
-    folders = search_folders(files.boundary.root)
+        reason = "LSP disabled by configuration"
+        return snapshot((), time.time(), unavailable=reason, warnings=told)
+    folders = search_folders(workspace)
+    permit = pool.permits(workspace)
     running: dict[str, list[Server]] = {}
     for server in pool.servers():
         if root is None or server.root == root:
             running.setdefault(server.id, []).append(server)
     rows = [
-        _row(definition, config, folders, running.get(definition.id, []), pool)
+        _row(
+            permitted(
+                definition,
+                config.server(definition.id, definition.aliases),
+                workspace,
+                workspace,
+                folders,
+                permit,
+            ),
+            running.get(definition.id, []),
+            pool,
+            loaded,
+        )
         for definition in definitions(config)
     ]
     beside = [warning for one in pool.servers() for warning in one.sidecar_warnings]
-    return snapshot(rows, time.time(), warnings=(*pool.watching.warnings(), *beside))
+    warnings = (*told, *pool.watching.warnings(), *beside)
+    return snapshot(rows, time.time(), warnings=warnings)
 
 
-def _row(
-    definition: Definition, config: Config, folders: list[str], servers: list[Server], pool: Pool
-) -> Row:
-    said = config.server(definition.id, definition.aliases)
-    argv = find_argv(definition, folders)
+def _row(choice: Choice, servers: list[Server], pool: Pool, loaded: Loaded) -> Row:
+    definition, said, argv = choice.definition, choice.config, choice.argv
     roots = tuple(sorted((_root(one, pool) for one in servers), key=lambda one: one.root))
     state, reason = ServerState.IDLE, ""
     if said.disabled:
         state = ServerState.DISABLED
     elif not argv:
         state, reason = ServerState.UNAVAILABLE, "its program was not found"
+    elif choice.held_back:
+        state, reason = ServerState.UNAVAILABLE, f"held back: {choice.held_back}"
     return Row(
         server=definition.id,
         state=worst((one.state for one in roots), state),
         languages=tuple(dict.fromkeys(definition.languages.values())),
         extensions=tuple(definition.languages),
         markers=definition.markers,
-        source="built-in" if said == type(said)() else "config",
+        source=loaded.source(definition.id, built_in=is_built_in(definition.id)),
         command=argv,
         verified=definition.verified,
         roots=roots,
         diagnostics=_counted(servers),
         reason=reason,
         install=next(iter(definition.install.values()), ""),
+        trust=choice.trust,
     )
 
 

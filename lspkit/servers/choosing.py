@@ -9,8 +9,9 @@ import msgspec
 
 from lspkit.config import Config, ServerConfig, merged
 from lspkit.servers.definition import Definition
+from lspkit.servers.permitting import ALL, Permit, Permits, program_folders, restrict
 from lspkit.servers.programs import find_program
-from lspkit.servers.roots import is_wanted
+from lspkit.servers.roots import is_wanted, root_of
 
 
 class Choice(msgspec.Struct, frozen=True):
@@ -21,11 +22,38 @@ class Choice(msgspec.Struct, frozen=True):
     argv: tuple[str, ...]
     language: str
     config: ServerConfig
+    #: Where it works.
+    root: str = ""
+    #: What it may do there.
+    permit: Permit = ALL
+    #: Why it does not run there, though its program may be found; empty if it does.
+    held_back: str = ""
+
+    @property
+    def trust(self) -> str:
+        """For status: how far the project is trusted where this server works."""
+        if self.permit.trusted:
+            return "trusted"
+        return "held back" if self.held_back else "restricted"
 
     @property
     def id(self) -> str:
         """The server's id."""
         return self.definition.id
+
+
+def aliases() -> dict[str, str]:
+    """Other names of the built-in servers, with their ids."""
+    from lspkit.servers.built_in import BUILT_IN  # here: `import lspkit` need not read the table
+
+    return {alias: one.id for one in BUILT_IN for alias in one.aliases}
+
+
+def is_built_in(id: str) -> bool:
+    """Whether lspkit itself knows a server of this id."""
+    from lspkit.servers.built_in import BUILT_IN  # as above
+
+    return any(one.id == id for one in BUILT_IN)
 
 
 def definitions(config: Config) -> list[Definition]:
@@ -66,6 +94,7 @@ def choose(
     config: Config,
     folders: Sequence[str],
     duds: Container[str] = (),
+    permits: Permits = lambda _: ALL,
 ) -> list[Choice]:
     """The servers for a file, also those whose program is missing.
 
@@ -83,15 +112,35 @@ def choose(
         if language is None or said.disabled:
             continue
         if said.selects or is_wanted(path, definition, workspace):
-            candidates.append(Choice(definition, find_argv(definition, folders), language, said))
+            root = root_of(path, definition, workspace)
+            choice = permitted(definition, said, root, workspace, folders, permits(root))
+            candidates.append(msgspec.structs.replace(choice, language=language))
     return [choice for choice in candidates if _runs(choice, candidates, duds)]
+
+
+def permitted(
+    definition: Definition,
+    said: ServerConfig,
+    root: str,
+    workspace: str,
+    folders: Sequence[str],
+    permit: Permit,
+) -> Choice:
+    """A server as it would run in a root, or why it would not."""
+    argv = find_argv(definition, program_folders(root, permit, list(folders)))
+    if permit.trusted:
+        return Choice(definition, argv, "", said, root, permit)
+    made = restrict(definition, argv, root, workspace)
+    if isinstance(made, str):
+        return Choice(definition, argv, "", said, root, permit, made)
+    return Choice(made, argv, "", said, root, permit)
 
 
 def _runs(choice: Choice, candidates: list[Choice], duds: Container[str]) -> bool:
     if choice.config.selects:
         return True
     if choice.definition.role == "lint":
-        return bool(choice.argv)
+        return bool(choice.argv) and not choice.held_back
     rivals = [
         other
         for other in candidates
@@ -100,6 +149,7 @@ def _runs(choice: Choice, candidates: list[Choice], duds: Container[str]) -> boo
     if any(rival.config.selects for rival in rivals):
         return False
     found = [rival for rival in rivals if rival.argv]
+    found = [rival for rival in found if not rival.held_back] or found
     found = [rival for rival in found if rival.argv[0] not in duds] or found
     return choice is (found or rivals)[0]
 

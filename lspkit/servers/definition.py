@@ -22,6 +22,18 @@ LooksAgain = Literal["watched", "touch", "reload"]
 Readiness = Literal["initialized", "configured", "progress"]
 
 
+class Restricted(msgspec.Struct, frozen=True, kw_only=True):
+    """How a server runs in a project that is not trusted, without running anything of it.
+
+    Merged over the definition. `"{python}"`, `"{packages}"` and `"{tsserver}"` stand for places
+    outside of the project (`permitting.py`).
+    """
+
+    initialization: dict[str, Any] = {}
+    settings: dict[str, Any] = {}
+    environment: dict[str, str] = {}
+
+
 class Definition(msgspec.Struct, frozen=True, kw_only=True):
     """One language server."""
 
@@ -47,6 +59,11 @@ class Definition(msgspec.Struct, frozen=True, kw_only=True):
     commands: tuple[tuple[str, ...], ...]
     initialization: Any = None
     settings: dict[str, Any] = {}
+    #: Variables that it is given besides the user's.
+    environment: dict[str, str] = {}
+    #: None for a server that runs the project's code, or was not tried: it is held back where the
+    #: project is not trusted.
+    restricted: Restricted | None = None
     #: Package manager: the command that installs it.
     install: dict[str, str] = {}
     readiness: Readiness = "initialized"

@@ -84,7 +84,7 @@ class Row(Value, frozen=True):
     command: tuple[str, ...]
     #: The version it was tested with here, or `documentation`.
     verified: str
-    #: `trusted`, `untrusted`, …
+    #: `trusted`; or, where the project is not, `restricted` or `held back`.
     trust: str = "trusted"
     roots: tuple[RootStatus, ...] = ()
     #: By severity, and `total`.

@@ -152,9 +152,15 @@ class Script:
         return [sys.executable, "-I", "-S", str(SERVER_FILE), str(file)]
 
 
-def watchers(*globs: str, when: str = "initialized", name: str = "watch") -> Say:
-    """The server registers for changes of the files that match."""
-    options = {"watchers": [{"globPattern": glob} for glob in globs]}
+def watchers(
+    *globs: str | Mapping[str, Any], when: str = "initialized", name: str = "watch"
+) -> Say:
+    """The server registers for changes of the files that match.
+
+    A mapping is a whole `FileSystemWatcher`, with a relative pattern or a `kind`.
+    """
+    wanted = [{"globPattern": glob} if isinstance(glob, str) else glob for glob in globs]
+    options = {"watchers": wanted}
     method = "workspace/didChangeWatchedFiles"
     registration = {"id": name, "method": method, "registerOptions": options}
     params = {"registrations": [registration]}

@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterator, Mapping
 
 import lspkit.operations as ops
+from lspkit.changes import Applied, CodeAction, WorkspaceEdit
 from lspkit.diagnostics.report import Report
 from lspkit.runtime.seam import Engine, Limits
 from lspkit.runtime.waiting import CancelLike
@@ -44,6 +45,34 @@ class Changes:
         """Give a file another place; nothing that is there is overwritten."""
         request = ops.Move(path=os.fspath(old), new_path=os.fspath(new))
         self._engine.run(request, Limits())
+
+    def apply(
+        self,
+        edit: WorkspaceEdit | CodeAction,
+        *,
+        verify: bool = False,
+        timeout: float | None = CHECK_TIMEOUT,
+        cancel: CancelLike | None = None,
+    ) -> Applied:
+        """Make an edit that a server has proposed: all of it, or nothing.
+
+            applied = ws.apply(ws.rename("src/app.py", symbol="old_name", new_name="new_name"))
+            ws.undo(applied)
+
+        Refused, with nothing written, if a file lies outside of the workspace or has changed since
+        the edit was proposed. With `verify` the touched files are checked afterwards, and the edit
+        is taken back if there are new errors in them.
+        """
+        request = ops.ApplyEdit(
+            edit=None if isinstance(edit, CodeAction) else edit,
+            action=edit if isinstance(edit, CodeAction) else None,
+            verify=verify,
+        )
+        return self._engine.run(request, Limits(timeout, cancel))
+
+    def undo(self, applied: Applied) -> None:
+        """Take an edit back: all of it, or nothing if a file has changed since."""
+        self._engine.run(ops.UndoEdit(applied=applied), Limits())
 
     @contextlib.contextmanager
     def overlay(self, texts: Mapping[PathLike, str]) -> Iterator[None]:

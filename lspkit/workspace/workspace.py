@@ -16,12 +16,14 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar, Unpack
 
 import lspkit.operations as ops
-from lspkit.config import Config, read_config
+from lspkit.config import Config
+from lspkit.config.loading import load
 from lspkit.diagnostics.report import Report
 from lspkit.errors import LspkitError
 from lspkit.runtime.engine import LocalEngine
 from lspkit.runtime.seam import Engine, Limits, Patience, Submitting
 from lspkit.runtime.waiting import CancelLike
+from lspkit.servers.choosing import aliases
 from lspkit.servers.status import Snapshot, status_text
 from lspkit.types import Diagnostic
 from lspkit.version import VERSION
@@ -58,8 +60,9 @@ class Workspace(Questions, Changes):
         config: Config | Mapping[str, Any] | PathLike | None = None,
         trusted: bool | None = None,
     ) -> None:
-        read = functools.partial(read_config, config)
-        self._engine: Engine = LocalEngine(os.fspath(root), read, VERSION)
+        given = os.fspath(root)
+        read = functools.partial(load, given, config, trusted=trusted, aliases=aliases())
+        self._engine: Engine = LocalEngine(given, read, VERSION, trusted=trusted)
         #: The folder, links followed.
         self.root = Path(os.path.realpath(root))
         #: Whether the embedding program vouches for the folder; None leaves it to the policy.
@@ -82,6 +85,11 @@ class Workspace(Questions, Changes):
     def close(self) -> None:
         """End all servers of this workspace. Safe to call twice, and from any thread."""
         self._engine.close()
+
+    @property
+    def config(self) -> Config:
+        """What is configured, defaults included."""
+        return self._engine.run(ops.Settings(), Limits())
 
     # Whether it is in order
 

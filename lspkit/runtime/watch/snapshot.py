@@ -251,14 +251,24 @@ class Snapshot:
         except OSError as problem:
             self._cannot_read(folder, problem, since)
             return []
+        inner = [os.path.join(folder, name) for name, state in now.items() if state == _READ]
+        if since is not None and folder not in self.folders:
+            for name in young:
+                self._tell(os.path.join(folder, name), CREATED)
+            self.folders[folder] = now
+        else:
+            self._compare(folder, now, since, young)
+        return self._next(inner, since)
+
+    def _compare(
+        self, folder: str, now: dict[str, int], since: int | None, young: set[str]
+    ) -> None:
+        """Tell what is not as it was in a folder."""
         entries = self.folders.setdefault(folder, {})
         for name in [name for name in entries if name not in now]:
             self._vanished(entries, folder, name)
-        inner = []
         for name, state in now.items():
             before = entries.get(name)
-            if state == _READ:
-                inner.append(os.path.join(folder, name))
             if before == state:
                 continue
             path = os.path.join(folder, name)
@@ -272,7 +282,6 @@ class Snapshot:
             elif state >= 0 and (since is None or name in young):
                 self._tell(path, CREATED)
             entries[name] = state
-        return self._next(inner, since)
 
     def _next(self, inner: list[str], since: int | None) -> list[str]:
         if since is None:

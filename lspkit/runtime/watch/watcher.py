@@ -34,11 +34,12 @@ from lspkit.runtime.watch.snapshot import is_excluded, merged
 log = logging.getLogger("lspkit.runtime")
 
 #: Seconds without a hint after which what there is gets announced.
-SETTLE = 0.02
+SETTLE = 0.01
 #: The same if hints keep coming, since the first.
 LONGEST = 0.12
-#: Seconds that the first reading keeps the turn.
-SLICE = 0.005
+#: Seconds that the first reading keeps the turn, and then leaves the interpreter to others. Without
+#: that, every step of theirs that waits for something would wait for the interpreter's switch, too.
+SLICE, PAUSE = 0.002, 0.0005
 
 # What the thread is to do, and who waits for the reading that it causes.
 _Order = tuple[Callable[[Lookout], None], Waiter | None]
@@ -209,6 +210,7 @@ class Watcher:
 
     def _run(self) -> None:
         try:
+            time.sleep(PAUSE)  # who started this goes on first
             lookout = Lookout(self._make_notifier, self._excluded)
             with self._door, self._turn:
                 self._lookout = lookout
@@ -236,6 +238,7 @@ class Watcher:
             with self._turn:
                 lookout.read_some(SLICE)
             self.catch_up()
+            time.sleep(PAUSE)
         else:
             self._tell_readers(pending=False)
             self._wait(lookout)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lspkit.diagnostics.proof import ProofRule
-from lspkit.servers.definition import Definition
+from lspkit.servers.definition import Definition, Restricted
 
 DOCUMENTS: tuple[Definition, ...] = (
     Definition(
@@ -30,6 +30,7 @@ DOCUMENTS: tuple[Definition, ...] = (
             "redhat": {"telemetry": {"enabled": False}},
         },
         commands=(("yaml-language-server", "--stdio"),),
+        restricted=Restricted(),
         install={
             "npm": "npm install -g yaml-language-server",
             "brew": "brew install yaml-language-server",
@@ -71,6 +72,7 @@ DOCUMENTS: tuple[Definition, ...] = (
         },
         aliases=("docker", "docker-langserver"),
         commands=(("docker-langserver", "--stdio"),),
+        restricted=Restricted(),
         install={"npm": "npm install -g dockerfile-language-server-nodejs"},
         # It publishes before it answers the next question, and nothing for a text as it was.
         proofs=(ProofRule(how="ordered", ask="textDocument/documentSymbol", alone=True),),

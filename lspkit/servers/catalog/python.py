@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lspkit.diagnostics.proof import ProofRule
-from lspkit.servers.definition import Definition
+from lspkit.servers.definition import Definition, Restricted
 
 _LANGUAGES = {".py": "python", ".pyi": "python", ".pyw": "python"}
 _MARKERS = (
@@ -26,6 +26,16 @@ PYTHON: tuple[Definition, ...] = (
         commands=(("basedpyright-langserver", "--stdio"),),
         # Its own default warns about every tenth line of good code. A project's file wins.
         settings={"basedpyright": {"analysis": {"typeCheckingMode": "standard"}}},
+        # Not the interpreter of the project, but its packages, so that imports resolve.
+        restricted=Restricted(
+            settings={
+                "python": {
+                    "pythonPath": "{python}",
+                    "analysis": {"extraPaths": "{packages}"},
+                },
+                "basedpyright": {"analysis": {"extraPaths": "{packages}"}},
+            }
+        ),
         install={
             "pip": "pip install basedpyright",
             "uv": "uv tool install basedpyright",
@@ -44,6 +54,15 @@ PYTHON: tuple[Definition, ...] = (
         languages=_LANGUAGES,
         markers=_MARKERS,
         commands=(("pyright-langserver", "--stdio"),),
+        # Not the interpreter of the project, but its packages, so that imports resolve.
+        restricted=Restricted(
+            settings={
+                "python": {
+                    "pythonPath": "{python}",
+                    "analysis": {"extraPaths": "{packages}"},
+                },
+            }
+        ),
         install={
             "npm": "npm install -g pyright",
             "pip": "pip install pyright",
@@ -61,6 +80,7 @@ PYTHON: tuple[Definition, ...] = (
         languages=_LANGUAGES,
         markers=_MARKERS,
         commands=(("ty", "server"),),
+        restricted=Restricted(),
         install={
             "pip": "pip install 'lspkit[python]'",
             "uv": "uv tool install ty",
@@ -101,6 +121,7 @@ PYTHON: tuple[Definition, ...] = (
         languages=_LANGUAGES,
         markers=(*_MARKERS, "ruff.toml", ".ruff.toml"),
         commands=(("ruff", "server"),),
+        restricted=Restricted(),
         install={
             "pip": "pip install ruff",
             "uv": "uv tool install ruff",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lspkit.diagnostics.proof import ProofRule
-from lspkit.servers.definition import Definition
+from lspkit.servers.definition import Definition, Restricted
 
 _RUBY = {
     ".rb": "ruby",
@@ -110,6 +110,7 @@ SCRIPTING: tuple[Definition, ...] = (
                 "logLevel": "warning",
             }
         },
+        restricted=Restricted(),
         install={
             "npm": "npm install -g bash-language-server",
             "brew": "brew install bash-language-server",

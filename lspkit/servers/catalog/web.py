@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lspkit.diagnostics.proof import ProofRule
-from lspkit.servers.definition import Definition
+from lspkit.servers.definition import Definition, Restricted
 
 #: Extensions of scripts, also for the linters.
 SCRIPT = {
@@ -55,6 +55,8 @@ TYPESCRIPT: tuple[Definition, ...] = (
             # Told about files, it knows of them before the next question; its own watching is late.
             "tsserver": {"useSyntaxServer": "never", "useClientFileWatcher": True},
         },
+        # Not the TypeScript of the project, nor the plugins that its configuration names.
+        restricted=Restricted(initialization={"tsserver": {"path": "{tsserver}"}, "plugins": []}),
         install={"npm": "npm install -g typescript-language-server@5.3.0 typescript@5.9"},
         readiness="progress",
         # It publishes nothing when a clean file stays clean; asked this way, it says so at once.
@@ -75,6 +77,7 @@ TYPESCRIPT: tuple[Definition, ...] = (
         kept_out_by=_DENO,
         commands=(("vtsls", "--stdio"),),
         settings={"typescript": _VTSLS, "javascript": _VTSLS},
+        restricted=Restricted(),
         install={"npm": "npm install -g @vtsls/language-server"},
         readiness="progress",
         proofs=(ProofRule(how="ordered", ask="tsserver"),),
@@ -95,6 +98,7 @@ TYPESCRIPT: tuple[Definition, ...] = (
         kept_out_by=_DENO,
         # The preview first: a program of that name is always able to serve, a `tsc` only from 7 on.
         commands=(("tsgo", "--lsp", "--stdio"), ("tsc", "--lsp", "--stdio")),
+        restricted=Restricted(),
         install={"npm": "npm install -g typescript@7"},
         quirks=(
             "Diagnostics only when asked.",
@@ -160,6 +164,7 @@ PAGES: tuple[Definition, ...] = (
         commands=(("vscode-json-language-server", "--stdio"),),
         # It checks nothing until it is told to.
         settings={"json": {"validate": {"enable": True}, "format": {"enable": False}}},
+        restricted=Restricted(),
         install=_EXTRACTED,
         quirks=(
             "Publishes without a version.",
@@ -183,6 +188,7 @@ PAGES: tuple[Definition, ...] = (
             "css": _STYLE,
             "javascript": {"validate": {"enable": True}},
         },
+        restricted=Restricted(),
         install=_EXTRACTED,
         quirks=("Publishes without a version.", "Symbols come as a flat list."),
         verified="4.10.0",
@@ -195,6 +201,7 @@ PAGES: tuple[Definition, ...] = (
         commands=(("vscode-css-language-server", "--stdio"),),
         # It asks for the settings of the file's language, and checks nothing on null.
         settings={"css": _STYLE, "scss": _STYLE, "less": _STYLE},
+        restricted=Restricted(),
         install=_EXTRACTED,
         quirks=("Publishes without a version.",),
         verified="4.10.0",

@@ -1,7 +1,8 @@
 """The toy language: open documents, and what the server says about them.
 
-`def NAME` at the start of a line defines NAME, every whole word NAME is a reference to it, and
-ERROR and WARN anywhere are diagnostics. Only open documents count. Columns inside this file are
+`def NAME` at the start of a line defines NAME, and every whole word NAME is a reference to it.
+ERROR and WARN anywhere are diagnostics, and so is `NEED NAME` while no document defines NAME, so
+that findings may depend on another file. Only open documents count. Columns inside this file are
 code points; they become units of the negotiated encoding in `Document.position` and back in
 `Document.offset`, nowhere else.
 """
@@ -12,15 +13,15 @@ import re
 
 TYPE_CHECKING = False  # `typing` itself takes longer to import than the rest of the server.
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Container, Iterator
     from typing import Any
 
 _LINE_BREAK = re.compile(r"\r\n|\n|\r")
 _WORD = re.compile(r"[^\W\d]\w*")
 _DEFINITION = re.compile(r"^[ \t]*def[ \t]+([^\W\d]\w*)")
-_TROUBLE = re.compile(r"\b(ERROR|WARN)\b")
+_TROUBLE = re.compile(r"\b(?:(ERROR|WARN)\b|(NEED)[ \t]+([^\W\d]\w*))")
 
-_SEVERITY = {"ERROR": 1, "WARN": 2}
+_SEVERITY = {"ERROR": 1, "WARN": 2, "NEED": 1}
 _FUNCTION = 12  # SymbolKind
 
 #: How many units one character takes, per encoding.
@@ -122,27 +123,37 @@ class Document:
             if found := _DEFINITION.match(line):
                 yield found[1], number, found.start(1), found.end(1), len(line)
 
-    def diagnostics(self) -> list[dict[str, Any]]:
+    def diagnostics(self, defined: Container[str]) -> list[dict[str, Any]]:
+        """What is wrong with it, where these names are defined anywhere."""
         return [
             {
                 "range": self.range(number, *found.span()),
-                "severity": _SEVERITY[found[0]],
-                "code": found[0],
+                "severity": _SEVERITY[found[1] or found[2]],
+                "code": found[1] or found[2],
                 "source": "scripted",
                 "message": line[found.start() :].strip(),
             }
             for number, line in self.lines()
             for found in _TROUBLE.finditer(line)
+            if found[3] is None or found[3] not in defined
         ]
 
-    def report(self, previous: str | None) -> dict[str, Any]:
+    def report(self, previous: str | None, defined: Container[str]) -> dict[str, Any]:
         """The answer to a diagnostics pull."""
-        if previous == str(self.stamp):
+        items = self.diagnostics(defined)
+        needed = [item["message"] for item in items if item["code"] == "NEED"]
+        result = " ".join([str(self.stamp), *needed])  # the same text may lack more by now
+        if previous == result:
             return {"kind": "unchanged", "resultId": previous}
-        return {"kind": "full", "resultId": str(self.stamp), "items": self.diagnostics()}
+        return {"kind": "full", "resultId": result, "items": items}
 
 
 Documents = dict[str, Document]
+
+
+def defined_in(documents: Documents) -> set[str]:
+    """The names that any of them defines."""
+    return {name for one in documents.values() for name, *_ in one.definitions()}
 
 
 def _asked_word(documents: Documents, params: dict[str, Any]) -> tuple[str, dict[str, Any]] | None:
@@ -219,17 +230,18 @@ def _diagnostic(documents: Documents, params: dict[str, Any]) -> Any:
     document = documents.get(params["textDocument"]["uri"])
     if document is None:
         return {"kind": "full", "items": []}
-    return document.report(params.get("previousResultId"))
+    return document.report(params.get("previousResultId"), defined_in(documents))
 
 
 def _workspace_diagnostic(documents: Documents, params: dict[str, Any]) -> Any:
     previous = {item["uri"]: item["value"] for item in params.get("previousResultIds", [])}
+    defined = defined_in(documents)
     return {
         "items": [
             {
                 "uri": document.uri,
                 "version": document.version,
-                **document.report(previous.get(document.uri)),
+                **document.report(previous.get(document.uri), defined),
             }
             for document in documents.values()
         ]

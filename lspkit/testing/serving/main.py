@@ -20,7 +20,7 @@ from functools import partial
 
 from lspkit.testing.serving import faults, offspring, orders
 from lspkit.testing.serving.faults import CODES, Outgoing
-from lspkit.testing.serving.language import COMPUTED, Document
+from lspkit.testing.serving.language import COMPUTED, Document, defined_in
 from lspkit.testing.serving.wire import Input, Output, Torn
 
 TYPE_CHECKING = False  # `typing` itself takes longer to import than the rest of the server.
@@ -301,7 +301,7 @@ class Server:
         document = self.documents.get(uri)
         found: dict[str, Any] = {"uri": uri, "diagnostics": []}
         if document is not None:
-            found["diagnostics"] = document.diagnostics()
+            found["diagnostics"] = document.diagnostics(defined_in(self.documents))
             if how["version"]:
                 found["version"] = document.version
         self.emit({"jsonrpc": "2.0", "method": _PUBLISH, "params": found})
@@ -340,7 +340,8 @@ class Server:
             action()
 
 
-def main(argv: list[str]) -> int:
+def main(argv: list[str], kind: type[Server] = Server) -> int:
+    """Runs a script. `kind` is for servers that do more than a script can say."""
     if len(argv) != 2:
         sys.stderr.write("usage: server.py SCRIPT.json (see docs/testing.md)\n")
         return USAGE
@@ -354,7 +355,7 @@ def main(argv: list[str]) -> int:
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # no traceback when a terminal interrupts
     counted = (*script["faults"], *script["say"], *script["grandchildren"])
     run = orders.count_run(argv[1]) if any("run" in order for order in counted) else 1
-    server = Server(script, run)
+    server = kind(script, run)
     try:
         server.run()
     except Torn as torn:

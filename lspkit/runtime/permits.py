@@ -1,0 +1,30 @@
+"""What is allowed in each root of a workspace, by how far it is trusted."""
+
+from __future__ import annotations
+
+import os
+
+from lspkit.config.loading import Loaded
+from lspkit.servers.permitting import Permit, Permits
+
+
+def permits_of(loaded: Loaded, workspace: str, trusted: bool | None) -> Permits:
+    """A function of a root, which looks each up once.
+
+    A root inside of the workspace may stand otherwise than the workspace itself: another clone in a
+    repository that is trusted is not.
+    """
+    known: dict[str, Permit] = {}
+
+    def permit(root: str) -> Permit:
+        if root not in known:
+            standing = loaded.standing
+            if root != workspace:
+                from lspkit.config.trust import trust_of  # here, to keep `import lspkit` quick
+
+                security = loaded.config.security
+                standing = trust_of(None, root, {}, security, os.environ, trusted)
+            known[root] = Permit(standing.allows_programs, standing.state, standing.remedy)
+        return known[root]
+
+    return permit

@@ -1,0 +1,137 @@
+"""What a server may do in a project: run its programs, run restricted, or not run at all.
+
+In a project that is trusted its own programs come first. In any other only those servers start
+that were tried there with planted programs and ran none of them, most of them with a profile
+(`Definition.restricted`) that keeps them from looking for any; the others are held back.
+"""
+
+from __future__ import annotations
+
+import glob
+import os
+import sys
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import msgspec
+
+from lspkit.config.merge import merged
+from lspkit.edits.paths import is_inside
+from lspkit.servers.definition import Definition
+
+#: Where projects keep programs of their own, seen from a server's root.
+PROJECT_FOLDERS = (("node_modules", ".bin"), (".venv", "bin"), ("venv", "bin"))
+if os.name == "nt":
+    PROJECT_FOLDERS = (("node_modules", ".bin"), (".venv", "Scripts"), ("venv", "Scripts"))
+
+
+class Permit(msgspec.Struct, frozen=True):
+    """What is allowed in one root."""
+
+    #: Whether what lies in the project may run.
+    trusted: bool
+    #: `trusted`, `untrusted` or `stale`.
+    state: str
+    #: What would allow more.
+    remedy: str = ""
+
+
+#: For a project that may do everything.
+ALL = Permit(True, "trusted")
+
+#: What is allowed in a root.
+Permits = Callable[[str], Permit]
+
+
+def program_folders(root: str, permit: Permit, folders: list[str]) -> list[str]:
+    """Where programs for a server in this root are looked for."""
+    own = [os.path.join(root, *parts) for parts in PROJECT_FOLDERS] if permit.trusted else []
+    return [*own, *folders]
+
+
+def restrict(
+    definition: Definition, argv: tuple[str, ...], root: str, workspace: str
+) -> Definition | str:
+    """The definition as it runs in a project that is not trusted; or why it cannot run there."""
+    profile = definition.restricted
+    if profile is None:
+        return "it runs code of the project, or may, and the project is not trusted"
+    places = {name: find(argv, root, workspace) for name, find in PLACES.items()}
+    needed = _names_in([profile.initialization, profile.settings])
+    for name in needed:
+        if places[name] is None:
+            return f"it needs {name} from outside of the project, and there is none"
+    return msgspec.structs.replace(
+        definition,
+        initialization=merged(
+            definition.initialization or {}, _filled(profile.initialization, places)
+        )
+        or None,
+        settings=merged(definition.settings, _filled(profile.settings, places)),
+        environment={**definition.environment, **profile.environment},
+    )
+
+
+def _names_in(value: Any) -> list[str]:
+    """The places that a profile mentions: `{python}`."""
+    if isinstance(value, dict):
+        return [name for one in value.values() for name in _names_in(one)]
+    if isinstance(value, list):
+        return [name for one in value for name in _names_in(one)]
+    return [name for name in PLACES if value == f"{{{name}}}"]
+
+
+def _filled(value: Any, places: Mapping[str, Any]) -> Any:
+    if isinstance(value, dict):
+        return {key: _filled(one, places) for key, one in value.items()}
+    if isinstance(value, list):
+        return [_filled(one, places) for one in value]
+    name = value[1:-1] if isinstance(value, str) else ""
+    return places[name] if value == f"{{{name}}}" and name in places else value
+
+
+def _python(_: tuple[str, ...], __: str, workspace: str) -> str | None:
+    """An interpreter that is no part of the project: the running one, or the one it is made of."""
+    for candidate in (sys.executable, getattr(sys, "_base_executable", "")):
+        if candidate and not is_inside(os.path.realpath(candidate), workspace):
+            return str(candidate)
+    return None
+
+
+def _packages(_: tuple[str, ...], root: str, __: str) -> list[str]:
+    """The project's installed packages, for looking up imports without running anything."""
+    patterns = [
+        os.path.join(glob.escape(root), name, "lib", "python*", "site-packages")
+        for name in (".venv", "venv")
+    ]
+    return sorted(found for pattern in patterns for found in glob.glob(pattern))
+
+
+def _tsserver(argv: tuple[str, ...], _: str, workspace: str) -> str | None:
+    """The TypeScript that is installed beside the server."""
+    folder = os.path.dirname(os.path.realpath(argv[0])) if argv else ""
+    while folder and os.path.dirname(folder) != folder:
+        for parts in (("node_modules",), ("lib", "node_modules"), ()):
+            found = os.path.join(folder, *parts, "typescript", "lib", "tsserver.js")
+            if os.path.isfile(found) and not is_inside(os.path.realpath(found), workspace):
+                return found
+        folder = os.path.dirname(folder)
+    return None
+
+
+#: What a profile may mention, by name, and where it is found.
+PLACES: dict[str, Callable[[tuple[str, ...], str, str], Any]] = {
+    "python": _python,
+    "packages": _packages,
+    "tsserver": _tsserver,
+}
+
+
+def clean_path(variable: str, workspace: str) -> str:
+    """`PATH` without relative folders and those inside the workspace."""
+    kept = [
+        folder
+        for folder in variable.split(os.pathsep)
+        if os.path.isabs(folder) and not is_inside(os.path.realpath(folder), workspace)
+    ]
+    return os.pathsep.join(kept)
