@@ -22,7 +22,7 @@ WRONG = 'text: str = "a"\nnumber: int = "😀" + text\n'
 #: What a report has, as JSON.
 REPORT = {
     *("path", "verdict", "diagnostics", "other_files", "introduced", "fixed", "remaining"),
-    *("servers", "duration", "severities", "max_per_file"),
+    *("servers", "duration", "severities", "max_per_file", "known_before"),
 }
 EVIDENCE = {"server", "version", "how", "duration", "timed_out", "reason"}
 FINDING = {

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import lspkit
-from lspkit.config import read_config
+from lspkit.config.loading import load
 from lspkit.runtime.engine import LocalEngine
 from lspkit.testing import Fault, Log, Script
 from tests.scripted import SOURCE, ask, config_for, workspace
@@ -130,7 +130,7 @@ def _on_clock(folder: Path, argv: list[str], clock: Clock, **config) -> lspkit.W
     given = {**config_for(argv), **config}
     ws = lspkit.Workspace(folder, config=given)
     ws._engine.close()
-    ws._engine = LocalEngine(str(folder), lambda: read_config(given), "test", clock=clock)
+    ws._engine = LocalEngine(str(folder), lambda: load(str(folder), given), "test", clock=clock)
     return ws
 
 
