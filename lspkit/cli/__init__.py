@@ -7,6 +7,7 @@ import io
 import sys
 from collections.abc import Callable, Sequence
 
+from lspkit.cli import trust
 from lspkit.cli.statuses import INTERRUPTED, USAGE
 from lspkit.errors import LspkitError
 from lspkit.version import VERSION
@@ -54,8 +55,7 @@ def _parser() -> argparse.ArgumentParser:
     check.add_argument(
         "--severity",
         choices=["error", "warning", "info", "hint"],
-        default="error",
-        help="the mildest finding that counts (default: %(default)s)",
+        help="the mildest finding that counts (default: as configured, which is error)",
     )
     check.add_argument(
         "--timeout", type=float, default=60.0, metavar="SECONDS", help="for all (default: 60)"
@@ -75,6 +75,7 @@ def _parser() -> argparse.ArgumentParser:
     config.add_argument("--root", default=".", metavar="DIR", help="the workspace")
     config.add_argument("--origin", action="store_true", help="also who has said it")
     config.add_argument("--json", action="store_true")
+    trust.add_parser(commands)
     return parser
 
 

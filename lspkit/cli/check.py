@@ -14,6 +14,7 @@ from typing import Any
 
 from lspkit.cli.saying import say
 from lspkit.cli.statuses import CLEAN, FINDINGS, UNKNOWN
+from lspkit.cli.trust import offer
 from lspkit.cli.walking import files_below, workspace_of
 from lspkit.diagnostics.report import Report
 from lspkit.errors import LspkitError, NoServer, PathError, ServerUnavailable
@@ -26,10 +27,11 @@ AT_ONCE = 32
 
 def run(arguments: argparse.Namespace) -> int:
     """Check everything, print it, and say by the exit status how it went."""
-    severities = _from_worst_to(arguments.severity)
-    config = {"diagnostics": {"includeSeverities": severities}}
-    with Workspace(arguments.root or workspace_of(arguments.paths), config=config) as ws:
-        reports, skipped = _check_all(ws, arguments.paths, arguments.timeout)
+    root = arguments.root or workspace_of(arguments.paths)
+    offer(root)
+    with Workspace(root) as ws:
+        severities = _from_worst_to(arguments.severity) if arguments.severity else None
+        reports, skipped = _check_all(ws, arguments.paths, arguments.timeout, severities)
     say(_as_json(reports, skipped) if arguments.format == "json" else _as_text(reports, skipped))
     return _status(reports, skipped)
 
@@ -55,7 +57,7 @@ def _status(reports: list[Report], skipped: dict[Path, str]) -> int:
 
 
 def _check_all(
-    ws: Workspace, given: list[str], timeout: float
+    ws: Workspace, given: list[str], timeout: float, severities: list[str] | None
 ) -> tuple[list[Report], dict[Path, str]]:
     """Reports by path, and why there is none."""
     deadline = time.monotonic() + timeout
@@ -67,7 +69,8 @@ def _check_all(
         while waiting and len(flying) < AT_ONCE:
             path = waiting.popleft()
             left = max(0.0, deadline - time.monotonic())
-            flying.append((path, ws.submit(ws.check, path, timeout=left)))
+            future = ws.submit(ws.check, path, severities=severities, timeout=left)
+            flying.append((path, future))
         path, future = flying.popleft()
         _progress(total - len(waiting) - len(flying) - 1, total, path)
         try:

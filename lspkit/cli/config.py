@@ -44,10 +44,9 @@ def _or_none(files: list[str]) -> str:
 
 
 def _show(arguments: argparse.Namespace) -> int:
-    from lspkit.servers.built_in import BUILT_IN  # here: only this one needs the table
+    from lspkit.servers.choosing import aliases  # here: only this one needs the servers
 
-    aliases = {alias: one.id for one in BUILT_IN for alias in one.aliases}
-    loaded = load(arguments.root, aliases=aliases)
+    loaded = load(arguments.root, aliases=aliases())
     say(
         _as_json(loaded, arguments.origin) if arguments.json else _as_text(loaded, arguments.origin)
     )

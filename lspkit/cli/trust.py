@@ -88,6 +88,52 @@ def _add(path: str, *, shared: bool, yes: bool) -> int:
     return CLEAN
 
 
+def offer(root: str) -> None:
+    """Before a project is checked that is not trusted: say what is held back, or ask, once.
+
+    On a terminal the question is asked once for each project; elsewhere a line says it.
+    """
+    from lspkit.config.trust_store import state_folder
+
+    loaded = _load(root)
+    found = loaded.standing
+    held = _held_back(loaded)
+    if found.allows_programs or found.refused or found.policy == "never" or not held:
+        return
+    terminal = all(one.isatty() for one in (sys.stdin, sys.stdout, sys.stderr))
+    if terminal and _first_time(state_folder(), found.candidate):
+        _add(root, shared=False, yes=False)
+        return
+    names = ", ".join(held[:5]) + (f" and {len(held) - 5} more" if len(held) > 5 else "")
+    print(
+        f"lspkit: {one_line(found.candidate)} is not trusted; held back: {names}. "
+        f"To allow it: {found.remedy}",
+        file=sys.stderr,
+    )
+
+
+def _held_back(loaded: Loaded) -> list[str]:
+    """What would run, or run differently, if the project were trusted."""
+    from lspkit.config.gate import EXECUTION_KEYS, gated_content
+
+    content = gated_content(loaded.project, EXECUTION_KEYS)
+    return [*loaded.held_back, *_programs(loaded.standing.candidate, content)]
+
+
+def _first_time(state: str, candidate: str) -> bool:
+    """Whether nobody was asked about this project before; from now on somebody was."""
+    import hashlib
+
+    folder = os.path.join(state, "asked")
+    name = hashlib.sha256(os.fsencode(candidate)).hexdigest()
+    try:
+        os.makedirs(folder, mode=0o700, exist_ok=True)
+        os.close(os.open(os.path.join(folder, name), os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+    except OSError:
+        return False
+    return True
+
+
 def _remove(path: str) -> int:
     from lspkit.config.trust_store import remove, state_folder
 
@@ -126,10 +172,9 @@ def _state(path: str) -> str:
 def _load(path: str) -> Loaded:
     """The configuration of the project at a path, exactly as a workspace there would have it."""
     from lspkit.config.loading import load
-    from lspkit.servers.built_in import BUILT_IN
+    from lspkit.servers.choosing import aliases
 
-    aliases = {alias: one.id for one in BUILT_IN for alias in one.aliases}
-    return load(path, aliases=aliases)
+    return load(path, aliases=aliases())
 
 
 def _shown(loaded: Loaded) -> str:

@@ -35,12 +35,15 @@ class Check(FileRequest[Report], frozen=True, kw_only=True):
 
     #: `project` adds the other files that its servers know.
     scope: Literal["file", "project"] = "file"
+    #: Which severities the verdict goes by; None: as configured.
+    severities: tuple[str, ...] | None = None
 
 
 class CheckAll(Request[dict[Path, Report]], frozen=True, kw_only=True):
     """Are these files in order?"""
 
     paths: tuple[str, ...]
+    severities: tuple[str, ...] | None = None
 
 
 #: So many files are under way at once: each of them is open in its servers meanwhile.
@@ -51,6 +54,8 @@ AT_ONCE = 64
 def check(request: Check) -> Generator[Effect, Any, Report]:
     """A report about the file as it is now, or as `text` has it."""
     found: Examination = yield Examine(request.path, request.text, request.scope == "project")
+    if request.severities is not None:
+        found = msgspec.structs.replace(found, severities=request.severities)
     diagnostics, servers = yield from _merged(found.uri, found.servers)
     counted = [one for one in diagnostics if one.severity.value in found.severities]
     report = Report(
@@ -204,7 +209,8 @@ def check_all(request: CheckAll) -> Generator[Effect, Any, dict[Path, Report]]:
     reports: dict[Path, Report] = {}
     for first in range(0, len(request.paths), AT_ONCE):
         paths = request.paths[first : first + AT_ONCE]
-        results: list[Report | LspkitError] = yield DoAll(tuple(Check(path=one) for one in paths))
+        checks = tuple(Check(path=one, severities=request.severities) for one in paths)
+        results: list[Report | LspkitError] = yield DoAll(checks)
         for path, result in zip(paths, results, strict=True):
             report = result if isinstance(result, Report) else _unchecked(path, result)
             reports[report.path] = report

@@ -10,7 +10,7 @@ from __future__ import annotations
 import copy
 import functools
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar, Unpack
@@ -25,7 +25,7 @@ from lspkit.runtime.seam import Engine, Limits, Patience, Submitting
 from lspkit.runtime.waiting import CancelLike
 from lspkit.servers.choosing import aliases
 from lspkit.servers.status import Snapshot, status_text
-from lspkit.types import Diagnostic
+from lspkit.types import Diagnostic, Severity
 from lspkit.version import VERSION
 from lspkit.workspace.changes import CHECK_TIMEOUT, Changes
 from lspkit.workspace.questions import PathLike, Questions
@@ -99,6 +99,7 @@ class Workspace(Questions, Changes):
         text: str | None = None,
         *,
         scope: Literal["file", "project"] = "file",
+        severities: Sequence[str] | None = None,
         timeout: float | None = CHECK_TIMEOUT,
         cancel: CancelLike | None = None,
     ) -> Report:
@@ -107,15 +108,19 @@ class Workspace(Questions, Changes):
         The report's verdict is `CLEAN` only if every server has proven that it has looked at this
         very text. When the time is up, the report says what is known by then, and who is missing.
         With `scope="project"` it also says how the other files are after whatever was done to this
-        one: `report.other_files`, with how far that reaches and a verdict of its own.
+        one: `report.other_files`, with how far that reaches and a verdict of its own. `severities`
+        are those that the verdict goes by, `("error", "warning")` say; else what is configured.
         """
-        request = ops.Check(path=os.fspath(path), text=text, scope=scope)
+        request = ops.Check(
+            path=os.fspath(path), text=text, scope=scope, severities=_words(severities)
+        )
         return self._engine.run(request, Limits(timeout, cancel))
 
     def check_all(
         self,
         paths: Iterable[PathLike],
         *,
+        severities: Sequence[str] | None = None,
         timeout: float | None = CHECK_TIMEOUT,
         cancel: CancelLike | None = None,
     ) -> dict[Path, Report]:
@@ -125,7 +130,7 @@ class Workspace(Questions, Changes):
         """
         # Whole paths, so that a file that cannot be found has its place among the others.
         whole = tuple(os.path.join(self.root, os.fspath(path)) for path in paths)
-        request = ops.CheckAll(paths=whole)
+        request = ops.CheckAll(paths=whole, severities=_words(severities))
         return self._engine.run(request, Limits(timeout, cancel))
 
     def diagnostics(self, path: PathLike | None = None) -> dict[Path, list[Diagnostic]]:
@@ -194,3 +199,7 @@ class Workspace(Questions, Changes):
             future = Future()
             future.set_exception(problem)
         return future
+
+
+def _words(severities: Sequence[str] | None) -> tuple[str, ...] | None:
+    return None if severities is None else tuple(Severity(one).value for one in severities)
