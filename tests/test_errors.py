@@ -40,7 +40,7 @@ FACTS: dict[str, tuple[type[LspkitError], dict[str, Any]]] = {
     "ENOSERVER": (errors.NoServer, {"extension": ".xyz"}),
     "EUNAVAILABLE": (
         errors.ServerUnavailable,
-        {"server": "s", "looked_for": "s in PATH", "install": "pip install s"},
+        {"server": "s", "looked_for": "s in PATH", "install": "pip install s", "rule": "stale"},
     ),
     "EBROKEN": (
         errors.ServerBroken,

@@ -101,7 +101,8 @@ def checked(value: Any, kind: Any, path: Path, findings: Findings) -> Any:
         return value
     try:
         return msgspec.convert(value, kind if meta is None else meta.type)
-    except msgspec.ValidationError:
+    except (msgspec.ValidationError, UnicodeEncodeError):
+        # The second: it looks into a text that stands for a number or a word, as UTF-8.
         findings.refuse(path, _expected(kind, meta), kind_of(value))
         return REFUSED
 

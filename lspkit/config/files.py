@@ -72,8 +72,6 @@ class Source:
 
     @functools.cached_property
     def _positions(self) -> tuple[dict[Path, int], list[Path]]:
-        if self.file.endswith(".toml"):
-            return {}, []
         return positions(self._text)
 
     def line_of(self, path: Path) -> int | None:
@@ -219,8 +217,8 @@ def _decode_toml(text: str) -> tuple[Any, bool]:
 
 
 _TOML_KEY = r"""(?:[A-Za-z0-9_-]+|"[^"\n]*"|'[^'\n]*')"""
-_TOML_KEYS = re.compile(
-    rf"^\s*(?:\[\[?\s*(?P<table>{_TOML_KEY}(?:\s*\.\s*{_TOML_KEY})*)\s*\]"
+_TOML_KEYS = (
+    rf"\s*(?:\[\[?\s*(?P<table>{_TOML_KEY}(?:\s*\.\s*{_TOML_KEY})*)\s*\]"
     rf"|(?P<keys>{_TOML_KEY}(?:\s*\.\s*{_TOML_KEY})*)\s*=)"
 )
 
@@ -230,8 +228,8 @@ def _line_in_toml(text: str, path: Path) -> int | None:
     keys = [step for step in path if isinstance(step, str)]
     table: list[str] = []
     longest, found = 0, None
-    for number, line in enumerate(text.splitlines(), 1):
-        if (match := _TOML_KEYS.match(line)) is None:
+    for number, line in enumerate(text.split("\n"), 1):
+        if (match := re.match(_TOML_KEYS, line)) is None:
             continue
         names = [one.strip("\"'") for one in re.findall(_TOML_KEY, match["table"] or match["keys"])]
         whole = names if match["table"] else [*table, *names]
