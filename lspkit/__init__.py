@@ -9,7 +9,7 @@ with lspkit.Workspace("path/to/project") as ws:
         print(report)
 """
 
-from lspkit.changes import CodeAction, FileEdit, FileOperation, TextEdit, WorkspaceEdit
+from lspkit.changes import Applied, CodeAction, FileEdit, FileOperation, TextEdit, WorkspaceEdit
 from lspkit.config import Config
 from lspkit.diagnostics.report import Evidence, Report
 from lspkit.errors import (
@@ -49,6 +49,7 @@ from lspkit.version import VERSION as __version__
 from lspkit.workspace import Workspace
 
 __all__ = [
+    "Applied",
     "Call",
     "CallItem",
     "Cancel",

@@ -60,10 +60,11 @@ class ConfigError(LspkitError):
 
 
 class PathError(LspkitError):
-    """A path that may not, or cannot, be used: outside, missing, not text, or excluded."""
+    """A path that may not, or cannot, be used: outside, missing, not text, or excluded; or that was
+    not changed: it is no longer what it was (`ECHANGED`), or the disk refuses (`EWRITE`)."""
 
     code = "ENOENT"
-    codes = ("ENOENT", "EOUTSIDE", "EBINARY", "EEXCLUDED")
+    codes = ("ENOENT", "EOUTSIDE", "EBINARY", "EEXCLUDED", "ECHANGED", "EWRITE")
     #: The path as the caller wrote it.
     path: str = ""
     #: The path with links followed, where that could be done.

@@ -34,7 +34,7 @@ FACTS: dict[str, tuple[type[LspkitError], dict[str, Any]]] = {
     ),
     **{
         code: (PathError, {"path": "../x", "resolved": "/x", "boundary": "/root"})
-        for code in ("ENOENT", "EOUTSIDE", "EBINARY", "EEXCLUDED")
+        for code in errors.PathError.codes
     },
     "EPOSITION": (errors.PositionError, {"bounds": "1-9", "candidates": ("a", "b")}),
     "ENOSERVER": (errors.NoServer, {"extension": ".xyz"}),

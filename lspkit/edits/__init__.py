@@ -1,1 +1,1 @@
-"""The boundary of paths, and (later) the jail of edits: used by every door."""
+"""The boundary of paths, and the jail of edits: used by every door."""

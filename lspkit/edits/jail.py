@@ -15,7 +15,7 @@ from lspkit.changes import Applied, Touched, WorkspaceEdit
 from lspkit.edits.paths import Boundary
 from lspkit.edits.planning import plan
 from lspkit.edits.reaching import Folders
-from lspkit.edits.refusing import ChangedSince, facts, named
+from lspkit.edits.refusing import changed_since, facts, named
 from lspkit.edits.transaction import carry_out
 from lspkit.edits.tree import Change, State, Tree
 from lspkit.edits.writing import BeforeStep, no_step
@@ -78,7 +78,7 @@ def _take_back(one: Touched, tree: Tree) -> None:
             f"{given} is no longer as the edit left it, so the edit cannot be undone; "
             "nothing was written, undo by hand or put the file back first"
         )
-        raise ChangedSince(message, **facts(given, tree.boundary, path))
+        raise changed_since(message, **facts(given, tree.boundary, path))
     before = State(one.was, one.before or b"", one.mode, one.owner)
     tree.put(path, before, if_empty=made_folder)
 

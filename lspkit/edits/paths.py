@@ -98,7 +98,11 @@ def locate(
     """The real path of a file that may be touched, or a `PathError` that says why not."""
     text = os.fspath(given)
     path = written(text, boundary.root)
-    real = os.path.realpath(path)
+    try:
+        real = os.path.realpath(path)
+    except OSError:  # a link on the way went while it was followed
+        message = f"{text} does not exist"
+        raise PathError(message, code="ENOENT", path=text, boundary=boundary.root) from None
     facts = {"path": text, "resolved": real, "boundary": boundary.root}
     if not (
         boundary.allow_external or is_inside(real, boundary.root) or is_inside(real, boundary.outer)

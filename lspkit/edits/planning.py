@@ -17,12 +17,12 @@ from lspkit.changes import FileEdit, FileOperation, TextEdit, WorkspaceEdit
 from lspkit.edits.paths import Boundary, is_inside, written
 from lspkit.edits.reaching import Folders
 from lspkit.edits.refusing import (
-    ChangedSince,
-    NotWritten,
+    changed_since,
     facts,
     followed,
     leading_inside,
     refuse_place,
+    refused_by_disk,
 )
 from lspkit.edits.texts import decode, edited, encode, spans, with_breaks_of
 from lspkit.edits.tree import NOTHING, Change, State, Tree
@@ -74,7 +74,7 @@ class _Player:
         version = self._versions.get(change.uri, self._versions.get(path_to_uri(real)))
         if None not in (change.version, version) and change.version != version:
             message = f"{given} is at version {version}, the edit is for version {change.version}"
-            raise ChangedSince(f"{message}; {AGAIN}", **about)
+            raise changed_since(f"{message}; {AGAIN}", **about)
         state = self.tree.at(real)
         if state.kind != "file":
             what = "does not exist" if state.kind == "nothing" else f"is a {state.kind}"
@@ -105,21 +105,21 @@ class _Player:
             before = text  # this very edit has made the file, so nobody had to read it
         if before is None:
             message = f"the text that the edits of {given} are for is not known; {AGAIN}"
-            raise ChangedSince(message, **about)
+            raise changed_since(message, **about)
         if before == text:
             return before, change.edits
         earlier = self._edited.get(real)
         if earlier is not None and (earlier.before, earlier.after) == (before, text):
             return before, (*earlier.edits, *change.edits)
         message = f"{given} has changed since the edit was made for it; {AGAIN}"
-        raise ChangedSince(message, **about)
+        raise changed_since(message, **about)
 
     def _refuse_protected(self, given: str, real: str) -> None:
         if self.tree.is_on_disk(real):
             folder, name = self.tree.folders.home(real)
             if not folder.writable(name):
                 message = f"{given} is write-protected; nothing was written"
-                raise NotWritten(message, **facts(given, self.boundary, real))
+                raise refused_by_disk(message, **facts(given, self.boundary, real))
 
     def create(self, change: FileOperation) -> None:
         """A new, empty file."""
@@ -147,7 +147,7 @@ class _Player:
         inner = self.tree.below(path) if kind == "folder" else []
         if inner and not change.recursive:
             message = f"{given} is a folder that is not empty; nothing was written"
-            raise NotWritten(message, **facts(given, self.boundary, path))
+            raise refused_by_disk(message, **facts(given, self.boundary, path))
         for one in (*inner, path):
             self.tree.put(one, NOTHING)
 
@@ -166,7 +166,7 @@ class _Player:
             return
         if is_inside(new, old):
             message = f"{given} cannot be renamed to {new_given}, which lies in it"
-            raise NotWritten(f"{message}; nothing was written", **about)
+            raise refused_by_disk(f"{message}; nothing was written", **about)
         if there.kind != "nothing":
             if change.overwrite and "folder" not in (state.kind, there.kind):
                 self._refuse_protected(new_given, new)
@@ -183,9 +183,9 @@ class _Player:
             refuse_place(goal, goal, self.boundary)
             self.tree.put(goal, kept)
 
-    def _exists(self, given: str, path: str) -> NotWritten:
+    def _exists(self, given: str, path: str) -> PathError:
         message = f"{given} exists already, and the edit is not to replace it; {AGAIN}"
-        return NotWritten(message, **facts(given, self.boundary, path))
+        return refused_by_disk(message, **facts(given, self.boundary, path))
 
 
 def _given(path: Path | None, uri: str, boundary: Boundary) -> str:

@@ -18,7 +18,8 @@ from typing import Self
 
 from lspkit.edits.folders import Folder, Identity, open_base
 from lspkit.edits.paths import Boundary, is_inside
-from lspkit.edits.refusing import ChangedSince, facts
+from lspkit.edits.refusing import changed_since, facts
+from lspkit.errors import PathError
 
 #: So many folders are held open at a time, whatever the size of a change.
 MOST_OPEN = 128
@@ -50,9 +51,9 @@ def descend(folder: Folder, name: str, boundary: Boundary) -> Folder:
         raise _replaced(os.path.join(folder.path, name), boundary) from None
 
 
-def _replaced(path: str, boundary: Boundary) -> ChangedSince:
+def _replaced(path: str, boundary: Boundary) -> PathError:
     message = f"the folder {path} was replaced while it was being changed; nothing was written"
-    return ChangedSince(message, **facts(path, boundary))
+    return changed_since(message, **facts(path, boundary))
 
 
 def open_folder(path: str, boundary: Boundary) -> Folder:
@@ -65,7 +66,7 @@ def open_folder(path: str, boundary: Boundary) -> Folder:
 
 
 def confirm(path: str, known: Identity, boundary: Boundary) -> None:
-    """Raises `ChangedSince` unless the path still leads to the folder that is known."""
+    """Raises `ECHANGED` unless the path still leads to the folder that is known."""
     try:
         with open_folder(path, boundary) as folder:
             if folder.identity() == known:
@@ -131,7 +132,7 @@ class Folders:
             folder.close()
 
     def confirm(self) -> None:
-        """Raises `ChangedSince` if one of them is no longer where it was."""
+        """Raises `ECHANGED` if one of them is no longer where it was."""
         for path, known in self._known.items():
             confirm(path, known, self.boundary)
 

@@ -13,18 +13,14 @@ from lspkit.edits.paths import Boundary, is_excluded, is_inside, written
 from lspkit.errors import PathError
 
 
-class ChangedSince(PathError):
+def changed_since(message: str, **facts: str) -> PathError:
     """Something on disk is no longer what it was when the change was made up. Nothing was done."""
-
-    code = "ECHANGED"
-    codes = ()  # type: ignore[assignment]
+    return PathError(message, code="ECHANGED", **facts)
 
 
-class NotWritten(PathError):
+def refused_by_disk(message: str, **facts: str) -> PathError:
     """The disk, its permissions, or what is already there do not let it be written."""
-
-    code = "EWRITE"
-    codes = ()  # type: ignore[assignment]
+    return PathError(message, code="EWRITE", **facts)
 
 
 def facts(given: str, boundary: Boundary, resolved: str = "") -> dict[str, str]:
@@ -61,7 +57,7 @@ def followed(given: str, path: str, boundary: Boundary) -> str:
         return os.path.realpath(path)
     except OSError as problem:  # a link went away while it was being read
         message = f"{given} was changed by somebody else at the same moment; nothing was written"
-        raise ChangedSince(message, **facts(given, boundary, path)) from problem
+        raise changed_since(message, **facts(given, boundary, path)) from problem
 
 
 def refuse_place(given: str, real: str, boundary: Boundary) -> None:

@@ -16,8 +16,9 @@ import msgspec
 
 from lspkit.edits.folders import Folder, Identity, identity, spare_name
 from lspkit.edits.reaching import Folders
-from lspkit.edits.refusing import ChangedSince, facts
+from lspkit.edits.refusing import changed_since, facts
 from lspkit.edits.tree import Change, State, state_of
+from lspkit.errors import PathError
 
 
 class Step(Protocol):
@@ -78,6 +79,7 @@ class _OfChange:
         self._begun = False
 
     def take_back(self) -> None:
+        """Make it undone, however far it got."""
         if self._begun:
             self._go_back()
 
@@ -87,12 +89,12 @@ class _OfChange:
     def _home(self) -> tuple[Folder, str]:
         return self._folders.home(self.path)
 
-    def _changed(self) -> ChangedSince:
+    def _changed(self) -> PathError:
         message = (
             f"{self.path} was changed by somebody else at the same moment; "
             "nothing was written, ask for the change again"
         )
-        return ChangedSince(message, **facts(self.path, self._folders.boundary))
+        return changed_since(message, **facts(self.path, self._folders.boundary))
 
 
 class Stage(_OfChange):

@@ -13,7 +13,7 @@ import os
 from collections.abc import Mapping, Sequence
 
 from lspkit.edits.reaching import Folders
-from lspkit.edits.refusing import NotWritten, facts
+from lspkit.edits.refusing import facts, refused_by_disk
 from lspkit.edits.steps import (
     Confirm,
     Drop,
@@ -125,10 +125,10 @@ def _why(problem: OSError | PathError) -> str:
 
 def _refusal(
     problem: OSError | PathError, path: str, lost: Sequence[str], folders: Folders
-) -> NotWritten:
+) -> PathError:
     about = facts(path, folders.boundary)
     if not lost:
         message = f"{path} cannot be changed: {_why(problem)}; nothing was written"
-        return NotWritten(message, **about)
+        return refused_by_disk(message, **about)
     said = "; ".join([f"{path} cannot be changed: {_why(problem)}", *lost])
-    return NotWritten(f"{said}. Not all is as it was: look at these files", **about)
+    return refused_by_disk(f"{said}. Not all is as it was: look at these files", **about)

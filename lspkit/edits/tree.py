@@ -16,7 +16,7 @@ import msgspec
 
 from lspkit.edits.folders import Folder
 from lspkit.edits.reaching import Folders, base_of
-from lspkit.edits.refusing import NotWritten, facts, refuse_place
+from lspkit.edits.refusing import facts, refuse_place, refused_by_disk
 from lspkit.errors import PathError
 
 #: A change that touches more bytes than this is refused: it could not be taken back from memory.
@@ -145,21 +145,19 @@ class Tree:
         while above != base and self.at(above).kind != "folder":
             if self.at(above).kind != "nothing":
                 message = f"{path} cannot be made: {above} is no folder; nothing was written"
-                raise NotWritten(message, **facts(path, self.boundary))
+                raise refused_by_disk(message, **facts(path, self.boundary))
             self._after[above] = State("folder")
             above = os.path.dirname(above)
 
     def _read(self, path: str) -> State:
         above, name = os.path.split(path)
-        if above in self._before and self._before[above].kind != "folder":
-            return NOTHING
         try:
             folder = self.folders.at(above)
             found = folder.look(name)
             self._size += 0 if found is None else found.st_size
             if self._size > MOST_BYTES:
                 message = f"the change touches more than {MOST_BYTES} bytes; nothing was written"
-                raise NotWritten(message, **facts(path, self.boundary))
+                raise refused_by_disk(message, **facts(path, self.boundary))
             return state_of(folder, name)
         except (FileNotFoundError, NotADirectoryError):
             return NOTHING

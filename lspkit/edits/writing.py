@@ -17,10 +17,10 @@ from lspkit.edits.folders import Folder, identity, spare_name
 from lspkit.edits.paths import Boundary, Located, locate
 from lspkit.edits.reaching import confirm, reached
 from lspkit.edits.refusing import (
-    ChangedSince,
-    NotWritten,
+    changed_since,
     facts,
     leading_inside,
+    refused_by_disk,
 )
 from lspkit.errors import PathError
 
@@ -80,9 +80,9 @@ def refuse_to_replace(
     about = facts(given, boundary, os.path.join(folder.path, name))
     if not stat.S_ISREG(found.st_mode):
         message = f"{given} is no longer a regular file; nothing was written"
-        raise ChangedSince(message, **about)
+        raise changed_since(message, **about)
     if not folder.writable(name):
-        raise NotWritten(f"{given} is write-protected; nothing was written", **about)
+        raise refused_by_disk(f"{given} is write-protected; nothing was written", **about)
 
 
 def remove(path: GivenPath, boundary: Boundary, *, before_step: BeforeStep = no_step) -> str:
@@ -166,9 +166,9 @@ def _in_words(given: str, boundary: Boundary, doing: str) -> Iterator[None]:
         raise PathError(message, code="ENOENT", **facts(given, boundary)) from problem
     except FileExistsError as problem:
         message = f"{given} cannot be {doing}: something of that name exists"
-        raise NotWritten(message, **facts(given, boundary)) from problem
+        raise refused_by_disk(message, **facts(given, boundary)) from problem
     except OSError as problem:
         message = f"{given} cannot be {doing}: {problem.strerror or problem}"
         if doing == "read":
             raise PathError(message, code="ENOENT", **facts(given, boundary)) from problem
-        raise NotWritten(message, **facts(given, boundary)) from problem
+        raise refused_by_disk(message, **facts(given, boundary)) from problem

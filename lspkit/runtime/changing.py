@@ -8,7 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from lspkit.changes import Applied, WorkspaceEdit
-from lspkit.edits import jail, writing
+from lspkit.edits import writing
 from lspkit.errors import LspkitError, PathError
 from lspkit.operations import ChangeDisk
 from lspkit.protocol.uris import path_to_uri
@@ -52,12 +52,16 @@ class Changing:
 
     def apply(self, edit: WorkspaceEdit) -> Applied:
         """Perform `Apply`."""
+        from lspkit.edits import jail  # here: few need it, and it takes some milliseconds
+
         applied = jail.apply(edit, self._files.boundary, versions=self._versions(edit))
         self.announce(_events(applied))
         return applied
 
     def undo(self, applied: Applied) -> None:
         """Perform `Undo`."""
+        from lspkit.edits import jail  # as above
+
         jail.undo(applied, self._files.boundary)
         self.announce([_reversed(event) for event in _events(applied)])
 

@@ -364,6 +364,12 @@ def test_a_folder_with_something_excluded_in_it_is_left_alone(root):
             apply(edits(change), boundary)
 
 
+def test_a_folder_does_not_move_to_where_something_in_it_is_excluded(root):
+    boundary = boundary_of(str(root), exclude=("other/sub/**",))
+    with refused(root, "EEXCLUDED", "other/sub"):
+        apply(edits(operation("rename", root / "old", root / "other")), boundary)
+
+
 def test_more_than_memory_should_hold_is_refused(root, boundary, monkeypatch):
     monkeypatch.setattr(tree, "MOST_BYTES", 10)
     with refused(root, "EWRITE", "more than 10 bytes"):

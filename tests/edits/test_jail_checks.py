@@ -8,6 +8,7 @@ import pytest
 from lspkit.changes import FileEdit, TextEdit
 from lspkit.edits.jail import apply
 from lspkit.edits.paths import boundary_of
+from lspkit.protocol.uris import path_to_uri
 from lspkit.types import Position, Range
 from tests.edits.trees import (
     edit,
@@ -81,6 +82,13 @@ def test_an_edit_for_another_version_is_refused(root, boundary):
     assert (root / "a.py").read_text() == "x = 'Ä🙂'\nx\n"
 
 
+def test_a_version_counts_however_the_server_spells_the_file(root, boundary):
+    change = replaced(root / "a.py", "name", "x", version=3)
+    spelled = msgspec.structs.replace(change, uri=change.uri.replace("a.py", "%61.py"))
+    with refused(root, "ECHANGED", "version 3"):
+        apply(edits(spelled), boundary, versions={path_to_uri(str(root / "a.py")): 4})
+
+
 def test_a_version_that_nobody_knows_is_no_reason_to_refuse(root, boundary):
     unversioned = edits(replaced(root / "a.py", "name", "name2"))
     apply(unversioned, boundary, versions={(root / "a.py").as_uri(): 4})
@@ -94,6 +102,13 @@ def test_a_file_that_has_changed_since_the_preview_is_left_alone(root, boundary)
     (root / "a.py").write_text("name = 2\n")
     with refused(root, "ECHANGED", "a.py has changed since", "ask for the change again"):
         apply(change, boundary)
+
+
+def test_an_edit_for_what_was_there_before_another_file_came_is_refused(root, boundary):
+    path, change = root / "a.py", replaced(root / "a.py", "name", "x")
+    moved = operation("rename", path, root / "b.py")
+    with refused(root, "ECHANGED", "a.py has changed since"):
+        apply(edits(change, moved, operation("create", path), change), boundary)
 
 
 def test_a_file_that_is_gone_since_the_preview_is_told(root, boundary):

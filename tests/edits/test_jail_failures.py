@@ -14,7 +14,7 @@ from lspkit.changes import WorkspaceEdit
 from lspkit.edits import folders, reaching
 from lspkit.edits.jail import apply, undo
 from lspkit.edits.paths import boundary_of
-from lspkit.edits.refusing import ChangedSince
+from lspkit.errors import PathError
 from tests.edits.trees import (
     at_step,
     edit,
@@ -28,6 +28,9 @@ from tests.edits.trees import (
     swap_for_link,
     without_privileges,
 )
+
+#: Each of them makes an edit many times, and each edit is flushed to the disk.
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture
@@ -172,7 +175,7 @@ def test_what_somebody_else_changes_meanwhile_is_not_overwritten(root, boundary,
     assert len(moments) > 3
     for number in moments:
         step = at_step(number, lambda: write(path))
-        with pytest.raises(ChangedSince, match="ask for the change again"):
+        with pytest.raises(PathError, match="ask for the change again"):
             apply(edits(other, own), boundary, before_step=step)
         assert path.read_text() == "somebody else's", number
         path.write_bytes(before["a.py"][2])
@@ -227,7 +230,7 @@ def test_a_folder_that_is_swapped_leads_nowhere(root, boundary, which, by):
     before, elsewhere, refusals = snapshot(root), snapshot(outside), 0
     for number in numbers:
         applied = None
-        with contextlib.suppress(ChangedSince):
+        with contextlib.suppress(PathError):
             applied = apply(whole, boundary, before_step=at_step(number, swap))
         swap_back()
         assert snapshot(outside) == elsewhere, f"swapped before step {number}"

@@ -79,12 +79,20 @@ def test_a_folder_that_the_edit_made_stays_if_somebody_uses_it(root, boundary):
 
 
 def test_a_folder_that_the_edit_made_may_be_gone(root, boundary):
-    new = root / "new"
-    applied = apply(edits(operation("create", new / "f.py")), boundary)
-    removed = apply(edits(operation("delete", new, recursive=True)), boundary)
-    undo(removed, boundary)
+    before, new = snapshot(root), root / "new"
+    passing = (operation("create", new / "f.py"), operation("delete", new / "f.py"))
+    applied = apply(edits(*passing, replaced(root / "a.py", "name", "x")), boundary)
+    new.rmdir()
     undo(applied, boundary)
-    assert not new.exists()
+    assert snapshot(root) == before
+
+
+def test_a_file_that_is_reached_by_a_link_now_is_not_taken_back(root, boundary):
+    applied = apply(edits(replaced(root / "pkg" / "b.py", "name", "x")), boundary)
+    (root / "pkg").rename(root / "elsewhere")
+    (root / "pkg").symlink_to("elsewhere")
+    with refused(root, "ECHANGED", "pkg/b.py is no longer as the edit left it"):
+        undo(applied, boundary)
 
 
 def test_a_file_comes_back_into_a_folder_that_is_gone(root, boundary):
