@@ -31,6 +31,16 @@ class Findings(Conversation):
         #: Why it cannot be used (any more).
         self.failure: LspkitError | None = None
 
+    def forget(self, uri: str) -> None:
+        """The file is gone, and with it what was wrong with it."""
+        super().forget(uri)
+        self.gone(uri)
+
+    def gone(self, uri: str) -> None:
+        """A file that may never have been open is no more."""
+        with self.lock:
+            self.heard.store.drop(uri)
+
     def pushed(self, uri: str, version: int | None, items: bytes) -> None:
         """Keep what it said unasked."""
         with self.lock:

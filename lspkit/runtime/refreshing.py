@@ -66,11 +66,10 @@ class Refreshing:
             if self._wanted.get(id(server)) == since:
                 del self._wanted[id(server)]
         for uri in self._old(server, since):
-            used = server.last_used
-            if not self._ask_again(server, uri) or server.closing:
+            if server.turns.taken():
+                self.want(server)  # somebody checks something meanwhile: later
                 return
-            if server.turns.taken() or server.last_used < used:
-                self.want(server)
+            if server.closing or not self._ask_again(server, uri):
                 return
 
     def _old(self, server: Server, since: float) -> list[str]:

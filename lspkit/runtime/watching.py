@@ -87,6 +87,8 @@ class Watching:
 
     def _bring_up_to_date(self, server: Server, event: FileEvent) -> None:
         uri = path_to_uri(event.path)
+        if event.kind == DELETED:
+            server.gone(uri)
         with server.lock:
             document = server.documents.get(uri)
             if document is None or document.stamp is None:

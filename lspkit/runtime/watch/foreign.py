@@ -111,8 +111,9 @@ class Foreign:
 
     def _note(self, change: int, path: str) -> None:
         # What it tells is late, and known by then if somebody has looked: only a folder is anew.
-        anew = change == _ADDED and os.path.isdir(path)
-        if change in (_ADDED, _DELETED):
+        came_or_went = change in (_ADDED, _DELETED)
+        anew = came_or_went and os.path.isdir(path)
+        if came_or_went:
             self._folders.pop(path, None)
         self._hints[path] = self._hints.get(path, False) or anew
 

@@ -67,12 +67,10 @@ class Lookout:
         if self.notifier.lost:
             self.notifier.lost = False
             self.look_everywhere()
-        hints = self._hints
-        while hints:
+        for path in list(self._hints):
             # Taken out only when it was looked at: an interrupt may come at any time.
-            path, anew = next(iter(hints.items()))
-            self.snapshot.look(path, anew=anew)
-            del hints[path]
+            self.snapshot.look(path, anew=self._hints[path])
+            del self._hints[path]
 
     def look_by_the_clock(self) -> None:
         """Compare what nobody hints at."""

@@ -96,9 +96,9 @@ class Snapshot:
             self._shallow.discard(top)
         else:
             self._shallow.add(top)
-        above = self.folders.get(os.path.dirname(top), {})
-        if os.path.basename(top) in above:
-            above[os.path.basename(top)] = _READ
+        above, name = self.folders.get(os.path.dirname(top), {}), os.path.basename(top)
+        if above.get(name) == _PASSED:
+            above[name] = _READ
         self.due[top] = since
 
     def remove(self, top: str) -> None:
@@ -168,7 +168,12 @@ class Snapshot:
     def look_everywhere(self) -> None:
         """Compare everything."""
         for top in list(self.tops):
-            self._look(top, True)
+            above, name = os.path.split(top)
+            if self.folders.get(above, {}).get(name) == _READ:
+                continue  # it has its turn with the one that it lies in
+            self._look(top, False)
+            if top in self.folders:
+                self._walk(top)
 
     def _look(self, path: str, anew: bool) -> bool:
         above, name = os.path.split(path)

@@ -37,9 +37,9 @@ log = logging.getLogger("lspkit.runtime")
 SETTLE = 0.01
 #: The same if hints keep coming, since the first.
 LONGEST = 0.12
-#: Seconds that the first reading keeps the turn, and then leaves the interpreter to others. Without
-#: that, every step of theirs that waits for something would wait for the interpreter's switch, too.
-SLICE, PAUSE = 0.002, 0.0005
+#: Seconds that the first reading keeps the turn, and then leaves the interpreter to others: who
+#: waits for something often would else wait for the interpreter as often, up to 5 ms each time.
+SLICE, PAUSE = 0.0005, 0.0002
 
 # What the thread is to do, and who waits for the reading that it causes.
 _Order = tuple[Callable[[Lookout], None], Waiter | None]
@@ -73,6 +73,8 @@ class Watcher:
         self._announcer = 0
 
         self._stop = threading.Event()
+        # Set when the thread has something better to do than to wait for more of the same.
+        self._hurry = threading.Event()
         # Adding and taking are single steps.
         self._orders: collections.deque[_Order] = collections.deque()
         # The thread's alone: told when nothing is due any more.
@@ -112,7 +114,7 @@ class Watcher:
         Without `deep` only the files that lie directly in it are of interest.
         """
         folder, since, waiter = os.path.abspath(folder), time.time_ns(), Waiter()
-        if self._stop.is_set():
+        if self._stop.is_set() or not _can_be(folder):
             waiter.complete()
             return waiter
         self._order(lambda lookout: lookout.snapshot.add(folder, deep=deep, since=since), waiter)
@@ -174,6 +176,7 @@ class Watcher:
     def close(self) -> None:
         """End it. May be called again, and from `on_events`."""
         self._stop.set()
+        self._hurry.set()
         self._wake()
         thread = self._thread
         if thread is None:
@@ -190,6 +193,7 @@ class Watcher:
 
     def _order(self, job: Callable[[Lookout], None], waiter: Waiter | None = None) -> None:
         self._orders.append((job, waiter))
+        self._hurry.set()
         self._wake()
 
     def _wake(self) -> None:
@@ -245,11 +249,14 @@ class Watcher:
 
     def _wait(self, lookout: Lookout) -> None:
         """Sleep until there is something, and until there is no more of it for a moment."""
+        self._hurry.clear()
         lookout.wait()
         until = time.monotonic() + LONGEST
         with self._door, self._turn:
             more = lookout.collect()
-        while more and time.monotonic() < until and not self._stop.wait(SETTLE):
+        while more and time.monotonic() < until and not self._orders and not self._stop.is_set():
+            if self._hurry.wait(SETTLE):
+                break
             with self._door, self._turn:
                 more = lookout.collect()
         with self._door, self._turn:
@@ -292,6 +299,14 @@ class Watcher:
             readers += [waiter for _, waiter in list(self._orders) if waiter is not None]
         for reader in readers:
             reader.complete()
+
+
+def _can_be(path: str) -> bool:
+    """Whether a system could have such a path. A server may ask for any."""
+    try:
+        return b"\0" not in os.fsencode(path)
+    except UnicodeEncodeError:
+        return False
 
 
 def _unseen(path: str) -> list[FileEvent]:
