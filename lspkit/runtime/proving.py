@@ -28,8 +28,9 @@ from lspkit.runtime.waiting import Call, Outcome, Steps
 
 PULL = "textDocument/diagnostic"
 COMMAND = "workspace/executeCommand"
-#: A server that gives no versions, and stays silent, is waited for no longer than this.
-SILENCE = 3.0
+#: A server that gives no versions, and stays silent, is waited for no longer than this; about a
+#: text that it was only just given for the first time, so long.
+SILENCE, FIRST_SILENCE = 3.0, 10.0
 #: What is said about an answer that cannot be read.
 NONSENSE = "it answered with something that is no report"
 #: A server is asked to look again at most so often for one verdict.
@@ -212,7 +213,8 @@ class Proving:
         ticket = server.sync(one.file, one.text)
         view, deadline = view_of(ticket), one.call.deadline
         if rule.how == "quiet":
-            deadline = min(deadline, time.monotonic() + SILENCE + (rule.debounce or 0.0))
+            patience = FIRST_SILENCE if server.is_first(view) else SILENCE
+            deadline = min(deadline, time.monotonic() + patience + (rule.debounce or 0.0))
         debounce = self._asking.pool.config.timing.debounce_ms / 1000
         touches = 0
         while True:

@@ -74,7 +74,7 @@ def test_it_finds_the_mistake_in_a_file(project: lspkit.Workspace, server: str) 
     tiny = TINY[server]
     with project:
         report = project.check(tiny.main, timeout=timeout(server))
-    assert [one.server for one in report.servers] == [server]
+    assert {one.server for one in report.servers} == {server}
     assert tiny.finding in "\n".join(one.message for one in report.diagnostics)
 
 
