@@ -28,6 +28,8 @@ class Said(msgspec.Struct, frozen=True):
     source: str = PUSHED
     #: What the server wants to hear when it is asked the next time.
     result_id: str | None = None
+    #: When it was asked for, where it was.
+    asked_at: float | None = None
 
 
 class Store:
@@ -50,9 +52,10 @@ class Store:
         *,
         source: str = "pull",
         result_id: str | None = None,
+        asked_at: float | None = None,
     ) -> Said:
         """Take what was asked for."""
-        return self._keep(uri, version, items, at, source, result_id)
+        return self._keep(uri, version, items, at, source, result_id, asked_at)
 
     def _keep(
         self,
@@ -62,10 +65,14 @@ class Store:
         at: float,
         source: str = PUSHED,
         result_id: str | None = None,
+        asked_at: float | None = None,
     ) -> Said:
         self.epoch += 1
-        said = Said(uri, version, items, at, self.epoch, source, result_id)
-        self._reports.setdefault(uri, {})[source] = said
+        said = Said(uri, version, items, at, self.epoch, source, result_id, asked_at)
+        known = self.last(uri, source)
+        if known is None or known.version is None or version is None or version >= known.version:
+            # One about an older text may come late.
+            self._reports.setdefault(uri, {})[source] = said
         return said
 
     def last(self, uri: str, source: str = PUSHED) -> Said | None:
@@ -82,8 +89,13 @@ class Store:
         return [uri for uri, sources in self._reports.items() if set(sources) - {PUSHED}]
 
     def newest(self, uri: str) -> float:
-        """When anything was last said about a file."""
-        return max((one.at for one in self._reports.get(uri, {}).values()), default=0.0)
+        """When a file was last asked about, or else spoken about."""
+        said = self._reports.get(uri, {}).values()
+        return max((one.asked_at or one.at for one in said), default=0.0)
+
+    def about(self, uri: str) -> list[Said]:
+        """The newest report of every source about a file."""
+        return list(self._reports.get(uri, {}).values())
 
     def drop(self, uri: str) -> None:
         """The file is no more."""

@@ -12,11 +12,12 @@ from typing import Any
 
 from lspkit.changes import Applied, CodeAction, WorkspaceEdit
 from lspkit.diagnostics.report import Report
-from lspkit.errors import RequestFailed
-from lspkit.operations.check import Check, CheckAll, check, check_all
+from lspkit.errors import NoServer, RequestFailed, ServerUnavailable
+from lspkit.operations.check import Check, CheckAll, check, check_all, unchecked
 from lspkit.operations.effects import Apply, ChangeDisk, Effect, EndOverlay, Overlay, Undo
 from lspkit.operations.proposals import resolved
 from lspkit.operations.request import Request, operation
+from lspkit.types import Diagnostic
 
 
 class Write(Request[Report], frozen=True, kw_only=True):
@@ -71,7 +72,10 @@ class ShowDisk(Request[None], frozen=True, kw_only=True):
 def write(request: Write) -> Generator[Effect, Any, Report]:
     """The file as it is then."""
     yield ChangeDisk("write", request.path, text=request.text)
-    report: Report = yield from check(Check(path=request.path))
+    try:
+        report: Report = yield from check(Check(path=request.path))
+    except (NoServer, ServerUnavailable) as problem:
+        return unchecked(request.path, problem)  # written all the same
     return report
 
 
@@ -116,17 +120,23 @@ def _verify(applied: Applied, before: dict[Path, Report]) -> Generator[Effect, A
     worse = [report for path, report in after.items() if _is_worse(report, before.get(path))]
     if worse:
         yield Undo(applied)
-        found = "; ".join(str(one) for report in worse for one in report.counted[:3])
+        found = "; ".join(str(one) for report in worse for one in _new_in(report)[:3])
         raise RequestFailed(
             f"the edit was taken back, since it brings new errors: {found}",
             server=applied.edit.server,
         )
 
 
+def _new_in(report: Report) -> list[Diagnostic]:
+    """The findings that count and were not there before, as far as that is known."""
+    new = report.diagnostics if report.introduced is None else report.introduced
+    return [one for one in new if one.severity.value in report.severities]
+
+
 def _is_worse(report: Report, before: Report | None) -> bool:
     """Whether there are findings that count and were not there before."""
     if report.introduced is not None and before is not None:
-        return any(one.severity.value in report.severities for one in report.introduced)
+        return bool(_new_in(report))
     return bool(report.counted) and not (before is not None and before.counted)
 
 

@@ -69,7 +69,7 @@ def check(request: Check) -> Generator[Effect, Any, Report]:
         severities=found.severities,
         max_per_file=found.most,
     )
-    return (yield from _compared(report, found, on_disk=request.text is None))
+    return (yield from _compared(report, found))
 
 
 def _merged(
@@ -84,7 +84,7 @@ def _merged(
         for finding in read:
             key = (finding.range, finding.message)
             known = merged.get(key)
-            merged[key] = finding if known is None else _both(known, finding)
+            merged[key] = finding if known is None else both(known, finding)
     return [merged[key] for key in sorted(merged)], servers
 
 
@@ -123,9 +123,7 @@ def _memories(found: Examination) -> Generator[Effect, Any, list[Diagnostic]]:
     return [known[key] for key in sorted(known)]
 
 
-def _compared(
-    report: Report, found: Examination, *, on_disk: bool
-) -> Generator[Effect, Any, Report]:
+def _compared(report: Report, found: Examination) -> Generator[Effect, Any, Report]:
     """With what the last edit has changed; a proven state is the next one's starting point."""
     views = (one.view for one in found.servers if one.how != "none" and one.view is not None)
     view = next(views, None)
@@ -140,12 +138,12 @@ def _compared(
         report = msgspec.structs.replace(
             report, introduced=introduced, fixed=fixed, remaining=remaining
         )
-    if on_disk and all(one.proven for one in report.servers if one.applies):
+    if found.on_disk and all(one.proven for one in report.servers if one.applies):
         yield Remember(found.path, Before(view.text, tuple(report.diagnostics)))
     return report
 
 
-def _both(one: Diagnostic, other: Diagnostic) -> Diagnostic:
+def both(one: Diagnostic, other: Diagnostic) -> Diagnostic:
     """A finding that two servers share: the worse severity, and both names."""
     worse = min(one, other, key=lambda finding: finding.severity.rank)
     servers = tuple(dict.fromkeys((*one.servers, *other.servers)))
@@ -212,12 +210,13 @@ def check_all(request: CheckAll) -> Generator[Effect, Any, dict[Path, Report]]:
         checks = tuple(Check(path=one, severities=request.severities) for one in paths)
         results: list[Report | LspkitError] = yield DoAll(checks)
         for path, result in zip(paths, results, strict=True):
-            report = result if isinstance(result, Report) else _unchecked(path, result)
+            report = result if isinstance(result, Report) else unchecked(path, result)
             reports[report.path] = report
     return {path: reports[path] for path in sorted(reports)}
 
 
-def _unchecked(path: str, problem: LspkitError) -> Report:
+def unchecked(path: str, problem: LspkitError) -> Report:
+    """A report about a file that nobody can check: it is unknown, with the reason."""
     server = getattr(problem, "server", "")
     evidence = Evidence(server, None, "none", 0.0, reason=problem.message)
     return Report(

@@ -113,6 +113,8 @@ class Examination(msgspec.Struct, frozen=True):
     duration: float
     #: So many findings are shown.
     most: int = 20
+    #: Whether the text is that of the file.
+    on_disk: bool = True
     #: The last proven findings about the file.
     before: Before | None = None
     elsewhere: tuple[Elsewhere, ...] = ()

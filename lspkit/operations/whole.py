@@ -9,7 +9,7 @@ from typing import Any
 
 import lspkit.types as types
 from lspkit.config import Config
-from lspkit.operations.check import findings
+from lspkit.operations.check import both, findings
 from lspkit.operations.effects import (
     Ask,
     AskWorkspace,
@@ -96,18 +96,18 @@ def diagnostics(
 ) -> Generator[Effect, Any, dict[Path, list[types.Diagnostic]]]:
     """By file, in order of path and line. Nothing is asked, and nothing waited for."""
     reports: list[KnownFindings] = yield Known(request.path)
-    by_file: dict[Path, list[types.Diagnostic]] = {}
+    by_file: dict[Path, dict[tuple[Any, ...], types.Diagnostic]] = {}
     for report in reports:
         nowhere = View("", Text(""), 0, report.encoding)
         reply = Reply(report.server, b"", nowhere)
         found, _ = yield from findings(reply, report.uri, (report.items,))
         for finding in found:
-            if finding.path is not None:
-                by_file.setdefault(finding.path, []).append(finding)
-    return {
-        path: sorted(by_file[path], key=lambda one: (one.range, one.message))
-        for path in sorted(by_file)
-    }
+            if finding.path is None:
+                continue
+            merged = by_file.setdefault(finding.path, {})
+            key = (finding.range, finding.message)
+            merged[key] = both(merged[key], finding) if key in merged else finding
+    return {path: [by_file[path][key] for key in sorted(by_file[path])] for path in sorted(by_file)}
 
 
 @operation("request", RawRequest, Any)

@@ -64,9 +64,12 @@ class Asking:
         elif effect.unheard_of:
             servers = servers[:1]
         if len(servers) == 1 and not failures:
-            return [(yield from self._ask_one(servers[0], file, effect, call))]
+            reply = yield from self._ask_one(servers[0], file, effect, call)
+            call.heard((reply.server,))
+            return [reply]
         jobs = [self._ask_one(server, file, effect, call) for server in servers]
         replies, failed = sorted_out((yield from together(jobs, call)))
+        call.heard((one.server for one in replies), [*failed, *failures])
         if not replies:
             raise worst_of([*failed, *failures], effect.method)
         return replies
@@ -84,6 +87,7 @@ class Asking:
             asked = [(one, None) for one in running] or self._called_for()
         jobs = [self._ask_whole(server, sample, effect, call) for server, sample in asked]
         replies, failed = sorted_out((yield from together(jobs, call)))
+        call.heard((one.server for one in replies), [*failed, *failures])
         if not replies:
             raise worst_of([*failed, *failures], effect.method)
         return replies

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from lspkit.changes import Applied, WorkspaceEdit
 from lspkit.edits import writing
+from lspkit.edits.paths import locate
 from lspkit.errors import LspkitError, PathError
 from lspkit.operations import ChangeDisk
 from lspkit.protocol.uris import path_to_uri
@@ -43,12 +44,12 @@ class Changing:
 
     def _write(self, path: str, text: str) -> list[FileEvent]:
         boundary = self._files.boundary
-        file = self._files.locate(path, may_be_missing=True)
+        there = locate(path, boundary, may_be_missing=True)
         data = _encoded(text, path)
-        if file.stamp is not None and _begins_with_mark(file.path):
+        if there.stat is not None and _begins_with_mark(there.path):
             data = MARK + data
         real = writing.replace(path, data, boundary, make_folders=True)
-        return [FileEvent(real, CREATED if file.stamp is None else CHANGED)]
+        return [FileEvent(real, CREATED if there.stat is None else CHANGED)]
 
     def apply(self, edit: WorkspaceEdit) -> Applied:
         """Perform `Apply`."""

@@ -115,13 +115,13 @@ class LocalEngine:
 
     def run(self, request: Request[T], limits: Limits) -> T:
         """Do it, and return its result."""
-        call = Call(limits.timeout, limits.cancel)
+        call = Call(limits.timeout, limits.cancel, limits.witness)
         result: T = block(self._steps(request, call), call)
         return result
 
     def submit(self, request: Request[T], limits: Limits) -> Future[T]:
         """Do it without a thread that waits."""
-        call = Call(limits.timeout, limits.cancel)
+        call = Call(limits.timeout, limits.cancel, limits.witness)
         return self._begin(self._steps(request, call), call)
 
     def _begin(self, steps: Steps[T], call: Call) -> Future[T]:

@@ -43,120 +43,135 @@ class Examining:
         file = files.locate(effect.path, may_be_missing=effect.text is not None)
         servers, failures = self._asking.pool.servers_for(file.path)
         self._asking.catch_up()
-        results = [_failed(problem, began) for problem in failures]
-        results += yield from self._examine_by(servers, file, effect, call)
-        elsewhere: tuple[Elsewhere, ...] = ()
-        coverage = "none"
+        whole = _Found(examined=[_failed(problem, began) for problem in failures])
         if effect.others:
-            elsewhere, coverage = yield from self._elsewhere(servers, file, call)
+            whole.coverage = "workspace"
+            whole.others = {"": list(whole.examined)} if failures else {}
+        jobs = [self._examine_one(one, file, effect, call) for one in servers]
+        for found in (yield from together(jobs, call)):
+            if isinstance(found, Exception):
+                raise found
+            whole.add(found)
+        for one in whole.examined:
+            took = one.duration * 1000
+            log.debug("%s: %s by %s in %.1f ms", file.path, one.server, one.how, took)
         return Examination(
             path=Path(file.path),
             uri=file.uri,
-            servers=tuple(results),
+            servers=tuple(whole.examined),
             severities=config.diagnostics.include_severities,
             most=config.diagnostics.max_per_file,
             duration=time.monotonic() - began,
+            on_disk=_is_on_disk(file, effect),
             before=self._baselines.get(file.path),
-            elsewhere=elsewhere,
-            coverage=coverage,
+            elsewhere=tuple(
+                Elsewhere(uri, tuple(whole.others[uri])) for uri in sorted(whole.others)
+            ),
+            coverage=whole.coverage,
         )
-
-    def _examine_by(
-        self, servers: list[Server], file: File, effect: Examine, call: Call
-    ) -> Steps[list[Examined]]:
-        """All of these servers at the same time."""
-        jobs = [self._examine_one(one, file, effect, call) for one in servers]
-        found: list[Examined] = []
-        for results in (yield from together(jobs, call)):
-            if isinstance(results, Exception):
-                raise results
-            for one in results:
-                took = one.duration * 1000
-                log.debug("%s: %s by %s in %.1f ms", file.path, one.server, one.how, took)
-            found += results
-        return found
 
     def _examine_one(
         self, server: Server, file: File, effect: Examine, call: Call
-    ) -> Steps[list[Examined]]:
+    ) -> Steps[_Found]:
         """One server: its own faults are its result, those of the file are raised."""
         began = time.monotonic()
         turn = server.turns.take(file.uri)
-        found: list[Examined] = []
+        found = _Found()
         try:
             yield from self._asking.loaded(server, file, effect.text, call)
             yield from self._asking.wait(server, turn, call.deadline, PULL)
             yield from self._asking.room(server, PULL, call.deadline)
             self._asking.refresh(server)
             subject = Subject(server, file, effect.text, call, began)
-            on_disk = effect.text is None and not isinstance(file.stamp, Unsaved)
             for rule in server.choice.definition.proofs:
-                if rule.sees == "disk" and not on_disk:
+                if rule.sees == "disk" and not _is_on_disk(file, effect):
                     reason = "it sees the disk, and this text is not there"
                     nothing = subject.failed(rule, reason)
-                    found.append(msgspec.structs.replace(nothing, how="not applicable"))
+                    found.examined.append(msgspec.structs.replace(nothing, how="not applicable"))
                 else:
-                    found.append((yield from self._proving.prove(subject, rule)))
+                    found.examined.append((yield from self._proving.prove(subject, rule)))
+            if effect.others:
+                # Before the caller's text is taken back: it is what the others may depend on.
+                yield from self._elsewhere(server, file, call, found)
         except (*OWN_FAULTS, Cancelled) as problem:
-            found.append(_failed(problem, began, server.id))
+            found.examined.append(_failed(problem, began, server.id))
+            if effect.others:
+                found.coverage = "open"
+                found.others.setdefault("", []).append(found.examined[-1])
         finally:
             if effect.text is not None and turn.done:
                 self._asking.restore(server, effect.path)
             server.turns.end(file.uri, turn)
-        return [_with_memories(one, server, file.uri) for one in found]
+        found.examined = [_with_memories(one, server, file.uri) for one in found.examined]
+        return found
 
     # Other files
 
-    def _elsewhere(
-        self, servers: list[Server], file: File, call: Call
-    ) -> Steps[tuple[tuple[Elsewhere, ...], str]]:
+    def _elsewhere(self, server: Server, file: File, call: Call, found: _Found) -> Steps[None]:
         """The state of the other files, as it is after whatever this one was about.
 
-        A server that can tell about the whole project is asked that; of the others every document
-        that they have open is examined. One that is not open is never asked about: a server may
+        A server that can tell about the whole project is asked that; of any other every document
+        that it has open is examined. One that is not open is never asked about: a server may
         answer that it has nothing to say.
         """
-        found: dict[str, list[Examined]] = {}
-        coverage = "workspace"
-        jobs = []
-        for server in servers:
-            if self._whole.can(server):
-                jobs.append(self._whole.ask(server, call))
-                continue
-            coverage = "open"
+        if self._whole.can(server):
+            found.coverage = "workspace"
+            jobs = [self._whole.ask(server, call)]
+        else:
+            found.coverage = "open"
             with server.lock:
                 uris = [one.key.uri for one in server.documents if one.key.uri != file.uri]
-            for uri in uris:
-                jobs.append(self._one_elsewhere(server, uri, call))
+            jobs = [self._one_elsewhere(server, uri, call) for uri in uris]
         for result in (yield from together(jobs, call)):
             if isinstance(result, Exception):
                 raise result
             for uri, examined in result.items():
                 if uri != file.uri:
-                    found.setdefault(uri, []).append(examined)
-        return tuple(Elsewhere(uri, tuple(found[uri])) for uri in sorted(found)), coverage
+                    found.others.setdefault(uri, []).append(examined)
 
     def _one_elsewhere(self, server: Server, uri: str, call: Call) -> Steps[dict[str, Examined]]:
         file = self._asking.files.again(uri)
         if file is None or file.stamp is None:
             return {}
         try:
-            results = yield from self._examine_one(server, file, Examine(file.path, None), call)
+            results = (
+                yield from self._examine_one(server, file, Examine(file.path, None), call)
+            ).examined
         except LspkitError as problem:  # it has become something that is no text
             results = [_failed(problem, time.monotonic(), server.id)]
         applicable = [one for one in results if one.how != "not applicable"]
-        worst = next((one for one in applicable if one.how == "none"), None)
+        worst = next((one for one in applicable if one.how in ("none", "quiet")), None)
         if worst is not None or not applicable:
             return {uri: worst} if worst is not None else {}
         lists = tuple(items for one in applicable for items in one.lists)
         return {uri: msgspec.structs.replace(applicable[0], lists=lists)}
 
 
+class _Found(msgspec.Struct):
+    """What servers have found in a file, and in others by URI; `""` for who did not look there."""
+
+    examined: list[Examined] = msgspec.field(default_factory=list)
+    others: dict[str, list[Examined]] = msgspec.field(default_factory=dict)
+    coverage: str = "none"
+
+    def add(self, other: _Found) -> None:
+        """Take up what another server has found; all together reach as far as the least does."""
+        self.examined += other.examined
+        for uri, examined in other.others.items():
+            self.others.setdefault(uri, []).extend(examined)
+        if other.coverage == "open":
+            self.coverage = "open"
+
+
+def _is_on_disk(file: File, effect: Examine) -> bool:
+    return effect.text is None and not isinstance(file.stamp, Unsaved)
+
+
 def _with_memories(one: Examined, server: Server, uri: str) -> Examined:
     """A server that has nothing fresh to say: what it said before."""
     if one.how != "none":
         return one
-    memories = tuple(said.items for said in server.known() if said.uri == uri)
+    memories = tuple(said.items for said in server.remembered(uri))
     if not memories:
         return one
     return msgspec.structs.replace(one, memories=memories, view=nowhere(server))

@@ -60,11 +60,19 @@ class Findings(Conversation):
         items: bytes,
         source: str = PUSHED,
         result_id: str | None = None,
+        asked_at: float | None = None,
     ) -> None:
         """Keep what it answered about the text on disk."""
         with self.lock:
-            now = time.monotonic()
-            self.heard.store.pulled(uri, version, items, now, source=source, result_id=result_id)
+            self.heard.store.pulled(
+                uri,
+                version,
+                items,
+                time.monotonic(),
+                source=source,
+                result_id=result_id,
+                asked_at=asked_at,
+            )
         self._on_change()
 
     def last_said(self, uri: str, source: str = PUSHED) -> Said | None:
@@ -76,6 +84,11 @@ class Findings(Conversation):
         """Why its findings about a file are worth nothing; empty if nothing speaks against them."""
         with self.lock:
             return self.heard.doubt(uri)
+
+    def remembered(self, uri: str) -> list[Said]:
+        """The last that it said about a file, also about a text that is no longer there."""
+        with self.lock:
+            return self.heard.store.about(uri)
 
     def known(self) -> list[Said]:
         """What it has to say, but nothing about a text that is no longer there."""

@@ -264,7 +264,8 @@ class Pool:
         for uri in server.reopen:
             path = uri_to_path(uri)
             try:
-                if path is not None:
+                # Whoever checks it right now has shown it already, perhaps with a text of his own.
+                if path is not None and uri not in server.turns.taken():
                     server.sync(self._files.locate(path), None)
             except LspkitError:
                 continue  # gone, or no longer ours to read

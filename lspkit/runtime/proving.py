@@ -31,6 +31,8 @@ COMMAND = "workspace/executeCommand"
 #: A server that gives no versions, and stays silent, is waited for no longer than this; about a
 #: text that it was only just given for the first time, so long.
 SILENCE, FIRST_SILENCE = 3.0, 10.0
+#: What is said where an answer is about several texts.
+CHANGED = "the text was changed meanwhile"
 #: What is said about an answer that cannot be read.
 NONSENSE = "it answered with something that is no report"
 #: A server is asked to look again at most so often for one verdict.
@@ -93,6 +95,8 @@ class Proving:
         yield from self._read_again(one)
         lists: list[bytes] = []
         ticket: Ticket | None = None
+        versions: set[int] = set()
+        asked_at = time.monotonic()
         for identifier in identifiers(one.server, one.file):
             source = f"pull {identifier or ''}".strip()
             last = one.server.last_said(one.uri, source)
@@ -109,12 +113,15 @@ class Proving:
             if report.kind == "unchanged" and last is not None:
                 items, result_id = last.items, result_id or known
             lists.append(items)
+            version = view_of(ticket).version
+            versions.add(version)
             if one.text is None:
-                version = view_of(ticket).version
-                one.server.pulled(one.uri, version, items, source, result_id)
+                one.server.pulled(one.uri, version, items, source, result_id, asked_at)
                 self._keep_related(one.server, report.related_documents or {}, source)
         if ticket is None:
             return one.failed(rule, f"{one.server.id} has no kind of findings to be asked for")
+        if len(versions) > 1:
+            return one.failed(rule, CHANGED)
         event = settle.Pulled(uri=one.uri, asked_seq=ticket.seq, at=time.monotonic())
         return self._judged(one, rule, ticket, event, lists)
 
@@ -145,7 +152,7 @@ class Proving:
             for ticket in tickets:
                 one.server.finish(ticket)
         if len({view_of(ticket).version for ticket in tickets}) > 1:
-            return one.failed(rule, "the text was changed meanwhile")
+            return one.failed(rule, CHANGED)
         if one.text is None:
             pieces = [piece for items in lists for piece in read_pieces(items)]
             joined = b"[" + b",".join(pieces) + b"]"
@@ -186,7 +193,7 @@ class Proving:
         events = [written, event] if ready is None else [ready, written, event]
         decision = settle.settle(target, rule, events, event.at)
         doubt = one.server.doubt(one.uri)
-        if doubt:
+        if doubt and all(is_empty(items) for items in lists):
             return one.failed(rule, doubt)
         if isinstance(decision, Proven):
             return one.found(rule, view, lists, decision.how)
@@ -258,6 +265,8 @@ class Proving:
         self, one: Subject, rule: ProofRule, view: View, decision: Proven | Quiet
     ) -> Examined:
         said = one.server.last_said(one.uri)
+        if said is not None and said.version not in (None, view.version) and rule.how == "version":
+            return one.failed(rule, CHANGED)
         lists = [] if said is None else [said.items]
         doubt = one.server.doubt(one.uri)
         if doubt and (said is None or is_empty(said.items)):

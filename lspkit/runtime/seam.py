@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypedDict, TypeVar
 import msgspec
 
 from lspkit.operations import Request
-from lspkit.runtime.waiting import CancelLike
+from lspkit.runtime.waiting import CancelLike, Witness
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -24,6 +24,8 @@ class Limits(msgspec.Struct, frozen=True):
 
     timeout: float | None = None
     cancel: CancelLike | None = None
+    #: Is told who has answered. What travels to a service leaves it behind.
+    witness: Witness | None = None
 
 
 class Patience(TypedDict, total=False):

@@ -15,7 +15,7 @@ import _thread
 import enum
 import threading
 import time
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from typing import Any, TypeVar
 
 T = TypeVar("T")
@@ -115,17 +115,41 @@ Step = tuple[Waiter, float]
 Steps = Generator[Step, Outcome, T]
 
 
+class Witness:
+    """Who has answered a call and who has not, for a caller who wants to know.
+
+    Where one server has answered, what is wrong with the others is told to nobody else.
+    """
+
+    __slots__ = ("answered", "failed")
+
+    def __init__(self) -> None:
+        #: Ids of servers.
+        self.answered: set[str] = set()
+        self.failed: list[Exception] = []
+
+
 class Call:
     """What one caller allows."""
 
-    __slots__ = ("cancel", "deadline")
+    __slots__ = ("cancel", "deadline", "witness")
 
     def __init__(
-        self, timeout: float | None = None, cancel: Cancel | threading.Event | None = None
+        self,
+        timeout: float | None = None,
+        cancel: Cancel | threading.Event | None = None,
+        witness: Witness | None = None,
     ) -> None:
         #: By the monotonic clock.
         self.deadline = float("inf") if timeout is None else time.monotonic() + timeout
         self.cancel = cancel
+        self.witness = witness
+
+    def heard(self, servers: Iterable[str], failed: Iterable[Exception] = ()) -> None:
+        """These have answered, and those have failed."""
+        if self.witness is not None:
+            self.witness.answered.update(servers)
+            self.witness.failed += failed
 
     def cancelled(self) -> bool:
         """Whether the caller has given up."""

@@ -17,7 +17,7 @@ from lspkit.protocol.uris import path_to_uri
 from lspkit.protocol.watched import DELETED, FileEvent
 from lspkit.runtime.files import Files
 from lspkit.runtime.server import Server
-from lspkit.runtime.watch import Watchers
+from lspkit.runtime.watch import Watchers, is_excluded
 
 
 class Watching:
@@ -26,7 +26,7 @@ class Watching:
     def __init__(self, servers: Callable[[], list[Server]], files: Files) -> None:
         self._servers = servers
         self._files = files
-        self._watchers = Watchers(self.announce)
+        self._watchers = Watchers(self.announce, excluded=self._is_excluded)
         #: Guards `_held`.
         self._lock = threading.Lock()
         #: Servers whose roots are watched, by identity.
@@ -48,6 +48,13 @@ class Watching:
         for folder in server.watched.bases():
             if not is_inside(folder, server.root) or server.watched.names(folder):
                 self._watchers.also(server.root, folder)
+        self._watchers.reconsider()
+
+    def _is_excluded(self, folder: str) -> bool:
+        """Whether a folder is passed over: it is one of those, and no glob names it."""
+        if not is_excluded(folder):
+            return False
+        return not any(server.watched.names(folder) for server in list(self._held.values()))
 
     def end(self, server: Server) -> None:
         """A server is gone."""
@@ -65,7 +72,9 @@ class Watching:
         """lspkit itself has changed these files: told at once, and not again by the watcher."""
         events = list(events)
         if self._held:
-            self._watchers.note([event.path for event in events])
+            # The watcher may have been quicker: then there is nothing left to tell.
+            untold = {one.path for one in self._watchers.note([event.path for event in events])}
+            events = [event for event in events if event.path in untold]
         self.announce(events)
 
     def announce(self, events: list[FileEvent]) -> None:

@@ -101,7 +101,7 @@ class Say:
 
 @dataclass(frozen=True)
 class Diagnostics:
-    """How the server reports the words ERROR and WARN."""
+    """How the server reports what it finds: ERROR, WARN, and what is needed in vain."""
 
     how: Literal["push", "pull", "both", "none"] = "push"
     #: Do pushes carry the document's version?

@@ -39,12 +39,12 @@ class Changes:
 
     def delete(self, path: PathLike) -> None:
         """Delete a file."""
-        self._engine.run(ops.Delete(path=os.fspath(path)), Limits())
+        return self._engine.run(ops.Delete(path=os.fspath(path)), Limits())
 
     def move(self, old: PathLike, new: PathLike) -> None:
         """Give a file another place; nothing that is there is overwritten."""
         request = ops.Move(path=os.fspath(old), new_path=os.fspath(new))
-        self._engine.run(request, Limits())
+        return self._engine.run(request, Limits())
 
     def apply(
         self,
@@ -72,7 +72,7 @@ class Changes:
 
     def undo(self, applied: Applied) -> None:
         """Take an edit back: all of it, or nothing if a file has changed since."""
-        self._engine.run(ops.UndoEdit(applied=applied), Limits())
+        return self._engine.run(ops.UndoEdit(applied=applied), Limits())
 
     @contextlib.contextmanager
     def overlay(self, texts: Mapping[PathLike, str]) -> Iterator[None]:

@@ -140,7 +140,7 @@ class Workspace(Questions, Changes):
 
     def sync(self, path: PathLike, text: str | None = None) -> None:
         """Tell the servers of the file about its text, and wait for nothing."""
-        self._engine.run(ops.Sync(path=os.fspath(path), text=text), Limits())
+        return self._engine.run(ops.Sync(path=os.fspath(path), text=text), Limits())
 
     @property
     def epoch(self) -> int:
@@ -176,7 +176,7 @@ class Workspace(Questions, Changes):
 
     def reload(self) -> None:
         """Read the configuration again. Servers that it changes restart; failures are forgotten."""
-        self._engine.run(ops.Reload(), Limits())
+        return self._engine.run(ops.Reload(), Limits())
 
     def submit(self, method: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
         """Call one of this workspace's methods without waiting for it.

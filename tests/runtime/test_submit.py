@@ -41,7 +41,7 @@ def test_many_calls_on_a_hung_server_hold_up_nobody_and_take_no_threads(tmp_path
         well = ws.submit(ws.definition, "b.ok", 2, 4)
         assert [str(one.range.start) for one in well.result(20)] == ["1:5"]
         threads = [one.name for one in threading.enumerate() if "lspkit" in one.name]
-        assert len(threads) <= 2 * 3 + 4 + 1 + 1  # two servers, the workers, the timers, the watcher
+        assert len(threads) <= 2 * 3 + 4 + 1 + 1  # servers, workers, timers, watcher
         assert not any(one.done() for one in hung)
     assert {type(one.exception(0)) for one in hung} == {lspkit.WorkspaceClosed}
 

@@ -1,0 +1,263 @@
+"""Which files a patch leaves changed, deleted or renamed. Pure, and never raises.
+
+Two forms are read: unified diffs, as `diff -u` and git write them, and the form that opens with
+`*** Begin Patch`. Models write both with mistakes, so nothing is demanded that is not needed to
+tell the files: counts in a hunk may be wrong, and text around the patch is passed over. What a
+patch does to one file after another is followed in order, so that a file which is deleted and
+added again counts as changed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+import msgspec
+
+
+class Patched(msgspec.Struct, frozen=True):
+    """The files of a patch, as they are named in it, each kind in the order of the patch."""
+
+    #: Those that are there afterwards with another content than before.
+    touched: tuple[str, ...] = ()
+    deleted: tuple[str, ...] = ()
+    #: Old and new name; one whose content changed, too, is also touched by its new name.
+    renamed: tuple[tuple[str, str], ...] = ()
+
+
+def read_patch(text: str) -> Patched:
+    """What a patch does; nothing for a text that is none.
+
+    >>> read_patch("--- a/x.py\\n+++ b/x.py\\n@@ -1 +1 @@\\n-a\\n+b\\n").touched
+    ('x.py',)
+    """
+    # Not `splitlines`, which also ends lines where no tool for patches does.
+    lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    steps = _marked(lines) if any(_MARK.match(line) for line in lines) else _unified(lines)
+    return _followed(steps)
+
+
+class _Step(msgspec.Struct, frozen=True):
+    """What happens to one file: it goes from `old` to `new`, either of which may be missing."""
+
+    old: str | None
+    new: str | None
+    #: Whether its content is another one.
+    changed: bool = True
+
+
+def _followed(steps: Iterator[_Step]) -> Patched:
+    # By path: True if the file is there with a new content, False if it is gone.
+    states: dict[str, bool] = {}
+    renamed: list[tuple[str, str]] = []
+    for step in steps:
+        old, new = step.old, step.new
+        if old is not None and old != new:
+            if new is not None:
+                renamed.append((old, new))
+            changed = states.pop(old, False) or step.changed
+            if new is None:
+                states[old] = False
+            elif changed:
+                states[new] = True
+            else:
+                states.pop(new, None)
+        elif new is not None and step.changed:
+            states[new] = True
+    touched = tuple(path for path, there in states.items() if there)
+    deleted = tuple(path for path, there in states.items() if not there)
+    return Patched(touched, deleted, tuple(renamed))
+
+
+# The form with marks
+
+_MARK = re.compile(r"\*\*\* (Add File|Update File|Delete File|Move to): *(.*?)[ \t]*$")
+
+
+def _marked(lines: Sequence[str]) -> Iterator[_Step]:
+    """Lines of content begin with a sign or a space, so a mark in the first column is one."""
+    updated = moved_to = ""
+    changed = False
+    for line in [*lines, "*** End Patch"]:
+        found = _MARK.match(line)
+        what, path = (found[1], found[2]) if found else ("", "")
+        if what == "Move to":
+            moved_to = path
+        elif what or line.startswith("*** End Patch"):
+            if updated:
+                yield _Step(updated, moved_to or updated, changed)
+            updated, moved_to, changed = (path if what == "Update File" else ""), "", False
+            if what == "Add File" and path:
+                yield _Step(None, path)
+            elif what == "Delete File" and path:
+                yield _Step(path, None)
+        elif line[:1] in ("+", "-"):
+            changed = True
+
+
+# Unified diffs
+
+_HUNK = re.compile(r"@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@")
+#: git calls the two sides `a` and `b`, or by where they come from, if it is told to.
+_SIDES = "abciow"
+
+
+class _Diff(msgspec.Struct):
+    """What is known so far about one file of a diff."""
+
+    #: From `diff --git`, with their sides.
+    header: str = ""
+    #: From `---` and `+++`, with their sides.
+    old: str = ""
+    new: str = ""
+    renamed_from: str = ""
+    renamed_to: str = ""
+    copied_to: str = ""
+    created: bool = False
+    deleted: bool = False
+    changed: bool = False
+
+    def step(self) -> _Step | None:
+        """What happens to the file, None if nothing that matters does."""
+        if self.renamed_from and self.renamed_to:
+            return _Step(self.renamed_from, self.renamed_to, self.changed)
+        if self.copied_to:
+            return _Step(None, self.copied_to)
+        old, new = self._names()
+        if self.deleted or (new is None and self.changed):
+            return _Step(old or new, None) if old or new else None
+        if new and (self.changed or self.created):
+            return _Step(None, new)
+        return None  # another mode, at most
+
+    def _names(self) -> tuple[str | None, str | None]:
+        if not self.old and not self.new:
+            return _halves(self.header)
+        old = None if self.old == "/dev/null" else self.old
+        new = None if self.new == "/dev/null" else self.new
+        if old and new:
+            return _without_sides(old, new)
+        bare = _halves(self.header)[1]
+        if bare is not None and bare in (old, new):
+            return old, new  # the header, too, has no sides
+        return _without_side(old), _without_side(new)
+
+
+#: Lines between `diff --git` and the first hunk: how they begin, the field they set.
+_EXTENDED = (
+    ("rename from ", "renamed_from"),
+    ("rename to ", "renamed_to"),
+    ("copy to ", "copied_to"),
+    ("new file mode ", "created"),
+    ("deleted file mode ", "deleted"),
+    ("GIT binary patch", "changed"),
+    ("Binary files ", "changed"),
+)
+
+
+def _unified(lines: Sequence[str]) -> Iterator[_Step]:
+    diff = _Diff()
+    at = 0
+    while at < len(lines):
+        line = lines[at]
+        at += 1
+        if line.startswith("diff --git "):
+            yield from _steps_of(diff)
+            diff = _Diff(header=line.removeprefix("diff --git "))
+        elif _names_follow(lines, at - 1):
+            if diff.old or diff.new:
+                yield from _steps_of(diff)
+                diff = _Diff()
+            diff.old, diff.new = _name(line[4:]), _name(lines[at][4:])
+            at += 1
+        elif line.startswith("@@") and (diff.old or diff.new):
+            diff.changed = True
+            at = _after_hunk(lines, at)
+        elif diff.header:
+            _note(diff, line)
+    yield from _steps_of(diff)
+
+
+def _steps_of(diff: _Diff) -> Iterator[_Step]:
+    step = diff.step()
+    if step is not None:
+        yield step
+
+
+def _note(diff: _Diff, line: str) -> None:
+    for beginning, field in _EXTENDED:
+        if line.startswith(beginning):
+            is_name = field.endswith(("_from", "_to"))
+            setattr(diff, field, _name(line[len(beginning) :]) if is_name else True)
+
+
+def _names_follow(lines: Sequence[str], at: int) -> bool:
+    """A removed `-- x` and an added `++ y` look like names, too, but no hunk follows them."""
+    return (
+        at + 2 < len(lines)
+        and lines[at].startswith("--- ")
+        and lines[at + 1].startswith("+++ ")
+        and lines[at + 2].startswith("@@")
+    )
+
+
+def _after_hunk(lines: Sequence[str], at: int) -> int:
+    """Past what the hunk's own counts cover, as far as it looks like content."""
+    counts = _HUNK.match(lines[at - 1])
+    if counts is None:
+        return at
+    # Counts of a million digits are nonsense, and converting them would take its time.
+    old, new = (int((number or "1")[:9]) for number in counts.groups())
+    while at < len(lines) and (old > 0 or new > 0):
+        sign = lines[at][:1]
+        if sign not in ("", " ", "+", "-", "\\"):
+            break
+        old -= sign in ("", " ", "-")
+        new -= sign in ("", " ", "+")
+        at += 1
+    return at
+
+
+def _name(written: str) -> str:
+    """A name without what may follow it, a time; in quotes git writes what is no plain ASCII."""
+    name = written.split("\t")[0].rstrip(" ")
+    return _unquoted(name[1:-1]) if len(name) > 1 and name[0] == name[-1] == '"' else name
+
+
+_ESCAPE = re.compile(r"\\([0-7]{3}|.)")
+_LETTERS = {"n": b"\n", "t": b"\t", "r": b"\r", "a": b"\a", "b": b"\b", "f": b"\f", "v": b"\v"}
+
+
+def _unquoted(name: str) -> str:
+    def plain(match: re.Match[str]) -> str:
+        what = match[1]
+        data = bytes([int(what, 8) & 255]) if len(what) == 3 else _LETTERS.get(what)
+        return what if data is None else data.decode("latin-1")
+
+    # Escapes are bytes: they are put together before they are read as UTF-8.
+    data = _ESCAPE.sub(plain, name.encode("utf-8", "surrogatepass").decode("latin-1"))
+    return data.encode("latin-1").decode("utf-8", "surrogateescape")
+
+
+def _halves(header: str) -> tuple[str | None, str | None]:
+    """The names in `a/x b/x`, where both are the same: no other sign tells where the first ends."""
+    if header.startswith('"'):
+        first, _, second = header.partition('" ')
+        first, second = _name(f'{first}"'), _name(second)
+    else:
+        middle = len(header) // 2
+        if header[middle : middle + 1] != " ":
+            return None, None
+        first, second = header[:middle], header[middle + 1 :]
+    old, new = _without_sides(first, second)
+    return (old, new) if old and old == new else (None, None)
+
+
+def _without_sides(old: str, new: str) -> tuple[str, str]:
+    if old[1:2] == new[1:2] == "/" and old[0] != new[0] and {old[0], new[0]} <= set(_SIDES):
+        return old[2:], new[2:]
+    return old, new
+
+
+def _without_side(name: str | None) -> str | None:
+    return name[2:] if name is not None and name.startswith(("a/", "b/")) else name

@@ -1,0 +1,207 @@
+"""What a model is told after an edit: the findings of several files as one short text. Pure.
+
+Four caps apply one after the other: findings of a file, other files, lines of the whole, bytes of
+the whole. Severity decides what survives each of them, and line order how it is shown. A cap takes
+whole lines, and a file that is left without a line is only counted. All that comes from the
+repository, the names of files included, stands inside of tags, so that the text between them is
+lspkit's own.
+"""
+
+from __future__ import annotations
+
+import bisect
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+import msgspec
+
+from lspkit.config import Config
+from lspkit.config.model import Diagnosing
+from lspkit.diagnostics.render import block, line_of, name_of, surviving, what_of
+from lspkit.diagnostics.report import Report
+from lspkit.types import Diagnostic
+
+#: Comes first, so that errors are not taken for a failed edit, which would be repeated.
+APPLIED = "The edit was applied."
+
+#: The defaults of the configuration.
+_DEFAULTS = Diagnosing()
+
+
+class Summary(msgspec.Struct, frozen=True, kw_only=True):
+    """How much is told."""
+
+    #: Findings of other severities are left out.
+    severities: tuple[str, ...] = _DEFAULTS.include_severities
+    #: Findings of one file.
+    max_per_file: int = _DEFAULTS.max_per_file
+    #: Files besides those that were edited.
+    max_other_files: int = _DEFAULTS.max_other_files
+    #: Findings in all.
+    max_total_lines: int = _DEFAULTS.max_total_lines
+    #: Of the whole text, in UTF-8.
+    max_bytes: int = _DEFAULTS.max_bytes
+    #: Whether only what the edit has brought is told, and how much was there before.
+    new_only: bool = _DEFAULTS.new_only
+
+    @classmethod
+    def of(cls, config: Config) -> Summary:
+        """As a configuration has it."""
+        said = config.diagnostics
+        return cls(
+            severities=said.include_severities,
+            max_per_file=said.max_per_file,
+            max_other_files=said.max_other_files,
+            max_total_lines=said.max_total_lines,
+            max_bytes=said.max_bytes,
+            new_only=said.new_only,
+        )
+
+    @classmethod
+    def compact(cls, config: Config | None = None) -> Summary:
+        """For a model with little room: 2 KiB, and 3 other files."""
+        base = cls() if config is None else cls.of(config)
+        return msgspec.structs.replace(base, max_bytes=2048, max_other_files=3)
+
+    def of_reports(
+        self,
+        reports: Iterable[Report],
+        others: Mapping[Path, Sequence[Diagnostic]] | None = None,
+        *,
+        root: Path,
+    ) -> str:
+        """The text about checked files; with `new_only`, about what is new in them.
+
+        A report without a state before the edit tells all that it has: what is new in it nobody
+        knows.
+        """
+        touched: dict[Path, Sequence[Diagnostic]] = {}
+        remaining = 0
+        for report in reports:
+            touched[report.path] = report.diagnostics
+            if self.new_only and report.introduced is not None:
+                touched[report.path] = report.introduced
+                remaining += len(self._counted(report.remaining or ()))
+        return self.text(touched, others, root=root, remaining=remaining)
+
+    def text(
+        self,
+        touched: Mapping[Path, Sequence[Diagnostic]],
+        others: Mapping[Path, Sequence[Diagnostic]] | None = None,
+        *,
+        root: Path,
+        remaining: int = 0,
+    ) -> str:
+        """Findings by file, as text; empty if there is nothing to tell, or no room for it."""
+        edited = [self._file(path, touched[path], root) for path in sorted(touched)]
+        beside = [
+            self._file(path, found, root)
+            for path, found in sorted((others or {}).items())
+            if path not in touched
+        ]
+        worst = sorted((one for one in beside if one.total), key=_File.order)
+        draft = _Draft(
+            what=what_of(self.severities),
+            new="New " if self.new_only else "",
+            edited=tuple(one for one in edited if one.total),
+            beside=tuple(sorted(worst[: self.max_other_files], key=lambda one: one.path)),
+            unnamed=max(0, len(worst) - self.max_other_files) if self.max_other_files else 0,
+            remaining=remaining,
+        )
+        return draft.within(self.max_total_lines, self.max_bytes)
+
+    def _file(self, path: Path, findings: Sequence[Diagnostic], root: Path) -> _File:
+        counted = self._counted(findings)
+        kept = surviving(counted, self.max_per_file)
+        worst = min((one.severity.rank for one in counted), default=0)
+        return _File(path, name_of(path, root), tuple(kept), len(counted), worst)
+
+    def _counted(self, findings: Sequence[Diagnostic]) -> list[Diagnostic]:
+        return [one for one in findings if one.severity.value in self.severities]
+
+
+class _File(msgspec.Struct, frozen=True):
+    """What is to be told about one file, if there is room."""
+
+    path: Path
+    name: str
+    #: In line order.
+    kept: tuple[Diagnostic, ...]
+    #: With those beyond the cap.
+    total: int
+    #: Rank of its worst finding.
+    worst: int
+
+    def order(self) -> tuple[int, int, Path]:
+        """Of several files, the first in this order are told about."""
+        return (self.worst, -self.total, self.path)
+
+
+#: A line of a draft: the rank of its severity, the number of its file, its place in the file.
+_Line = tuple[int, int, int]
+
+
+class _Draft(msgspec.Struct, frozen=True):
+    """All that could be told, before the caps of the whole."""
+
+    what: str
+    new: str
+    edited: tuple[_File, ...]
+    beside: tuple[_File, ...]
+    #: How many other files there are besides these.
+    unnamed: int
+    remaining: int
+
+    def within(self, most_lines: int, most_bytes: int) -> str:
+        """The text with as many lines as fit."""
+        if not self.edited and not self.beside and not self.remaining:
+            return ""
+        lines = self._lines()[:most_lines]
+
+        def size(count: int) -> int:
+            return len(self._told(lines[:count]).encode())
+
+        count = len(lines)
+        if size(count) > most_bytes:
+            # A line less may need "... and 1 more", so the sizes only nearly grow with the count.
+            count = bisect.bisect_right(range(count), most_bytes, key=size) - 1
+            while count >= 0 and size(count) > most_bytes:
+                count -= 1
+        return self._told(lines[:count]) if count >= 0 else ""
+
+    def _lines(self) -> list[_Line]:
+        """The best first: by severity, then those of edited files, by path and place."""
+        return sorted(
+            (finding.severity.rank, number, place)
+            for number, file in enumerate((*self.edited, *self.beside))
+            for place, finding in enumerate(file.kept)
+        )
+
+    def _told(self, lines: Sequence[_Line]) -> str:
+        """The text with these lines; without any, the first file is at least named."""
+        places: dict[int, list[int]] = {} if lines else {0: []}
+        for _, number, place in lines:
+            places.setdefault(number, []).append(place)
+        numbered = list(enumerate((*self.edited, *self.beside)))
+        blocks = [_block(file, places[number]) for number, file in numbered if number in places]
+        edited = sum(number < len(self.edited) for number in places)
+        told: list[str] = []
+        for one in blocks[:edited]:
+            told += [f"{self.new}LSP {self.what} detected in this file, please fix:", *one]
+        if self.remaining:
+            told.append(f"LSP {self.what} from before the edit that remain: {self.remaining}")
+        if blocks[edited:]:
+            told.append(f"{self.new}LSP {self.what} detected in other files:")
+            for one in blocks[edited:]:
+                told += one
+        told += _more_files(len(numbered) + self.unnamed - len(blocks))
+        return f"{APPLIED} " + "\n".join(told)
+
+
+def _block(file: _File, places: Iterable[int]) -> list[str]:
+    shown = [line_of(file.kept[place]) for place in sorted(places)]
+    return block(file.name, shown, file.total - len(shown))
+
+
+def _more_files(count: int) -> list[str]:
+    return [f"... and {count} more {'file' if count == 1 else 'files'}"] if count else []

@@ -1,0 +1,276 @@
+"""The one table of what a model may ask for.
+
+A row names an operation in each of its three dialects and points at the request of `operations/`
+that carries it out. Which fields a tool takes, which of them it needs, and what comes back is read
+off that request; nothing of it is written down twice. Schemas, validation, permissions and the
+reference page are all made from these rows: adding an operation is adding one.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import msgspec
+
+import lspkit.operations as ops
+from lspkit.config import Config
+from lspkit.config.model import Permission
+from lspkit.operations.request import PositionRequest, Request
+
+#: Lines and columns as the protocol can carry them.
+LARGEST = 2**31 - 1
+
+
+class Field(msgspec.Struct, frozen=True):
+    """Something that a tool takes."""
+
+    #: As schemas have it.
+    name: str
+    #: `string`, `integer`, `boolean` or `object`.
+    type: str
+    #: What is told to whoever got it wrong.
+    expected: str
+    #: Other names that are taken for it.
+    aliases: tuple[str, ...] = ()
+    #: A hint for the model, where the name does not say enough.
+    hint: str = ""
+
+
+#: By the name that requests have for it. What is not here is not for models.
+FIELDS = {
+    "path": Field("filePath", "string", "a path, absolute or relative to the workspace", ("path",)),
+    "line": Field("line", "integer", "a whole number from 1"),
+    "column": Field("character", "integer", "a whole number from 1", ("column",)),
+    "symbol": Field("symbol", "string", "a name, such as Class.method"),
+    "include_declaration": Field(
+        "includeDeclaration", "boolean", "true or false", ("include_declaration",)
+    ),
+    "query": Field("query", "string", "a name, or a part of one"),
+    "item": Field(
+        "callHierarchyItem",
+        "object",
+        "an item of an earlier answer with its member raw, or an item of the protocol",
+        hint="From an earlier answer, instead of a position",
+    ),
+    "new_name": Field("newName", "string", "a name that is not empty", ("new_name",)),
+    "apply": Field("apply", "boolean", "true or false", hint="Write the files"),
+}
+
+#: How a place is given, for a model.
+POSITION = "Position: line+character (1-based), symbol (e.g. Class.method), or line+symbol."
+
+
+@functools.cache  # a call takes some microseconds; to ask msgspec would take a millisecond
+def _fields_of(request: type[Request[Any]]) -> dict[str, bool]:
+    """The fields of a request, and whether each is needed."""
+    return {one.name: one.required for one in msgspec.structs.fields(request)}
+
+
+class Row(msgspec.Struct, frozen=True, kw_only=True):
+    """One operation."""
+
+    #: What the single tool calls it.
+    operation: str
+    #: Its own tool, and that tool in MCP.
+    tool: str
+    mcp: str
+    request: type[Request[Any]]
+    #: Carries it out instead where a file is named.
+    in_file: type[Request[Any]] | None = None
+    #: Which request of the protocol asks for it.
+    method: str
+    #: Fields beside those of the request.
+    more: tuple[str, ...] = ()
+    #: What a host does with a call when nobody has configured anything.
+    permission: Permission = "allow"
+    #: Whether it goes with `navigationTools`.
+    navigation: bool = True
+    title: str
+    #: What it does, in one sentence for a model.
+    text: str
+    #: What else a model could do; `{search}` is a search that it can run.
+    instead: str = "search for the name: {search}"
+
+    @property
+    def result(self) -> Any:
+        """The type of what comes back."""
+        return ops.OPERATIONS[self.request].result
+
+    @property
+    def fields(self) -> dict[str, Field]:
+        """What it takes, by the names that its request has."""
+        own = _fields_of(self.request)
+        return {name: FIELDS[name] for name in (*own, *self.more) if name in FIELDS}
+
+    @property
+    def required(self) -> list[str]:
+        """What it always needs, by the same names."""
+        own = _fields_of(self.request)
+        return [name for name in self.fields if own.get(name)]
+
+    @property
+    def at_place(self) -> bool:
+        """Whether it is about a place in a file."""
+        return issubclass(self.request, PositionRequest)
+
+    @property
+    def description(self) -> str:
+        """What a model is told about it."""
+        return f"{self.text} {POSITION}" if self.at_place else self.text
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All that it is called, each once."""
+        return tuple(dict.fromkeys((self.tool, self.mcp, self.operation)))
+
+
+TABLE = (
+    Row(
+        operation="goToDefinition",
+        tool="lsp_definition",
+        mcp="lsp_goto_definition",
+        request=ops.Definition,
+        method="textDocument/definition",
+        title="Go to definition",
+        text="Where a symbol is defined.",
+    ),
+    Row(
+        operation="goToTypeDefinition",
+        tool="lsp_type_definition",
+        mcp="lsp_goto_type_definition",
+        request=ops.TypeDefinition,
+        method="textDocument/typeDefinition",
+        title="Go to type definition",
+        text="Where the type of a symbol is defined.",
+    ),
+    Row(
+        operation="goToImplementation",
+        tool="lsp_implementation",
+        mcp="lsp_goto_implementation",
+        request=ops.Implementation,
+        method="textDocument/implementation",
+        title="Go to implementation",
+        text="Where an interface or method is implemented.",
+    ),
+    Row(
+        operation="findReferences",
+        tool="lsp_references",
+        mcp="lsp_find_references",
+        request=ops.References,
+        method="textDocument/references",
+        title="Find references",
+        text="All uses of a symbol.",
+    ),
+    Row(
+        operation="hover",
+        tool="lsp_hover",
+        mcp="lsp_hover",
+        request=ops.Hover,
+        method="textDocument/hover",
+        title="Hover",
+        text="Type and documentation of a symbol.",
+    ),
+    Row(
+        operation="documentSymbol",
+        tool="lsp_document_symbols",
+        mcp="lsp_document_symbols",
+        request=ops.DocumentSymbols,
+        method="textDocument/documentSymbol",
+        title="Symbols of a file",
+        text="Outline of a file: its classes, functions, variables.",
+        instead="read the file",
+    ),
+    Row(
+        operation="workspaceSymbol",
+        tool="lsp_symbols",
+        mcp="lsp_workspace_symbols",
+        request=ops.WorkspaceSymbols,
+        method="workspace/symbol",
+        title="Symbols of the workspace",
+        text="Find symbols by name in the whole project; filePath picks the language.",
+    ),
+    Row(
+        operation="prepareCallHierarchy",
+        tool="lsp_call_hierarchy",
+        mcp="lsp_prepare_call_hierarchy",
+        request=ops.PrepareCallHierarchy,
+        method="textDocument/prepareCallHierarchy",
+        title="Prepare call hierarchy",
+        text="The function at a place, as an item for incoming and outgoing calls.",
+    ),
+    Row(
+        operation="incomingCalls",
+        tool="lsp_incoming_calls",
+        mcp="lsp_incoming_calls",
+        request=ops.IncomingCalls,
+        method="callHierarchy/incomingCalls",
+        title="Incoming calls",
+        text="Who calls a function.",
+    ),
+    Row(
+        operation="outgoingCalls",
+        tool="lsp_outgoing_calls",
+        mcp="lsp_outgoing_calls",
+        request=ops.OutgoingCalls,
+        method="callHierarchy/outgoingCalls",
+        title="Outgoing calls",
+        text="What a function calls.",
+        instead="read the function",
+    ),
+    Row(
+        operation="diagnostics",
+        tool="lsp_diagnostics",
+        mcp="lsp_diagnostics",
+        request=ops.Diagnostics,
+        in_file=ops.Check,
+        method="textDocument/diagnostic",
+        navigation=False,
+        title="Diagnostics",
+        text="Errors in a file, checked now; without filePath what is known of all files.",
+        instead="run the project's own checks or tests",
+    ),
+    Row(
+        operation="rename",
+        tool="lsp_rename",
+        mcp="lsp_rename",
+        request=ops.Rename,
+        method="textDocument/rename",
+        more=("apply",),
+        permission="ask",
+        title="Rename",
+        text="Rename a symbol everywhere; a preview unless apply is true.",
+        instead="find the places and edit them one by one: {search}",
+    ),
+)
+
+#: The tool that does all of it.
+SINGLE = "lsp"
+SINGLE_TITLE = "Code intelligence"
+SINGLE_TEXT = "Ask a language server about code."
+
+#: The tools that every agent needs.
+ESSENTIAL = (
+    "lsp_definition",
+    "lsp_references",
+    "lsp_hover",
+    "lsp_symbols",
+    "lsp_document_symbols",
+    "lsp_rename",
+)
+
+_BY_NAME = {name: row for row in TABLE for name in row.names}
+
+
+def row_of(name: object) -> Row | None:
+    """The row of an operation or a tool, by any of its names."""
+    return _BY_NAME.get(name) if isinstance(name, str) else None
+
+
+def offered(config: Config | None = None) -> tuple[Row, ...]:
+    """What a model is offered under a configuration."""
+    if config is None:
+        return TABLE
+    if not config.enabled:
+        return ()
+    return tuple(row for row in TABLE if config.navigation_tools or not row.navigation)

@@ -1,0 +1,90 @@
+"""Several servers for one file, of which some fail: the answer is partial, and says who."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+
+import pytest
+
+import lspkit
+from lspkit.agent import Toolbox
+from lspkit.testing import Fault, Script
+from tests.agent.calling import PLACE, TEXT, able, check_form, codes
+from tests.scripted import config_for
+
+HOVER = "textDocument/hover"
+
+
+@contextmanager
+def two(folder, first, second):
+    """A toolbox whose one file has two servers, `scripted` and `second`."""
+    (folder / "a.scr").write_text(TEXT, encoding="utf-8")
+    config = config_for(first)
+    config["lsp"]["second"] = {"command": second, "extensions": [".scr"]}
+    with lspkit.Workspace(folder, config=config) as ws:
+        yield Toolbox(ws)
+
+
+def test_all_servers_that_answer_count(tmp_path, scripted):
+    with two(tmp_path, scripted(able(tmp_path)), scripted(able(tmp_path))) as toolbox:
+        envelope = toolbox.call({"operation": "hover", **PLACE})
+        symbols = toolbox.call({"operation": "workspaceSymbol", "query": "gr"})
+    for one in (envelope, symbols):
+        assert one["meta"]["serverHits"] == 2
+        assert not one["meta"]["partial"]
+
+
+@pytest.mark.parametrize(
+    ("fault", "code", "late"),
+    [
+        (Fault(HOVER, "hang"), "ETIMEDOUT", True),
+        (Fault(HOVER, "error", message="not today"), "ELSP", False),
+        (Fault(HOVER, "crash", code=3), "EBROKEN", False),
+        (Fault("initialize", "crash"), "EUNAVAILABLE", False),
+    ],
+)
+def test_a_server_that_fails_beside_one_that_answers_is_named(
+    tmp_path, scripted, fault, code, late
+):
+    with two(tmp_path, scripted(Script()), scripted(Script(faults=[fault]))) as toolbox:
+        answer = toolbox.answer("lsp_hover", PLACE, timeout=3)
+    envelope = answer.envelope
+    check_form(envelope)
+    assert envelope["ok"]
+    assert envelope["data"]["contents"] == ["def greet"]
+    assert envelope["meta"]["partial"]
+    assert envelope["meta"]["timedOut"] is late
+    assert envelope["meta"]["serverHits"] == 1
+    assert [(one["serverId"], one["code"]) for one in envelope["errors"]] == [("second", code)]
+    assert answer.text.splitlines()[0] == "def greet"
+    assert answer.text.splitlines()[1].startswith("Note: second did not answer: ")
+
+
+def test_nothing_found_beside_a_missing_program_is_not_nothing_at_all(tmp_path, scripted):
+    told = {HOVER: None}
+    with two(tmp_path, scripted(Script(answers=told)), ["no-such-program-anywhere"]) as toolbox:
+        answer = toolbox.answer("lsp_hover", PLACE)
+    assert answer.envelope["meta"]["partial"]
+    assert answer.envelope["meta"]["empty"]
+    assert codes(answer.envelope) == ["EUNAVAILABLE"]
+    assert answer.text.startswith("No results found.\nNote: second did not answer: ")
+
+
+def test_a_server_that_cannot_do_a_thing_has_not_failed(tmp_path, scripted):
+    unable = Script(capabilities={"hoverProvider": None})
+    with two(tmp_path, scripted(Script()), scripted(unable)) as toolbox:
+        envelope = toolbox.call({"operation": "hover", **PLACE})
+    assert envelope["meta"]["serverHits"] == 1
+    assert not envelope["meta"]["partial"]
+    assert envelope["errors"] == []
+
+
+def test_where_all_fail_each_is_named(tmp_path, scripted):
+    first = Script(faults=[Fault(HOVER, "error", message="not today")])
+    second = Script(faults=[Fault(HOVER, "error", message="never")])
+    with two(tmp_path, scripted(first), scripted(second)) as toolbox:
+        envelope = toolbox.call({"operation": "hover", **PLACE})
+    check_form(envelope)
+    assert not envelope["ok"]
+    assert not envelope["meta"]["partial"]
+    assert [one["serverId"] for one in envelope["errors"]] == ["scripted", "second"]

@@ -1,0 +1,182 @@
+"""Which folders are watched: more than the root, and the root when it comes and goes."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from lspkit.runtime.watch import lookout
+from lspkit.runtime.watch.watcher import Watcher
+from tests.runtime.watch.watching import (
+    ALL,
+    PATIENCE,
+    Heard,
+    Start,
+    shell,
+)
+
+
+def obeyed(watcher: Watcher) -> None:
+    """Orders are obeyed one after the other: wait for those that were given."""
+    assert watcher.also("/nowhere/at/all").wait(PATIENCE)
+
+
+@pytest.mark.parametrize("notifier", ALL)
+class TestMoreFolders:
+    def test_an_excluded_folder_is_watched_when_it_is_asked_for(
+        self, notifier: str, start: Start, root: Path, heard: Heard
+    ) -> None:
+        shell("mkdir -p node_modules/a; echo x > node_modules/a/old.js", root)
+        watcher = start(notifier)
+        assert watcher.also(str(root / "node_modules")).wait(PATIENCE)
+        shell("echo x > node_modules/a/new.js; rm node_modules/a/old.js", root)
+        watcher.catch_up()
+        assert heard.lines() == ["+ node_modules/a/new.js", "- node_modules/a/old.js"]
+        watcher.forget(str(root / "node_modules"))
+        obeyed(watcher)
+        shell("echo x > node_modules/a/later.js; echo x > new.py", root)
+        watcher.catch_up()
+        assert heard.lines() == ["+ new.py"]
+
+    def test_a_folder_elsewhere_is_watched_when_it_is_asked_for(
+        self, notifier: str, start: Start, root: Path, heard: Heard
+    ) -> None:
+        shell("mkdir -p lib/python; echo x > lib/python/old.py", root.parent)
+        watcher = start(notifier)
+        assert watcher.also(str(root.parent / "lib")).wait(PATIENCE)
+        assert heard.batches == []
+        shell("echo longer > lib/python/old.py; echo x > lib/new.py", root.parent)
+        heard.root = root.parent
+        watcher.catch_up()
+        assert heard.lines() == ["+ lib/new.py", "~ lib/python/old.py"]
+
+    def test_without_depth_only_the_files_in_a_folder_count(
+        self, notifier: str, start: Start, root: Path, heard: Heard
+    ) -> None:
+        shell("mkdir -p home/deep", root.parent)
+        watcher = start(notifier)
+        assert watcher.also(str(root.parent / "home"), deep=False).wait(PATIENCE)
+        shell("echo x > home/deep/a; mkdir home/x; echo x > home/x/a; echo x > home/a", root.parent)
+        heard.root = root.parent
+        watcher.catch_up()
+        assert heard.lines() == ["+ home/a"]
+        assert watcher.also(str(root.parent / "home")).wait(PATIENCE)
+        shell("echo longer > home/deep/a", root.parent)
+        watcher.catch_up()
+        assert heard.lines() == ["~ home/deep/a"]
+
+    def test_an_outer_folder_and_an_inner_one_tell_once(
+        self, notifier: str, start: Start, root: Path, heard: Heard
+    ) -> None:
+        watcher = start(notifier)
+        assert watcher.also(str(root / "src")).wait(PATIENCE)
+        assert watcher.also(str(root.parent)).wait(PATIENCE)
+        shell("echo x > src/new.py", root)
+        watcher.catch_up()
+        assert heard.lines() == ["+ src/new.py"]
+
+    def test_an_inner_folder_stays_when_the_outer_one_is_forgotten(
+        self, notifier: str, start: Start, root: Path, heard: Heard
+    ) -> None:
+        watcher = start(notifier)
+        watcher.also(str(root / "src"))
+        watcher.forget(str(root))
+        obeyed(watcher)
+        shell("echo x > new.py; echo x > src/new.py; echo x > src/deep/new.py", root)
+        watcher.catch_up()
+        assert heard.lines() == ["+ src/deep/new.py", "+ src/new.py"]
+
+    def test_what_is_excluded_may_be_decided_anew(
+        self, notifier: str, start: Start, root: Path, heard: Heard
+    ) -> None:
+        shell("mkdir -p node_modules/x src/.venv; echo x > node_modules/x/old.js", root)
+        names = {"node_modules", ".venv"}
+        watcher = start(notifier, excluded=lambda folder: os.path.basename(folder) in names)
+        names.remove("node_modules")
+        watcher.reconsider()
+        obeyed(watcher)
+        assert heard.batches == []
+        shell("echo x > node_modules/x/new.js; echo x > src/.venv/new.py", root)
+        watcher.catch_up()
+        assert heard.lines() == ["+ node_modules/x/new.js"]
+        # To exclude it again deletes nothing.
+        names.add("node_modules")
+        shell("touch node_modules", root)
+        watcher.catch_up()
+        assert heard.lines() == []
+
+    @pytest.mark.parametrize("path", ["a\0b", "a\ud800b", "x" * 5000, "src/a.py"])
+    def test_what_can_be_no_folder_is_passed_over(
+        self, path: str, notifier: str, start: Start, root: Path, heard: Heard
+    ) -> None:
+        watcher = start(notifier)
+        assert watcher.also(str(root / path)).wait(PATIENCE)
+        shell("echo x > new.py", root)
+        watcher.catch_up()
+        assert heard.lines() == ["+ new.py"]
+        assert watcher.warning == ""
+
+    def test_a_link_that_was_asked_for_by_name_is_followed(
+        self, notifier: str, start: Start, root: Path, heard: Heard
+    ) -> None:
+        shell("mkdir real; ln -s real link", root.parent)
+        watcher = start(notifier)
+        assert watcher.also(str(root.parent / "link")).wait(PATIENCE)
+        shell("echo x > real/new.py", root.parent)
+        heard.root = root.parent
+        watcher.catch_up()
+        assert heard.lines() == ["+ link/new.py"]
+
+
+@pytest.mark.parametrize("notifier", ALL)
+class TestTheRoot:
+    def test_a_root_that_goes_takes_its_files_and_brings_them_back(
+        self, notifier: str, start: Start, root: Path, heard: Heard
+    ) -> None:
+        watcher = start(notifier)
+        shell("rm -r root", root.parent)
+        watcher.catch_up()
+        assert heard.lines() == ["- src/a.py", "- src/b.py", "- src/deep/c.py"]
+        assert watcher.files == 0
+        shell("mkdir -p root/src; echo x > root/src/a.py", root.parent)
+        watcher.catch_up()
+        assert heard.lines() == ["+ src/a.py"]
+        shell("echo longer > src/a.py", root)
+        watcher.catch_up()
+        assert heard.lines() == ["~ src/a.py"]
+
+    @pytest.mark.usefixtures("announcing")
+    def test_a_root_that_comes_back_is_noticed_by_itself(
+        self, notifier: str, start: Start, root: Path, heard: Heard, monkeypatch
+    ) -> None:
+        monkeypatch.setattr(lookout, "POLL", 0.05)
+        start(notifier)
+        shell("mv root away", root.parent)
+        heard.wait_for("- src/a.py")
+        shell("mv away root", root.parent)
+        heard.wait_for("+ src/a.py", "+ src/deep/c.py")
+
+    def test_a_root_that_is_not_there_yet_is_no_failure(
+        self, notifier: str, start: Start, root: Path, heard: Heard
+    ) -> None:
+        shutil.rmtree(root)
+        watcher = start(notifier)
+        assert watcher.files == 0
+        shell("mkdir root; echo x > root/new.py", root.parent)
+        watcher.catch_up()
+        assert heard.lines() == ["+ new.py"]
+        assert watcher.warning == ""
+
+    def test_a_root_in_the_place_of_another_is_the_one_that_counts(
+        self, notifier: str, start: Start, root: Path, heard: Heard
+    ) -> None:
+        watcher = start(notifier)
+        shell("mkdir new; echo x > new/x.py; mv root away; mv new root", root.parent)
+        watcher.catch_up()
+        assert heard.lines() == ["- src/a.py", "- src/b.py", "- src/deep/c.py", "+ x.py"]
+        shell("echo longer > x.py", root)
+        watcher.catch_up()
+        assert heard.lines() == ["~ x.py"]

@@ -1,0 +1,200 @@
+"""Where watching fails: limits of the system, lost events, permissions, threads."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from lspkit.protocol.watched import FileEvent
+from lspkit.runtime.watch.watcher import Watcher
+from tests.runtime.watch.watching import (
+    NOTIFIERS,
+    PATIENCE,
+    Heard,
+    needs_inotify,
+    shell,
+    until_ready,
+)
+
+
+@needs_inotify
+@pytest.mark.usefixtures("announcing")
+def test_events_that_the_kernel_dropped_are_made_up_for(root: Path) -> None:
+    held, go_on = threading.Event(), threading.Event()
+    heard = Heard(root)
+
+    def hold(events: list[FileEvent]) -> None:
+        heard(events)
+        held.set()
+        go_on.wait(PATIENCE)
+
+    watcher = until_ready(Watcher(str(root), hold))
+    try:
+        limit = int(Path("/proc/sys/fs/inotify/max_queued_events").read_text())
+        shell("echo x > first.py; mv first.py root", root.parent)
+        assert held.wait(PATIENCE)
+        (root / "many").mkdir()
+        for number in range(limit + 1):
+            # Two names by turns, since equal events that follow each other are one.
+            os.utime(root / "src" / ("a.py", "b.py")[number % 2], ns=(number, number))
+        (root / "src/deep/c.py").write_text("longer")
+        (root / "many/new.py").write_text("x")
+        go_on.set()
+        watcher.catch_up()
+        assert heard.lines() == [
+            *("+ first.py", "+ many/new.py", "~ src/a.py", "~ src/b.py", "~ src/deep/c.py")
+        ]
+        shell("echo x >> many/new.py", root)
+        watcher.catch_up()
+        assert heard.lines() == ["~ many/new.py"]
+    finally:
+        go_on.set()
+        watcher.close()
+
+
+#: Run by another interpreter, in a namespace with limits of its own.
+LIMITED = """
+import os, sys, threading
+from lspkit.runtime.watch import lookout
+from tests.runtime.watch.watching import NOTIFIERS, Heard, until_ready
+from lspkit.runtime.watch.watcher import Watcher
+from pathlib import Path
+lookout.POLL = 0.05
+root = Path(sys.argv[1], "root")
+for number in range(20):
+    (root / f"{number}").mkdir(parents=True)
+for name in "12":
+    Path(sys.argv[1], name).write_text("x")
+heard = Heard(root)
+watcher = until_ready(Watcher(str(root), heard, notifier=NOTIFIERS[sys.argv[2]]))
+Path(sys.argv[1], "1").rename(root / "7/new.py")
+print(heard.wait_for("+ 7/new.py"))
+Path(sys.argv[1], "2").rename(root / "8/new.py")
+watcher.catch_up()
+print(heard.lines()[1:], watcher.watches)
+print(watcher.warning)
+watcher.close()
+print(threading.active_count())
+"""
+
+
+CHECKOUT = Path(__file__).parents[3]
+
+
+def in_namespace(limit: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run a program as a user of its own, after it has set a limit."""
+    script = f'echo {limit} && exec "$@"'
+    command = ["unshare", "--user", "--map-root-user", "sh", "-ec", script, "sh", *arguments]
+    return subprocess.run(
+        command, cwd=CHECKOUT, capture_output=True, text=True, timeout=PATIENCE, check=False
+    )
+
+
+@pytest.fixture
+def namespaces() -> None:
+    # Not everywhere may a user have a namespace.
+    probe = ["unshare", "--user", "--map-root-user", "true"]
+    if not shutil.which("unshare") or subprocess.run(probe, check=False).returncode:
+        pytest.skip("no user namespaces")
+
+
+@needs_inotify
+@pytest.mark.slow
+@pytest.mark.usefixtures("namespaces")
+@pytest.mark.parametrize(
+    ("limit", "notifier", "words"),
+    [
+        ("5 > /proc/sys/user/max_inotify_watches", "inotify", "the limit for watches is reached"),
+        ("5 > /proc/sys/user/max_inotify_watches", "watchfiles", "limit reached"),
+        ("0 > /proc/sys/user/max_inotify_instances", "inotify", "Too many open files"),
+        ("0 > /proc/sys/user/max_inotify_instances", "watchfiles", "Too many open files"),
+    ],
+)
+def test_at_the_limit_of_the_system_files_are_polled_with_a_warning(
+    limit: str, notifier: str, words: str, tmp_path: Path
+) -> None:
+    done = in_namespace(limit, sys.executable, "-c", LIMITED, str(tmp_path), notifier)
+    assert done.returncode == 0, done.stderr
+    first, second, warning, threads = done.stdout.splitlines()
+    assert first == "['+ 7/new.py']"
+    assert second == "['+ 8/new.py'] 0"
+    assert words in warning and "max_user_watches" in warning
+    assert threads == "1"
+
+
+FORBIDDEN = """
+import os, sys
+from pathlib import Path
+from tests.runtime.watch.watching import NOTIFIERS, Heard, until_ready
+from lspkit.runtime.watch import watcher as module
+from lspkit.runtime.watch.watcher import Watcher
+module.SETTLE = 20
+root = Path(sys.argv[1])
+(root / "x/y").mkdir(parents=True)
+(root / "x/y/old.py").write_text("x")
+(root / "x").chmod(0)
+heard = Heard(root)
+watcher = until_ready(Watcher(str(root), heard, notifier=NOTIFIERS[sys.argv[2]]))
+print(watcher.files, watcher.warning)
+(root / "x").chmod(0o700)
+watcher.catch_up()
+print(heard.lines())
+(root / "x/y/new.py").write_text("x")
+watcher.catch_up()
+print(heard.lines())
+(root / "x/y").chmod(0)
+watcher.catch_up()
+print(heard.lines())
+(root / "x/y").chmod(0o700)
+(root / "x/y/last.py").write_text("x")
+watcher.catch_up()
+print(heard.lines())
+watcher.close()
+"""
+
+
+@needs_inotify
+@pytest.mark.slow
+@pytest.mark.usefixtures("namespaces")
+@pytest.mark.parametrize("notifier", NOTIFIERS)
+def test_a_folder_without_permission_is_read_when_there_is_one(
+    notifier: str, tmp_path: Path
+) -> None:
+    # In a namespace without a root even the root of the system has to ask for permission.
+    command = ["unshare", "--user", sys.executable, "-c", FORBIDDEN, str(tmp_path), notifier]
+    done = subprocess.run(
+        command, cwd=CHECKOUT, capture_output=True, text=True, timeout=PATIENCE, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines() == [
+        *("0 ", "['+ x/y/old.py']", "['+ x/y/new.py']", "[]", "['+ x/y/last.py']")
+    ]
+
+
+def test_without_a_thread_there_is_a_warning_and_the_next_question_tries_again(
+    root: Path, heard: Heard
+) -> None:
+    usual = threading.stack_size(1 << 46)
+    try:
+        watcher = Watcher(str(root), heard)
+        watcher.catch_up()
+        assert "cannot be watched" in watcher.warning
+        assert watcher.ready.wait(PATIENCE)
+        assert [event.path for event in watcher.note([str(root / "x")])] == [str(root / "x")]
+    finally:
+        threading.stack_size(usual)
+    try:
+        watcher.catch_up()
+        assert watcher.warning == ""
+        assert watcher.also(str(root)).wait(PATIENCE)
+        shell("echo x > new.py", root)
+        watcher.catch_up()
+        assert heard.lines() == ["+ new.py"]
+    finally:
+        watcher.close()
