@@ -2,13 +2,16 @@
 
 In a project that is trusted its own programs come first. In any other only those servers start
 that were tried there with planted programs and ran none of them, most of them with a profile
-(`Definition.restricted`) that keeps them from looking for any; the others are held back.
+(`Definition.restricted`) that keeps them from looking for any; the others are held back. Nor do
+variables of the user lead into such a project: a relative `PATH` or `PYTHONPATH` would.
 """
 
 from __future__ import annotations
 
 import glob
+import itertools
 import os
+import shlex
 import sys
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -17,6 +20,7 @@ import msgspec
 
 from lspkit.config.merge import merged
 from lspkit.edits.paths import is_inside
+from lspkit.servers.compiling import compiling
 from lspkit.servers.definition import Definition
 
 #: Where projects keep programs of their own, seen from a server's root.
@@ -50,14 +54,18 @@ def program_folders(root: str, permit: Permit, folders: list[str]) -> list[str]:
 
 
 def restrict(
-    definition: Definition, argv: tuple[str, ...], root: str, workspace: str
+    definition: Definition,
+    argv: tuple[str, ...],
+    root: str,
+    workspace: str,
+    environ: Mapping[str, str] = os.environ,
 ) -> Definition | str:
     """The definition as it runs in a project that is not trusted; or why it cannot run there."""
     profile = definition.restricted
     if profile is None:
         return "it runs code of the project, or may, and the project is not trusted"
-    places = {name: find(argv, root, workspace) for name, find in PLACES.items()}
-    needed = _names_in([profile.initialization, profile.settings])
+    needed = dict.fromkeys(_names_in([profile.initialization, profile.settings]))
+    places = {name: PLACES[name](argv, root, workspace) for name in needed}
     for name in needed:
         if places[name] is None:
             return f"it needs {name} from outside of the project, and there is none"
@@ -68,7 +76,11 @@ def restrict(
         )
         or None,
         settings=merged(definition.settings, _filled(profile.settings, places)),
-        environment={**definition.environment, **profile.environment},
+        environment={
+            **definition.environment,
+            **clean_environment(environ, workspace),
+            **profile.environment,
+        },
     )
 
 
@@ -82,8 +94,10 @@ def _names_in(value: Any) -> list[str]:
 
 
 def _filled(value: Any, places: Mapping[str, Any]) -> Any:
+    """The same with places in place of their names. Where there is nothing, nothing is said."""
     if isinstance(value, dict):
-        return {key: _filled(one, places) for key, one in value.items()}
+        filled = {key: _filled(one, places) for key, one in value.items()}
+        return {key: one for key, one in filled.items() if one or not _names_in(value[key])}
     if isinstance(value, list):
         return [_filled(one, places) for one in value]
     name = value[1:-1] if isinstance(value, str) else ""
@@ -119,19 +133,78 @@ def _tsserver(argv: tuple[str, ...], _: str, workspace: str) -> str | None:
     return None
 
 
+def _commands(_: tuple[str, ...], root: str, __: str) -> dict[str, Any]:
+    """How the project's sources are compiled, as far as that is safe to tell."""
+    return compiling(root).commands
+
+
+def _flags(_: tuple[str, ...], root: str, __: str) -> list[str]:
+    """The same for sources that the project does not mention."""
+    return compiling(root).flags
+
+
 #: What a profile may mention, by name, and where it is found.
 PLACES: dict[str, Callable[[tuple[str, ...], str, str], Any]] = {
     "python": _python,
     "packages": _packages,
     "tsserver": _tsserver,
+    "commands": _commands,
+    "flags": _flags,
 }
+
+#: Variables that are lists of folders in which programs, modules and libraries are looked for.
+FOLDERS = (
+    "PATH",
+    "PYTHONPATH",
+    "NODE_PATH",
+    "LD_LIBRARY_PATH",
+    "DYLD_LIBRARY_PATH",
+    "DYLD_FALLBACK_LIBRARY_PATH",
+    "DYLD_FRAMEWORK_PATH",
+)
+#: Variables that name what a shell reads first, or where an interpreter or a compiler is.
+FILES = ("BASH_ENV", "ENV", "PYTHONHOME", "PYTHONUSERBASE", "GOROOT")
+#: Variables that name libraries; those without a path are looked for in the folders above.
+LIBRARIES = ("LD_AUDIT", "LD_PRELOAD", "DYLD_INSERT_LIBRARIES")
+#: Options of Node that load a module.
+LOADING = frozenset({"-r", "--require", "--import", "--loader", "--experimental-loader"})
+
+
+def clean_environment(environ: Mapping[str, str], workspace: str) -> dict[str, str]:
+    """The variables that would let the project be loaded or run, as they are harmless.
+
+    A server works in the project's folder, and what is relative is looked for there.
+    """
+    made = {
+        **{name: clean_path(environ[name], workspace) for name in FOLDERS if name in environ},
+        **{name: "" for name in FILES if not _is_outside(environ.get(name, "/"), workspace)},
+        **{name: "" for name in LIBRARIES if not _all_outside(environ.get(name, ""), workspace)},
+    }
+    if not _loads_from_outside(environ.get("NODE_OPTIONS", ""), workspace):
+        made["NODE_OPTIONS"] = ""
+    made["PATH"] = made.get("PATH") or os.defpath  # an empty one means: the folder one is in
+    return {name: value for name, value in made.items() if environ.get(name) != value}
 
 
 def clean_path(variable: str, workspace: str) -> str:
-    """`PATH` without relative folders and those inside the workspace."""
-    kept = [
-        folder
-        for folder in variable.split(os.pathsep)
-        if os.path.isabs(folder) and not is_inside(os.path.realpath(folder), workspace)
-    ]
+    """A list of folders, such as `PATH`, without relative ones and those inside the workspace."""
+    kept = [folder for folder in variable.split(os.pathsep) if _is_outside(folder, workspace)]
     return os.pathsep.join(kept)
+
+
+def _all_outside(libraries: str, workspace: str) -> bool:
+    names = libraries.replace(os.pathsep, " ").split()
+    return all(_is_outside(name, workspace) for name in names if os.sep in name)
+
+
+def _loads_from_outside(options: str, workspace: str) -> bool:
+    try:
+        words = [part for word in shlex.split(options) for part in word.split("=", 1)]
+    except ValueError:  # a quotation mark without a partner
+        return False
+    loaded = [after for word, after in itertools.pairwise([*words, ""]) if word in LOADING]
+    return all(_is_outside(name, workspace) for name in loaded)
+
+
+def _is_outside(path: str, workspace: str) -> bool:
+    return os.path.isabs(path) and not is_inside(os.path.realpath(path), workspace)

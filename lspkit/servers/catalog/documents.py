@@ -98,6 +98,7 @@ DOCUMENTS: tuple[Definition, ...] = (
         languages={".toml": "toml", "Pipfile": "toml", "Cargo.lock": "toml", "poetry.lock": "toml"},
         markers=("tombi.toml", ".tombi.toml"),
         commands=(("tombi", "lsp"),),
+        restricted=Restricted(),
         install={
             "pip": "pip install tombi",
             "uv": "uv tool install tombi",

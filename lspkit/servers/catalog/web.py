@@ -38,6 +38,11 @@ _VTSLS = {
     "tsserver": {"useSyntaxServer": "never"},
     "disableAutomaticTypeAcquisition": True,
 }
+#: The same for TypeScript 7, in the words of all its versions.
+_NO_FETCHING = {
+    "disableAutomaticTypeAcquisition": True,
+    "tsserver": {"automaticTypeAcquisition": {"enabled": False}},
+}
 
 TYPESCRIPT: tuple[Definition, ...] = (
     Definition(
@@ -98,7 +103,10 @@ TYPESCRIPT: tuple[Definition, ...] = (
         kept_out_by=_DENO,
         # The preview first: a program of that name is always able to serve, a `tsc` only from 7 on.
         commands=(("tsgo", "--lsp", "--stdio"), ("tsc", "--lsp", "--stdio")),
-        restricted=Restricted(),
+        # As it comes, it has npm fetch types for what a project's package.json names.
+        restricted=Restricted(
+            settings=dict.fromkeys(("js/ts", "typescript", "javascript"), _NO_FETCHING)
+        ),
         install={"npm": "npm install -g typescript@7"},
         quirks=(
             "Diagnostics only when asked.",

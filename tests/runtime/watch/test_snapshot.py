@@ -247,6 +247,13 @@ class TestTops:
         assert tree.watched == {str(root / "src/deep")}
         assert tree.snapshot.files == 1
 
+    def test_removing_a_folder_that_lies_in_a_shallow_one_leaves_that(self, root: Path) -> None:
+        tree = Tree(root / "src")
+        tree.add(root, deep=False)
+        tree.snapshot.remove(str(root / "src"))
+        assert tree.watched == {str(root)}
+        assert tree.snapshot.files == 0
+
     def test_removing_the_last_leaves_nothing(self, tree: Tree, root: Path) -> None:
         tree.snapshot.remove(str(root))
         assert (tree.watched, tree.snapshot.files, tree.events()) == (set(), 0, [])

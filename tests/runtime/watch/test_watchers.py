@@ -97,6 +97,20 @@ class TestHolding:
         watchers.catch_up()
         assert heard.lines() == ["+ other/2"]
 
+    def test_what_two_roots_need_stays_until_both_are_released(
+        self, watchers: Watchers, root: Path, heard: Heard
+    ) -> None:
+        shell("mkdir lib", root.parent)
+        heard.root = root.parent
+        for place in ("src", "src/deep"):
+            watchers.hold(str(root / place))
+            assert watchers.also(str(root / place), str(root.parent / "lib")).wait(PATIENCE)
+        watchers.release(str(root / "src"))
+        self.ready(watchers, root / "src/deep")
+        shell("echo x > lib/new.py", root.parent)
+        watchers.catch_up()
+        assert heard.lines() == ["+ lib/new.py"]
+
     def test_more_releases_than_holders_do_no_harm(
         self, watchers: Watchers, root: Path, heard: Heard
     ) -> None:

@@ -1,0 +1,167 @@
+"""How a project is compiled, as far as it is safe to tell clangd.
+
+A compilation database is a list of commands, and clangd believes it: an option can name a program
+that it runs to ask for a graphics card, and the name of the compiler is where it looks for others.
+So in a project that is not trusted clangd does not read the database, nor `.clangd`. It is told
+what follows from the database here: folders, macros and the standard, all of which only say how to
+read the sources. Every other option is left out, known or not.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import re
+import shlex
+import stat
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import msgspec
+
+#: Databases, seen from a server's root. The first that is there counts.
+DATABASES = ("compile_commands.json", os.path.join("build", "compile_commands.json"))
+
+#: Options for all files, one to a line.
+FLAGS = "compile_flags.txt"
+
+#: Bytes. A larger file is not read, and the server does without.
+LARGEST = 2**26
+
+#: Options with a value, in the same word or in the next.
+VALUED = (
+    "-isystem",
+    "-iquote",
+    "-idirafter",
+    "-isysroot",
+    "-include",
+    "-imacros",
+    "-I",
+    "-D",
+    "-U",
+)
+
+#: Options that are whole words. A warning option with a comma hands words to other programs.
+PLAIN = re.compile(
+    r"-std=[\w+:]+|--sysroot=.+|-W[\w+=-]*|-w|-O[0-3sgz]?|-m(32|64)|-p(edantic|edantic-errors|thread)"
+    r"|-ansi|-undef|-nostdinc(\+\+)?|-f(no-)?(exceptions|rtti|char8_t|short-enums|short-wchar"
+    r"|signed-char|unsigned-char|freestanding|hosted|ms-extensions|coroutines|blocks|PIC|PIE|pic)"
+)
+
+#: Values of `-x`. Code for graphics cards is not among them.
+LANGUAGES = frozenset(
+    {"c", "c++", "objective-c", "objective-c++", "c-header", "c++-header", "c++-module"}
+)
+
+
+class Entry(msgspec.Struct):
+    """One command of a database."""
+
+    directory: str = ""
+    file: str = ""
+    arguments: list[str] = []
+    command: str = ""
+
+
+class Compiling(msgspec.Struct, frozen=True):
+    """What a server may be told."""
+
+    #: By path: what clangd calls `compilationDatabaseChanges`.
+    commands: dict[str, Any] = {}
+    #: For files that have no command of their own, such as headers.
+    flags: list[str] = []
+
+
+def compiling(root: str) -> Compiling:
+    """How the project at this root is compiled. What cannot be read says nothing."""
+    for name in (*DATABASES, FLAGS):
+        file = os.path.join(root, name)
+        try:
+            found = os.stat(file)
+        except (OSError, ValueError):
+            continue
+        # To open a FIFO would wait for ever.
+        if stat.S_ISREG(found.st_mode) and found.st_size <= LARGEST:
+            return _read(file, found.st_mtime_ns, found.st_size)
+    return Compiling()
+
+
+@functools.lru_cache(maxsize=4)
+def _read(file: str, _: int, __: int) -> Compiling:
+    """The file as it is at this time and of this size: a large one is read once."""
+    try:
+        with open(os.open(file, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)), "rb") as stream:
+            content = stream.read(LARGEST)
+    except OSError:
+        return Compiling()
+    if file.endswith(FLAGS):
+        words = [line.strip() for line in content.decode("utf-8", "replace").splitlines()]
+        return Compiling(flags=list(dict.fromkeys(_based(safe(words), os.path.dirname(file)))))
+    try:
+        entries = msgspec.json.decode(content, type=list[Entry])
+    except (msgspec.MsgspecError, RecursionError):
+        return Compiling()
+    return _understood(entries, os.path.dirname(file))
+
+
+def _understood(entries: list[Entry], folder: str) -> Compiling:
+    real = functools.cache(os.path.realpath)
+    commands: dict[str, Any] = {}
+    flags: dict[str, None] = {}
+    for entry in entries:
+        words = entry.arguments or _words(entry.command)
+        if "\0" in entry.directory + entry.file or not entry.file or not words:
+            continue
+        directory = os.path.join(folder, entry.directory)
+        path = os.path.normpath(os.path.join(directory, entry.file))
+        # As lspkit names files to servers.
+        path = os.path.join(real(os.path.dirname(path)), os.path.basename(path))
+        kept = list(safe(words[1:]))
+        compiler = "clang++" if "++" in os.path.basename(words[0]) else "clang"
+        commands[path] = {
+            "workingDirectory": directory,
+            "compilationCommand": [compiler, *kept, path],
+        }
+        # What one file is read as, or stands before all of it, says nothing about another.
+        shared = (word for word in kept if not word.startswith(("-x", "-include", "-imacros")))
+        flags |= dict.fromkeys(_based(shared, directory))
+    return Compiling(commands, list(flags))
+
+
+def _words(command: str) -> list[str]:
+    try:
+        return shlex.split(command)
+    except ValueError:  # a quotation mark without a partner
+        return []
+
+
+def safe(words: Iterable[str]) -> Iterator[str]:
+    """The options that only say how sources are read, each as one word.
+
+    >>> list(safe(["-I", "include", "-fplugin=./evil.so", "-c", "main.cpp"]))
+    ['-Iinclude']
+    """
+    rest = iter(words)
+    for word in rest:
+        option = next((one for one in VALUED if word.startswith(one)), "")
+        if option:
+            # One word, so that the value cannot be taken for an option, or for a file of options.
+            value = word.removeprefix(option) or next(rest, "")
+            if value:
+                yield option + value
+        elif word.startswith("-x"):
+            language = word[2:] or next(rest, "")
+            if language in LANGUAGES:
+                yield f"-x{language}"
+        elif PLAIN.fullmatch(word):
+            yield word
+
+
+def _based(words: Iterable[str], directory: str) -> Iterator[str]:
+    """The same with paths that do not depend on where they are read."""
+    for word in words:
+        option = next((one for one in VALUED[:-2] if word.startswith(one)), "")
+        if option:
+            yield option + os.path.join(directory, word.removeprefix(option))
+        else:
+            yield word
