@@ -69,6 +69,9 @@ class Place(msgspec.Struct, frozen=True):
     path: Path | None
     #: None if it is not known, not needed, or none of our business.
     text: Text | None
+    #: Whether the server has read the file itself, and that begins with a byte order mark: it may
+    #: count the mark as a character of the first line.
+    marked: bool = False
 
 
 class Examine(msgspec.Struct, frozen=True):

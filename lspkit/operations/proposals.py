@@ -9,7 +9,16 @@ import msgspec
 
 from lspkit.changes import CodeAction, FileEdit, FileOperation, TextEdit, WorkspaceEdit
 from lspkit.errors import PositionError, RequestFailed, Unsupported
-from lspkit.operations.effects import Ask, Effect, Known, KnownFindings, Reply
+from lspkit.operations.effects import (
+    Ask,
+    Effect,
+    FindPlaces,
+    Known,
+    KnownFindings,
+    Place,
+    Reply,
+    SyncFile,
+)
 from lspkit.operations.places import Translator, to_wire, translator
 from lspkit.operations.positions import params_at, position_of
 from lspkit.operations.request import PositionRequest, operation
@@ -60,18 +69,37 @@ def rename(request: Rename) -> Generator[Effect, Any, WorkspaceEdit]:
         prepared = []
     if prepared and all(reply.result == b"null" for reply in prepared):
         raise PositionError(f"{request.path}:{line}:{column} is nothing that can be renamed")
-    replies: list[Reply] = yield Ask(
+    question = Ask(
         request.path,
         request.text,
         "textDocument/rename",
         params_at(line, column, newName=request.new_name),
     )
+    replies: list[Reply] = yield question
+    edit, marked = yield from _first_edit(replies)
+    if marked:
+        # Shown to the server without their marks, they are counted as everybody counts them.
+        for path in marked:
+            yield SyncFile(path, None)
+        replies = yield question
+        edit, _ = yield from _first_edit(replies)
+    return edit
+
+
+def _first_edit(
+    replies: list[Reply],
+) -> Generator[Effect, Any, tuple[WorkspaceEdit, list[str]]]:
+    """The first edit that changes something, and the files in it that begin with a mark."""
     for reply in replies:
         for wire in read_edit(reply.result).items:
             edit = yield from workspace_edit(wire, reply)
             if edit.changes:
-                return edit
-    return WorkspaceEdit()
+                uris = tuple(one.uri for one in edit.changes if isinstance(one, FileEdit))
+                places: dict[str, Place] = yield FindPlaces(
+                    reply.server, reply.view.uri, uris, texts=True
+                )
+                return edit, [str(one.path) for one in places.values() if one.marked]
+    return WorkspaceEdit(), []
 
 
 @operation("code_actions", CodeActions, list[CodeAction])

@@ -231,10 +231,12 @@ class LocalEngine:
         opened = self._open_texts(effect) if effect.texts else {}
         for uri in effect.uris:
             path, readable = self.files.place(uri)
-            text = opened.get(uri)
+            text, marked = opened.get(uri), False
             if text is None and effect.texts and readable is not None and uri != effect.asked_uri:
-                text = self.files.text_at(readable)
-            found[uri] = Place(path, text)
+                content = self.files.content_at(readable)
+                if content is not None:
+                    text, marked = content.text, content.marked
+            found[uri] = Place(path, text, marked)
         return found
 
     def _open_texts(self, effect: FindPlaces) -> dict[str, Text]:

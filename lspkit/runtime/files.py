@@ -52,6 +52,8 @@ class Content(msgspec.Struct, frozen=True):
 
     text: Text
     stamp: Stamp | Unsaved
+    #: Whether the file begins with a byte order mark, which the text is without.
+    marked: bool = False
 
 
 class Overlays:
@@ -192,18 +194,23 @@ class Files:
         return found
 
     def text_at(self, path: str) -> Text | None:
+        """The same, without anything else."""
+        content = self.content_at(path)
+        return None if content is None else content.text
+
+    def content_at(self, path: str) -> Content | None:
         """The text of a file that a server pointed to, None if it cannot be had."""
         shown = self.overlays.get(path)
         if shown is not None:
-            return shown.text
+            return shown
         found = _stat(path)
         if found is None:
             return None
         stamp, known = stamp_of(found), self._contents.get(path)
         if known is not None and known.stamp == stamp:
-            return known.text
+            return known
         try:
-            return self.read(File(path, "", stamp)).text
+            return self.read(File(path, "", stamp))
         except PathError:
             return None
 
@@ -269,4 +276,4 @@ def _read(path: str) -> Content:
     newest = max(after.st_mtime_ns, after.st_ctime_ns)
     if stamp_of(before) != stamp or time.time_ns() - newest <= TICK_NS:
         stamp = (*stamp, 0)
-    return Content(Text(text), stamp)
+    return Content(Text(text), stamp, data.startswith(b"\xef\xbb\xbf"))

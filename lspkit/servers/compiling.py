@@ -26,19 +26,11 @@ DATABASES = ("compile_commands.json", os.path.join("build", "compile_commands.js
 FLAGS = "compile_flags.txt"
 
 #: Bytes. A larger file is not read, and the server does without.
-LARGEST = 2**26
+LARGEST = 2**25
 
 #: Options with a value, in the same word or in the next.
-VALUED = (
-    "-isystem",
-    "-iquote",
-    "-idirafter",
-    "-isysroot",
-    "-include",
-    "-imacros",
-    "-I",
-    "-D",
-    "-U",
+VALUED = re.compile(
+    r"(-isystem|-iquote|-idirafter|-isysroot|-include|-imacros|-I|-D|-U|-x)(.*)", re.S
 )
 
 #: Options that are whole words. A warning option with a comma hands words to other programs.
@@ -47,6 +39,9 @@ PLAIN = re.compile(
     r"|-ansi|-undef|-nostdinc(\+\+)?|-f(no-)?(exceptions|rtti|char8_t|short-enums|short-wchar"
     r"|signed-char|unsigned-char|freestanding|hosted|ms-extensions|coroutines|blocks|PIC|PIE|pic)"
 )
+
+#: What makes a command more than words with spaces in between.
+QUOTED = re.compile(r"[\\'\"#]")
 
 #: Values of `-x`. Code for graphics cards is not among them.
 LANGUAGES = frozenset(
@@ -125,10 +120,15 @@ def _understood(entries: list[Entry], folder: str) -> Compiling:
         # What one file is read as, or stands before all of it, says nothing about another.
         shared = (word for word in kept if not word.startswith(("-x", "-include", "-imacros")))
         flags |= dict.fromkeys(_based(shared, directory))
+    standards = [word for word in flags if word.startswith("-std=")]
+    if len(standards) > 1:  # of several languages, or for different files
+        flags = {word: None for word in flags if word not in standards}
     return Compiling(commands, list(flags))
 
 
 def _words(command: str) -> list[str]:
+    if not QUOTED.search(command):
+        return command.split()  # a hundred times faster, and most commands are like that
     try:
         return shlex.split(command)
     except ValueError:  # a quotation mark without a partner
@@ -143,16 +143,13 @@ def safe(words: Iterable[str]) -> Iterator[str]:
     """
     rest = iter(words)
     for word in rest:
-        option = next((one for one in VALUED if word.startswith(one)), "")
-        if option:
-            # One word, so that the value cannot be taken for an option, or for a file of options.
-            value = word.removeprefix(option) or next(rest, "")
-            if value:
+        if match := VALUED.fullmatch(word):
+            option, value = match[1], match[2] or next(rest, "")
+            # One word, so that the value cannot be taken for an option, or for a file of options;
+            # and none that would make a longer option of it, such as `-include-pch`.
+            fits = value in LANGUAGES if option == "-x" else value and not value.startswith("-")
+            if fits:
                 yield option + value
-        elif word.startswith("-x"):
-            language = word[2:] or next(rest, "")
-            if language in LANGUAGES:
-                yield f"-x{language}"
         elif PLAIN.fullmatch(word):
             yield word
 
@@ -160,8 +157,8 @@ def safe(words: Iterable[str]) -> Iterator[str]:
 def _based(words: Iterable[str], directory: str) -> Iterator[str]:
     """The same with paths that do not depend on where they are read."""
     for word in words:
-        option = next((one for one in VALUED[:-2] if word.startswith(one)), "")
-        if option:
-            yield option + os.path.join(directory, word.removeprefix(option))
+        match = VALUED.fullmatch(word)
+        if match and match[1] not in ("-D", "-U", "-x"):
+            yield match[1] + os.path.join(directory, match[2])
         else:
             yield word

@@ -86,7 +86,7 @@ PYTHON: tuple[Definition, ...] = (
             "pip": "pip install 'lspkit[python]'",
             "uv": "uv tool install ty",
         },
-        quirks=("Runs nothing that lies in the project; uv if the variable TY_UV is set.",),
+        quirks=("Runs nothing that lies in the project.",),
         verified="0.0.100",
     ),
     Definition(

@@ -133,7 +133,6 @@ SYSTEMS: tuple[Definition, ...] = (
             "Takes no notice of files that change on disk; a save of the open file wakes it.",
             "Publishes nothing for a text that is as it was, and twice when includes change.",
             "The pip package is a Python process around the real one.",
-            "Runs a program that the project names, to ask for the kind of a graphics card.",
         ),
         verified="22.1.1",
     ),

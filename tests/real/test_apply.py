@@ -1,0 +1,97 @@
+"""A rename over fifty files, made and taken back, on real servers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import lspkit
+from tests import real_servers
+from tests.edits.trees import snapshot
+from tests.real.running import workspace_with
+
+pytestmark = pytest.mark.server
+
+#: More files than this are changed by the rename.
+USERS = 50
+#: Line endings by turns, and one file that has all of them.
+ENDINGS = ("\n", "\r\n")
+
+#: Server: the extension, the file that defines, and one that uses; `{n}` is its number.
+LANGUAGES = {
+    "pyright": (
+        ".py",
+        'def größe(wert: int) -> int:\n    """😀 doubles."""\n    return wert * 2\n',
+        "from origin import größe\n\ntext_{n} = '😀 größe'; value_{n} = größe({n})\n",
+    ),
+    "typescript": (
+        ".ts",
+        "/** 😀 doubles. */\nexport function größe(wert: number): number {\n  return wert * 2;\n}\n",
+        (
+            'import { größe } from "./origin";\n\n'
+            "export const text{n} = '😀 größe'; export const value{n} = größe({n});\n"
+        ),
+    ),
+}
+
+
+def fill(folder: Path, server: str) -> str:
+    """The project; returns the name of the file that defines."""
+    extension, origin, user = LANGUAGES[server]
+    (folder / "tsconfig.json").write_text('{"compilerOptions": {"types": []}}\n', encoding="utf-8")
+    (folder / f"origin{extension}").write_text(origin, encoding="utf-8")
+    for number in range(USERS):
+        text = user.replace("{n}", str(number)).replace("\n", ENDINGS[number % 2])
+        if number == 7:
+            text = text.replace("\r\n", "\n", 1)  # mixed
+        mark = b"\xef\xbb\xbf" if number % 10 == 3 else b""
+        file = folder / f"user{number}{extension}"
+        file.write_bytes(mark + text.encode())
+        file.chmod(0o640 if number % 3 else 0o755)
+    return f"origin{extension}"
+
+
+@pytest.fixture(params=LANGUAGES)
+def renaming(request, tmp_path):
+    server = request.param
+    real_servers.require(server)
+    origin = fill(tmp_path, server)
+    with workspace_with(tmp_path, {server: real_servers.command(server)}) as ws:
+        # TypeScript knows the users of a file only once it has seen one of them.
+        ws.check(origin.replace("origin", "user0"))
+        yield ws, ws.rename(origin, symbol="größe", new_name="größer")
+
+
+def test_a_rename_over_fifty_files_is_made_and_taken_back_byte_for_byte(renaming, tmp_path):
+    ws, edit = renaming
+    assert len(edit.files) == USERS + 1
+    before = snapshot(tmp_path)
+    applied = ws.apply(edit)
+    after = snapshot(tmp_path)
+    changed = [name for name in before if before[name] != after[name]]
+    assert len(changed) == USERS + 1
+    for name in changed:
+        text = after[name][2].decode()
+        assert text.replace("größer", "größe") == before[name][2].decode()
+        assert after[name][1] == before[name][1]  # the mode
+    ws.undo(applied)
+    assert snapshot(tmp_path) == before
+
+
+def test_a_rename_that_is_verified_stays_where_it_breaks_nothing(renaming, tmp_path):
+    ws, edit = renaming
+    applied = ws.apply(edit, verify=True)
+    assert len(applied.files) == USERS + 1
+    reports = ws.check_all(applied.files)
+    assert {report.verdict for report in reports.values()} == {lspkit.Verdict.CLEAN}
+
+
+def test_an_edit_that_breaks_something_is_taken_back_when_it_is_verified(renaming, tmp_path):
+    ws, edit = renaming
+    before = snapshot(tmp_path)
+    users = tuple(one for one in edit.changes if one.path.stem != "origin")
+    half = lspkit.WorkspaceEdit(users, edit.server)  # all but the definition itself
+    with pytest.raises(lspkit.RequestFailed, match="taken back"):
+        ws.apply(half, verify=True)
+    assert snapshot(tmp_path) == before
