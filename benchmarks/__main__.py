@@ -15,7 +15,13 @@ from typing import Any
 from benchmarks.sections import CHECKOUT, REPORT, table
 
 #: In the order in which they run; whether without being named (one takes many minutes).
-BENCHMARKS = {"client_cost": True, "sansio": True, "embedded_default": False}
+BENCHMARKS = {
+    "client_cost": True,
+    "sansio": True,
+    "embedded_default": False,
+    "schema_tokens": True,
+    "watching": False,
+}
 CLIENTS = ("floor", "lspkit", "SolidLSP", "multilspy")
 COLOURS = {"floor": "#999", "lspkit": "#2a6", "SolidLSP": "#c63", "multilspy": "#63c"}
 

@@ -308,7 +308,7 @@ class Server(Findings):
         """The reader's last word: the connection is over."""
         connection = self.connection
         try:
-            status = connection.child.wait(0.02) if connection else None
+            status = connection.child.wait(0.1) if connection else None
         except OSError:  # not even a descriptor is left; its status is not worth a hanging caller
             status = None
         if status is not None and reason == CLOSED_OUTPUT:

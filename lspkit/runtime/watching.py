@@ -45,9 +45,9 @@ class Watching:
         """A server wants to hear of more: also folders outside its root, or left out there."""
         if id(server) not in self._held:
             return
-        for folder in server.watched.bases():
+        for folder, deep in server.watched.bases().items():
             if not is_inside(folder, server.root) or server.watched.names(folder):
-                self._watchers.also(server.root, folder)
+                self._watchers.also(server.root, folder, deep=deep)
         self._watchers.reconsider()
 
     def _is_excluded(self, folder: str) -> bool:

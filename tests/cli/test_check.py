@@ -24,7 +24,7 @@ REPORT = {
     *("path", "verdict", "diagnostics", "other_files", "introduced", "fixed", "remaining"),
     *("servers", "duration", "severities", "max_per_file", "known_before"),
 }
-EVIDENCE = {"server", "version", "how", "duration", "timed_out", "reason"}
+EVIDENCE = {"server", "version", "how", "duration", "timed_out", "reason", "source"}
 FINDING = {
     *("path", "range", "severity", "message", "uri", "code", "source", "servers", "tags"),
     *("related", "href"),
