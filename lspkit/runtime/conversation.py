@@ -9,9 +9,10 @@ that it is about, and its answer is read against that very text.
 
 from __future__ import annotations
 
+import collections
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import msgspec
@@ -27,6 +28,9 @@ from lspkit.runtime.connection import Connection
 from lspkit.runtime.files import Content, File, Files
 from lspkit.runtime.turns import Turns
 from lspkit.runtime.waiting import Waiter
+
+#: So many changes of files on disk are remembered.
+DISK_CHANGES = 1000
 
 #: Params of a request, made from the document as it is when the request is queued.
 Build = Callable[[str, Text, Encoding], Any]
@@ -73,8 +77,10 @@ class Conversation:
         self._changed = settle.Written(seq=0, at=0.0)
         self._written: dict[str, settle.Written] = {}
         self._saved: settle.Saved | None = None
-        #: When files on disk last changed that it may have read.
-        self.disk_changed_at = 0.0
+        #: The last files on disk that changed, each with when; and when each document was last
+        #: looked at as if it were new.
+        self._disk: collections.deque[tuple[float, str]] = collections.deque(maxlen=DISK_CHANGES)
+        self._looked: dict[str, float] = {}
         #: What it could not be told before it was up: URI, and text if that is not the disk's.
         self._untold: list[tuple[str, str | None]] = []
 
@@ -151,6 +157,8 @@ class Conversation:
         self.seq += 1
         written = settle.Written(seq=self.seq, at=time.monotonic())
         self._written[uri] = written
+        if any(note == "textDocument/didOpen" for note, _ in notes):
+            self._looked[uri] = written.at
         if matters_to_others:
             self._changed = written
         if any(note == "textDocument/didSave" for note, _ in notes):
@@ -236,6 +244,7 @@ class Conversation:
             self.documents.commit(document)
             self.seq += 1
             self._written[uri] = settle.Written(seq=self.seq, at=time.monotonic())
+            self._looked[uri] = time.monotonic()
             return View(uri, document.text, document.version, self.session.encoding)
 
     def nudge(self, uri: str) -> bool:
@@ -248,24 +257,25 @@ class Conversation:
             return bool(notes)
 
     def missed_disk(self, uri: str) -> bool:
-        """Whether files on disk have changed since the server was last told of this document."""
+        """Whether other files on disk have changed since it looked at this document as if new."""
         with self.lock:
-            own = self._written.get(uri)
-            return own is not None and own.at < self.disk_changed_at
+            looked = self._looked.get(uri, 0.0)
+            return any(at > looked and changed != uri for at, changed in self._disk)
 
     def saw_disk(self) -> None:
         """The server has read all files again."""
         with self.lock:
-            self.disk_changed_at = 0.0
+            self._disk.clear()
 
-    def notes_of_files(self, changes: list[dict[str, Any]]) -> None:
-        """Tell that files on disk have changed, those that the server wants to hear of."""
+    def notes_of_files(self, changed: Iterable[str], changes: list[dict[str, Any]]) -> None:
+        """Files on disk have changed, by URI; tell of those that the server wants to hear of."""
         with self.lock:
-            self.disk_changed_at = time.monotonic()
+            now = time.monotonic()
+            self._disk.extend((now, uri) for uri in changed)
             if changes:
                 self._post([("workspace/didChangeWatchedFiles", {"changes": changes})])
             self.seq += 1
-            self._changed = settle.Written(seq=self.seq, at=self.disk_changed_at)
+            self._changed = settle.Written(seq=self.seq, at=now)
 
     def finish(self, ticket: Ticket) -> None:
         """The caller no longer waits; a request without an answer is taken back."""

@@ -219,6 +219,8 @@ class Proving:
         server, definition = one.server, one.server.choice.definition
         ticket = server.sync(one.file, one.text)
         view, deadline = view_of(ticket), one.call.deadline
+        if definition.looks_again == "touch" and server.missed_disk(one.uri):
+            view = server.touch(one.uri, definition.touch_with) or view
         if rule.how == "quiet":
             patience = FIRST_SILENCE if server.is_first(view) else SILENCE
             deadline = min(deadline, time.monotonic() + patience + (rule.debounce or 0.0))

@@ -88,7 +88,7 @@ class Watching:
         changes = [{"uri": path_to_uri(one.path), "type": one.kind} for one in wanted]
         try:
             if changes or any(_concerns(server, one.path) for one in events):
-                server.notes_of_files(changes)
+                server.notes_of_files([path_to_uri(one.path) for one in events], changes)
             for event in events:
                 self._bring_up_to_date(server, event)
         except LspkitError:

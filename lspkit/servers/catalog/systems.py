@@ -129,6 +129,8 @@ SYSTEMS: tuple[Definition, ...] = (
         proofs=(ProofRule(how="version", single=True),),
         change_with={"wantDiagnostics": True},
         touch_with={"wantDiagnostics": True, "forceRebuild": True},
+        # It tells headers apart by size and by the second in which they were written.
+        looks_again="touch",
         quirks=(
             "Takes no notice of files that change on disk; a save of the open file wakes it.",
             "Publishes nothing for a text that is as it was, and twice when includes change.",
