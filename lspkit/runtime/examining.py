@@ -19,7 +19,7 @@ from lspkit.protocol.documents import Unsaved
 from lspkit.runtime.asking import OWN_FAULTS, Asking, nowhere
 from lspkit.runtime.baselines import Baselines
 from lspkit.runtime.files import File
-from lspkit.runtime.proving import PULL, Proving, Subject
+from lspkit.runtime.proving import CHANGED, PULL, Proving, Subject
 from lspkit.runtime.server import Server
 from lspkit.runtime.waiting import Call, Steps, together
 from lspkit.runtime.whole_project import WholeProject
@@ -90,6 +90,7 @@ class Examining:
                     found.examined.append(msgspec.structs.replace(nothing, how="not applicable"))
                 else:
                     found.examined.append((yield from self._proving.prove(subject, rule)))
+            found.examined = _of_one_text(found.examined)
             if effect.others:
                 # Before the caller's text is taken back: it is what the others may depend on.
                 yield from self._elsewhere(server, file, call, found)
@@ -161,6 +162,17 @@ class _Found(msgspec.Struct):
             self.others.setdefault(uri, []).extend(examined)
         if other.coverage == "open":
             self.coverage = "open"
+
+
+def _of_one_text(examined: list[Examined]) -> list[Examined]:
+    """Sources of one server that have looked at different texts: only the newest counts."""
+    newest = max((one.view.version for one in examined if one.view is not None), default=0)
+    return [
+        one
+        if one.view is None or one.view.version == newest
+        else msgspec.structs.replace(one, view=None, lists=(), how="none", reason=CHANGED)
+        for one in examined
+    ]
 
 
 def _is_on_disk(file: File, effect: Examine) -> bool:
