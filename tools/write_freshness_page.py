@@ -1,0 +1,168 @@
+"""Runs the overlap race and writes what came of it: python -m tools.write_freshness_page [SERVER…]
+
+Each server is raced by a process of its own, two at a time. The numbers go to docs/freshness.json,
+the page docs/freshness.md is made from them. A server that is not raced now keeps its row from
+before, with its date. With `--rounds 0` only the page is written.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))  # the race and the list of real servers are not installed
+
+from benchmarks.overlap_floor import STOPS  # noqa: E402
+from benchmarks.overlap_projects import COURSES  # noqa: E402
+from tests import real_servers  # noqa: E402
+
+PAGE = ROOT / "docs" / "freshness.md"
+DATA = ROOT / "docs" / "freshness.json"
+ROUNDS = 200
+#: So many servers are raced at the same time.
+AT_ONCE = 2
+#: Those that take longest to look, which begin, so that none of them runs alone at the end.
+SLOW = ("intelephense", "jdtls", "rust-analyzer", "svelte", "bash", "yaml", "clangd", "biome")
+#: Seconds after which a race is given up.
+LIMIT = 2400.0
+
+HEAD = """\
+# Are the verdicts true?
+
+<!-- Written by tools/write_freshness_page.py from docs/freshness.json. Change it there. -->
+
+A verdict is only worth something if it is about the text that was asked about. This page shows how
+that was tried on real servers, with edits that come faster than answers.
+
+## The race
+
+In each round a file gets a new text, in order or with one error, in one of three ways: `ws.write`,
+a plain write by another process, or `ws.check(path, text=…)`. A verdict is asked for, and the next
+round begins without waiting for it: half of them at once, the others after a random pause of up to
+a second. Up to six calls are under way at a time, some of them with so little time that they have
+to give up. The *pair* form has a second file, open as well, that breaks and mends the first one;
+it is written through lspkit, or behind its back and never checked.
+
+Afterwards each report is held against the truth. Which text it speaks of is read from a copy of
+what the server was sent, by the version that the report names. Whether that text is broken, and on
+which line, is known from how it was made, and so is what lay on disk while the call was under way.
+
+## How to read the table
+
+- *proof*: what made lspkit believe that the server had looked, as `Evidence.how` names it.
+- *reports*: verdicts that were asked for. *sure*: those of which only one answer was possible,
+  because nothing changed while they were under way.
+- *wrong*: another verdict than the text deserves, or the right one with findings of another text.
+  *false clean*: those of them that call a broken text clean.
+- *unknown*: lspkit said that it does not know. That is no mistake, but of no use either. Calls with
+  hardly any time are not counted here.
+- *edit to verdict*: milliseconds for `ws.write`, one edit at a time, while nothing else is asked.
+  *floor*: the same edits, in turns, by a bare loop on a second copy of the server, which stops at
+  the first sign; `quiet` in the proof column means that there is none that can be trusted, so the
+  floor is then what an impatient client would see.
+
+Compare the figures of one row with each other, and not with other machines: they are taken on a
+computer with two cores that had other work to do as well.
+"""
+
+COLUMNS = (
+    "server",
+    "version",
+    "proof",
+    "forms",
+    "reports",
+    "sure",
+    "wrong",
+    "false clean",
+    "unknown",
+    "edit to verdict p50",
+    "p95",
+    "floor p50",
+    "p95",
+    "floor stops at",
+    "raced on",
+)
+
+
+def raced(server: str, rounds: int, seed: int) -> dict[str, Any] | None:
+    """The numbers of one server; None if there are none."""
+    reason = real_servers.why_missing(server)
+    if reason is not None:
+        print(f"{server} is not here: {reason}", file=sys.stderr)
+        return None
+    argv = [sys.executable, "-m", "benchmarks.overlap", server, "--json"]
+    argv += ["--rounds", str(rounds), "--seed", str(seed)]
+    try:
+        done = subprocess.run(argv, cwd=ROOT, stdout=subprocess.PIPE, timeout=LIMIT, check=False)
+        row: dict[str, Any] = json.loads(done.stdout)[server]
+    except (ValueError, KeyError, subprocess.TimeoutExpired) as problem:
+        print(f"{server} has no result: {problem!r}", file=sys.stderr)
+        return None
+    today = datetime.now(UTC).date().isoformat()
+    return {"version": real_servers.version(server), "date": today, **row}
+
+
+def line(server: str, row: dict[str, Any]) -> str:
+    """One server."""
+    own, floor = row["milliseconds"]["lspkit"], row["milliseconds"]["floor"]
+    cells = (
+        server,
+        row["version"],
+        ", ".join(sorted(row["proof"])),
+        f"{' and '.join(row['forms'])}, {row['rounds']} rounds",
+        row["calls"],
+        row["sure"],
+        row["wrong"],
+        row["false_clean"],
+        row["unknown"],
+        *(f"{value:.1f}" for value in (own["p50"], own["p95"], floor["p50"], floor["p95"])),
+        STOPS.get(server, "pull"),
+        row["date"],
+    )
+    return f"| {' | '.join(str(cell) for cell in cells)} |"
+
+
+def page(data: dict[str, Any]) -> str:
+    """The whole page."""
+    rows = [f"| {' | '.join(COLUMNS)} |", f"|{' --- |' * len(COLUMNS)}"]
+    rows += [line(server, data[server]) for server in COURSES if server in data]
+    again = "To race again: `python -m tools.write_freshness_page [SERVER…] [--rounds N]`."
+    return "\n".join([HEAD, "## Results", "", *rows, "", again, ""])
+
+
+def main() -> int:
+    """Race, then write both files; the status says whether all verdicts were right."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("servers", nargs="*", metavar="SERVER")
+    parser.add_argument("--rounds", type=int, default=ROUNDS)
+    parser.add_argument("--seed", type=int, default=1)
+    options = parser.parse_args()
+    unknown = set(options.servers) - set(COURSES)
+    if unknown:
+        parser.error(f"no race for {', '.join(sorted(unknown))}; there is one for {list(COURSES)}")
+    data: dict[str, Any] = json.loads(DATA.read_text()) if DATA.exists() else {}
+    servers = sorted(options.servers or COURSES, key=lambda one: (one not in SLOW, one))
+    if not options.rounds:
+        servers = []
+    wrong = 0
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        lanes = {one: pool.submit(raced, one, options.rounds, options.seed) for one in servers}
+        for server, lane in lanes.items():
+            row = lane.result()
+            if row is not None:
+                data[server] = row
+                wrong += row["wrong"]
+                DATA.write_text(json.dumps(data, indent=2, sort_keys=True) + "\n")
+    PAGE.write_text(page(data), encoding="utf-8")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
