@@ -21,7 +21,7 @@ from lspkit.runtime.baselines import Baselines
 from lspkit.runtime.files import File
 from lspkit.runtime.proving import CHANGED, PULL, Proving, Subject
 from lspkit.runtime.server import Server
-from lspkit.runtime.waiting import Call, Steps, together
+from lspkit.runtime.waiting import Call, Steps, Waiter, together
 from lspkit.runtime.whole_project import WholeProject
 
 log = logging.getLogger("lspkit.runtime")
@@ -71,11 +71,18 @@ class Examining:
         )
 
     def _examine_one(
-        self, server: Server, file: File, effect: Examine, call: Call
+        self, server: Server, file: File, effect: Examine, call: Call, *, in_turn: bool = True
     ) -> Steps[_Found]:
-        """One server: its own faults are its result, those of the file are raised."""
+        """One server: its own faults are its result, those of the file are raised.
+
+        Whoever has the turn of one document does not wait for another's: two callers who did would
+        wait for each other. Then the text on disk is asked about, and whoever changes it meanwhile
+        makes the answer unknown.
+        """
         began = time.monotonic()
-        turn = server.turns.take(file.uri)
+        turn = server.turns.take(file.uri) if in_turn else Waiter()
+        if not in_turn:
+            turn.complete()
         found = _Found()
         try:
             yield from self._asking.loaded(server, file, effect.text, call)
@@ -102,7 +109,8 @@ class Examining:
         finally:
             if effect.text is not None and turn.done:
                 self._asking.restore(server, effect.path)
-            server.turns.end(file.uri, turn)
+            if in_turn:
+                server.turns.end(file.uri, turn)
         found.examined = [_with_memories(one, server, file.uri) for one in found.examined]
         return found
 
@@ -136,7 +144,9 @@ class Examining:
             return {}
         try:
             results = (
-                yield from self._examine_one(server, file, Examine(file.path, None), call)
+                yield from self._examine_one(
+                    server, file, Examine(file.path, None), call, in_turn=False
+                )
             ).examined
         except LspkitError as problem:  # it has become something that is no text
             results = [_failed(problem, time.monotonic(), server.id)]

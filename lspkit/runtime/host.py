@@ -37,6 +37,11 @@ def unregister(one: Open) -> None:
     _open.pop(id(one), None)
 
 
+def opened() -> frozenset[int]:
+    """What is open now, by identity."""
+    return frozenset(_open)
+
+
 def _close_all() -> None:
     for one in list(_open.values()):
         one.close()

@@ -25,6 +25,8 @@ from pathlib import Path
 
 import psutil
 
+from lspkit.runtime import host
+
 #: The environment variable whose value marks the processes that this one started.
 MARKER = "LSPKIT_TEST_RUN"
 
@@ -50,6 +52,8 @@ class Snapshot:
     threads: frozenset[int]
     #: Number, device and inode: a number may be closed and used again for something else.
     descriptors: frozenset[tuple[int, int, int]]
+    #: Workspaces that were open already, by identity: they may start threads of their own later.
+    workspaces: frozenset[int]
     #: The folder for temporary files that is watched, and its entries.
     folder: Path | None
     entries: frozenset[str]
@@ -65,6 +69,7 @@ def take_snapshot(folder: Path | str | None = None) -> Snapshot:
         processes=frozenset(_processes()),
         threads=frozenset(_threads()),
         descriptors=frozenset(_descriptors()),
+        workspaces=frozenset(host.opened()),
         folder=watched,
         entries=frozenset(_entries(watched)),
     )
@@ -102,8 +107,9 @@ def adopt_orphans() -> bool:
 def _differences(snapshot: Snapshot) -> Iterator[str]:
     for process in _new_processes(snapshot):
         yield f"process {process.pid}: {_command(process)}"
+    older = bool(snapshot.workspaces & host.opened())
     for thread, name in _threads().items():
-        if thread not in snapshot.threads:
+        if thread not in snapshot.threads and not (older and name.startswith("lspkit-")):
             yield f"thread {thread}: {name}"
     for descriptor in _descriptors():
         if descriptor not in snapshot.descriptors:
