@@ -57,7 +57,7 @@ class Outcome:
     def row(self, rounds: int, seed: int) -> dict[str, Any]:
         """What is kept of it."""
         total = self.total
-        kept = ("calls", "sure", "false_clean", "unknown", "cut")
+        kept = ("calls", "sure", "false_clean", "unknown", "cut", "late")
         return {
             "rounds": rounds,
             "seed": seed,
@@ -81,7 +81,7 @@ class Outcome:
             lines.append(
                 f"    {form}: {tally.calls} calls, {tally.sure} sure, {tally.wrong} wrong, "
                 f"{tally.false_clean} false clean, {tally.unknown} unknown, "
-                f"{tally.cut} cut short, {tally.how}"
+                f"{tally.cut} cut short, {tally.late} late, {tally.how}"
             )
             lines += [f"        WRONG {story}" for story in tally.stories[:8]]
             lines += [f"        unknown {n} times: {why}" for why, n in tally.reasons.items()]

@@ -20,10 +20,8 @@ from typing import Any
 
 import lspkit
 from benchmarks.overlap_projects import Template, Text
-from benchmarks.overlap_truth import Judge, Said, Tally, Timeline, Wire
+from benchmarks.overlap_truth import TIMEOUT, Judge, Said, Tally, Timeline, Wire
 
-#: Seconds for one verdict.
-TIMEOUT = 60.0
 #: So many calls are under way at most; then the oldest is waited for.
 UNDER_WAY = 6
 #: Share of rounds, and the longest pause after one, in seconds: mostly shorter than any server.

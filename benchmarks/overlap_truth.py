@@ -18,6 +18,8 @@ from typing import Any
 from benchmarks.overlap_projects import Text
 from lspkit import Report, Verdict
 
+#: Seconds for one verdict.
+TIMEOUT = 60.0
 #: Evidence with these has nothing to say about a text.
 SILENT = ("none", "not applicable")
 
@@ -77,6 +79,8 @@ class Tally:
     unknown: int = 0
     #: Unknown because the caller gave it hardly any time.
     cut: int = 0
+    #: Calls that were back only when their time was up, so that somebody has waited in vain.
+    late: int = 0
     how: dict[str, int] = field(default_factory=dict)
     #: What was wrong, in words.
     stories: list[str] = field(default_factory=list)
@@ -84,7 +88,7 @@ class Tally:
 
     def add(self, other: Tally) -> None:
         """Both together."""
-        for name in ("calls", "sure", "wrong", "false_clean", "unknown", "cut"):
+        for name in ("calls", "sure", "wrong", "false_clean", "unknown", "cut", "late"):
             setattr(self, name, getattr(self, name) + getattr(other, name))
         self.stories += other.stories
         for mine, theirs in ((self.how, other.how), (self.reasons, other.reasons)):
@@ -152,6 +156,7 @@ class Judge:
         tally = Tally()
         for said in calls:
             tally.calls += 1
+            tally.late += said.ended - said.began >= TIMEOUT
             self._count(said, tally)
         return tally
 
