@@ -78,13 +78,17 @@ class Watched:
         return bool(self._globs)
 
     def add(self, registration: Registration) -> None:
-        """Take up a registration; one of the same id is replaced, one for others ignored."""
+        """Take up a registration; one for others is ignored.
+
+        What was registered under the same id before holds as well: pyrefly registers twice.
+        """
         if registration.method != METHOD:
             return
         options: Any = registration.options
         watchers = options.get("watchers") if isinstance(options, dict) else None
         found = (self._glob(one) for one in watchers) if isinstance(watchers, list) else ()
-        self._by_id[registration.id] = tuple(glob for glob in found if glob is not None)
+        globs = [glob for glob in found if glob is not None]
+        self._by_id[registration.id] = (*self._by_id.get(registration.id, ()), *globs)
         self._gather()
 
     def drop(self, id: str) -> None:

@@ -100,10 +100,10 @@ class TestRegistrations:
         asked.drop("2")
         assert not asked
 
-    def test_registering_again_replaces(self) -> None:
+    def test_registering_again_under_the_same_name_adds(self) -> None:
         asked = watched("**/*.py")
         asked.add(registered("**/*.toml"))
-        assert not asked.wanted("/ws/app/a.py", CREATED)
+        assert asked.wanted("/ws/app/a.py", CREATED)
         assert asked.wanted("/ws/app/a.toml", CREATED)
 
     def test_those_for_other_methods_are_nothing(self) -> None:

@@ -98,7 +98,8 @@ PYTHON: tuple[Definition, ...] = (
         # As it comes, a project without a file of its own is hardly checked. Such a file wins.
         settings={"python": {"pyrefly": {"typeCheckingMode": "default"}}},
         install={"pip": "pip install pyrefly", "uv": "uv tool install pyrefly"},
-        proofs=(ProofRule(how="version", single=True),),
+        # The first push for a version may still show other files as they were.
+        proofs=(ProofRule(how="version", debounce=0.5),),
         quirks=(
             "Publishes two or three times for a file that is opened.",
             "Runs the interpreter that the project names.",
