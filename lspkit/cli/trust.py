@@ -117,7 +117,25 @@ def _held_back(loaded: Loaded) -> list[str]:
     from lspkit.config.gate import EXECUTION_KEYS, gated_content
 
     content = gated_content(loaded.project, EXECUTION_KEYS)
-    return [*loaded.held_back, *_programs(loaded.standing.candidate, content)]
+    folder = loaded.standing.candidate
+    return [*loaded.held_back, *_programs(folder, content), *_servers(folder, loaded)]
+
+
+def _servers(folder: str, loaded: Loaded) -> list[str]:
+    """Servers that the project is set up for, and that do not run in it before it is trusted."""
+    from lspkit.servers.choosing import definitions, find_argv
+    from lspkit.servers.programs import search_folders
+    from lspkit.servers.roots import has_marker
+
+    folders = search_folders(folder)
+    return [
+        one.id
+        for one in definitions(loaded.config)
+        if one.restricted is None
+        and not loaded.config.server(one.id, one.aliases).disabled
+        and has_marker(folder, one.only_with or one.markers)
+        and find_argv(one, folders)
+    ]
 
 
 def _first_time(state: str, candidate: str) -> bool:
@@ -191,7 +209,9 @@ def _shown(loaded: Loaded) -> str:
     lines += ["Its configuration would set:", *settings] if settings else []
     programs = [f"  {one_line(program)}" for program in _programs(found.candidate, content)]
     lines += ["Of its own programs, these are servers:", *programs] if programs else []
-    if not settings and not programs:
+    servers = [f"  {one_line(server)}" for server in _servers(found.candidate, loaded)]
+    lines += ["These servers run code of it:", *servers] if servers else []
+    if not settings and not programs and not servers:
         lines.append("Its configuration names no program, and it has no server of its own.")
     return "\n".join([*lines, "", _CONSEQUENCE])
 

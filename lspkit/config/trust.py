@@ -82,8 +82,8 @@ class Standing(msgspec.Struct, frozen=True):
             return f"do not say trusted=False or {VARIABLE}=never"
         if self.policy == "never":
             return 'set security.projectConfigPolicy to "trusted-only" in your own lsp.json'
-        option = "--shared " if self.shared else ""
-        return f"lspkit trust add {option}{shlex.quote(self.candidate)}"
+        option = " --shared" if self.shared else ""
+        return f"lspkit trust add {shlex.quote(self.candidate)}{option}"
 
 
 def patterns_of(

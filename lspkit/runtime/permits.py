@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from lspkit.config.loading import Loaded
+from lspkit.edits.paths import is_inside
 from lspkit.servers.permitting import Permit, Permits
 
 
@@ -18,12 +19,15 @@ def permits_of(loaded: Loaded, workspace: str, trusted: bool | None) -> Permits:
 
     def permit(root: str) -> Permit:
         if root not in known:
-            standing = loaded.standing
+            standing = whole = loaded.standing
             if root != workspace:
                 from lspkit.config.trust import trust_of  # here, to keep `import lspkit` quick
 
                 security = loaded.config.security
                 standing = trust_of(None, root, {}, security, os.environ, trusted)
+                # A part of a project is as stale as the whole.
+                if whole.state == "stale" and is_inside(root, whole.candidate):
+                    standing = whole
             known[root] = Permit(standing.allows_programs, standing.state, standing.remedy)
         return known[root]
 

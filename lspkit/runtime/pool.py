@@ -177,10 +177,11 @@ class Pool:
     # Starting
 
     def _server(self, choice: Choice) -> Server:
+        # One without any command had one that the project's configuration was not allowed to name.
+        if choice.held_back and (choice.argv or not choice.definition.commands):
+            raise _held_back(choice)
         if not choice.argv:
             raise _missing(choice, search_folders(self._files.boundary.root))
-        if choice.held_back:
-            raise _held_back(choice)
         key = (choice.id, choice.root)
         with self._lock:
             seat = self._seats.get(key)

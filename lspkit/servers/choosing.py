@@ -9,7 +9,14 @@ import msgspec
 
 from lspkit.config import Config, ServerConfig, merged
 from lspkit.servers.definition import Definition
-from lspkit.servers.permitting import ALL, Permit, Permits, program_folders, restrict
+from lspkit.servers.permitting import (
+    ALL,
+    Permit,
+    Permits,
+    at_home,
+    program_folders,
+    restrict,
+)
 from lspkit.servers.programs import find_program
 from lspkit.servers.roots import is_wanted, root_of
 
@@ -73,7 +80,7 @@ def _with(known: Definition | None, id: str, said: ServerConfig) -> Definition:
         known = Definition(id=id, family=id, languages={}, commands=())
     languages = known.languages
     if said.extensions is not None:
-        languages = {ext: languages.get(ext, ext[1:]) for ext in said.extensions}
+        languages = {ext: languages.get(ext) or _language(ext) for ext in said.extensions}
     changes: dict[str, object] = {"languages": {**languages, **said.language_ids}}
     if said.command is not None:
         changes["commands"] = (tuple(said.command),)
@@ -86,6 +93,14 @@ def _with(known: Definition | None, id: str, said: ServerConfig) -> Definition:
     if said.settings is not None:
         changes["settings"] = merged(known.settings, said.settings)
     return msgspec.structs.replace(known, **changes)
+
+
+def _language(extension: str) -> str:
+    """The `languageId` that the servers lspkit knows use for an extension, or its bare name."""
+    from lspkit.servers.built_in import BUILT_IN  # as above
+
+    known = (one.languages[extension] for one in BUILT_IN if extension in one.languages)
+    return next(known, extension[1:])
 
 
 def choose(
@@ -129,7 +144,7 @@ def permitted(
     """A server as it would run in a root, or why it would not."""
     argv = find_argv(definition, program_folders(root, permit, list(folders)))
     if permit.trusted:
-        return Choice(definition, argv, "", said, root, permit)
+        return Choice(at_home(definition, root), argv, "", said, root, permit)
     made = restrict(definition, argv, root, workspace)
     if isinstance(made, str):
         return Choice(definition, argv, "", said, root, permit, made)
@@ -140,7 +155,8 @@ def _runs(choice: Choice, candidates: list[Choice], duds: Container[str]) -> boo
     if choice.config.selects:
         return True
     if choice.definition.role == "lint":
-        return bool(choice.argv) and not choice.held_back
+        # Also one that is held back, so that nobody takes its silence for a clean bill.
+        return bool(choice.argv)
     rivals = [
         other
         for other in candidates

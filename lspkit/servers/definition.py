@@ -64,6 +64,9 @@ class Definition(msgspec.Struct, frozen=True, kw_only=True):
     #: None for a server that runs the project's code, or was not tried: it is held back where the
     #: project is not trusted.
     restricted: Restricted | None = None
+    #: Settings for a project that is trusted, under all others. `"{interpreter}"` stands for the
+    #: project's own (`permitting.py`).
+    own_settings: dict[str, Any] = {}
     #: Package manager: the command that installs it.
     install: dict[str, str] = {}
     readiness: Readiness = "initialized"

@@ -53,6 +53,14 @@ def program_folders(root: str, permit: Permit, folders: list[str]) -> list[str]:
     return [*own, *folders]
 
 
+def at_home(definition: Definition, root: str) -> Definition:
+    """The definition as it runs in a project that is trusted: with what the project has."""
+    if not definition.own_settings:
+        return definition
+    own = _filled(definition.own_settings, {"interpreter": _interpreter((), root, "")})
+    return msgspec.structs.replace(definition, settings=merged(own, definition.settings))
+
+
 def restrict(
     definition: Definition,
     argv: tuple[str, ...],
@@ -112,6 +120,12 @@ def _python(_: tuple[str, ...], __: str, workspace: str) -> str | None:
     return None
 
 
+def _interpreter(_: tuple[str, ...], root: str, __: str) -> str | None:
+    """The project's own interpreter."""
+    candidates = (os.path.join(root, *parts, "python") for parts in PROJECT_FOLDERS[1:])
+    return next((path for path in candidates if os.access(path, os.X_OK)), None)
+
+
 def _packages(_: tuple[str, ...], root: str, __: str) -> list[str]:
     """The project's installed packages, for looking up imports without running anything."""
     patterns = [
@@ -146,6 +160,7 @@ def _flags(_: tuple[str, ...], root: str, __: str) -> list[str]:
 #: What a profile may mention, by name, and where it is found.
 PLACES: dict[str, Callable[[tuple[str, ...], str, str], Any]] = {
     "python": _python,
+    "interpreter": _interpreter,
     "packages": _packages,
     "tsserver": _tsserver,
     "commands": _commands,

@@ -146,7 +146,6 @@ def test_the_command_that_it_names_does_what_it_promises(user: User) -> None:
     assert user.ran == f"{user.project}/.venv/bin/ty server\n"
 
 
-@pytest.mark.xfail(reason="argparse takes no path after an option here")
 def test_the_command_for_a_folder_that_others_can_change_does_as_well(user: User) -> None:
     user.project.chmod(0o777)
     command = user.types("check", "main.py").stderr.split("To allow it: lspkit ")[1].split()
@@ -178,7 +177,6 @@ def test_a_command_that_changed_after_trust_is_held_back_again(user: User) -> No
     assert user.ran == ""
 
 
-@pytest.mark.xfail(reason="servers that are held back are not named, only programs and fields")
 def test_a_linter_that_runs_code_is_named(user: User) -> None:
     for name in (".lspkit/lsp.json", ".venv/bin/ty"):
         (user.project / name).unlink()

@@ -138,7 +138,6 @@ def test_a_command_that_changed_after_trust_does_not_run(planted: Planted) -> No
     assert [note.split()[2:] for note in planted.ran] == [["server"]]
 
 
-@pytest.mark.xfail(reason="a folder with a marker of its own is asked for without the project")
 def test_all_of_a_project_is_stale_together(planted: Planted) -> None:
     planted.write("pkg/pyproject.toml", "")
     planted.write("pkg/main.py", WRONG)
@@ -166,7 +165,6 @@ def test_a_server_that_only_the_project_knows_is_unavailable_and_says_why(
     assert f"to allow it: lspkit trust add {planted.project}" in told
 
 
-@pytest.mark.xfail(reason="it is said to be not installed")
 def test_such_a_server_is_held_back_rather_than_not_installed(planted: Planted) -> None:
     server = {"command": ["evil"], "extensions": [".evil"]}
     planted.write(".lspkit/lsp.json", json.dumps({"lsp": {"evil": server}}))

@@ -137,14 +137,9 @@ def row_of(ws: lspkit.Workspace) -> Row:
     return next(row for row in ws.status().rows if row.server == "my-python")
 
 
-#: Files that say which extensions, and leave it to the reader which languages these are.
-EXTENSIONS_ONLY = {"opencode.json", ".pi/lsp.json", ".dispatch/lsp.json", "pyproject.toml"}
-WRONG_LANGUAGE = pytest.mark.xfail(reason="the server is told that .py is the language `py`")
-
-
 @pytest.mark.parametrize(
     "name",
-    [pytest.param(one, marks=[WRONG_LANGUAGE] if one in EXTENSIONS_ONLY else []) for one in FILES],
+    list(FILES),
 )
 def test_its_server_runs_as_the_file_says(project: Path, name: str) -> None:
     write(project, name)

@@ -26,6 +26,7 @@ PYTHON: tuple[Definition, ...] = (
         commands=(("basedpyright-langserver", "--stdio"),),
         # Its own default warns about every tenth line of good code. A project's file wins.
         settings={"basedpyright": {"analysis": {"typeCheckingMode": "standard"}}},
+        own_settings={"python": {"pythonPath": "{interpreter}"}},
         # Not the interpreter of the project, but its packages, so that imports resolve.
         restricted=Restricted(
             settings={
@@ -54,6 +55,7 @@ PYTHON: tuple[Definition, ...] = (
         languages=_LANGUAGES,
         markers=_MARKERS,
         commands=(("pyright-langserver", "--stdio"),),
+        own_settings={"python": {"pythonPath": "{interpreter}"}},
         # Not the interpreter of the project, but its packages, so that imports resolve.
         restricted=Restricted(
             settings={
