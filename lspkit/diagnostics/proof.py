@@ -40,6 +40,8 @@ class ProofRule(msgspec.Struct, frozen=True, kw_only=True):
     #: For `ordered`: `tsserver` has the findings in its answers, and a method of the protocol only
     #: shows that the pushes are out.
     ask: str = ""
+    #: Whether it may be silent for long while it works, and must not be made to look again then.
+    patient: bool = False
     #: Whether findings about a file depend on that file alone, so that no other change matters.
     alone: bool = False
 

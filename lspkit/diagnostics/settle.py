@@ -212,6 +212,8 @@ def _by_version(
     if after or any(one.version == target.version for one in pushes):
         # It has spoken, without a version, or before something else changed: let it look again.
         return Wait(target.deadline, "touch")
+    if rule.patient:
+        return Wait(target.deadline)
     if now >= since + PATIENCE:
         return Wait(target.deadline, "touch")
     return Wait(since + PATIENCE)

@@ -175,6 +175,11 @@ def test_a_server_that_stays_silent_is_asked_to_look_again():
     assert decide(VERSION, now=10.0 + PATIENCE) == Wait(20.0, "touch")
 
 
+def test_a_server_that_may_be_silent_for_long_is_left_alone():
+    patient = ProofRule(how="version", patient=True)
+    assert decide(patient, now=10.0 + PATIENCE) == Wait(20.0)
+
+
 def test_a_push_about_another_file_is_none():
     assert decide(VERSION, push(11.0, 3, "file:///b"), now=11.6) == Wait(10.0 + PATIENCE)
 
