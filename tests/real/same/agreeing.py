@@ -1,0 +1,80 @@
+"""A package under `check_all` and on the command line: as it is, broken, and mended.
+
+The lines are broken and mended on disk while the server runs. The compiler begins anew each time;
+its server has to find out what it may keep.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import lspkit
+from lspkit.servers.built_in import BUILT_IN
+from tests import real_servers
+from tests.real.running import TIMING, environment
+from tests.real.same.breaking import broken
+from tests.real.same.command_line import Run, Said, require
+from tests.real.same.comparing import Comparison, Explanation, unknown
+from tests.real.same.packages import Package
+
+#: Seconds for all files of a package, on a busy machine.
+TIMEOUT = 300.0
+#: So many findings at least come from what is broken.
+LEAST = 5
+
+
+@dataclass(frozen=True)
+class Checker:
+    #: The server that lspkit runs.
+    server: str
+    #: The same on the command line: its name in `.servers/bin`, and how it is asked.
+    program: str
+    asked: Callable[[Run], Said]
+    explanations: tuple[Explanation, ...] = ()
+
+
+def agree(checker: Checker, package: Package, folder: Path, *, also_broken: bool = True) -> None:
+    """Both sides say the same about every file of the package, however often it changes."""
+    real_servers.require(checker.server)
+    require(checker.program)
+    files = package.copy_to(folder)
+    run = Run(folder, files, _environment(checker.server, package, folder))
+    comparison = Comparison(checker.explanations)
+
+    def compared(known: Said | None = None) -> Said:
+        # The server first: it has no time to get ready meanwhile.
+        reports = ws.check_all(files, timeout=TIMEOUT)
+        assert unknown(reports) == []
+        said = known or checker.asked(run)
+        differences = comparison.differences(folder, reports, said)
+        assert not differences, "\n".join(f"{who}: {what}" for who, what in differences)
+        return said
+
+    with _workspace(run, checker.server) as ws:
+        as_it_is = compared()
+        if also_broken:
+            with broken(files, package.language, seed=1):
+                worse = compared()
+            assert len(worse.findings - as_it_is.findings) >= LEAST
+            compared(as_it_is)
+    assert not package.pinned or comparison.unused() == set()
+
+
+def _environment(server: str, package: Package, folder: Path) -> dict[str, str]:
+    return {**environment(folder, server), "VIRTUAL_ENV": str(package.environment)}
+
+
+def _workspace(run: Run, server: str) -> lspkit.Workspace:
+    """A workspace in which this server runs as its compiler does, and no other."""
+    others = {one.id: {"disabled": True} for one in BUILT_IN if one.id != server}
+    said = {
+        "command": real_servers.command(server),
+        "env": dict(run.environment),
+        "disabled": False,
+        # Not lspkit's own choice: the command line has none either.
+        "settings": {},
+    }
+    config = {"lsp": {**others, server: said}, "timing": TIMING}
+    return lspkit.Workspace(run.folder, config=config, trusted=True)
