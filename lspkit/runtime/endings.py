@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 from lspkit.errors import RequestTimeout, ServerBroken, ServerUnavailable
 from lspkit.servers import Choice
 
@@ -22,6 +24,31 @@ def useless(choice: Choice, why: str) -> ServerUnavailable:
         server=choice.id,
         looked_for=program,
         install=next(iter(choice.definition.install.values()), ""),
+    )
+
+
+def held_back(choice: Choice) -> ServerUnavailable:
+    """It would run code of a project that is not trusted."""
+    remedy = choice.permit.remedy
+    hint = f"; to allow it: {remedy}" if remedy else ""
+    return ServerUnavailable(
+        f"{choice.id} is held back: {choice.held_back}{hint}",
+        server=choice.id,
+        rule=choice.permit.state,
+    )
+
+
+def missing(choice: Choice, folders: list[str]) -> ServerUnavailable:
+    """No program of it was found."""
+    commands = choice.definition.commands
+    names = " or ".join(dict.fromkeys(command[0] for command in commands)) or "a command"
+    install = next(iter(choice.definition.install.values()), "")
+    hint = f"; get it with: {install}" if install else ""
+    return ServerUnavailable(
+        f"{choice.id} is not installed: {names} was not found{hint}",
+        server=choice.id,
+        looked_for=f"{names} in {os.pathsep.join(folders)}",
+        install=install,
     )
 
 

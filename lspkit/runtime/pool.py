@@ -20,7 +20,7 @@ import msgspec
 from lspkit.config import Config
 from lspkit.errors import LspkitError, NoServer, ServerBroken, ServerUnavailable
 from lspkit.protocol.uris import uri_to_path
-from lspkit.runtime import launch
+from lspkit.runtime import endings, launch
 from lspkit.runtime.backoff import Record, after_failure, restart_of
 from lspkit.runtime.counting import Counts
 from lspkit.runtime.files import Files
@@ -179,9 +179,9 @@ class Pool:
     def _server(self, choice: Choice) -> Server:
         # One without any command had one that the project's configuration was not allowed to name.
         if choice.held_back and (choice.argv or not choice.definition.commands):
-            raise _held_back(choice)
+            raise endings.held_back(choice)
         if not choice.argv:
-            raise _missing(choice, search_folders(self._files.boundary.root))
+            raise endings.missing(choice, search_folders(self._files.boundary.root))
         key = (choice.id, choice.root)
         with self._lock:
             seat = self._seats.get(key)
@@ -382,26 +382,3 @@ def _may_restart(seat: Seat, now: float) -> None:
             retry_in=wait,
             stderr=getattr(failure, "stderr", ""),
         )
-
-
-def _held_back(choice: Choice) -> ServerUnavailable:
-    remedy = choice.permit.remedy
-    hint = f"; to allow it: {remedy}" if remedy else ""
-    return ServerUnavailable(
-        f"{choice.id} is held back: {choice.held_back}{hint}",
-        server=choice.id,
-        rule=choice.permit.state,
-    )
-
-
-def _missing(choice: Choice, folders: list[str]) -> ServerUnavailable:
-    commands = choice.definition.commands
-    names = " or ".join(dict.fromkeys(command[0] for command in commands)) or "a command"
-    install = next(iter(choice.definition.install.values()), "")
-    hint = f"; get it with: {install}" if install else ""
-    return ServerUnavailable(
-        f"{choice.id} is not installed: {names} was not found{hint}",
-        server=choice.id,
-        looked_for=f"{names} in {os.pathsep.join(folders)}",
-        install=install,
-    )
