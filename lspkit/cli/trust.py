@@ -24,9 +24,6 @@ from lspkit.types import one_line
 if TYPE_CHECKING:
     from lspkit.config.loading import Loaded
 
-#: Where a project has programs of its own, which a trusted one may run.
-PROGRAM_FOLDERS = ("node_modules/.bin", ".venv/bin", "venv/bin")
-
 _CONSEQUENCE = """\
 Trusting it lets its code run as you: these programs, and whatever the tools of a language run in
 a project, such as build scripts, plugins and configuration that is code. That includes what is
@@ -228,13 +225,14 @@ def _leaves(value: Any, place: str) -> Iterator[tuple[str, str]]:
 def _programs(folder: str, content: Mapping[str, Any]) -> list[str]:
     """Programs in the project that would be taken for a server's."""
     from lspkit.servers.built_in import BUILT_IN
+    from lspkit.servers.permitting import PROJECT_FOLDERS
 
     names = {command[0] for one in BUILT_IN for command in one.commands}
     for said in content.get("lsp", {}).values():
         names.update(word for word in said.get("command", [])[:1] if isinstance(word, str))
     return [
         f"{place}/{name}"
-        for place in PROGRAM_FOLDERS
+        for place in map("/".join, PROJECT_FOLDERS)
         for name in sorted(names)
         if "/" not in name and os.path.isfile(os.path.join(folder, place, name))
     ]

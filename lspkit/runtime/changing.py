@@ -5,20 +5,19 @@ Every change is told to the servers before this returns, so that the next questi
 
 from __future__ import annotations
 
+from codecs import BOM_UTF8
 from pathlib import Path
 
 from lspkit.changes import Applied, WorkspaceEdit
 from lspkit.edits import writing
 from lspkit.edits.paths import locate
-from lspkit.errors import LspkitError, PathError
+from lspkit.edits.texts import encode
+from lspkit.errors import LspkitError
 from lspkit.operations import ChangeDisk
 from lspkit.protocol.uris import path_to_uri
 from lspkit.protocol.watched import CHANGED, CREATED, DELETED, FileEvent
 from lspkit.runtime.files import Files
 from lspkit.runtime.pool import Pool
-
-#: What a text file may begin with; readers never see it, so writers keep it.
-MARK = b"\xef\xbb\xbf"
 
 
 class Changing:
@@ -45,9 +44,8 @@ class Changing:
     def _write(self, path: str, text: str) -> list[FileEvent]:
         boundary = self._files.boundary
         there = locate(path, boundary, may_be_missing=True)
-        data = _encoded(text, path)
-        if there.stat is not None and _begins_with_mark(there.path):
-            data = MARK + data
+        marked = there.stat is not None and _begins_with_mark(there.path)
+        data = encode(BOM_UTF8 if marked else b"", text, path)
         real = writing.replace(path, data, boundary, make_folders=True)
         return [FileEvent(real, CREATED if there.stat is None else CHANGED)]
 
@@ -133,14 +131,6 @@ def _reversed(event: FileEvent) -> FileEvent:
     return FileEvent(event.path, _REVERSED[event.kind])
 
 
-def _encoded(text: str, path: str) -> bytes:
-    try:
-        return text.encode("utf-8")
-    except UnicodeEncodeError as problem:
-        message = f"the text for {path} cannot be written: {problem.reason} at {problem.start}"
-        raise PathError(message, code="EBINARY", path=path) from None
-
-
 def _begins_with_mark(path: str) -> bool:
     with Path(path).open("rb") as stream:
-        return stream.read(len(MARK)) == MARK
+        return stream.read(len(BOM_UTF8)) == BOM_UTF8

@@ -22,6 +22,7 @@ from pathlib import Path
 import msgspec
 
 from lspkit.edits.paths import Boundary, is_excluded, is_inside, locate, written
+from lspkit.edits.texts import decode
 from lspkit.errors import PathError
 from lspkit.protocol.documents import Unsaved
 from lspkit.protocol.text import Text
@@ -34,8 +35,6 @@ Stamp = tuple[int, ...]
 TICK_NS = 20_000_000
 #: Texts of files are kept up to this many characters altogether.
 KEEP_CHARACTERS = 32_000_000
-#: A NUL byte in so many first bytes means that the file is no text.
-LOOK_FOR_NUL = 8192
 
 
 class File(msgspec.Struct, frozen=True):
@@ -265,15 +264,9 @@ def _read(path: str) -> Content:
     except OSError as problem:
         why = problem.strerror or str(problem)
         raise PathError(f"{path} cannot be read: {why}", code="ENOENT", path=path) from None
-    if b"\0" in data[:LOOK_FOR_NUL]:
-        raise PathError(f"{path} is no text: it has NUL bytes", code="EBINARY", path=path)
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError as problem:
-        message = f"{path} is not UTF-8 text: byte {problem.start} makes no sense"
-        raise PathError(message, code="EBINARY", path=path) from None
+    mark, text = decode(data, path)
     stamp = stamp_of(after)
     newest = max(after.st_mtime_ns, after.st_ctime_ns)
     if stamp_of(before) != stamp or time.time_ns() - newest <= TICK_NS:
         stamp = (*stamp, 0)
-    return Content(Text(text), stamp, data.startswith(b"\xef\xbb\xbf"))
+    return Content(Text(text), stamp, bool(mark))
