@@ -97,7 +97,7 @@ class Examining:
                     found.examined.append(msgspec.structs.replace(nothing, how="not applicable"))
                 else:
                     found.examined.append((yield from self._proving.prove(subject, rule)))
-            found.examined = _of_one_text(found.examined)
+            found.examined = of_one_text(found.examined)
             if effect.others:
                 # Before the caller's text is taken back: it is what the others may depend on.
                 yield from self._elsewhere(server, file, call, found)
@@ -174,7 +174,7 @@ class _Found(msgspec.Struct):
             self.coverage = "open"
 
 
-def _of_one_text(examined: list[Examined]) -> list[Examined]:
+def of_one_text(examined: list[Examined]) -> list[Examined]:
     """Sources of one server that have looked at different texts: only the newest counts."""
     newest = max((one.view.version for one in examined if one.view is not None), default=0)
     return [

@@ -110,7 +110,8 @@ def test_a_place_below_a_server_names_the_server():
 
 @pytest.mark.parametrize("value", [0, -1])
 def test_a_timeout_is_positive(value):
-    refused({"timing": {"requestTimeoutMs": value}})
+    problem = refused({"timing": {"requestTimeoutMs": value}})
+    assert problem.place == "timing.requestTimeoutMs"
 
 
 def test_zero_switches_the_idle_shutdown_off():

@@ -312,3 +312,18 @@ def test_all_that_is_said_about_others_costs_them_at_most_one_look(tmp_path, scr
     assert report.other_files.verdict.clean
     assert sorted(changed) == [f"{name}.scr" for name in names]
     assert messages_of(report) == []
+
+
+def test_two_checks_of_a_project_do_not_wait_for_each_other(tmp_path, scripted):
+    slow = Fault(PULL, "delay", seconds=0.3)  # both have begun before either looks at the other's
+    argv = scripted(Script(diagnostics=BY_PULL, faults=[slow]))
+    project(tmp_path, b="fine\n")
+    with workspace(tmp_path, argv, text="fine\n") as ws:
+        for name in ("a.scr", "b.scr"):
+            ws.check(name)
+        checks = [
+            ws.submit(ws.check, name, scope="project", timeout=20) for name in ("a.scr", "b.scr")
+        ]
+        reports = [check.result() for check in checks]
+    assert [one.other_files.verdict.value for one in reports] == ["clean", "clean"]
+    assert not any(evidence.timed_out for one in reports for evidence in one.servers)
