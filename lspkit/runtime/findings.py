@@ -53,6 +53,11 @@ class Findings(Conversation):
             with self.lock:
                 self.heard.believe(time.monotonic())
 
+    def gives_no_versions(self) -> None:
+        """Its pushes carry no versions."""
+        with self.lock:
+            self.heard.versionless = True
+
     def pulled(
         self,
         uri: str,

@@ -244,7 +244,7 @@ class Proving:
                 return one.failed(rule, decision.reason, late=True)
             if decision.ask == "touch" and unknown and self._is_versionless(one):
                 # Nothing special is known about it, and it gives no versions.
-                server.heard.versionless = True
+                server.gives_no_versions()
                 rule = msgspec.structs.replace(rule, how="quiet")
                 deadline = min(deadline, time.monotonic() + SILENCE)
                 continue

@@ -8,13 +8,53 @@ none.
 from __future__ import annotations
 
 import os
+import select
 import shutil
 import subprocess
 import sys
+import time
 import venv
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 TIMEOUT = 100
+
+#: How a question for yes or no ends.
+QUESTION = "[y/N]"
+
+
+def on_terminal(
+    command: Sequence[str], cwd: Path, environment: Mapping[str, str], answer: bytes = b""
+) -> tuple[int, str]:
+    """Run it on a terminal: the exit status, and all that was seen there.
+
+    Who does not answer has hung up: a question means no then.
+    """
+    import pty  # here: not every system has terminals
+
+    ours, theirs = pty.openpty()
+    child = subprocess.Popen(
+        command, cwd=cwd, env=environment, stdin=theirs, stdout=theirs, stderr=theirs
+    )
+    os.close(theirs)
+    seen, answered, until = b"", False, time.monotonic() + TIMEOUT
+    try:
+        while select.select([ours], [], [], max(0, until - time.monotonic()))[0]:
+            try:
+                read = os.read(ours, 65536)
+            except OSError:  # as Linux says that the other end is closed
+                read = b""
+            if not read:
+                break
+            seen += read
+            if QUESTION.encode() in seen and not answered:
+                answered = True
+                os.write(ours, answer or b"\x04")
+    finally:
+        os.close(ours)
+        status = child.wait(TIMEOUT)
+    assert b"Traceback" not in seen, seen
+    return status, seen.decode()
 
 
 class CommandLine:

@@ -4,23 +4,20 @@ from __future__ import annotations
 
 import json
 import os
-import select
 import subprocess
-import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
 
 from lspkit.config.trust_store import listed
-from tests.cli.running import TIMEOUT, CommandLine, is_there
+from tests.cli.running import QUESTION, CommandLine, is_there, on_terminal
 
-pty = pytest.importorskip("pty")
+pytest.importorskip("pty")
 
 pytestmark = [pytest.mark.server, pytest.mark.slow]
 
 WRONG = 'number: int = "x"\n'
-QUESTION = "[y/N]"
 
 
 @pytest.fixture(scope="session")
@@ -72,38 +69,8 @@ class User:
         return self.line(*words, cwd=self.project, **{"HOME": str(self.home), **self.variables})
 
     def sees(self, *words: str | Path, answer: bytes = b"") -> tuple[int, str]:
-        """Run it on a terminal: the exit status, and all that was seen there.
-
-        Who does not answer has hung up: a question means no then.
-        """
-        ours, theirs = pty.openpty()
-        child = subprocess.Popen(
-            self.line.command(*words),
-            cwd=self.project,
-            env=self.environment,
-            stdin=theirs,
-            stdout=theirs,
-            stderr=theirs,
-        )
-        os.close(theirs)
-        seen, answered, until = b"", False, time.monotonic() + TIMEOUT
-        try:
-            while select.select([ours], [], [], max(0, until - time.monotonic()))[0]:
-                try:
-                    read = os.read(ours, 65536)
-                except OSError:  # as Linux says that the other end is closed
-                    read = b""
-                if not read:
-                    break
-                seen += read
-                if QUESTION.encode() in seen and not answered:
-                    answered = True
-                    os.write(ours, answer or b"\x04")
-        finally:
-            os.close(ours)
-            status = child.wait(TIMEOUT)
-        assert b"Traceback" not in seen, seen
-        return status, seen.decode()
+        """Run it on a terminal: the exit status, and all that was seen there."""
+        return on_terminal(self.line.command(*words), self.project, self.environment, answer)
 
 
 @pytest.fixture

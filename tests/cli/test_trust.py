@@ -4,36 +4,19 @@ from __future__ import annotations
 
 import json
 import os
-import select
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from lspkit.config.trust_store import listed
+from tests.cli.running import TIMEOUT, on_terminal
 
-pty = pytest.importorskip("pty")
+pytest.importorskip("pty")
 
 pytestmark = pytest.mark.slow  # a process each
-
-#: As the command line runs it.
-PROGRAM = """if True:
-    import argparse, sys
-    from lspkit.cli.trust import add_parser
-    from lspkit.errors import LspkitError
-    parser = argparse.ArgumentParser(prog="lspkit")
-    add_parser(parser.add_subparsers())
-    arguments = parser.parse_args()
-    try:
-        sys.exit(arguments.run(arguments))
-    except LspkitError as problem:
-        print(f"lspkit: {problem}", file=sys.stderr)
-        sys.exit(2)
-"""
-TIMEOUT = 60
 
 
 class User:
@@ -58,7 +41,7 @@ class User:
         file.write_text(json.dumps({"lsp": {"pyright": server}}))
 
     def command(self, *words: str | Path) -> list[str]:
-        return [sys.executable, "-c", PROGRAM, "trust", *map(str, words)]
+        return [sys.executable, "-m", "lspkit", "trust", *map(str, words)]
 
     def types(self, *words: str | Path, **environment: str) -> subprocess.CompletedProcess[str]:
         done = subprocess.run(
@@ -76,34 +59,7 @@ class User:
 
     def answers(self, answer: bytes, *words: str | Path) -> tuple[int, str]:
         """The exit status and all that was seen on a terminal on which somebody answers."""
-        ours, theirs = pty.openpty()
-        child = subprocess.Popen(
-            self.command(*words),
-            cwd=self.project,
-            env=self.environment,
-            stdin=theirs,
-            stdout=theirs,
-            stderr=theirs,
-        )
-        os.close(theirs)
-        seen, answered, until = b"", False, time.monotonic() + TIMEOUT
-        try:
-            while select.select([ours], [], [], max(0, until - time.monotonic()))[0]:
-                try:
-                    read = os.read(ours, 65536)
-                except OSError:  # as Linux says that the other end is closed
-                    read = b""
-                if not read:
-                    break
-                seen += read
-                if b"[y/N]" in seen and not answered:
-                    answered = True
-                    os.write(ours, answer)
-        finally:
-            os.close(ours)
-            status = child.wait(TIMEOUT)
-        assert b"Traceback" not in seen, seen
-        return status, seen.decode()
+        return on_terminal(self.command(*words), self.project, self.environment, answer)
 
     @property
     def trusted(self) -> list[str]:
