@@ -58,7 +58,7 @@ class Asking:
         """Perform `Ask`."""
         file = self.files.locate(effect.path, may_be_missing=effect.text is not None)
         servers, failures = self.pool.servers_for(file.path)
-        self.catch_up()
+        yield from self.catch_up(call)
         if effect.server:
             servers = [one for one in servers if one.id == effect.server]
         elif effect.unheard_of:
@@ -77,7 +77,7 @@ class Asking:
     def ask_workspace(self, effect: AskWorkspace, call: Call) -> Steps[list[Reply]]:
         """Perform `AskWorkspace`."""
         failures: list[LspkitError] = []
-        self.catch_up()
+        yield from self.catch_up(call)
         if effect.path is not None:
             file = self.files.locate(effect.path)
             servers, failures = self.pool.servers_for(file.path)
@@ -270,16 +270,19 @@ class Asking:
                 waiter = connection.room()
             yield from self.wait(server, waiter, until, method)
 
+    def catch_up(self, call: Call) -> Steps[None]:
+        """Let every server hear of what has changed on disk up to now."""
+        if (reading := self.pool.watching.reading()) is not None:
+            waiter, until = reading
+            yield (waiter, min(until, call.deadline))
+        self.pool.watching.catch_up()
+
     # Without waiting
 
     def request_timeout(self, server: Server) -> float:
         """Seconds that one request may take."""
         own = server.choice.config.timing.request_timeout_ms
         return (self.pool.config.timing.request_timeout_ms if own is None else own) / 1000
-
-    def catch_up(self) -> None:
-        """Let every server hear of what has changed on disk up to now."""
-        self.pool.watching.catch_up()
 
     def refresh(self, server: Server) -> None:
         """Bring every open document up to date with the disk, but those that show other text."""

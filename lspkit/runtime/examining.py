@@ -42,7 +42,7 @@ class Examining:
         files, config = self._asking.files, self._asking.pool.config
         file = files.locate(effect.path, may_be_missing=effect.text is not None)
         servers, failures = self._asking.pool.servers_for(file.path)
-        self._asking.catch_up()
+        yield from self._asking.catch_up(call)
         whole = _Found(examined=[_failed(problem, began) for problem in failures])
         if effect.others:
             whole.coverage = "workspace"

@@ -191,10 +191,17 @@ class Pool:
         if not warm:
             launch.retain()  # between two servers the guardian stays
         # Also for a server that is there: whoever put it there may have been interrupted.
-        if not seat.server.begun and not self._workers.do(seat.server.start):
+        server = seat.server
+        if not server.begun and not self._workers.do(lambda: self._start(server)):
             message = f"{choice.id} cannot be started: this process has no means left for a thread"
             raise ServerBroken(message, server=choice.id)
-        return seat.server
+        return server
+
+    def _start(self, server: Server) -> None:
+        self.watching.begin(server)
+        server.start()
+        if not server.usable:
+            self.watching.end(server)  # it may have been retired before it was watched
 
     def _take_seat(self, key: Key, choice: Choice, old: Seat | None) -> Seat:
         """A new server on a key, or the reason why not yet. The lock is held."""
@@ -235,7 +242,7 @@ class Pool:
 
     def _ready(self, server: Server) -> None:
         """A server has come up. Called by its reader."""
-        self.watching.begin(server)
+        self.watching.registered(server)
         choice = server.choice
         folders = search_folders(self._files.boundary.root)
         folders = program_folders(choice.root, choice.permit, folders)

@@ -2,13 +2,14 @@
 
 A watcher (`watch/`) runs for a root while a server of that root does. What it sees goes to every
 server that has registered for it, as one notification; documents that are open there are brought up
-to date. Whoever needs to know that nothing is on its way calls `catch_up` first.
+to date. Whoever needs to know that nothing is on its way waits for `reading`, and calls `catch_up`.
 """
 
 from __future__ import annotations
 
 import os
 import threading
+import time
 from collections.abc import Callable, Iterable
 
 from lspkit.edits.paths import is_inside
@@ -17,7 +18,12 @@ from lspkit.protocol.uris import path_to_uri
 from lspkit.protocol.watched import DELETED, FileEvent
 from lspkit.runtime.files import Files
 from lspkit.runtime.server import Server
+from lspkit.runtime.waiting import Waiter
 from lspkit.runtime.watch import Watchers, is_excluded
+
+#: Seconds since a server began for which questions wait for the first look at its files. A project
+#: is looked at in less, unless it is huge.
+FIRST_LOOK = 1.0
 
 
 class Watching:
@@ -27,19 +33,21 @@ class Watching:
         self._servers = servers
         self._files = files
         self._watchers = Watchers(self.announce, excluded=self._is_excluded)
-        #: Guards `_held`.
+        #: Guards the fields below.
         self._lock = threading.Lock()
         #: Servers whose roots are watched, by identity.
         self._held: dict[int, Server] = {}
+        #: When the last one began, by the monotonic clock.
+        self._began = 0.0
 
     def begin(self, server: Server) -> None:
-        """A server has come up: watch its root."""
+        """A server is about to start: watch its root."""
         with self._lock:
             if id(server) in self._held:
                 return
             self._held[id(server)] = server
+            self._began = time.monotonic()
         self._watchers.hold(server.root)
-        self.registered(server)
 
     def registered(self, server: Server) -> None:
         """A server wants to hear of more: also folders outside its root, or left out there."""
@@ -62,6 +70,14 @@ class Watching:
             held = self._held.pop(id(server), None)
         if held is not None:
             self._watchers.release(server.root)
+
+    def reading(self) -> tuple[Waiter, float] | None:
+        """The first look at the files, and how long to wait for it; None if that is over."""
+        until = self._began + FIRST_LOOK
+        if not self._held or time.monotonic() >= until:
+            return None
+        reading = self._watchers.reading()
+        return None if reading is None else (reading, until)
 
     def catch_up(self) -> None:
         """When this returns, the servers have been told of everything up to now."""

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 import lspkit
+from lspkit.runtime.watch import watcher as watcher_module
 from lspkit.testing import Diagnostics, Fault, Log, Say, Script, watchers
 from tests.runtime.told import (
     CHANGE,
@@ -352,6 +353,19 @@ def test_a_check_comes_after_everything_that_happened_before_it(tmp_path, script
             assert (tmp_path / name).as_uri() in uris
         expected = [(f"new{number}.scr", CREATED) for number in range(10)]
         assert happened(log, tmp_path) == expected
+
+
+def test_a_check_comes_after_what_happened_while_the_project_was_first_looked_at(
+    tmp_path, scripted, monkeypatch
+):
+    monkeypatch.setattr(watcher_module, "PAUSE", 0.3)  # the watcher's thread gets no turn for long
+    argv = scripted(SCR)
+    with workspace(tmp_path, argv, text="fine\n") as ws:
+        ws.check("a.scr")
+        written_outside(tmp_path / "new.scr", "")
+        ws.check("a.scr")
+        methods = [message.get("method") for message in Log.of(argv).messages()]
+    assert [one for one in methods if one in (PULL, WATCHED)] == [PULL, WATCHED, PULL]
 
 
 def test_a_question_comes_after_everything_that_happened_before_it(tmp_path, scripted):

@@ -11,9 +11,9 @@ which they were found. The thread gives the turn away and takes it again many ti
 folders for the first time; callers hold the door while they wait for it, and the thread lets those
 at the door go first.
 
-Before the first reading is over `catch_up` does not wait for it: the servers that it is for have
-only just begun to read the same folders. Changes that come meanwhile are announced when the
-reading gets to them; only of a deletion in a folder that was not read yet nobody can know.
+Before the first reading is over `catch_up` does not wait for it; who wants to asks for `reading`.
+Changes that come meanwhile are announced when the reading gets to them; only of a deletion in a
+folder that was not read yet nobody can know.
 """
 
 from __future__ import annotations
@@ -118,6 +118,14 @@ class Watcher:
             waiter.complete()
             return waiter
         self._order(lambda lookout: lookout.snapshot.add(folder, deep=deep, since=since), waiter)
+        return waiter
+
+    def reading(self) -> Waiter | None:
+        """Complete once everything that was asked for up to now was read; None if it was."""
+        if self.is_ready or self._stop.is_set() or self._thread is None:
+            return None
+        waiter = Waiter()
+        self._order(lambda lookout: None, waiter)
         return waiter
 
     def forget(self, folder: str) -> None:
@@ -229,8 +237,9 @@ class Watcher:
     def _go_on(self, lookout: Lookout) -> None:
         if self._orders:
             with self._door, self._turn:
-                job, waiter = self._orders.popleft()
+                job, waiter = self._orders[0]
                 job(lookout)
+                self._orders.popleft()  # not before: who looks without a lock sees one of both
             self._readers += [waiter] if waiter is not None else []
         elif lookout.limit:
             with self._door, self._turn:

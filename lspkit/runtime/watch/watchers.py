@@ -99,6 +99,11 @@ class Watchers:
         if watcher is not None:
             watcher.reconsider()
 
+    def reading(self) -> Waiter | None:
+        """Complete once all roots were read for the first time; None if they were."""
+        watcher = self._watcher
+        return None if watcher is None else watcher.reading()
+
     def catch_up(self) -> None:
         """Announce what has happened up to now, before this returns; see `Watcher.catch_up`."""
         watcher = self._watcher
