@@ -41,6 +41,9 @@ _PR_SET_CHILD_SUBREAPER = 36
 #: A token of this process; a forked child keeps it, a nested test run adds its own.
 _TOKEN = uuid.uuid4().hex
 
+#: Processes that were there at the last look, and not ours: they need not be asked again.
+_STRANGERS: set[int] = set()
+
 
 @dataclass(frozen=True)
 class Snapshot:
@@ -149,7 +152,9 @@ def _processes() -> dict[tuple[int, float], psutil.Process]:
 
 
 def _marked() -> Iterator[psutil.Process]:
-    for pid in psutil.pids():
+    pids = set(psutil.pids())
+    _STRANGERS.intersection_update(pids)
+    for pid in pids - _STRANGERS:
         if pid != os.getpid() and _is_marked(pid):
             with contextlib.suppress(psutil.NoSuchProcess):
                 yield psutil.Process(pid)
@@ -158,13 +163,27 @@ def _marked() -> Iterator[psutil.Process]:
 def _is_marked(pid: int) -> bool:
     if _TASKS.exists():  # one read instead of psutil's parsing: it is done for every process
         try:
-            return _TOKEN.encode() in Path(f"/proc/{pid}/environ").read_bytes()
+            environment = Path(f"/proc/{pid}/environ").read_bytes()
         except OSError:
             return False
+        marked = _TOKEN.encode() in environment
+        # Without any environment it may be about to become another program.
+        if not marked and (environment or _is_kernels(pid)):
+            _STRANGERS.add(pid)
+        return marked
     try:
         return _TOKEN in psutil.Process(pid).environ().get(MARKER, "")
     except (psutil.Error, OSError):
         return False
+
+
+def _is_kernels(pid: int) -> bool:
+    """Whether it is a thread of the Linux kernel: those are children of number 2."""
+    try:
+        after_name = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2]
+    except OSError:
+        return False
+    return pid == 2 or after_name.split()[1:2] == [b"2"]
 
 
 def _command(process: psutil.Process) -> str:

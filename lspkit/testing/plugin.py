@@ -68,7 +68,8 @@ def leak_check(tmp_path_factory: pytest.TempPathFactory, leak_grace: float) -> I
             snapshot = take_snapshot(folder)
             yield folder
             leaks = leaks_since(snapshot, grace=leak_grace)
-            kill_leaked_processes(snapshot)
+            if leaks:
+                kill_leaked_processes(snapshot)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     if leaks:

@@ -61,7 +61,7 @@ def test_a_complaint_names_the_line_also_behind_comments():
     assert caught.value.line == 4
 
 
-@pytest.mark.parametrize("depth", [1_000, 100_000])
+@pytest.mark.parametrize("depth", [1_000, pytest.param(100_000, marks=pytest.mark.slow)])
 def test_a_text_that_is_nested_too_deeply_is_refused(depth):
     with pytest.raises(NotJson, match="nested too deeply"):
         decode("[" * depth * 10 + "]" * depth * 10)

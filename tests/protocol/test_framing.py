@@ -222,6 +222,7 @@ def test_a_large_message_is_held_at_most_twice() -> None:
     assert peak <= 2 * size + 65536
 
 
+@pytest.mark.slow
 def test_the_work_is_linear_in_the_bytes_however_they_come() -> None:
     # Copying or searching all that is there with each byte would take many minutes; this takes
     # seconds.
