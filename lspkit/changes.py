@@ -10,6 +10,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Literal
 
+import msgspec
+
 from lspkit.types import Range, Value, shown
 
 
@@ -140,6 +142,19 @@ class Applied(Value, frozen=True):
         return [one.path for one in self.touched if {one.was, one.now} != {"nothing", "folder"}]
 
 
+def combined(parts: list[Applied], server: str) -> Applied:
+    """Several edits that were made one after the other, as one."""
+    touched: dict[Path, Touched] = {}
+    for one in (one for part in parts for one in part.touched):
+        first = touched.get(one.path, one)
+        touched[one.path] = msgspec.structs.replace(
+            one, was=first.was, before=first.before, mode=first.mode, owner=first.owner
+        )
+    changes = tuple(change for part in parts for change in part.edit.changes)
+    there = tuple(one for one in touched.values() if {one.was, one.now} != {"nothing"})
+    return Applied(WorkspaceEdit(changes, server), there)
+
+
 class CodeAction(Value, frozen=True):
     """Something that a server offers to do about a place."""
 
@@ -154,6 +169,8 @@ class CodeAction(Value, frozen=True):
     server: str = ""
     via: str = ""
     raw: str = ""
+    #: SHA-256 of the text that it was offered for, in hexadecimal.
+    sha256: str = ""
 
     def __str__(self) -> str:
         return f"{self.title} ({self.kind})" if self.kind else self.title

@@ -10,13 +10,25 @@ from collections.abc import Generator
 from pathlib import Path
 from typing import Any
 
-from lspkit.changes import Applied, CodeAction, WorkspaceEdit
+from lspkit.changes import Applied, CodeAction, WorkspaceEdit, combined
 from lspkit.diagnostics.report import Report
-from lspkit.errors import NoServer, RequestFailed, ServerUnavailable
+from lspkit.errors import LspkitError, NoServer, PathError, RequestFailed, ServerUnavailable
 from lspkit.operations.check import Check, CheckAll, check, check_all, unchecked
-from lspkit.operations.effects import Apply, ChangeDisk, Effect, EndOverlay, Overlay, Undo
-from lspkit.operations.proposals import resolved
+from lspkit.operations.effects import (
+    Apply,
+    ChangeDisk,
+    Effect,
+    EndOverlay,
+    Overlay,
+    ReadText,
+    Reply,
+    RunCommand,
+    Undo,
+)
+from lspkit.operations.proposals import digest, resolved, workspace_edit
 from lspkit.operations.request import Request, operation
+from lspkit.protocol.shapes import WireCommand, read_edit
+from lspkit.protocol.text import Text
 from lspkit.types import Diagnostic
 
 
@@ -96,12 +108,49 @@ def apply(request: ApplyEdit) -> Generator[Effect, Any, Applied]:
     """What it takes to undo it. All of it is made, or nothing."""
     edit = request.edit
     if request.action is not None:
-        edit = yield from resolved(request.action)
+        found = yield from resolved(request.action)
+        if isinstance(found, WireCommand):
+            return (yield from _run(request.action, found, verify=request.verify))
+        edit = found
     if edit is None:
         raise RequestFailed("there is nothing to apply: neither an edit nor an action was given")
     before = (yield from _reports(edit)) if request.verify else {}
     applied: Applied = yield Apply(edit)
     if request.verify:
+        yield from _verify(applied, before)
+    return applied
+
+
+def _run(
+    action: CodeAction, command: WireCommand, *, verify: bool
+) -> Generator[Effect, Any, Applied]:
+    """Let the server run a command: all edits that it asks for meanwhile are made, or none.
+
+    Which files these are is not known before, so of the state before only the action's own is.
+    """
+    text: Text = yield ReadText(action.via, None)
+    if digest(text) != action.sha256:
+        message = f"{action.via} has changed since {action.title!r} was offered; ask again"
+        raise PathError(message, code="ECHANGED", path=action.via)
+    before: dict[Path, Report] = {}
+    if verify:
+        before = yield from check_all(CheckAll(paths=(action.via,)))
+    made: list[Applied] = []
+
+    def make(reply: Reply) -> Generator[Effect, Any, None]:
+        for wire in read_edit(reply.result).items:
+            edit = yield from workspace_edit(wire, reply)
+            made.append((yield Apply(edit)))
+
+    arguments = command.arguments or []
+    try:
+        yield RunCommand(action.server, action.via, command.command, arguments, make)
+    except LspkitError:
+        for one in reversed(made):
+            yield Undo(one)
+        raise
+    applied = combined(made, action.server)
+    if verify:
         yield from _verify(applied, before)
     return applied
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from pathlib import Path
 from typing import Any
 
@@ -195,6 +195,21 @@ class KnownFindings(msgspec.Struct, frozen=True):
     encoding: Encoding
 
 
+class RunCommand(msgspec.Struct, frozen=True):
+    """Let a server run a command of its own, and make the edits that it asks for meanwhile.
+
+    Sent back: None, once it has answered. An edit that could not be made is raised then.
+    """
+
+    server: str
+    #: A file of the server.
+    via: str
+    command: str
+    arguments: list[Any]
+    #: Makes one edit, which comes as a reply of the server.
+    make: Callable[[Reply], Generator[Effect, Any, None]]
+
+
 class SyncFile(msgspec.Struct, frozen=True):
     """Tell the servers of a file about its text, and wait for nothing. Sent back: None."""
 
@@ -243,4 +258,5 @@ Effect = (
     | TakeConfig
     | Apply
     | Undo
+    | RunCommand
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Generator
 from typing import Any
 
@@ -24,9 +25,11 @@ from lspkit.operations.positions import params_at, position_of
 from lspkit.operations.request import PositionRequest, operation
 from lspkit.protocol.shapes import (
     WireChange,
+    WireCommand,
     WireEdit,
     WireTextEdit,
     read_action,
+    read_command,
     read_edit,
     read_pieces,
 )
@@ -169,32 +172,55 @@ def _action(raw: bytes, reply: Reply, via: str) -> Generator[Effect, Any, list[C
                 server=reply.server,
                 via=via,
                 raw=raw.decode(),
+                sha256=digest(reply.view.text),
             )
         )
     return actions
 
 
-def resolved(action: CodeAction) -> Generator[Effect, Any, WorkspaceEdit]:
-    """The edit that an action stands for; the server may have put it off until now."""
+def digest(text: Text) -> str:
+    """What a text is recognized by."""
+    return hashlib.sha256(text.value.encode(errors="surrogatepass")).hexdigest()
+
+
+def resolved(action: CodeAction) -> Generator[Effect, Any, WorkspaceEdit | WireCommand]:
+    """The edit that an action stands for, which the server may have put off until now.
+
+    Where there is none, the command that the server has to run.
+    """
     if action.disabled:
         message = f"{action.title!r} cannot be done now: {action.disabled}"
         raise RequestFailed(message, server=action.server)
-    if action.edit is not None:
+    command = read_command(action.raw.encode())
+    # An edit that changes nothing stands beside a command that does.
+    if action.edit is not None and (action.edit.changes or command is None):
         return action.edit
-    replies: list[Reply] = yield Ask(
-        action.via,
-        None,
-        "codeAction/resolve",
-        lambda *_: msgspec.Raw(action.raw.encode()),
-        server=action.server,
-        unheard_of=True,
-    )
+    if command is not None and command.bare:
+        return command
+    try:
+        replies: list[Reply] = yield Ask(
+            action.via,
+            None,
+            "codeAction/resolve",
+            lambda *_: msgspec.Raw(action.raw.encode()),
+            server=action.server,
+            unheard_of=True,
+        )
+    except RequestFailed:
+        if command is None:
+            raise
+        replies = []  # it has nothing to add to its command
     for reply in replies:
+        command = command or read_command(reply.result)
         for wire in read_action(reply.result).items:
             if wire.edit is not None:
-                return (yield from workspace_edit(wire.edit, reply))
-    message = f"{action.title!r} has no edit: it is a command, which runs inside of {action.server}"
-    raise RequestFailed(message, server=action.server)
+                edit = yield from workspace_edit(wire.edit, reply)
+                if edit.changes or command is None:
+                    return edit
+    if command is None:
+        message = f"{action.title!r} has neither an edit nor a command"
+        raise RequestFailed(message, server=action.server)
+    return command
 
 
 def workspace_edit(wire: WireEdit, reply: Reply) -> Generator[Effect, Any, WorkspaceEdit]:

@@ -91,7 +91,7 @@ def _folders(_: dict[str, Any], opening: Opening, __: Capabilities) -> Reply:
 
 
 def _apply_edit(_: dict[str, Any], __: Opening, ___: Capabilities) -> Reply:
-    reason = "lspkit shows edits as previews; nobody asked for this one"
+    reason = "lspkit makes edits only for those who let a command run; nobody does now"
     return Reply({"applied": False, "failureReason": reason})
 
 
@@ -114,6 +114,8 @@ REPLIES: dict[str, Answerer] = {
     "workspace/applyEdit": _apply_edit,
     "window/showMessageRequest": _fixed(None),
     "window/showDocument": _fixed({"success": False}),
+    # typescript-language-server wants a name typed in for what it has just extracted.
+    "_typescript.rename": _fixed(None),
     # The eslint server's own questions to its editor; it throws when they are refused.
     "eslint/openDoc": _fixed({}),
     **{

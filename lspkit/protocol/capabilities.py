@@ -186,6 +186,13 @@ class Capabilities:
                 return True
         return False
 
+    def commands(self) -> set[str]:
+        """The names that `workspace/executeCommand` takes."""
+        static = look_up(self.static, "executeCommandProvider.commands")
+        dynamic = [one.get("commands") for one in self.options("workspace/executeCommand")]
+        lists = (names for names in (static, *dynamic) if isinstance(names, list))
+        return {name for names in lists for name in names if isinstance(name, str)}
+
     def options(self, method: str, document: DocumentKey | None = None) -> list[dict[str, Any]]:
         """Options of the dynamic registrations of `method` that apply to this document."""
         return [

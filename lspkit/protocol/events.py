@@ -85,6 +85,13 @@ class RefreshAsked(Event, frozen=True):
     method: str
 
 
+class EditAsked(Event, frozen=True):
+    """The server wants an edit made, and waits for `Session.edit_done`. `edit` is raw."""
+
+    id: RawJson
+    edit: RawJson
+
+
 class Said(Event, frozen=True):
     """Words of the server for people: a log line or a message. 1 is an error, 4 a log line."""
 

@@ -93,6 +93,8 @@ class Session:
         self.progress = Progress()
         #: Requests of ours without an answer, by id.
         self.pending: dict[int, Pending] = {}
+        #: Whether somebody is there who makes the edits that the server asks for.
+        self.takes_edits = False
         #: How often: answers nobody waits for, bad messages, refused requests of the server.
         self.counts: collections.Counter[str] = collections.Counter()
         self._next_id = 1
@@ -232,8 +234,20 @@ class Session:
             return events.Said(level if isinstance(level, int) else 4, text)
         return events.Notified(message.method, message.params)
 
+    def edit_done(self, id: messages.RawJson, failure: str) -> bytes:
+        """The answer to `EditAsked`: the edit was made, or could not be."""
+        result: dict[str, Any] = {"applied": not failure}
+        if failure:
+            result["failureReason"] = failure
+        return frame(messages.answer(id, result))
+
     def _asked(self, message: messages.Asked) -> tuple[Event | None, bytes | None]:
         params = params_of(message.params)
+        if self.takes_edits and message.method == "workspace/applyEdit":
+            # The one question that is not answered at once.
+            edit = params.get("edit")
+            raw = messages.encode(edit if isinstance(edit, dict) else {})
+            return events.EditAsked(message.id, raw), None
         reply = reply_to(message.method, params, self.opening, self.capabilities)
         if reply.error is not None:
             self.counts["server requests refused"] += 1

@@ -187,6 +187,15 @@ class WireAction(msgspec.Struct, frozen=True, rename="camel"):
     edit: WireEdit | None = None
 
 
+class WireCommand(msgspec.Struct, frozen=True):
+    """`Command`."""
+
+    command: str
+    arguments: list[Any] | None = None
+    #: Whether it came without an action around it.
+    bare: bool = False
+
+
 class WireCodeDescription(msgspec.Struct, frozen=True):
     """A page about a code."""
 
@@ -307,6 +316,21 @@ read_signature_help = _ListReader(WireSignatureHelp)
 read_edit = _ListReader(WireEdit)
 read_item = _ListReader(WireItem)
 read_action = _ListReader(WireAction)
+
+
+def read_command(raw: bytes) -> WireCommand | None:
+    """The command of a code action, which may be nothing but a command."""
+    try:
+        action = msgspec.json.decode(mend(raw))
+    except _BAD:
+        return None
+    said = action.get("command") if isinstance(action, dict) else None
+    bare = isinstance(said, str)
+    try:
+        command = msgspec.convert(action if bare else said, WireCommand)
+    except msgspec.ValidationError:
+        return None
+    return msgspec.structs.replace(command, bare=bare)
 
 
 def read_pieces(raw: bytes) -> list[bytes]:

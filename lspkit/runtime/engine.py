@@ -34,6 +34,7 @@ from lspkit.operations import (
     Remember,
     Request,
     Reread,
+    RunCommand,
     SyncFile,
     TakeConfig,
     TakeStatus,
@@ -44,6 +45,7 @@ from lspkit.runtime import host
 from lspkit.runtime.asking import Asking
 from lspkit.runtime.baselines import Baselines
 from lspkit.runtime.changing import Changing
+from lspkit.runtime.commanding import Commanding
 from lspkit.runtime.examining import Examining
 from lspkit.runtime.files import Files
 from lspkit.runtime.permits import permits_of
@@ -108,6 +110,7 @@ class LocalEngine:
         self._examining = Examining(self._asking, self._baselines)
         self._refreshing = Refreshing(self._asking, self._workers, self._timers)
         self._changing = Changing(self.files, self.pool)
+        self._commanding = Commanding(self._asking, self._drive)
         #: Guards `_closed`, and makes a second closer wait for the first.
         self._close_lock = threading.Lock()
         self._closed = ""
@@ -134,7 +137,10 @@ class LocalEngine:
     def _steps(self, request: Request[Any], call: Call) -> Steps[Any]:
         if self._closed:
             raise WorkspaceClosed(self._closed)
-        operation: Generator[Effect, Any, Any] = OPERATIONS[type(request)].steps(request)
+        return (yield from self._drive(OPERATIONS[type(request)].steps(request), call))
+
+    def _drive(self, operation: Generator[Effect, Any, Any], call: Call) -> Steps[Any]:
+        """Perform the effects of an operation until it has its result."""
         try:
             effect = next(operation)
             while True:
@@ -183,6 +189,8 @@ class LocalEngine:
                 return self.loaded.config
             case Apply():
                 return self._changing.apply(effect.edit)
+            case RunCommand():
+                return (yield from self._commanding.run(effect, call))
             case Undo():
                 return self._changing.undo(effect.applied)
             case Remember():

@@ -72,6 +72,7 @@ class Server(Findings):
         self.root = root
         self._initialize_timeout = initialize_timeout
         self._on_ready = on_ready
+        self._on_edit: Callable[[events.EditAsked], None] = self._refuse_edit
         self._on_gone = on_gone
         self._on_watch = on_watch
         self._on_refresh = on_refresh
@@ -251,6 +252,21 @@ class Server(Findings):
         if reason and is_asleep(connection.child.pid):
             self._fail(endings.gone(self.id, reason, None, self._tail()))
 
+    def take_edits(self, on_edit: Callable[[events.EditAsked], None] | None) -> None:
+        """Hand the edits on that the server asks for from now on; None refuses them."""
+        with self.lock:
+            self._on_edit = on_edit or self._refuse_edit
+            self.session.takes_edits = on_edit is not None
+
+    def edit_done(self, event: events.EditAsked, failure: str) -> None:
+        """Tell the server what became of an edit that it has asked for."""
+        with self.lock:
+            if self.connection is not None:
+                self.connection.post(self.session.edit_done(event.id, failure))
+
+    def _refuse_edit(self, event: events.EditAsked) -> None:
+        self.edit_done(event, "nobody asked for it any more")
+
     # What the reader hands on
 
     def _on_event(self, event: events.Event) -> None:
@@ -285,6 +301,8 @@ class Server(Findings):
                 with self.lock:
                     self.heard.noticed(event.method, params)
                 self.news.tell()
+            case events.EditAsked():
+                self._on_edit(event)
             case events.RefreshAsked(method="workspace/diagnostic/refresh"):
                 self._on_refresh(self)
             case events.Registered():
