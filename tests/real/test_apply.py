@@ -7,8 +7,10 @@ from pathlib import Path
 import pytest
 
 import lspkit
+from lspkit.edits.jail import apply, undo
+from lspkit.edits.paths import boundary_of
 from tests import real_servers
-from tests.edits.trees import snapshot
+from tests.edits.trees import at_step, snapshot
 from tests.real.running import workspace_with
 
 pytestmark = pytest.mark.server
@@ -77,6 +79,21 @@ def test_a_rename_over_fifty_files_is_made_and_taken_back_byte_for_byte(renaming
         assert after[name][1] == before[name][1]  # the mode
     ws.undo(applied)
     assert snapshot(tmp_path) == before
+
+
+def test_a_rename_that_fails_after_any_single_step_leaves_the_tree_as_it_was(renaming, tmp_path):
+    _, edit = renaming
+    boundary, before, steps = boundary_of(str(tmp_path)), snapshot(tmp_path), []
+    undo(apply(edit, boundary, before_step=steps.append), boundary)
+    assert len(set(steps)) > 2 * USERS  # each file is written beside, and takes its place
+
+    def fail() -> None:
+        raise OSError("stop")
+
+    for number in set(steps):
+        with pytest.raises((OSError, lspkit.PathError)):
+            apply(edit, boundary, before_step=at_step(number, fail))
+        assert snapshot(tmp_path) == before, f"failed before step {number}"
 
 
 def test_a_rename_that_is_verified_stays_where_it_breaks_nothing(renaming, tmp_path):
