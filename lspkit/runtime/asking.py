@@ -31,6 +31,7 @@ from lspkit.runtime.conversation import Build, Lost, Ticket
 from lspkit.runtime.files import File, Files
 from lspkit.runtime.pool import Pool
 from lspkit.runtime.server import Server
+from lspkit.runtime.turns import Turn
 from lspkit.runtime.waiting import Call, Outcome, Steps, Waiter, together
 from lspkit.servers.walking import samples
 
@@ -39,6 +40,8 @@ T = TypeVar("T")
 
 #: A server that gave a request up because the text had moved on is asked again after so long.
 RETRY_AFTER = 0.02
+#: Seconds after which a caller looks whether the turn that he waits for was lost.
+LOST_TURN = 0.5
 #: What may be wrong with one server while the others are well.
 OWN_FAULTS = (ServerBroken, ServerUnavailable, RequestFailed, RequestTimeout, Unsupported)
 #: For questions that are about no text.
@@ -108,16 +111,20 @@ class Asking:
         if effect.text is None:
             return (yield from self.asked(server, file, None, effect.method, effect.build, until))
         # Another text is another caller's business while somebody waits for an answer about his.
-        turn = server.turns.take(file.uri)
+        turn = Turn()
         try:
-            yield from self.wait(server, turn, call.deadline, effect.method)
+            server.turns.queue(file.uri, turn)
+            yield from self.in_turn(server, file.uri, turn, call, effect.method)
             return (
                 yield from self.asked(server, file, effect.text, effect.method, effect.build, until)
             )
         finally:
-            if turn.done:
-                self.restore(server, effect.path)
-            server.turns.end(file.uri, turn)
+            try:
+                if turn.done:
+                    self.restore(server, effect.path)
+            finally:
+                turn.over = True
+                server.turns.tidy(file.uri)
 
     def _ask_whole(
         self, server: Server, sample: File | None, effect: AskWorkspace, call: Call
@@ -234,6 +241,17 @@ class Asking:
             self.pool.seat(server).counts.timed_out()
             log.debug("%s did not answer %s in time", server.id, method)
             raise server.timed_out(method, time.monotonic() - began)
+
+    def in_turn(self, server: Server, uri: str, turn: Turn, call: Call, method: str) -> Steps[None]:
+        """Wait until the document is this caller's alone, who gives it on by `turn.over`."""
+        while not turn.done:
+            patience = time.monotonic() + LOST_TURN
+            if patience >= call.deadline:
+                yield from self.wait(server, turn, call.deadline, method)
+            elif (yield (turn, patience)) is Outcome.CANCELLED:
+                raise Cancelled("the call was cancelled")
+            # Whoever had it may have been interrupted before he could give it on.
+            server.turns.tidy(uri)
 
     def ready(self, server: Server, call: Call) -> Steps[None]:
         """Wait until the server can be asked."""

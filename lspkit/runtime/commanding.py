@@ -17,7 +17,7 @@ from lspkit.protocol.events import EditAsked
 from lspkit.runtime.asking import Asking, view_of
 from lspkit.runtime.files import File
 from lspkit.runtime.server import Server
-from lspkit.runtime.turns import News
+from lspkit.runtime.turns import News, Turn
 from lspkit.runtime.waiting import Call, Outcome, Steps, together
 
 COMMAND = "workspace/executeCommand"
@@ -60,23 +60,25 @@ class Commanding:
         server = next((one for one in servers if one.id == effect.server), None)
         if server is None:
             raise failures[0] if failures else _no_longer_there(effect)
-        turn = server.turns.take(COMMAND)
+        turn = Turn()
         try:
+            server.turns.queue(COMMAND, turn)
             yield from self._asking.loaded(server, file, None, call)
-            yield from self._asking.wait(server, turn, call.deadline, COMMAND)
+            yield from self._asking.in_turn(server, COMMAND, turn, call, COMMAND)
             _refuse_unknown(server, effect.command)
             yield from self._run(server, file, effect, call)
         finally:
-            server.turns.end(COMMAND, turn)
+            turn.over = True
+            server.turns.tidy(COMMAND)
 
     def _run(self, server: Server, file: File, effect: RunCommand, call: Call) -> Steps[None]:
         inbox = Inbox()
-        server.take_edits(inbox.put)
         jobs = [
             self._make_edits(server, file, effect, inbox, call),
             self._command(server, effect, inbox),
         ]
         try:
+            server.take_edits(inbox.put)
             results = yield from together(jobs, call)
         finally:
             server.take_edits(None)

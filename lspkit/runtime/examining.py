@@ -21,7 +21,8 @@ from lspkit.runtime.baselines import Baselines
 from lspkit.runtime.files import File
 from lspkit.runtime.proving import CHANGED, PULL, Proving, Subject
 from lspkit.runtime.server import Server
-from lspkit.runtime.waiting import Call, Steps, Waiter, together
+from lspkit.runtime.turns import Turn
+from lspkit.runtime.waiting import Call, Steps, together
 from lspkit.runtime.whole_project import WholeProject
 
 log = logging.getLogger("lspkit.runtime")
@@ -80,13 +81,14 @@ class Examining:
         makes the answer unknown.
         """
         began = time.monotonic()
-        turn = server.turns.take(file.uri) if in_turn else Waiter()
-        if not in_turn:
-            turn.complete()
+        turn = Turn()
         found = _Found()
         try:
+            if in_turn:
+                server.turns.queue(file.uri, turn)
             yield from self._asking.loaded(server, file, effect.text, call)
-            yield from self._asking.wait(server, turn, call.deadline, PULL)
+            if in_turn:
+                yield from self._asking.in_turn(server, file.uri, turn, call, PULL)
             yield from self._asking.room(server, PULL, call.deadline)
             self._asking.refresh(server)
             subject = Subject(server, file, effect.text, call, began)
@@ -107,10 +109,12 @@ class Examining:
                 found.coverage = "open"
                 found.others.setdefault("", []).append(found.examined[-1])
         finally:
-            if effect.text is not None and turn.done:
-                self._asking.restore(server, effect.path)
-            if in_turn:
-                server.turns.end(file.uri, turn)
+            try:
+                if effect.text is not None and turn.done:
+                    self._asking.restore(server, effect.path)
+            finally:
+                turn.over = True
+                server.turns.tidy(file.uri)
         found.examined = [_with_memories(one, server, file.uri) for one in found.examined]
         return found
 

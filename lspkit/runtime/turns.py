@@ -7,40 +7,47 @@ import threading
 from lspkit.runtime.waiting import Waiter
 
 
+class Turn(Waiter):
+    """A place in the queue for a document; complete when the document is this caller's alone."""
+
+    __slots__ = ("over",)
+
+    def __init__(self) -> None:
+        super().__init__()
+        #: Set by the caller who needs it no more, before it calls `Turns.tidy`. An interrupt may
+        #: keep it from that call, but not from setting this: nobody waits for a lost turn.
+        self.over = False
+
+
 class Turns:
     """One caller at a time per document, in order of arrival."""
 
     def __init__(self) -> None:
         #: Guards `_queues`.
         self._lock = threading.Lock()
-        self._queues: dict[str, list[Waiter]] = {}
+        self._queues: dict[str, list[Turn]] = {}
 
-    def take(self, uri: str) -> Waiter:
-        """Complete when the document is this caller's alone; `end` gives it on."""
-        waiter = Waiter()
+    def queue(self, uri: str, turn: Turn) -> None:
+        """Take a place. Whoever calls this sets `over` in the end, whatever happens."""
         with self._lock:
-            queue = self._queues.setdefault(uri, [])
-            queue.append(waiter)
-            first = queue[0] is waiter
-        if first:
-            waiter.complete()
-        return waiter
+            self._queues.setdefault(uri, []).append(turn)
+        self.tidy(uri)
 
     def taken(self) -> set[str]:
         """The documents that somebody has the turn of, or waits for."""
         return set(self._queues)
 
-    def end(self, uri: str, waiter: Waiter) -> None:
-        """Give the turn on, or leave the queue."""
+    def tidy(self, uri: str) -> None:
+        """Let the first go on whose turn is not over."""
         with self._lock:
-            queue = self._queues.get(uri, [])
-            if waiter in queue:
-                queue.remove(waiter)
-            successor = queue[0] if queue else None
-            if not queue:
+            # An interrupt may come at any time: the queue is replaced in a single step.
+            queue = [turn for turn in self._queues.get(uri, ()) if not turn.over]
+            if queue:
+                self._queues[uri] = queue
+            else:
                 self._queues.pop(uri, None)
-        if successor is not None:
-            successor.complete()
+        if queue:
+            queue[0].complete()
 
 
 class News:

@@ -9,6 +9,7 @@ import pytest
 
 import lspkit
 from lspkit.diagnostics.proof import ProofRule
+from lspkit.runtime.turns import Turn
 from lspkit.testing import Diagnostics, Fault, Log, Say, Script
 from tests.runtime.told import (
     CHANGE,
@@ -47,6 +48,17 @@ def test_callers_with_texts_of_their_own_each_get_a_report_about_theirs(tmp_path
     named = [report.servers[0].version for report in reports]
     assert sorted(named) == sorted(set(asked_about))
     assert len(set(named)) == len(texts)
+
+
+def test_a_caller_who_lost_his_turn_to_an_interrupt_holds_nobody_up_for_long(tmp_path, scripted):
+    with workspace(tmp_path, scripted(Script(diagnostics=BY_PULL)), text="fine\n") as ws:
+        ws.check("a.scr")
+        [server] = ws._engine.pool.servers()
+        lost = Turn()
+        server.turns.queue((tmp_path / "a.scr").as_uri(), lost)
+        waiting = ws.submit(ws.check, "a.scr")
+        lost.over = True  # he could do this, and not wake the next one
+        assert waiting.result(30).verdict.clean
 
 
 def test_a_cancelled_check_returns_at_once_with_what_is_known(tmp_path, scripted):

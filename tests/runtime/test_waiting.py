@@ -9,7 +9,7 @@ from collections.abc import Callable
 import pytest
 
 import lspkit
-from lspkit.runtime.turns import News, Turns
+from lspkit.runtime.turns import News, Turn, Turns
 from lspkit.runtime.waiting import Call, Cancel, Outcome, Waiter, block
 
 FOREVER = float("inf")
@@ -242,39 +242,59 @@ def test_a_generator_may_end_with_a_value_at_an_interrupt():
 # Turns and news
 
 
+def taken(turns: Turns, uri: str) -> Turn:
+    turn = Turn()
+    turns.queue(uri, turn)
+    return turn
+
+
+def given_on(turns: Turns, uri: str, turn: Turn) -> None:
+    turn.over = True
+    turns.tidy(uri)
+
+
 def test_turns_come_in_the_order_of_arrival():
     turns = Turns()
-    first, second, third = (turns.take("a") for _ in range(3))
+    first, second, third = (taken(turns, "a") for _ in range(3))
     assert [one.done for one in (first, second, third)] == [True, False, False]
-    turns.end("a", first)
+    given_on(turns, "a", first)
     assert [one.done for one in (second, third)] == [True, False]
-    turns.end("a", second)
+    given_on(turns, "a", second)
     assert third.done
 
 
 def test_who_leaves_the_queue_is_passed_over():
     turns = Turns()
-    first, second, third = (turns.take("a") for _ in range(3))
-    turns.end("a", second)
+    first, second, third = (taken(turns, "a") for _ in range(3))
+    given_on(turns, "a", second)
     assert not third.done
-    turns.end("a", first)
+    given_on(turns, "a", first)
     assert third.done
     assert not second.done
 
 
 def test_documents_do_not_wait_for_each_other():
     turns = Turns()
-    assert turns.take("a").done
-    assert turns.take("b").done
+    assert taken(turns, "a").done
+    assert taken(turns, "b").done
+    assert turns.taken() == {"a", "b"}
 
 
-def test_a_turn_may_be_ended_twice_and_can_be_had_again():
+def test_a_turn_may_be_given_on_twice_and_can_be_had_again():
     turns = Turns()
-    first = turns.take("a")
-    turns.end("a", first)
-    turns.end("a", first)
-    assert turns.take("a").done
-    assert not turns.take("a").done
+    first = taken(turns, "a")
+    given_on(turns, "a", first)
+    given_on(turns, "a", first)
+    assert turns.taken() == set()
+    assert taken(turns, "a").done
+    assert not taken(turns, "a").done
+
+
+def test_a_turn_that_was_lost_to_an_interrupt_holds_nobody_up():
+    turns = Turns()
+    lost = taken(turns, "a")
+    lost.over = True  # and no more than that
+    assert taken(turns, "a").done
 
 
 def test_news_wake_everybody_once():
