@@ -9,7 +9,15 @@ with lspkit.Workspace("path/to/project") as ws:
         print(report)
 """
 
-from lspkit.changes import Applied, CodeAction, FileEdit, FileOperation, TextEdit, WorkspaceEdit
+from lspkit.changes import (
+    Applied,
+    ChangedFiles,
+    CodeAction,
+    FileEdit,
+    FileOperation,
+    TextEdit,
+    WorkspaceEdit,
+)
 from lspkit.config import Config
 from lspkit.diagnostics.report import Evidence, Report
 from lspkit.errors import (
@@ -54,6 +62,7 @@ __all__ = [
     "CallItem",
     "Cancel",
     "Cancelled",
+    "ChangedFiles",
     "CodeAction",
     "Config",
     "ConfigError",

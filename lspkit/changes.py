@@ -155,6 +155,17 @@ def combined(parts: list[Applied], server: str) -> Applied:
     return Applied(WorkspaceEdit(changes, server), there)
 
 
+class ChangedFiles(Value, frozen=True):
+    """The files that have changed on disk since a mark, whoever changed them."""
+
+    #: For the next question.
+    mark: int
+    #: Those that are still there, each once, by path.
+    files: tuple[Path, ...] = ()
+    #: False where more may have changed: nothing was watched, or it was too much to remember.
+    complete: bool = True
+
+
 class CodeAction(Value, frozen=True):
     """Something that a server offers to do about a place."""
 

@@ -86,6 +86,8 @@ class EditHooks:
         self._warming = Warming(ws)
         #: Files that the agent has dealt with, the last one last.
         self._recent: collections.deque[str] = collections.deque(maxlen=8 * RECENT)
+        #: Up to where the changes on disk were looked at.
+        self._mark: int | None = None
         #: What was known about all files after the last edit, if only news are of interest.
         self._known: Known | None = None
         self._tallies: dict[str, _Tally] = {
@@ -157,8 +159,12 @@ class EditHooks:
         """Check the files, and say what was found."""
         ws, began = self._ws, time.monotonic()
         paths = self._paths(touch.files)
+        changed = ws.changed_files(self._mark)
+        self._mark = changed.mark
         if touch.kind is Kind.SHELL:
-            paths = list(dict.fromkeys((*paths, *self._noticing.changed())))[:MOST_CHANGED]
+            # The watcher sees what servers run for; the rest is known if it was dealt with before.
+            seen = (*map(str, changed.files), *self._noticing.changed())
+            paths = list(dict.fromkeys((*paths, *seen)))[:MOST_CHANGED]
         if not paths:
             return Aftermath(tool, touch.kind)
         summary = self._summary or Summary.of(ws.config)

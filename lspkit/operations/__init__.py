@@ -39,6 +39,7 @@ from lspkit.operations.effects import (
     Reread,
     RunCommand,
     SyncFile,
+    TakeChanges,
     TakeConfig,
     TakeStatus,
     Undo,
@@ -63,6 +64,7 @@ from lspkit.operations.request import OPERATIONS, Request
 from lspkit.operations.signatures import SignatureHelp
 from lspkit.operations.symbols import DocumentSymbols
 from lspkit.operations.whole import (
+    ChangedSince,
     Diagnostics,
     RawRequest,
     Reload,
@@ -81,6 +83,7 @@ __all__ = [
     "AskWorkspace",
     "AwaitChange",
     "ChangeDisk",
+    "ChangedSince",
     "Check",
     "CheckAll",
     "CodeActions",
@@ -126,6 +129,7 @@ __all__ = [
     "Supertypes",
     "Sync",
     "SyncFile",
+    "TakeChanges",
     "TakeConfig",
     "TakeStatus",
     "TypeDefinition",

@@ -233,6 +233,12 @@ class Reread(msgspec.Struct, frozen=True):
     """Read the configuration again, and restart what it changes. Sent back: None."""
 
 
+class TakeChanges(msgspec.Struct, frozen=True):
+    """The files that have changed on disk since a mark. Sent back: `ChangedFiles`."""
+
+    after: int | None
+
+
 class AwaitChange(msgspec.Struct, frozen=True):
     """Wait until the epoch is newer than this. Sent back: the epoch."""
 
@@ -251,6 +257,7 @@ Effect = (
     | DoAll
     | Reread
     | AwaitChange
+    | TakeChanges
     | Remember
     | Overlay
     | EndOverlay

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import lspkit.types as types
+from lspkit.changes import ChangedFiles
 from lspkit.config import Config
 from lspkit.operations.check import both, findings
 from lspkit.operations.effects import (
@@ -20,6 +21,7 @@ from lspkit.operations.effects import (
     Reply,
     Reread,
     SyncFile,
+    TakeChanges,
     TakeConfig,
     TakeStatus,
 )
@@ -74,6 +76,13 @@ class WaitForChange(Request[int], frozen=True, kw_only=True):
     """Has anything new been reported?"""
 
     after: int
+
+
+class ChangedSince(Request[ChangedFiles], frozen=True, kw_only=True):
+    """Which files have changed on disk?"""
+
+    #: None to get no more than a mark.
+    after: int | None = None
 
 
 @operation("workspace_symbols", WorkspaceSymbols, list[types.Symbol])
@@ -150,3 +159,10 @@ def wait_for_change(request: WaitForChange) -> Generator[Effect, Any, int]:
     """The epoch, newer than the given one unless the time was up first."""
     epoch: int = yield AwaitChange(request.after)
     return epoch
+
+
+@operation("changed_files", ChangedSince, ChangedFiles)
+def changed_files(request: ChangedSince) -> Generator[Effect, Any, ChangedFiles]:
+    """Also what has changed a moment ago."""
+    changed: ChangedFiles = yield TakeChanges(request.after)
+    return changed

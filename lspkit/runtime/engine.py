@@ -36,6 +36,7 @@ from lspkit.operations import (
     Reread,
     RunCommand,
     SyncFile,
+    TakeChanges,
     TakeConfig,
     TakeStatus,
     Undo,
@@ -183,6 +184,9 @@ class LocalEngine:
                 return (yield from self._do_all(effect, call))
             case Reread():
                 return self._reload()
+            case TakeChanges():
+                yield from self._asking.catch_up(call)
+                return self.pool.watching.changed(effect.after)
             case AwaitChange():
                 return (yield from self._await_change(effect.after, call))
             case TakeConfig():

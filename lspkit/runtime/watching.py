@@ -12,6 +12,9 @@ import threading
 import time
 from collections.abc import Callable, Iterable
 
+import msgspec
+
+from lspkit.changes import ChangedFiles
 from lspkit.edits.paths import is_inside
 from lspkit.errors import LspkitError
 from lspkit.protocol.uris import path_to_uri
@@ -19,7 +22,7 @@ from lspkit.protocol.watched import DELETED, FileEvent
 from lspkit.runtime.files import Files
 from lspkit.runtime.server import Server
 from lspkit.runtime.waiting import Waiter
-from lspkit.runtime.watch import Watchers, is_excluded
+from lspkit.runtime.watch import Changelog, Watchers, is_excluded
 
 #: Seconds since a server began for which questions wait for the first look at its files. A project
 #: is looked at in less, unless it is huge.
@@ -37,6 +40,8 @@ class Watching:
         self._lock = threading.Lock()
         #: Servers whose roots are watched, by identity.
         self._held: dict[int, Server] = {}
+        #: What has changed in the languages of these servers.
+        self._changelog = Changelog()
         #: When the last one began, by the monotonic clock.
         self._began = 0.0
 
@@ -47,6 +52,7 @@ class Watching:
                 return
             self._held[id(server)] = server
             self._began = time.monotonic()
+        self._changelog.interrupted()
         self._watchers.hold(server.root)
 
     def registered(self, server: Server) -> None:
@@ -70,6 +76,7 @@ class Watching:
             held = self._held.pop(id(server), None)
         if held is not None:
             self._watchers.release(server.root)
+            self._changelog.interrupted()
 
     def reading(self) -> tuple[Waiter, float] | None:
         """The first look at the files, and how long to wait for it; None if that is over."""
@@ -84,6 +91,11 @@ class Watching:
         if self._held:
             self._watchers.catch_up()
 
+    def changed(self, after: int | None) -> ChangedFiles:
+        """The files of the servers that have changed since a mark."""
+        changed = self._changelog.after(after)
+        return changed if self._held else msgspec.structs.replace(changed, complete=False)
+
     def changed_by_us(self, events: Iterable[FileEvent]) -> None:
         """lspkit itself has changed these files: told at once, and not again by the watcher."""
         events = list(events)
@@ -95,9 +107,12 @@ class Watching:
 
     def announce(self, events: list[FileEvent]) -> None:
         """Tell every server what concerns it. Called by the watcher's thread, too."""
-        for server in self._servers():
-            if server.is_ready:
-                self._tell(server, events)
+        servers = [server for server in self._servers() if server.is_ready]
+        self._changelog.add(
+            one.path for one in events if any(_speaks(server, one.path) for server in servers)
+        )
+        for server in servers:
+            self._tell(server, events)
 
     def _tell(self, server: Server, events: list[FileEvent]) -> None:
         wanted = [one for one in events if server.watched.wanted(one.path, one.kind)]
@@ -143,9 +158,14 @@ class Watching:
         self._watchers.drop_after_fork()
 
 
+def _speaks(server: Server, path: str) -> bool:
+    """Whether a file is one of a server's languages, and in its root."""
+    language = server.choice.definition.language_of(os.path.basename(path))
+    return language is not None and is_inside(path, server.root)
+
+
 def _concerns(server: Server, path: str) -> bool:
     """Whether a server that has not asked for a file may have read it all the same."""
     if not is_inside(path, server.root):
         return False
-    definition, name = server.choice.definition, os.path.basename(path)
-    return definition.language_of(name) is not None or name in definition.markers
+    return _speaks(server, path) or os.path.basename(path) in server.choice.definition.markers

@@ -16,6 +16,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar, Unpack
 
 import lspkit.operations as ops
+from lspkit.changes import ChangedFiles
 from lspkit.config import Config
 from lspkit.config.loading import load
 from lspkit.diagnostics.report import Report
@@ -155,6 +156,15 @@ class Workspace(Questions, Changes):
         When the time is up, the epoch that is returned is not newer.
         """
         return self._engine.run(ops.WaitForChange(after=after), Limits(timeout, cancel))
+
+    def changed_files(self, after: int | None = None) -> ChangedFiles:
+        """The files of running servers that have changed on disk since a mark, by anybody.
+
+        mark = ws.changed_files().mark
+        subprocess.run(["make", "generate"])
+        ws.check_all(ws.changed_files(mark).files)
+        """
+        return self._engine.run(ops.ChangedSince(after=after), Limits())
 
     # The servers themselves
 

@@ -596,6 +596,22 @@ def test_a_shell_command_is_told_of_files_that_it_has_changed(tmp_path, scripted
     assert again == SAID
 
 
+def test_a_shell_command_is_told_of_files_that_nobody_has_dealt_with(tmp_path, scripted):
+    (tmp_path / "old.scr").write_text("fine\n", encoding="utf-8")
+    with project(tmp_path, scripted(PULLED)) as work:
+        work.write("a.scr", "fine\n")
+        (tmp_path / "old.scr").write_text("ERROR in an old one\n", encoding="utf-8")
+        (tmp_path / "new.scr").write_text("ERROR in a new one\n", encoding="utf-8")
+        (tmp_path / "new.txt").write_text("ERROR in what no server knows\n", encoding="utf-8")
+        told = work.hooks.tool_result("bash", {"command": "make generate"}, SAID)
+        again = work.hooks.tool_result("bash", {"command": "true"}, SAID)
+    assert set(work.hooks.last.reports) == set()
+    assert "ERROR in an old one" in told
+    assert "ERROR in a new one" in told
+    assert "no server" not in told
+    assert again == SAID
+
+
 def test_a_shell_command_that_has_changed_nothing_is_left_alone(tmp_path, scripted):
     with project(tmp_path, scripted(PULLED)) as work:
         assert "ERROR" in work.write("a.scr", "ERROR\n")

@@ -3,8 +3,9 @@
 `Watchers` is what the rest of lspkit holds; the other modules are its parts.
 """
 
+from lspkit.runtime.watch.changelog import Changelog
 from lspkit.runtime.watch.snapshot import EXCLUDED, is_excluded
 from lspkit.runtime.watch.watcher import Watcher
 from lspkit.runtime.watch.watchers import Watchers
 
-__all__ = ["EXCLUDED", "Watcher", "Watchers", "is_excluded"]
+__all__ = ["EXCLUDED", "Changelog", "Watcher", "Watchers", "is_excluded"]

@@ -1,0 +1,52 @@
+"""The last files that have changed on disk, for whoever wants to know what a program has done."""
+
+from __future__ import annotations
+
+import collections
+import itertools
+import os
+import threading
+from collections.abc import Iterable
+from pathlib import Path
+
+from lspkit.changes import ChangedFiles
+
+#: So many changes are remembered.
+REMEMBERED = 10_000
+
+
+class Changelog:
+    """For any thread."""
+
+    def __init__(self) -> None:
+        #: Guards the fields below.
+        self._lock = threading.Lock()
+        self._paths: collections.deque[str] = collections.deque(maxlen=REMEMBERED)
+        #: How many there have been.
+        self._count = 0
+        #: Marks before this one are from a time when less was watched.
+        self._gap = 0
+
+    def add(self, paths: Iterable[str]) -> None:
+        """These have changed."""
+        with self._lock:
+            for path in paths:
+                self._paths.append(path)
+                self._count += 1
+
+    def interrupted(self) -> None:
+        """More may have changed up to now than was seen."""
+        with self._lock:
+            self._paths.append("")  # no file: it makes all marks that are out older than the gap
+            self._count += 1
+            self._gap = self._count
+
+    def after(self, mark: int | None) -> ChangedFiles:
+        """What has changed since a mark that was given out before."""
+        with self._lock:
+            mark = self._count if mark is None else mark
+            forgotten = self._count - len(self._paths)
+            news = set(itertools.islice(self._paths, max(0, mark - forgotten), None))
+            count, complete = self._count, mark >= max(forgotten, self._gap)
+        there = sorted(path for path in news if path and os.path.isfile(path))
+        return ChangedFiles(count, tuple(map(Path, there)), complete)

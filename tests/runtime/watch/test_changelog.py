@@ -1,0 +1,56 @@
+"""The last changes, and what is known to be missing."""
+
+from __future__ import annotations
+
+import pytest
+
+from lspkit.runtime.watch import changelog
+from lspkit.runtime.watch.changelog import Changelog
+
+
+@pytest.fixture
+def files(tmp_path):
+    paths = [str(tmp_path / name) for name in "abcde"]
+    for path in paths:
+        open(path, "w").close()
+    return paths
+
+
+def names(changed):
+    return "".join(one.name for one in changed.files)
+
+
+def test_each_mark_has_its_own_changes(files):
+    log = Changelog()
+    marks = []
+    for path in files:
+        marks.append(log.after(None).mark)
+        log.add([path])
+    assert [names(log.after(mark)) for mark in marks] == ["abcde", "bcde", "cde", "de", "e"]
+    assert all(log.after(mark).complete for mark in marks)
+
+
+def test_a_file_counts_once_and_one_that_is_gone_not_at_all(files, tmp_path):
+    log = Changelog()
+    log.add([files[1], files[0], files[1], str(tmp_path / "gone")])
+    assert names(log.after(0)) == "ab"
+
+
+def test_what_was_forgotten_is_not_claimed(files, monkeypatch):
+    monkeypatch.setattr(changelog, "REMEMBERED", 2)
+    log = Changelog()
+    log.add(files[:2])
+    assert (names(log.after(0)), log.after(0).complete) == ("ab", True)
+    log.add(files[2:3])
+    assert (names(log.after(0)), log.after(0).complete) == ("bc", False)
+    assert (names(log.after(1)), log.after(1).complete) == ("bc", True)
+
+
+def test_a_mark_from_before_a_gap_is_incomplete(files):
+    log = Changelog()
+    before = log.after(None).mark
+    log.interrupted()
+    after = log.after(None).mark
+    log.add(files[:1])
+    assert (names(log.after(before)), log.after(before).complete) == ("a", False)
+    assert (names(log.after(after)), log.after(after).complete) == ("a", True)
