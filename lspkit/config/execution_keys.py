@@ -48,7 +48,7 @@ EXECUTION_KEYS: dict[str, tuple[str, ...]] = {
     "ruff": ("ruff.path", "interpreter", "path"),
     "typescript": _TYPESCRIPT,
     "vtsls": _TYPESCRIPT,
-    "typescript-7": (*_TYPESCRIPT, "native-preview.tsdk", "pprofDir"),
+    "typescript-7": (*_TYPESCRIPT, "native-preview.tsdk", "automaticTypeAcquisition", "pprofDir"),
     # Plugins of the linter are code, and the file of settings names them.
     "deno": ("deno.path", "config", "env", "envFile", "lint.plugins", "testing.args"),
     # `go list -toolexec` runs a program. The other keys are the editor's way to name the tools.

@@ -75,10 +75,17 @@ def _as_text(value: object) -> str:
 def _parted(
     project: Mapping[str, Any], execution_keys: Mapping[str, tuple[str, ...]]
 ) -> tuple[dict[str, Any], dict[str, Any], list[Blocked]]:
-    kept, blocked = dict(project), list[Blocked]()
+    kept, out, blocked = dict(project), dict[str, Any](), list[Blocked]()
+    permissions = project.get("permissions")
+    if isinstance(permissions, Mapping):
+        # A project may forbid a tool; what it allows, the user may have forbidden.
+        freed = {tool: said for tool, said in permissions.items() if said != "deny"}
+        blocked += [Blocked(place_of(("permissions", tool))) for tool in freed]
+        kept["permissions"] = {tool: permissions[tool] for tool in permissions if tool not in freed}
+        out |= {"permissions": freed} if freed else {}
     servers = project.get("lsp")
     if not isinstance(servers, Mapping):
-        return kept, {}, blocked
+        return kept, out, blocked
     # An id that is not known may be another name of a server that is, or run its program.
     every = {key for keys in execution_keys.values() for key in keys}
     kept["lsp"], taken = {}, {}
@@ -88,7 +95,7 @@ def _parted(
         kept["lsp"][id] = mine
         if theirs:
             taken[id] = theirs
-    return kept, {"lsp": taken} if taken else {}, blocked
+    return kept, out | ({"lsp": taken} if taken else {}), blocked
 
 
 def _folded_keys(keys: Iterable[str]) -> _Keys:

@@ -32,7 +32,7 @@ from lspkit.runtime.sidecar import Sidecar, start_all, stop_all
 from lspkit.runtime.turns import News, Turns
 from lspkit.runtime.waiting import Waiter
 from lspkit.servers import Choice
-from lspkit.servers.permitting import clean_path
+from lspkit.servers.permitting import clean_environment
 from lspkit.servers.readiness import Loading
 from lspkit.servers.sidecars import Commands
 
@@ -152,12 +152,13 @@ class Server(Findings):
 
     def _made_environment(self, scratch: dict[str, str]) -> dict[str, str]:
         """The user's, with what the definition and the configuration add."""
-        inherited = dict(os.environ)
-        if not self.choice.permit.trusted:
-            # Not a program that lies in the project, nor one that happens to be where it starts.
-            inherited["PATH"] = clean_path(inherited.get("PATH", ""), self._files.boundary.root)
-        own = self.choice.definition.environment
-        return {**inherited, **own, **scratch, **self.choice.config.env}
+        definition = self.choice.definition
+        made = {**os.environ, **definition.environment, **scratch, **self.choice.config.env}
+        if self.choice.permit.trusted:
+            return made
+        # Not a program that lies in the project, nor one that happens to be where it starts.
+        made |= definition.restricted.environment if definition.restricted is not None else {}
+        return made | clean_environment(made, self._files.boundary.root)
 
     def close(self, timeout: float) -> None:
         """End its threads, its process tree, its descriptors and its temporary files."""

@@ -25,8 +25,8 @@ Readiness = Literal["initialized", "configured", "progress"]
 class Restricted(msgspec.Struct, frozen=True, kw_only=True):
     """How a server runs in a project that is not trusted, without running anything of it.
 
-    Merged over the definition. `"{python}"`, `"{packages}"` and `"{tsserver}"` stand for places
-    outside of the project (`permitting.py`).
+    Merged over the definition. `"{python}"`, `"{packages}"`, `"{tsserver}"`, `"{commands}"` and
+    `"{flags}"` stand for what is found outside of the project (`permitting.py`).
     """
 
     initialization: dict[str, Any] = {}

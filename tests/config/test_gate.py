@@ -256,3 +256,11 @@ class TestExecutionKeys:
     def test_what_only_changes_findings_passes(self, server: str, settings: Any) -> None:
         values = {"lsp": {server: {"settings": settings}}}
         assert gated(values, EXECUTION_KEYS) == (values, [])
+
+
+def test_a_project_may_forbid_a_tool_and_not_allow_one():
+    said = {"permissions": {"lsp_rename": "allow", "lsp_hover": "deny", "lsp_symbols": "ask"}}
+    kept, blocked = gated(said, {})
+    assert kept == {"permissions": {"lsp_hover": "deny"}}
+    assert [one.field for one in blocked] == ["permissions.lsp_rename", "permissions.lsp_symbols"]
+    assert gated_content(said, {}) == {"permissions": {"lsp_rename": "allow", "lsp_symbols": "ask"}}

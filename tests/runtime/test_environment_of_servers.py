@@ -1,0 +1,37 @@
+"""The variables that a server is started with."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import psutil
+import pytest
+
+import lspkit
+from lspkit.servers.definition import Restricted
+from lspkit.testing import Log, Script
+from tests.runtime.told import define
+from tests.scripted import config_for
+
+
+@pytest.mark.parametrize("trusted", [True, False])
+def test_in_an_untrusted_project_what_the_user_has_configured_leads_nowhere_into_it(
+    tmp_path: Path, scripted, monkeypatch, trusted
+):
+    define(monkeypatch, restricted=Restricted(environment={"SAFE": "yes"}))
+    (tmp_path / "a.scr").write_text("fine\n")
+    planted = str(tmp_path / "bin")
+    path = os.pathsep.join([planted, ".", os.environ["PATH"]])
+    argv = scripted(Script())
+    config = config_for(argv)
+    config["lsp"]["scripted"]["env"] = {"PATH": path, "SAFE": "no", "MINE": "kept"}
+    with lspkit.Workspace(tmp_path, config=config, trusted=trusted) as ws:
+        ws.check("a.scr")
+        [pid] = Log.of(argv).pids()
+        environ = psutil.Process(pid).environ()
+    assert environ["MINE"] == "kept"
+    assert environ["SAFE"] == ("no" if trusted else "yes")
+    folders = environ["PATH"].split(os.pathsep)
+    assert {planted, "."} & set(folders) == ({planted, "."} if trusted else set())
+    assert set(os.environ["PATH"].split(os.pathsep)) <= set(folders)
