@@ -13,6 +13,8 @@ from lspkit.diagnostics import settle
 from lspkit.diagnostics.store import Store
 from lspkit.servers.definition import Definition
 
+#: In the place of a notification, for work that is reported on under a title.
+PROGRESS = "$/progress"
 #: So many beginnings and ends of work are remembered.
 REMEMBERED = 64
 
@@ -38,11 +40,19 @@ class Heard:
 
     def began(self, token: str | int, title: str, now: float) -> None:
         """A piece of work began; its name is its token, or what people read."""
+        self._doubt_while(title)
         self._work.append(settle.Began(token=_name(token, title), at=now))
 
     def ended(self, token: str | int, title: str, now: float) -> None:
         """It ended."""
         self._work.append(settle.Ended(token=_name(token, title), at=now))
+        if (PROGRESS, {"title": title}) in self._doubts:
+            self._doubtful.pop("", None)
+
+    def _doubt_while(self, title: str) -> None:
+        """Some say by a piece of work that they cannot do theirs."""
+        if (PROGRESS, {"title": title}) in self._doubts:
+            self._doubtful[""] = f"it says: {title}"
 
     def about(self, uri: str) -> list[settle.Event]:
         """What the decision about one file goes by."""

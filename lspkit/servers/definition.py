@@ -87,7 +87,7 @@ class Definition(msgspec.Struct, frozen=True, kw_only=True):
     #: Whether it can be asked for the findings of a whole project, where it offers that.
     tells_whole_project: bool = True
     #: A notification or request of its own, and what its params hold, by which it says that its
-    #: next findings are worth nothing.
+    #: next findings are worth nothing; or `$/progress` and the title of the work that says so.
     doubts: tuple[tuple[str, dict[str, Any]], ...] = ()
     #: Capabilities that only this server knows, told to it as `experimental`.
     experimental: dict[str, Any] = {}

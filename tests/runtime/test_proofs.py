@@ -361,6 +361,24 @@ def test_a_server_that_doubts_itself_is_not_believed_until_it_does_no_more(
     assert believed.verdict.clean
 
 
+def test_a_server_that_doubts_itself_by_a_piece_of_work_is_not_believed_while_it_lasts(
+    tmp_path, scripted, rules
+):
+    def note(**value):
+        params = {"token": "1", "value": value}
+        return {"method": "$/progress", "params": params}
+
+    rules(ProofRule(), doubts=(("$/progress", {"title": "Cannot load"}),))
+    begin, end = note(kind="begin", title="Cannot load"), note(kind="end")
+    say = [Say(OPEN, notification=begin), Say(CHANGE, notification=end)]
+    with workspace(tmp_path, scripted(Script(say=say)), text="fine\n") as ws:
+        doubted = ws.check("a.scr")
+        believed = ws.check("a.scr", text="fine again\n")
+    assert doubted.verdict.unknown
+    assert doubted.why == "scripted: it says: Cannot load"
+    assert believed.verdict.clean
+
+
 @pytest.mark.parametrize(
     ("about", "verdict"), [({"uri": "file:///other.scr"}, "clean"), ({}, "unknown")], ids=str
 )

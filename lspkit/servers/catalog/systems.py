@@ -32,6 +32,8 @@ SYSTEMS: tuple[Definition, ...] = (
             "apt": "apt-get install gopls",
         },
         proofs=(ProofRule(how="version", single=True),),
+        # A go.mod that cannot be read leaves it without a package, and none has no faults.
+        doubts=(("$/progress", {"title": "Error loading workspace"}),),
         quirks=(
             "Needs `go` on PATH.",
             "Publishes before a file is opened and after it is closed.",
