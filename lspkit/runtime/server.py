@@ -122,14 +122,15 @@ class Server(Findings):
             self.begun = True
         argv = self.choice.argv
         deadline = time.monotonic() + self._initialize_timeout
-        self._scratch = tempfile.mkdtemp(prefix="lspkit-")
-        scratch = dict.fromkeys(("TMPDIR", "TEMP", "TMP"), self._scratch)
-        self._environment = self._made_environment(scratch)
         try:
+            self._scratch = tempfile.mkdtemp(prefix="lspkit-")
+            scratch = dict.fromkeys(("TMPDIR", "TEMP", "TMP"), self._scratch)
+            self._environment = self._made_environment(scratch)
             child = launch(argv, cwd=self.root, env=self._environment, scratch=self._scratch)
-        except LaunchError as problem:
+        except (LaunchError, OSError) as problem:
             self._sweep()
-            self._fail(endings.useless(self.choice, problem.message))
+            said = problem.message if isinstance(problem, LaunchError) else str(problem)
+            self._fail(endings.useless(self.choice, said))
             return
         connection = Connection(
             self.id,

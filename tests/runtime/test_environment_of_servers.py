@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tempfile
 from pathlib import Path
 
 import psutil
@@ -35,3 +36,14 @@ def test_in_an_untrusted_project_what_the_user_has_configured_leads_nowhere_into
     folders = environ["PATH"].split(os.pathsep)
     assert {planted, "."} & set(folders) == ({planted, "."} if trusted else set())
     assert set(os.environ["PATH"].split(os.pathsep)) <= set(folders)
+
+
+def test_without_a_place_for_temporary_files_a_server_is_unavailable_at_once(
+    tmp_path, scripted, monkeypatch
+):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "none"))
+    (tmp_path / "a.scr").write_text("fine\n")
+    config = config_for(scripted(Script()))
+    refused = pytest.raises(lspkit.ServerUnavailable, match="No such file")
+    with lspkit.Workspace(tmp_path, config=config) as ws, refused:
+        ws.definition("a.scr", 1, 1)
