@@ -150,6 +150,11 @@ class Call:
         #: What one part of the call has done for all of them. One thread at a time is in a call.
         self.done: set[object] = set()
 
+    def renew(self) -> None:
+        """The call itself has changed files: its next part has to know that as well."""
+        self.began = time.monotonic()
+        self.done.clear()
+
     def heard(self, servers: Iterable[str], failed: Iterable[Exception] = ()) -> None:
         """These have answered, and those have failed."""
         if self.witness is not None:
