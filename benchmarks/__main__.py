@@ -12,38 +12,22 @@ import sys
 from html import escape
 from typing import Any
 
-from benchmarks.sections import CHECKOUT, REPORT, table
+from benchmarks.page import CLIENTS, page
+from benchmarks.sections import CHECKOUT, REPORT
 
-#: In the order in which they run; whether without being named (one takes many minutes).
+#: In the order in which they run; whether without being named (some take many minutes).
 BENCHMARKS = {
     "client_cost": True,
     "sansio": True,
     "embedded_default": False,
     "schema_tokens": True,
     "watching": False,
+    "many_files": True,
+    "clean_edit": True,
+    "idle": True,
+    "overlap": False,
 }
-CLIENTS = ("floor", "lspkit", "SolidLSP", "multilspy")
 COLOURS = {"floor": "#999", "lspkit": "#2a6", "SolidLSP": "#c63", "multilspy": "#63c"}
-
-
-PAGE = """# Benchmarks
-
-{python}, {cores} cores. All figures of a table come from runs that took turns on one machine:
-compare them with each other, not with other machines.
-
-## The client's own cost
-
-A server with ready answers, asked by a bare JSON-RPC loop (the floor) and by each client's
-ordinary API. 50 references and 50 symbols per answer.
-
-![Median milliseconds per call](client_cost.svg)
-
-{costs}
-
-## Importing
-
-{loads}
-"""
 
 
 def main(names: list[str]) -> int:
@@ -60,22 +44,6 @@ def main(names: list[str]) -> int:
     (CHECKOUT / "benchmarks" / "client_cost.svg").write_text(plot, encoding="utf-8")
     print("wrote benchmarks/report.md")
     return 1 if failed else 0
-
-
-def page(report: dict[str, Any]) -> str:
-    """The report as Markdown."""
-    cost = report["client_cost"]
-    rows = [
-        [operation, client, values["p50_ms"], values["p95_ms"], values["above_floor_ms"]]
-        for operation in cost["bar_ms"]
-        for client in CLIENTS
-        if (values := cost["results"].get(client, {}).get(operation))
-    ]
-    machine = cost["machine"]
-    imports = cost["import_processor_ms"]
-    costs = table(["operation", "client", "p50 ms", "p95 ms", "above floor ms"], rows)
-    loads = table(["import", "processor ms"], [[name, imports[name]] for name in sorted(imports)])
-    return PAGE.format(python=machine["python"], cores=machine["cores"], costs=costs, loads=loads)
 
 
 def picture(results: dict[str, Any]) -> str:

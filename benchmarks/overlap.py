@@ -22,17 +22,20 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import lspkit
-from benchmarks.overlap_floor import Floor, timed
-from benchmarks.overlap_projects import COURSES, Course
-from benchmarks.overlap_race import Elsewhere, Race, race_alone, race_pair
-from benchmarks.overlap_truth import Tally, Wire
-from benchmarks.sections import median, percentile
-from lspkit.servers.built_in import BUILT_IN
-from lspkit.testing.leaks import kill_leaked_processes, take_snapshot
-from tests import real_servers
-from tests.real.recording import recorded
-from tests.real.running import TIMING, environment
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))  # so that it runs by its path, too
+
+import lspkit  # noqa: E402
+from benchmarks.overlap_floor import Floor, timed  # noqa: E402
+from benchmarks.overlap_projects import COURSES, Course  # noqa: E402
+from benchmarks.overlap_race import Elsewhere, Race, race_alone, race_pair  # noqa: E402
+from benchmarks.overlap_truth import Tally, Wire  # noqa: E402
+from benchmarks.sections import median, percentile, write_section  # noqa: E402
+from lspkit.servers.built_in import BUILT_IN  # noqa: E402
+from lspkit.testing.leaks import kill_leaked_processes, take_snapshot  # noqa: E402
+from tests import real_servers  # noqa: E402
+from tests.real.recording import recorded  # noqa: E402
+from tests.real.running import TIMING, environment  # noqa: E402
 
 Judges = dict[str, Callable[[Wire], Tally]]
 
@@ -162,15 +165,18 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--json", action="store_true", help="one line of JSON for each server")
     options = parser.parse_args()
-    wrong = 0
+    wrong, rows = 0, {}
     for server in options.servers or COURSES:
         began = time.monotonic()
         with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as scratch:
             outcome = measure(server, Path(scratch), options.rounds, options.seed)
         wrong += outcome.total.wrong + outcome.wrong_alone
+        rows[server] = outcome.row(options.rounds, options.seed)
         if options.json:
-            print(json.dumps({server: outcome.row(options.rounds, options.seed)}), flush=True)
+            print(json.dumps({server: rows[server]}), flush=True)
         print(outcome.words(server, time.monotonic() - began), file=sys.stderr, flush=True)
+    if not options.servers:
+        write_section("overlap", {"results": rows})
     return 1 if wrong else 0
 
 

@@ -55,9 +55,11 @@ def compared(
     ids of the servers that have proven their state. From the silence of another nothing follows, so
     an old finding that is not there any more, and is one of theirs, is in no list.
     """
+    if not before.findings or not findings:
+        # Most files are clean before or after, and then there is nothing to recognise.
+        return _ordered(findings), _ordered(_told_by(answered, before.findings)), []
     blocks: list[Block] = []
-    # Most files are clean before or after, and then there is nothing to recognise.
-    if before.findings and findings and before.text.value != text.value:
+    if before.text.value != text.value:
         blocks = changed_blocks(_lines(before.text), _lines(text))
     old = _located(before.findings, before.text, blocks, is_old=True)
     new = _located(findings, text, blocks, is_old=False)
@@ -67,9 +69,13 @@ def compared(
     gone = [one.finding for one in old if one not in same]
     return (
         _ordered(one.finding for one in new if one not in same),
-        _ordered(one for one in gone if all(server in answered for server in one.servers)),
+        _ordered(_told_by(answered, gone)),
         _ordered(one.finding for one in new if one in same),
     )
+
+
+def _told_by(answered: Container[str], findings: Iterable[Diagnostic]) -> list[Diagnostic]:
+    return [one for one in findings if all(server in answered for server in one.servers)]
 
 
 # Which findings are the same

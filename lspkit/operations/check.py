@@ -118,6 +118,8 @@ def _memories(found: Examination) -> Generator[Effect, Any, list[Diagnostic]]:
     """What those said before who have not answered now."""
     known: dict[tuple[Any, ...], Diagnostic] = {}
     for one in found.servers:
+        if not one.memories:
+            continue
         read, _ = yield from _read(one, found.uri, one.memories)
         known |= {(finding.range, finding.message): finding for finding in read}
     return [known[key] for key in sorted(known)]
@@ -167,6 +169,9 @@ def findings(
     """What a server's raw lists say about a file, and how many findings make no sense."""
     read = [read_diagnostics(raw) for raw in lists]
     wires = [wire for one in read for wire in one.items]
+    dropped = sum(one.dropped for one in read)
+    if not wires:
+        return [], dropped  # there is no place to look up
     related = [
         place[0]
         for wire in wires
@@ -175,7 +180,7 @@ def findings(
     ]
     translate = yield from translator(reply, [uri, *related])
     found = [_finding(wire, uri, reply.server, translate) for wire in wires]
-    return found, sum(one.dropped for one in read)
+    return found, dropped
 
 
 def _finding(wire: WireDiagnostic, uri: str, server: str, translate: Translator) -> Diagnostic:

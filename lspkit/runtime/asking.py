@@ -28,7 +28,7 @@ from lspkit.protocol.events import Answered
 from lspkit.protocol.messages import CONTENT_MODIFIED, SERVER_CANCELLED
 from lspkit.protocol.text import Encoding, Text
 from lspkit.runtime.conversation import Build, Lost, Ticket
-from lspkit.runtime.files import File, Files
+from lspkit.runtime.files import File, Files, was_read_since
 from lspkit.runtime.pool import Pool
 from lspkit.runtime.server import Server
 from lspkit.runtime.turns import Turn
@@ -44,6 +44,8 @@ RETRY_AFTER = 0.02
 LOST_TURN = 0.5
 #: What may be wrong with one server while the others are well.
 OWN_FAULTS = (ServerBroken, ServerUnavailable, RequestFailed, RequestTimeout, Unsupported)
+#: What is done once in a call, beside the servers whose documents were looked at.
+CAUGHT_UP = "caught up with the disk"
 #: For questions that are about no text.
 NO_TEXT = Text("")
 
@@ -59,7 +61,7 @@ class Asking:
 
     def ask(self, effect: Ask, call: Call) -> Steps[list[Reply]]:
         """Perform `Ask`."""
-        file = self.files.locate(effect.path, may_be_missing=effect.text is not None)
+        file = self.locate(effect.path, effect.text, call)
         servers, failures = self.pool.servers_for(file.path)
         yield from self.catch_up(call)
         if effect.server:
@@ -289,11 +291,14 @@ class Asking:
             yield from self.wait(server, waiter, until, method)
 
     def catch_up(self, call: Call) -> Steps[None]:
-        """Let every server hear of what has changed on disk up to now."""
+        """Let every server hear of what had changed on disk when the call began, once for all."""
         if (reading := self.pool.watching.reading()) is not None:
             waiter, until = reading
             yield (waiter, min(until, call.deadline))
+        elif CAUGHT_UP in call.done:
+            return
         self.pool.watching.catch_up()
+        call.done.add(CAUGHT_UP)
 
     # Without waiting
 
@@ -302,13 +307,25 @@ class Asking:
         own = server.choice.config.timing.request_timeout_ms
         return (self.pool.config.timing.request_timeout_ms if own is None else own) / 1000
 
-    def refresh(self, server: Server) -> None:
-        """Bring every open document up to date with the disk, but those that show other text."""
+    def locate(self, path: str, text: str | None, call: Call) -> File:
+        """The file that a caller means; who gives a text of his own may mean one to come."""
+        return self.files.locate(path, may_be_missing=text is not None, since=call.began)
+
+    def refresh(self, server: Server, call: Call) -> None:
+        """Bring every open document up to date with the disk, but those that show other text.
+
+        Once for all files that a call is about: what has changed later is none of its business.
+        """
+        if server in call.done:
+            return
+        call.done.add(server)
         with server.lock:
             opened = [one for one in server.documents if one.stamp is not None]
         for document in opened:
+            if was_read_since(document.stamp, call.began):
+                continue
             uri = document.key.uri
-            file = self.files.again(uri)
+            file = self.files.again(uri, since=call.began)
             if file is not None and file.stamp is None:
                 server.forget(uri)
             elif file is not None and document.stamp != file.stamp:

@@ -32,7 +32,7 @@ log = logging.getLogger("lspkit.runtime")
 QUEUE_LIMIT = 8 * 1024 * 1024
 #: Of standard error, so many last bytes are kept.
 STDERR_KEPT = 64 * 1024
-#: One read.
+#: One read, and about the most that is written at once.
 CHUNK = 256 * 1024
 #: When a server ends: how long its exit status and last words may take.
 LAST_WORDS = 0.02
@@ -271,12 +271,24 @@ class Connection:
         while True:
             self._something.acquire()
             while self._queue:
-                data = self._queue.popleft()
+                data = self._next()
                 if data is None or not self._write_all(data, poll):
                     return
                 self._written += len(data)
                 while self._want_room and self.has_room():
                     self._want_room.popleft().complete()
+
+    def _next(self) -> bytes | None:
+        """What is to be written next: small frames together, None at the end."""
+        data = self._queue.popleft()
+        if data is None or not self._queue or len(data) > CHUNK:
+            return data
+        frames, size = [data], len(data)
+        while self._queue and (frame := self._queue[0]) is not None and size < CHUNK:
+            frames.append(frame)
+            size += len(frame)
+            self._queue.popleft()
+        return b"".join(frames)
 
     def _write_all(self, data: bytes, poll: select.poll) -> bool:
         rest = memoryview(data)

@@ -25,7 +25,7 @@ from lspkit.protocol.documents import Documents, View
 from lspkit.protocol.session import Session, State
 from lspkit.protocol.text import Encoding, Text
 from lspkit.runtime.connection import Connection
-from lspkit.runtime.files import Content, File, Files
+from lspkit.runtime.files import Content, File, Files, is_current
 from lspkit.runtime.turns import Turns
 from lspkit.runtime.waiting import Waiter
 
@@ -124,7 +124,7 @@ class Conversation:
             given is None
             and document is not None
             and not document.unsure
-            and document.stamp == file.stamp
+            and is_current(document.stamp, file)
         ):
             params = build(key.uri, document.text, encoding)
         else:
@@ -212,7 +212,8 @@ class Conversation:
 
     def _post(self, notes: list[Any]) -> None:
         connection = self._connected()
-        connection.post(*[self.session.notify(method, params) for method, params in notes])
+        if notes:
+            connection.post(*[self.session.notify(method, params) for method, params in notes])
 
     def _queue(self, ticket: Ticket, notes: list[Any], params: Any) -> None:
         connection = self._connected()

@@ -65,6 +65,9 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+#: What changes files, or what is shown in their place.
+Change = Apply | Undo | Overlay | EndOverlay | ChangeDisk
+
 
 class LocalEngine:
     """Servers in this process. Construction starts nothing."""
@@ -191,14 +194,22 @@ class LocalEngine:
                 return (yield from self._await_change(effect.after, call))
             case TakeConfig():
                 return self.loaded.config
+            case Remember():
+                return self._baselines.remember(str(effect.path), effect.before)
+            case _:
+                try:
+                    return self._change(effect)
+                finally:
+                    call.renew()
+
+    def _change(self, effect: Change) -> Any:
+        match effect:
             case Apply():
                 return self._changing.apply(effect.edit)
             case RunCommand():
                 return (yield from self._commanding.run(effect, call))
             case Undo():
                 return self._changing.undo(effect.applied)
-            case Remember():
-                return self._baselines.remember(str(effect.path), effect.before)
             case Overlay():
                 return self._changing.show(effect.texts)
             case EndOverlay():

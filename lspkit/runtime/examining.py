@@ -40,8 +40,8 @@ class Examining:
     def examine(self, effect: Examine, call: Call) -> Steps[Examination]:
         """Perform `Examine`. A caller's time limit or cancel ends it early, with what is known."""
         began = time.monotonic()
-        files, config = self._asking.files, self._asking.pool.config
-        file = files.locate(effect.path, may_be_missing=effect.text is not None)
+        config = self._asking.pool.config
+        file = self._asking.locate(effect.path, effect.text, call)
         servers, failures = self._asking.pool.servers_for(file.path)
         yield from self._asking.catch_up(call)
         whole = _Found(examined=[_failed(problem, began) for problem in failures])
@@ -90,7 +90,7 @@ class Examining:
             if in_turn:
                 yield from self._asking.in_turn(server, file.uri, turn, call, PULL)
             yield from self._asking.room(server, PULL, call.deadline)
-            self._asking.refresh(server)
+            self._asking.refresh(server, call)
             subject = Subject(server, file, effect.text, call, began)
             for rule in server.choice.definition.proofs:
                 if rule.sees == "disk" and not _is_on_disk(file, effect):
@@ -143,7 +143,7 @@ class Examining:
                     found.others.setdefault(uri, []).append(examined)
 
     def _one_elsewhere(self, server: Server, uri: str, call: Call) -> Steps[dict[str, Examined]]:
-        file = self._asking.files.again(uri)
+        file = self._asking.files.again(uri, since=call.began)
         if file is None or file.stamp is None:
             return {}
         try:

@@ -3,7 +3,8 @@
 A file is known by its *stamp* (size, times, inode). While the stamp is the same, so is the text,
 with one exception: a file that was written in the very moment when it was read may be written again
 within the same tick of the file system's clock. What was read then carries a stamp that no file
-has, so that it is read anew until it has aged.
+has, so that it is read anew until it has aged; only for a call that began before it was read it is
+new enough.
 
 A path may lead elsewhere at any time: a folder is replaced by a link, a file by a pipe. So where a
 path leads is looked up for every question, and again when the file is opened; only regular files
@@ -18,6 +19,7 @@ import stat
 import threading
 import time
 from pathlib import Path
+from typing import TypeGuard
 
 import msgspec
 
@@ -28,11 +30,14 @@ from lspkit.protocol.documents import Unsaved
 from lspkit.protocol.text import Text
 from lspkit.protocol.uris import path_to_uri, uri_to_path
 
-#: What a file looked like: size, mtime, ctime, inode, device. One more number: it is too young.
-Stamp = tuple[int, ...]
+#: What a file looked like: size, mtime, ctime, inode, device. One more number: it was too young
+#: when it was read, and that was then by the monotonic clock (0 if it was written meanwhile).
+Stamp = tuple[int | float, ...]
 
 #: Two writes closer than this may carry the same time stamp.
 TICK_NS = 20_000_000
+#: The numbers of a stamp that can be trusted.
+_SIZE = 5
 #: Texts of files are kept up to this many characters altogether.
 KEEP_CHARACTERS = 32_000_000
 
@@ -44,6 +49,9 @@ class File(msgspec.Struct, frozen=True):
     uri: str
     #: None if it is not there; `Unsaved` where another text is shown in its place.
     stamp: Stamp | Unsaved | None
+    #: What was read after this moment, by the monotonic clock, is new enough for who asked, also if
+    #: the file is so young that it may be written again unnoticed.
+    since: float = float("inf")
 
 
 class Content(msgspec.Struct, frozen=True):
@@ -113,22 +121,24 @@ class Files:
         #: URI of a server: path, and whether its text may be read.
         self._places: dict[str, tuple[Path | None, str | None]] = {}
 
-    def locate(self, given: str, *, may_be_missing: bool = False) -> File:
+    def locate(
+        self, given: str, *, may_be_missing: bool = False, since: float = float("inf")
+    ) -> File:
         """The file that a caller means, or a `PathError`."""
         if self.overlays:
-            file = self._locate(given, may_be_missing=True)
+            file = self._locate(given, may_be_missing=True, since=since)
             shown = self.overlays.get(file.path)
             if shown is not None:
                 return File(file.path, file.uri, shown.stamp)
-        return self._locate(given, may_be_missing=may_be_missing)
+        return self._locate(given, may_be_missing=may_be_missing, since=since)
 
-    def _locate(self, given: str, *, may_be_missing: bool) -> File:
+    def _locate(self, given: str, *, may_be_missing: bool, since: float) -> File:
         known = self._located.get(given)
         if known is not None:
             real, uri = known
             found = _leads_to(written(given, self.boundary.root))
             if found is not None and found[0] == real and stat.S_ISREG(found[1].st_mode):
-                return File(real, uri, stamp_of(found[1]))
+                return File(real, uri, stamp_of(found[1]), since)
         located = locate(given, self.boundary, may_be_missing=may_be_missing)
         uri = path_to_uri(located.path)
         if located.stat is None:
@@ -137,9 +147,9 @@ class Files:
             if len(self._located) > 10_000:
                 self._located.clear()
             self._located[given] = (located.path, uri)
-        return File(located.path, uri, stamp_of(located.stat))
+        return File(located.path, uri, stamp_of(located.stat), since)
 
-    def again(self, uri: str) -> File | None:
+    def again(self, uri: str, *, since: float = float("inf")) -> File | None:
         """A file that was located before, as it is now; None if the URI names no file."""
         path = uri_to_path(uri)
         if path is None:
@@ -148,7 +158,7 @@ class Files:
         if shown is not None:
             return File(path, uri, shown.stamp)
         found = _stat(path)
-        return File(path, uri, None if found is None else stamp_of(found))
+        return File(path, uri, None if found is None else stamp_of(found), since)
 
     def read(self, file: File) -> Content:
         """The text of a file, from memory if it is still the same."""
@@ -157,11 +167,14 @@ class Files:
             if shown is not None:
                 return shown
         known = self._contents.get(file.path)
-        if known is not None and known.stamp == file.stamp:
+        if known is not None and is_current(known.stamp, file):
             return known
         content = _read(file.path)
         with self._lock:
             old = self._contents.pop(file.path, None)
+            if old is not None and old.text.value == content.text.value:
+                # The text that knows its lines already.
+                content = msgspec.structs.replace(content, text=old.text)
             self._kept += len(content.text.value) - (len(old.text.value) if old else 0)
             self._contents[file.path] = content
             while self._kept > KEEP_CHARACTERS and len(self._contents) > 1:
@@ -214,6 +227,18 @@ class Files:
             return None
 
 
+def is_current(stamp: object, file: File) -> bool:
+    """Whether what was read with this stamp is the text of the file as it is now."""
+    if stamp == file.stamp:
+        return True
+    return was_read_since(stamp, file.since) and stamp[:_SIZE] == file.stamp
+
+
+def was_read_since(stamp: object, since: float) -> TypeGuard[Stamp]:
+    """Whether a stamp is that of a young file, which was read after this moment."""
+    return isinstance(stamp, tuple) and len(stamp) > _SIZE and stamp[_SIZE] > since
+
+
 def stamp_of(found: os.stat_result) -> Stamp:
     """The stamp of a file by what `stat` says."""
     return (found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino, found.st_dev)
@@ -246,18 +271,34 @@ def _leads_to(path: str) -> tuple[str, os.stat_result] | None:
 _O_PATH: int = getattr(os, "O_PATH", 0) if os.path.isdir("/proc/self/fd") else 0
 
 
+def _is_at(descriptor: int, path: str) -> bool:
+    """Whether an open file is the one at this path, and no link leads there."""
+    if _O_PATH and os.readlink(f"/proc/self/fd/{descriptor}") == path:
+        return True
+    # Another may have taken its place since it was opened.
+    there = _leads_to(path)
+    return there is not None and there[0] == path
+
+
+def _all_of(descriptor: int, size: int) -> bytes:
+    """What an open file holds: with one read more than it takes, since it may have grown."""
+    parts = []
+    while part := os.read(descriptor, max(size, 4096) + 1):
+        parts.append(part)
+    return b"".join(parts)
+
+
 def _read(path: str) -> Content:
     """The text of the file that is at this real path, and is no link by now."""
+    read_at = time.monotonic()
     try:
         # Without waiting: it may have become a pipe since it was looked at.
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOFOLLOW)
         try:
             before = os.fstat(descriptor)
-            there = _leads_to(path)
-            if not stat.S_ISREG(before.st_mode) or there is None or there[0] != path:
+            if not stat.S_ISREG(before.st_mode) or not _is_at(descriptor, path):
                 raise PathError(f"{path} is no longer a file of its own", code="ENOENT", path=path)
-            with open(descriptor, "rb", closefd=False) as stream:
-                data = stream.read()
+            data = _all_of(descriptor, before.st_size)
             after = os.fstat(descriptor)
         finally:
             os.close(descriptor)
@@ -267,6 +308,8 @@ def _read(path: str) -> Content:
     mark, text = decode(data, path)
     stamp = stamp_of(after)
     newest = max(after.st_mtime_ns, after.st_ctime_ns)
-    if stamp_of(before) != stamp or time.time_ns() - newest <= TICK_NS:
+    if stamp_of(before) != stamp:
         stamp = (*stamp, 0)
+    elif time.time_ns() - newest <= TICK_NS:
+        stamp = (*stamp, read_at)
     return Content(Text(text), stamp, bool(mark))

@@ -12,11 +12,12 @@ the same ones without a thread per call.
 from __future__ import annotations
 
 import _thread
+import collections
 import enum
 import threading
 import time
 from collections.abc import Callable, Generator, Iterable, Sequence
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 T = TypeVar("T")
 
@@ -132,7 +133,7 @@ class Witness:
 class Call:
     """What one caller allows."""
 
-    __slots__ = ("cancel", "deadline", "witness")
+    __slots__ = ("began", "cancel", "deadline", "done", "witness")
 
     def __init__(
         self,
@@ -140,10 +141,19 @@ class Call:
         cancel: Cancel | threading.Event | None = None,
         witness: Witness | None = None,
     ) -> None:
-        #: By the monotonic clock.
-        self.deadline = float("inf") if timeout is None else time.monotonic() + timeout
+        #: By the monotonic clock, like the deadline. What has changed before is to be known; of
+        #: what changes later, nobody can say that the caller meant it.
+        self.began = time.monotonic()
+        self.deadline = float("inf") if timeout is None else self.began + timeout
         self.cancel = cancel
         self.witness = witness
+        #: What one part of the call has done for all of them. One thread at a time is in a call.
+        self.done: set[object] = set()
+
+    def renew(self) -> None:
+        """The call itself has changed files: its next part has to know that as well."""
+        self.began = time.monotonic()
+        self.done.clear()
 
     def heard(self, servers: Iterable[str], failed: Iterable[Exception] = ()) -> None:
         """These have answered, and those have failed."""
@@ -204,43 +214,84 @@ def together(jobs: Sequence[Steps[T]], call: Call) -> Steps[list[T | Exception]]
 
     Each goes on as soon as what it waits for is there, so the whole takes as long as the slowest.
     """
-    results: list[T | Exception | None] = [None] * len(jobs)
-    waits: dict[int, Step] = {}
-
-    def go_on(number: int, outcome: Outcome | None) -> None:
-        job = jobs[number]
+    if len(jobs) == 1:
         try:
-            waits[number] = next(job) if outcome is None else job.send(outcome)
-        except StopIteration as end:
-            waits.pop(number, None)
-            results[number] = end.value
+            return [(yield from jobs[0])]
         except Exception as problem:  # noqa: BLE001 (it is that job's result)
-            waits.pop(number, None)
-            results[number] = problem
-
+            return [problem]
+    round = _Round(jobs)
     try:
         for number in range(len(jobs)):
-            go_on(number, None)
-        while waits:
-            outcome = yield _any_of(list(waits.values()))
-            now = time.monotonic()
-            for number, (waiter, until) in list(waits.items()):
-                if waiter.done:
-                    go_on(number, Outcome.DONE)
-                elif outcome is Outcome.CANCELLED or now >= min(until, call.deadline):
-                    late = outcome is not Outcome.CANCELLED
-                    go_on(number, Outcome.TIMED_OUT if late else Outcome.CANCELLED)
+            round.go_on(number, None)
+        while round.waits:
+            outcome = yield round.step()
+            round.look(outcome, call)
     finally:
-        for number in waits:
+        for number in round.waits:
             jobs[number].close()
-    return results  # type: ignore[return-value]
+    return round.results
 
 
-def _any_of(steps: list[Step]) -> Step:
-    """A wait that is over with the first of these."""
-    bell = Waiter()
-    for waiter, _ in steps:
-        waiter.on_done = bell.complete
-        if waiter.done:
-            bell.complete()
-    return bell, min(until for _, until in steps)
+class _Round(Generic[T]):
+    """The jobs of one `together`. Only the bell is rung by other threads."""
+
+    def __init__(self, jobs: Sequence[Steps[T]]) -> None:
+        self._jobs = jobs
+        self.results: list[T | Exception] = [_NOTHING] * len(jobs)
+        #: What each job that is not over waits for, and until when.
+        self.waits: dict[int, Step] = {}
+        #: Jobs whose wait may be over. Adding and taking are single steps.
+        self._rung: collections.deque[int] = collections.deque()
+        self._bell = Waiter()
+        #: When the first of them has waited long enough.
+        self._until = 0.0
+
+    def go_on(self, number: int, outcome: Outcome | None) -> None:
+        """Let a job do its next step."""
+        job = self._jobs[number]
+        try:
+            step = next(job) if outcome is None else job.send(outcome)
+        except StopIteration as end:
+            self.waits.pop(number, None)
+            self.results[number] = end.value
+        except Exception as problem:  # noqa: BLE001 (it is that job's result)
+            self.waits.pop(number, None)
+            self.results[number] = problem
+        else:
+            self.waits[number] = step
+            step[0].on_done = lambda: self._ring(number)
+            if step[0].done:
+                self._ring(number)
+
+    def _ring(self, number: int) -> None:
+        self._rung.append(number)
+        self._bell.complete()
+
+    def step(self) -> Step:
+        """A wait that is over with the first of theirs."""
+        self._bell = Waiter()
+        if self._rung:  # before there was this bell
+            self._bell.complete()
+        self._until = min(until for _, until in self.waits.values())
+        return self._bell, self._until
+
+    def look(self, outcome: Outcome, call: Call) -> None:
+        """Let those go on whose wait is over."""
+        if outcome is Outcome.CANCELLED or time.monotonic() >= min(self._until, call.deadline):
+            self._end_waits(outcome, call)
+        for _ in range(len(self._rung)):
+            number = self._rung.popleft()
+            step = self.waits.get(number)
+            if step is not None and step[0].done:
+                self.go_on(number, Outcome.DONE)
+
+    def _end_waits(self, outcome: Outcome, call: Call) -> None:
+        """The time of some is up, or the caller has given up."""
+        now, cancelled = time.monotonic(), outcome is Outcome.CANCELLED
+        for number, (waiter, until) in list(self.waits.items()):
+            if not waiter.done and (cancelled or now >= min(until, call.deadline)):
+                self.go_on(number, Outcome.CANCELLED if cancelled else Outcome.TIMED_OUT)
+
+
+#: Stands for a result that is not there yet; nobody gets to see it.
+_NOTHING: Any = None

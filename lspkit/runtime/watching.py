@@ -111,22 +111,25 @@ class Watching:
         self._changelog.add(
             one.path for one in events if any(_speaks(server, one.path) for server in servers)
         )
+        named = [(path_to_uri(event.path), event) for event in events]
         for server in servers:
-            self._tell(server, events)
+            self._tell(server, named)
 
-    def _tell(self, server: Server, events: list[FileEvent]) -> None:
-        wanted = [one for one in events if server.watched.wanted(one.path, one.kind)]
-        changes = [{"uri": path_to_uri(one.path), "type": one.kind} for one in wanted]
+    def _tell(self, server: Server, events: list[tuple[str, FileEvent]]) -> None:
+        changes = [
+            {"uri": uri, "type": one.kind}
+            for uri, one in events
+            if server.watched.wanted(one.path, one.kind)
+        ]
         try:
-            if changes or any(_concerns(server, one.path) for one in events):
-                server.notes_of_files([path_to_uri(one.path) for one in events], changes)
-            for event in events:
-                self._bring_up_to_date(server, event)
+            if changes or any(_concerns(server, one.path) for _, one in events):
+                server.notes_of_files([uri for uri, _ in events], changes)
+            for uri, event in events:
+                self._bring_up_to_date(server, uri, event)
         except LspkitError:
             return  # it has just ended; the next one reads the disk itself
 
-    def _bring_up_to_date(self, server: Server, event: FileEvent) -> None:
-        uri = path_to_uri(event.path)
+    def _bring_up_to_date(self, server: Server, uri: str, event: FileEvent) -> None:
         if event.kind == DELETED:
             server.gone(uri)
         with server.lock:

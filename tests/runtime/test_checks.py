@@ -14,6 +14,7 @@ from tests.scripted import config_for, workspace
 
 PUBLISH = "textDocument/publishDiagnostics"
 PULL = "textDocument/diagnostic"
+CHANGE = "textDocument/didChange"
 NONE = Diagnostics(how="none")
 
 
@@ -241,3 +242,56 @@ def test_many_files_are_checked_together_and_those_without_a_server_are_unknown(
     unknown = {path.name: report.why for path, report in reports.items() if report.verdict.unknown}
     assert set(unknown) == {"notes.unheard", "missing.scr"}
     assert ".unheard" in unknown["notes.unheard"]
+
+
+def scripts(folder: Path, count: int, text: str) -> list[str]:
+    """So many files with this text, each in one step: nobody sees one that is half written."""
+    names = [f"f{number}.scr" for number in range(count)]
+    for name in names:
+        (folder / "draft").write_text(text, encoding="utf-8")
+        (folder / "draft").replace(folder / name)
+    return names
+
+
+@pytest.mark.parametrize(
+    ("diagnostics", "method"),
+    [(Diagnostics(how="pull"), PULL), (Diagnostics(), PUBLISH)],
+    ids=["asked for", "pushed"],
+)
+def test_many_files_are_under_way_at_the_same_time(tmp_path, scripted, diagnostics, method):
+    # The server says nothing about any of them before it has something to say about all.
+    together = Fault(method, "reverse", count=20)
+    argv = scripted(Script(diagnostics=diagnostics, faults=[together]))
+    names = scripts(tmp_path, 20, "fine\n")
+    with lspkit.Workspace(tmp_path, config=config_for(argv)) as ws:
+        opened = ws.check_all(names, timeout=60)
+        scripts(tmp_path, 20, "ERROR\n")
+        edited = ws.check_all(names, timeout=60)
+    assert {report.verdict.value for report in opened.values()} == {"clean"}
+    assert {report.verdict.value for report in edited.values()} == {"dirty"}
+
+
+def test_all_edits_are_told_before_the_first_question(tmp_path, scripted):
+    argv = scripted(Script(diagnostics=Diagnostics(how="pull")))
+    names = scripts(tmp_path, 20, "fine\n")
+    with lspkit.Workspace(tmp_path, config=config_for(argv)) as ws:
+        ws.check_all(names)
+        before = len(Log.of(argv).messages())
+        scripts(tmp_path, 20, "ERROR\n")
+        ws.check_all(names)
+        told = [one["method"] for one in Log.of(argv).messages()[before:]]
+    said = [method for method in told if method in (CHANGE, PULL)]
+    assert said == [CHANGE] * 20 + [PULL] * 20
+
+
+def test_every_check_of_many_files_is_about_the_last_edit(tmp_path, scripted):
+    argv = scripted(Script(diagnostics=Diagnostics(how="pull")))
+    names = scripts(tmp_path, 5, "fine.\n")
+    with lspkit.Workspace(tmp_path, config=config_for(argv)) as ws:
+        ws.check_all(names)
+        # As quick as it goes, and all texts of one size: no time stamp tells them apart.
+        for number in range(30):
+            text, verdict = ("ERROR\n", "dirty") if number % 2 == 0 else ("fine.\n", "clean")
+            scripts(tmp_path, 5, text)
+            reports = ws.check_all(names)
+            assert {one.verdict.value for one in reports.values()} == {verdict}, number

@@ -51,6 +51,13 @@ def write_aged(path, content: str) -> None:
         threading.Event().wait(0.005)
 
 
+def young(path, content: str) -> None:
+    """A file whose stamp cannot be trusted: one of the future is like one of this moment."""
+    path.write_text(content, encoding="utf-8")
+    ahead = time.time_ns() + 3600 * 10**9
+    os.utime(path, ns=(ahead, ahead))
+
+
 # Reading
 
 
@@ -98,13 +105,37 @@ def test_a_second_write_in_the_same_moment_is_seen(work, files):
 
 
 def test_the_stamp_of_a_file_that_was_just_written_is_not_trusted(work, files):
-    (work / "a.py").write_text("one", encoding="utf-8")
-    # A time stamp from the future cannot be told from one of this moment.
-    ahead = time.time_ns() + 3600 * 10**9
-    os.utime(work / "a.py", ns=(ahead, ahead))
+    young(work / "a.py", "one")
     content = read(files)
     assert content.stamp != files.locate("a.py").stamp
     assert read(files) is not content
+
+
+def test_a_young_file_is_read_once_for_a_call(work, files):
+    young(work / "a.py", "one")
+    since = time.monotonic()
+    content = files.read(files.locate("a.py", since=since))
+    assert files.read(files.locate("a.py", since=since)) is content
+
+
+def test_a_young_file_that_was_read_before_the_call_is_read_again(work, files):
+    young(work / "a.py", "one")
+    content = read(files)
+    again = files.read(files.locate("a.py", since=time.monotonic()))
+    assert again is not content
+
+
+def test_a_young_file_that_has_changed_during_the_call_is_read_again(work, files):
+    young(work / "a.py", "one")
+    since = time.monotonic()
+    files.read(files.locate("a.py", since=since))
+    young(work / "a.py", "three")
+    assert files.read(files.locate("a.py", since=since)).text.value == "three"
+
+
+def test_a_file_that_is_read_again_with_the_same_text_keeps_what_is_known_of_it(work, files):
+    young(work / "a.py", "one")
+    assert read(files).text is read(files).text
 
 
 def test_an_aged_stamp_is_trusted_until_the_file_changes(work, files):
@@ -117,13 +148,11 @@ def test_an_aged_stamp_is_trusted_until_the_file_changes(work, files):
 
 def test_a_young_stamp_is_not_trusted_after_its_text_was_dropped(work, files, monkeypatch):
     monkeypatch.setattr(files_module, "KEEP_CHARACTERS", 1)
-    (work / "a.py").write_text("one", encoding="utf-8")
-    ahead = time.time_ns() + 3600 * 10**9
-    os.utime(work / "a.py", ns=(ahead, ahead))
-    young = read(files)
+    young(work / "a.py", "one")
+    content = read(files)
     (work / "b.py").write_text("two", encoding="utf-8")
     read(files, "b.py")
-    assert young.stamp != files.locate("a.py").stamp
+    assert content.stamp != files.locate("a.py").stamp
 
 
 def test_texts_are_dropped_when_there_are_too_many(work, files, monkeypatch):

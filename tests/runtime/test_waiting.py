@@ -10,7 +10,7 @@ import pytest
 
 import lspkit
 from lspkit.runtime.turns import News, Turn, Turns
-from lspkit.runtime.waiting import Call, Cancel, Outcome, Waiter, block
+from lspkit.runtime.waiting import Call, Cancel, Outcome, Waiter, block, together
 
 FOREVER = float("inf")
 PATIENCE = 20.0
@@ -237,6 +237,116 @@ def test_a_generator_may_end_with_a_value_at_an_interrupt():
             return "what is known"
 
     assert block(steps(), Call()) == "what is known"
+
+
+# Several generators at the same time
+
+
+def waits(waiter: Waiter, until: float = FOREVER):
+    """One wait, and how it ended."""
+    return (yield (waiter, until))
+
+
+def complete() -> Waiter:
+    waiter = Waiter()
+    waiter.complete()
+    return waiter
+
+
+@pytest.mark.parametrize("count", [1, 2, 5])
+def test_generators_that_run_together_all_end(count):
+    jobs = [waits(complete()) for _ in range(count)]
+    assert block(together(jobs, Call()), Call()) == [Outcome.DONE] * count
+
+
+def test_no_generators_have_no_results():
+    assert block(together([], Call()), Call()) == []
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_what_one_generator_raises_is_its_result(count):
+    def fails():
+        yield (complete(), FOREVER)
+        raise lspkit.NoServer("none")
+
+    results = block(together([fails() for _ in range(count)], Call()), Call())
+    assert [type(one) for one in results] == [lspkit.NoServer] * count
+
+
+def test_each_generator_goes_on_as_soon_as_it_can():
+    first, second = Waiter(), Waiter()
+
+    def follows():
+        yield (first, FOREVER)
+        second.complete()
+        return "first"
+
+    def leads():
+        first.complete()
+        yield (second, FOREVER)
+        return "second"
+
+    assert block(together([follows(), leads()], Call()), Call(PATIENCE)) == ["first", "second"]
+
+
+def test_another_thread_lets_generators_go_on():
+    waiters = [Waiter() for _ in range(50)]
+
+    def complete_all():
+        for waiter in reversed(waiters):
+            waiter.complete()
+
+    thread = in_thread(complete_all)
+    call = Call(PATIENCE)
+    assert block(together([waits(one) for one in waiters], call), call) == [Outcome.DONE] * 50
+    thread.join()
+
+
+def test_the_time_of_one_generator_is_not_that_of_the_others():
+    jobs = [waits(Waiter(), 0.0), waits(complete())]
+    assert block(together(jobs, Call()), Call()) == [Outcome.TIMED_OUT, Outcome.DONE]
+
+
+def test_the_time_of_a_generator_is_up_also_while_others_are_busy():
+    busy = True
+
+    def keeps_going():
+        while busy:
+            yield (complete(), FOREVER)
+
+    def ends_it():
+        nonlocal busy
+        outcome = yield (Waiter(), 0.0)
+        busy = False
+        return outcome
+
+    call = Call(PATIENCE)
+    assert block(together([keeps_going(), ends_it()], call), call) == [None, Outcome.TIMED_OUT]
+
+
+@pytest.mark.parametrize("count", [1, 3])
+def test_a_cancel_ends_all_generators(count):
+    cancel = Cancel()
+    cancel.set()
+    call = Call(cancel=cancel)
+    jobs = [waits(Waiter()) for _ in range(count)]
+    assert block(together(jobs, call), call) == [Outcome.CANCELLED] * count
+
+
+@pytest.mark.parametrize("count", [1, 3])
+def test_generators_that_nobody_drives_any_more_are_closed(count):
+    closed = []
+
+    def job():
+        try:
+            yield (Waiter(), FOREVER)
+        finally:
+            closed.append(1)
+
+    whole = together([job() for _ in range(count)], Call())
+    next(whole)
+    whole.close()
+    assert len(closed) == count
 
 
 # Turns and news
