@@ -57,6 +57,8 @@ class Document(msgspec.Struct):
     unsure: bool = True
     #: The version that it was opened with.
     opened: int = 0
+    #: The version with which its text came. A later one says the same text again.
+    since: int = 0
 
     @property
     def is_on_disk(self) -> bool:
@@ -126,7 +128,7 @@ class Documents:
         if document is None or document.key != key:
             notes = self._close(key.uri) if document is not None else []
             version = self._last_version.get(key.uri, 0) + 1
-            document = Document(key, version, text, stamp)
+            document = Document(key, version, text, stamp, since=version)
             if key.uri in self._maybe_open and not notes:
                 notes += self._closing(document, options)
                 self._closed_now.add(key.uri)
@@ -134,7 +136,7 @@ class Documents:
             notes += self._opening(document, options)
         elif document.unsure:
             document.version += 1
-            document.text, document.stamp = text, stamp
+            document.text, document.stamp, document.since = text, stamp, document.version
             notes = [*self._closing(document, options), *self._opening(document, options)]
             notes += self._saving(document, options)  # the one that went with a lost change
         elif document.text.value == text.value:
@@ -211,6 +213,7 @@ class Documents:
     def _changing(self, document: Document, text: Text, options: SyncOptions) -> list[Note]:
         old, document.text = document.text, text
         document.version += 1
+        document.since = document.version
         if not options.change:
             return []
         change: dict[str, Any] = {"text": text.value}

@@ -295,7 +295,7 @@ class Asking:
                 server.forget(uri)
             elif file is not None and document.stamp != file.stamp:
                 try:
-                    server.sync(file, None)
+                    server.follow_disk(file)
                 except LspkitError:
                     continue  # no text any more; whoever asks about it is told
 

@@ -10,7 +10,9 @@ import collections
 from typing import Any
 
 from lspkit.diagnostics import settle
+from lspkit.diagnostics.proof import ProofRule
 from lspkit.diagnostics.store import Store
+from lspkit.diagnostics.working import may_start
 from lspkit.servers.definition import Definition
 
 #: So many beginnings and ends of work are remembered.
@@ -36,13 +38,25 @@ class Heard:
         if self.ready is None:
             self.ready = settle.Ready(at=now)
 
+    def disbelieve(self) -> None:
+        """They count no longer: it is loading its project anew."""
+        self.ready = None
+
     def began(self, token: str | int, title: str, now: float) -> None:
         """A piece of work began; its name is its token, or what people read."""
-        self._work.append(settle.Began(token=_name(token, title), at=now))
+        self._work.append(settle.Began(token=_name(token, title), title=title, at=now))
 
     def ended(self, token: str | int, title: str, now: float) -> None:
         """It ended."""
         self._work.append(settle.Ended(token=_name(token, title), at=now))
+
+    def started(self, rule: ProofRule, now: float) -> bool:
+        """A piece of work is to begin; False if it may still be at it."""
+        ready = [] if self.ready is None else [self.ready]
+        if not may_start(rule, [*ready, *self._work], now):
+            return False
+        self._work.append(settle.Started(token=rule.token, at=now))
+        return True
 
     def about(self, uri: str) -> list[settle.Event]:
         """What the decision about one file goes by."""

@@ -284,6 +284,7 @@ class Server(Findings):
                 self.loading.notified(event.method, params)
                 with self.lock:
                     self.heard.noticed(event.method, params)
+                    self._believe_by_its_word()
                 self.news.tell()
             case events.RefreshAsked(method="workspace/diagnostic/refresh"):
                 self._on_refresh(self)
@@ -303,6 +304,15 @@ class Server(Findings):
                 log.debug("%s sent something unreadable: %s", self.id, event.reason)
             case _:
                 pass
+
+    def _believe_by_its_word(self) -> None:
+        """A server that says when it is loading is believed only while it is not."""
+        if self.choice.definition.unready_by is None:
+            return
+        if self.loading.done:
+            self.heard.believe(time.monotonic())
+        else:
+            self.heard.disbelieve()
 
     def _on_lost(self, reason: str) -> None:
         """The reader's last word: the connection is over."""

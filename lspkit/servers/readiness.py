@@ -33,14 +33,14 @@ class Loading:
 
     def notified(self, method: str, params: Any) -> None:
         """It has sent a notification that the protocol does not know."""
-        sign = self._definition.ready_by
+        sign, lost = self._definition.ready_by, self._definition.unready_by
+        if lost is not None and _is_sign(lost, method, params):
+            self.done = False
         if sign is None or method != sign[0]:
             return
         # A log line that is none may be the only kind there is.
         self._gives_sign = method != "window/logMessage"
-        if isinstance(params, dict) and all(
-            _fits(params.get(key), sign[1][key]) for key in sign[1]
-        ):
+        if _is_sign(sign, method, params):
             self.done = True
 
     def look(self, *, busy: bool, late: bool) -> bool:
@@ -58,6 +58,14 @@ class Loading:
     @property
     def _waits_for_settings(self) -> bool:
         return self._definition.readiness == "configured"
+
+
+def _is_sign(sign: tuple[str, dict[str, Any]], method: str, params: Any) -> bool:
+    return (
+        method == sign[0]
+        and isinstance(params, dict)
+        and all(_fits(params.get(key), wanted) for key, wanted in sign[1].items())
+    )
 
 
 def _fits(found: Any, wanted: Any) -> bool:
