@@ -91,8 +91,12 @@ class Documents:
         limit: int = OPEN_LIMIT,
         in_use: Callable[[], Container[str]] = tuple,
         change_with: Mapping[str, Any] | None = None,
+        whole: bool = False,
+        saves: bool = True,
     ) -> None:
         self._capabilities = capabilities
+        #: Whether every change is the whole text; and whether saves are told of.
+        self._whole, self._saves = whole, saves
         #: What every `didChange` says besides, to a server that knows more than the protocol.
         self._change_with = dict(change_with or {})
         self._encoding: Encoding = encoding
@@ -191,7 +195,9 @@ class Documents:
         if (save := said.get("save")) not in (None, False):
             saves.append(save if isinstance(save, dict) else {})
         with_text = any(one.get("includeText") for one in saves)
-        return SyncOptions(opens, change, bool(saves), with_text)
+        if self._whole and change:
+            change = 1
+        return SyncOptions(opens, change, bool(saves) and self._saves, with_text)
 
     def _opening(self, document: Document, options: SyncOptions) -> list[Note]:
         document.opened = document.version

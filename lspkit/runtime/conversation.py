@@ -83,6 +83,8 @@ class Conversation:
         #: looked at as if it were new.
         self._disk: collections.deque[tuple[float, str]] = collections.deque(maxlen=DISK_CHANGES)
         self._looked: dict[str, float] = {}
+        #: Open documents whose last change it may not have taken in: URI, number of the write.
+        self._pending: dict[str, int] = {}
         #: Files on disk that it was told of and may not have read: URI, number of the note.
         self._unread: dict[str, int] = {}
         #: What it could not be told before it was up: URI, and text if that is not the disk's.
@@ -165,6 +167,7 @@ class Conversation:
             self._looked[uri] = written.at
         if matters_to_others:
             self._changed = written
+            self._pending[uri] = self.seq
         if any(note == "textDocument/didSave" for note, _ in notes):
             self._saved = settle.Saved(seq=self.seq, at=written.at)
 
@@ -316,6 +319,18 @@ class Conversation:
             for uri in list(self._unread)[:-UNREAD]:
                 del self._unread[uri]
             self._changed = settle.Written(seq=self.seq, at=now)
+
+    def pending(self, uri: str) -> list[tuple[str, int]]:
+        """The other open documents whose last change it may not have taken in."""
+        with self.lock:
+            opened = {one.key.uri for one in self.documents} - {uri}
+            return [(one, number) for one, number in self._pending.items() if one in opened]
+
+    def took_in(self, uri: str, number: int) -> None:
+        """It has, unless there was another one since."""
+        with self.lock:
+            if self._pending.get(uri) == number:
+                del self._pending[uri]
 
     def unread(self) -> list[tuple[str, int]]:
         """The files on disk that it may not have read, but those that are open."""

@@ -73,6 +73,7 @@ class Proving:
 
     def _pulled(self, one: Subject, rule: ProofRule) -> Steps[Examined]:
         yield from self._read_again(one)
+        yield from self._let_it_take_in(one)
         lists: list[bytes] = []
         ticket: Ticket | None = None
         versions: set[int] = set()
@@ -198,6 +199,15 @@ class Proving:
             return one.found(rule, view, lists, decision.how)
         changed = isinstance(decision, settle.Unknown)
         return one.failed(rule, CHANGED if changed else NOT_READY)
+
+    def _let_it_take_in(self, one: Subject) -> Steps[None]:
+        """Let the server see the changes of other open documents, if it would wait with that."""
+        server, method = one.server, one.server.choice.definition.takes_in_by
+        for uri, number in server.pending(one.uri) if method else ():
+            params = {"textDocument": {"uri": uri}}
+            until = one.until(self._asking.request_timeout(server))
+            yield from self._asking.asked_whole(server, method, params, until)
+            server.took_in(uri, number)
 
     def _read_again(self, one: Subject) -> Steps[None]:
         """Let the server look at files that changed on disk, if it does not by itself."""

@@ -207,6 +207,8 @@ class Server(Findings):
                 self.session.encoding,
                 in_use=self._in_use,
                 change_with=self.choice.definition.change_with,
+                whole=self.choice.definition.whole_texts,
+                saves=self.choice.definition.saves,
             )
             if self.loading.done:
                 self.heard.believe(time.monotonic())

@@ -138,6 +138,8 @@ SCRIPTING: tuple[Definition, ...] = (
         settings={"intelephense": {"telemetry": {"enabled": False}}},
         restricted=Restricted(),
         install={"npm": "npm install -g intelephense"},
+        # It finds nothing in what it has not indexed yet.
+        readiness="progress",
         # It looks at a text a second after the last change, and at nothing before.
         proofs=(ProofRule(how="quiet", debounce=1.3),),
         quirks=(
