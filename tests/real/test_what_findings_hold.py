@@ -1,4 +1,4 @@
-"""What a finding holds besides its place and words, from servers that send it if they are told to."""
+"""What a finding holds besides its place and words, if the server is told that it may."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests import real_servers
-from tests.real.running import workspace
+from tests.real.running import workspace_with
 
 pytestmark = pytest.mark.server
 
@@ -33,7 +33,7 @@ def test_typescript_7_says_what_is_unused_and_deprecated_and_where_it_comes_from
         ("other.ts", "export const unused = 1;\n"),
     ):
         (folder / name).write_text(text, encoding="utf-8")
-    with workspace(folder, "typescript-7") as ws:
+    with workspace_with(folder, {"typescript-7": real_servers.command("typescript-7")}) as ws:
         found = {one.range.start.line: one for one in ws.check("main.ts", timeout=60).diagnostics}
     assert found[1].tags == ("unnecessary",)
     assert found[4].tags == ("deprecated",)
