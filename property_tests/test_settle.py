@@ -16,6 +16,7 @@ from lspkit.diagnostics.settle import (
     Pushed,
     Quiet,
     Ready,
+    Rested,
     Saved,
     Started,
     Superseded,
@@ -36,6 +37,7 @@ def about(uri):
     return st.one_of(
         st.builds(Pushed, uri=st.just(uri), version=VERSIONS, at=TIMES),
         st.builds(Pulled, uri=st.just(uri), asked_seq=NUMBERS, at=TIMES),
+        st.builds(Rested, uri=st.just(uri), at=TIMES),
     )
 
 
@@ -61,6 +63,7 @@ RULES = st.builds(
     ProofRule,
     how=st.sampled_from(["pull", "version", "ordered", "progress", "quiet"]),
     single=st.booleans(),
+    rests=st.booleans(),
     trusted=st.booleans(),
     debounce=st.none() | st.sampled_from([0.0, 0.5, 2.0]),
     token=st.just("check"),

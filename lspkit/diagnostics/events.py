@@ -93,6 +93,12 @@ class Ended(Event, frozen=True):
     token: str
 
 
+class Rested(Event, frozen=True):
+    """It says that it is done with a file, and has not begun anew since."""
+
+    uri: str
+
+
 class Superseded(Event, frozen=True):
     """The document has got another text, with this version, at that time or later."""
 

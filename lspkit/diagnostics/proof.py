@@ -31,6 +31,9 @@ class ProofRule(msgspec.Struct, frozen=True, kw_only=True):
     sees: Literal["buffer", "disk"] = "buffer"
     #: Whether one push per change is all, so that none has to be waited for after it.
     single: bool = False
+    #: For `version`: whether a push counts only once the server says that it is done with the file,
+    #: since one from before something else was read may come first.
+    rests: bool = False
     #: Seconds without another push after which a burst is over; None: as configured.
     debounce: float | None = None
     #: For `quiet`: whether silence after a push has never been wrong where it was tried, so that

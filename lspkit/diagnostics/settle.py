@@ -32,6 +32,7 @@ from lspkit.diagnostics.events import (
     Pushed,
     Quiet,
     Ready,
+    Rested,
     Saved,
     Started,
     Superseded,
@@ -58,6 +59,7 @@ __all__ = [
     "Pushed",
     "Quiet",
     "Ready",
+    "Rested",
     "Saved",
     "Started",
     "Superseded",
@@ -156,6 +158,9 @@ def _by_version(
     pushes = [one for one in events if isinstance(one, Pushed) and one.uri == target.uri]
     after = [one for one in pushes if one.at > since]
     spoken = [one.at for one in after if one.version is not None and one.version >= target.version]
+    rested = [one.at for one in events if isinstance(one, Rested) and one.uri == target.uri]
+    if spoken and rule.rests and not any(at >= spoken[-1] for at in rested):
+        return Wait(target.deadline)
     if spoken:
         # Where one push is all, that is so for changes; a document that is opened may get two.
         pause = 0.0 if rule.single and not target.first else _pause(rule, debounce)

@@ -262,6 +262,13 @@ class Asking:
             if outcome is not Outcome.DONE and until == call.deadline:
                 yield from self.wait(server, Waiter(), 0.0)  # says why it was slow
 
+    def at_rest(self, server: Server, call: Call) -> Steps[None]:
+        """Wait while the server is loading its project once more."""
+        while server.loading.again and server.failure is None:
+            news = server.news.next()
+            if server.loading.again:
+                yield from self.wait(server, news, call.deadline)
+
     def room(self, server: Server, method: str, until: float) -> Steps[None]:
         """Wait until the server's queue takes more: it may have stopped reading."""
         connection = server.connection

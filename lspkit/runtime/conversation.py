@@ -327,10 +327,12 @@ class Conversation:
             return [(one, number) for one, number in self._pending.items() if one in opened]
 
     def took_in(self, uri: str, number: int) -> None:
-        """It has, unless there was another one since."""
+        """It has, unless there was another one since; what depends on it is behind from now on."""
         with self.lock:
             if self._pending.get(uri) == number:
                 del self._pending[uri]
+                self.seq += 1
+                self._changed = settle.Written(seq=self.seq, at=time.monotonic())
 
     def unread(self) -> list[tuple[str, int]]:
         """The files on disk that it may not have read, but those that are open."""

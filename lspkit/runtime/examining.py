@@ -120,6 +120,7 @@ class Examining:
         """
         while True:
             yield from self._read_back.wait(one.server, one.call)
+            yield from self._asking.at_rest(one.server, one.call)
             examined: list[Examined] = []
             for rule in one.server.choice.definition.proofs:
                 if rule.sees == "disk" and not _is_on_disk(one.file, effect):

@@ -15,6 +15,7 @@ from lspkit.runtime.conversation import Conversation
 from lspkit.runtime.files import Files
 from lspkit.runtime.heard import Heard
 from lspkit.servers import Choice
+from lspkit.servers.readiness import Loading
 
 
 class Findings(Conversation):
@@ -28,6 +29,8 @@ class Findings(Conversation):
         self._on_change = on_change
         #: What it has said so far. Guarded by the lock.
         self.heard = Heard(choice.definition)
+        #: Whether answers can be trusted: some servers answer before they know the project.
+        self.loading = Loading(choice.definition)
         #: Why it cannot be used (any more).
         self.failure: LspkitError | None = None
 
@@ -48,10 +51,11 @@ class Findings(Conversation):
         self._on_change()
 
     def believe(self) -> None:
-        """It knows its project: what it says from now on counts."""
+        """It knows its project: what it says from now on counts, unless it loads it again."""
         if self.heard.ready is None:
             with self.lock:
-                self.heard.believe(time.monotonic())
+                if not self.loading.again:
+                    self.heard.believe(time.monotonic())
 
     def start_work(self, rule: ProofRule) -> bool:
         """Let it begin with the work that this rule goes by; False if it may still be at it."""

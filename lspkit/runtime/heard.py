@@ -24,6 +24,7 @@ class Heard:
 
     def __init__(self, definition: Definition) -> None:
         self._doubts = definition.doubts
+        self._rests_by = definition.rests_by
         self.store = Store()
         #: Since when it can be believed; None if it cannot be yet.
         self.ready: settle.Ready | None = None
@@ -32,6 +33,8 @@ class Heard:
         self.versionless = False
         #: Why its findings about a file are worth nothing, by URI.
         self._doubtful: dict[str, str] = {}
+        #: The files that it is done with, and since when.
+        self._rested: dict[str, settle.Rested] = {}
 
     def believe(self, now: float) -> None:
         """Its answers count from now on."""
@@ -64,14 +67,21 @@ class Heard:
         said = self.store.last(uri)
         if said is not None:
             events.append(settle.Pushed(uri=uri, version=said.version, at=said.at))
-        return [*events, *self._work]
+        rested = self._rested.get(uri)
+        return [*events, *([] if rested is None else [rested]), *self._work]
 
-    def noticed(self, method: str, params: dict[str, Any]) -> None:
+    def noticed(self, method: str, params: dict[str, Any], now: float) -> None:
         """It has sent a note of its own: it may cast doubt on its findings, or lift it."""
+        if self._rests_by is not None and method == self._rests_by[0]:
+            uri = _uri_in(params)
+            if _holds(params, self._rests_by[1]):
+                self._rested[uri] = settle.Rested(uri=uri, at=now)
+            else:
+                self._rested.pop(uri, None)
         for doubt, holds in self._doubts:
             if method != doubt:
                 continue
-            if all(params.get(key) == value for key, value in holds.items()):
+            if _holds(params, holds):
                 self._doubtful[_uri_in(params)] = _words_of(method, params)
             else:
                 self._doubtful.pop(_uri_in(params), None)
@@ -83,6 +93,10 @@ class Heard:
 
 def _name(token: str | int, title: str) -> str:
     return token if isinstance(token, str) else title
+
+
+def _holds(params: dict[str, Any], wanted: dict[str, Any]) -> bool:
+    return all(params.get(key) == value for key, value in wanted.items())
 
 
 def _uri_in(params: dict[str, Any]) -> str:

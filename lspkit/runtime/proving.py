@@ -55,6 +55,7 @@ class Proving:
             if rule.ask == "tsserver":
                 return (yield from self._from_tsserver(one, rule))
             return (yield from self._after_barrier(one, rule))
+        yield from self._let_it_take_in(one)
         found = yield from self._awaiting.awaited(one, rule, unknown=unknown)
         if found is None:
             rule = msgspec.structs.replace(rule, how="pull")
@@ -65,11 +66,13 @@ class Proving:
 
     def _pulled_when_ready(self, one: Subject, rule: ProofRule) -> Steps[Examined]:
         """Ask again if the server was loading its project anew meanwhile."""
+        server = one.server
         while True:
             found = yield from self._pulled(one, rule)
-            if found.reason != NOT_READY or one.call.is_over:
+            may_be = server.heard.ready is not None or server.loading.again
+            if found.reason != NOT_READY or not may_be or one.call.is_over:
                 return found
-            yield from self._asking.loaded(one.server, one.file, one.text, one.call)
+            yield from self._asking.at_rest(one.server, one.call)
 
     def _pulled(self, one: Subject, rule: ProofRule) -> Steps[Examined]:
         yield from self._read_again(one)

@@ -33,7 +33,6 @@ from lspkit.runtime.turns import News, Turns
 from lspkit.runtime.waiting import Waiter
 from lspkit.servers import Choice
 from lspkit.servers.permitting import clean_path
-from lspkit.servers.readiness import Loading
 from lspkit.servers.sidecars import Commands
 
 log = logging.getLogger("lspkit.runtime")
@@ -96,8 +95,6 @@ class Server(Findings):
         self._settled = News()
         #: Told when a push or a registration comes, some work ends, or the server does.
         self.news = News()
-        #: Whether answers can be trusted: some servers answer before they know the project.
-        self.loading = Loading(choice.definition)
 
     def __repr__(self) -> str:
         return f"<Server {self.id} {self.state} root={self.root}>"
@@ -285,7 +282,7 @@ class Server(Findings):
                 params = params_of(event.params)
                 self.loading.notified(event.method, params)
                 with self.lock:
-                    self.heard.noticed(event.method, params)
+                    self.heard.noticed(event.method, params, time.monotonic())
                     self._believe_by_its_word()
                 self.news.tell()
             case events.RefreshAsked(method="workspace/diagnostic/refresh"):
@@ -309,12 +306,10 @@ class Server(Findings):
 
     def _believe_by_its_word(self) -> None:
         """A server that says when it is loading is believed only while it is not."""
-        if self.choice.definition.unready_by is None:
-            return
-        if self.loading.done:
-            self.heard.believe(time.monotonic())
-        else:
+        if self.loading.again:
             self.heard.disbelieve()
+        elif self.loading.done and self.choice.definition.unready_by is not None:
+            self.heard.believe(time.monotonic())
 
     def _on_lost(self, reason: str) -> None:
         """The reader's last word: the connection is over."""

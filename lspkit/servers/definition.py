@@ -100,6 +100,8 @@ class Definition(msgspec.Struct, frozen=True, kw_only=True):
     #: A notification or request of its own, and what its params hold, by which it says that its
     #: next findings are worth nothing.
     doubts: tuple[tuple[str, dict[str, Any]], ...] = ()
+    #: One by which it says what it does with a file, and what that holds when it is done.
+    rests_by: tuple[str, dict[str, Any]] | None = None
     #: Capabilities that only this server knows, told to it as `experimental`.
     experimental: dict[str, Any] = {}
     #: What is odd about it, in words, for the reference and for readers of this table.

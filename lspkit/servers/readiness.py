@@ -16,8 +16,10 @@ class Loading:
 
     def __init__(self, definition: Definition) -> None:
         self._definition = definition
-        #: Whether it can be believed.
+        #: Whether it knows its project.
         self.done = definition.readiness == "initialized" and definition.ready_by is None
+        #: Whether it is loading it once more: questions are answered, but findings are of before.
+        self.again = False
         #: Whether it gives the sign of its own that its definition names.
         self._gives_sign = False
         self._work_ended = False
@@ -35,13 +37,13 @@ class Loading:
         """It has sent a notification that the protocol does not know."""
         sign, lost = self._definition.ready_by, self._definition.unready_by
         if lost is not None and _is_sign(lost, method, params):
-            self.done = False
+            self.again = self.done
         if sign is None or method != sign[0]:
             return
         # A log line that is none may be the only kind there is.
         self._gives_sign = method != "window/logMessage"
         if _is_sign(sign, method, params):
-            self.done = True
+            self.done, self.again = True, False
 
     def look(self, *, busy: bool, late: bool) -> bool:
         """Whether it can be believed by now. `late`: the time to begin with anything is over.

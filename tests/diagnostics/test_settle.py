@@ -17,6 +17,7 @@ from lspkit.diagnostics.settle import (
     Pushed,
     Quiet,
     Ready,
+    Rested,
     Saved,
     Superseded,
     Target,
@@ -280,3 +281,12 @@ def test_what_carries_no_version_counts_only_if_the_text_was_there_to_the_end(ru
 
 def test_a_push_of_an_older_version_that_comes_late_is_no_reason_to_look_again():
     assert decide(VERSION, push(10.5, 2), now=11.0) == Wait(10.0 + PATIENCE)
+
+
+def test_where_a_server_says_when_it_is_done_only_the_push_before_that_counts():
+    rests = ProofRule(how="version", single=True, rests=True)
+    assert decide(rests, push(11.0, 3), now=11.0) == Wait(20.0)
+    before, after = Rested(uri=URI, at=10.9), Rested(uri=URI, at=11.2)
+    assert decide(rests, push(11.0, 3), before, now=11.1) == Wait(20.0)
+    assert decide(rests, push(11.0, 3), Rested(uri="file:///b", at=11.2), now=11.2) == Wait(20.0)
+    assert decide(rests, push(11.0, 3), after, now=11.2) == Proven("version", 11.0)

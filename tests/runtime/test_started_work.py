@@ -146,6 +146,27 @@ def test_an_answer_given_while_the_project_is_loaded_anew_counts_for_nothing(
     assert report.verdict.dirty
 
 
+def test_a_push_counts_once_the_server_says_that_it_is_done_with_the_file(
+    tmp_path, scripted, rules
+):
+    """The first one may be from before something else was read."""
+    rules(ProofRule(how="version", single=True, rests=True), rests_by=(STATUS, {"state": "idle"}))
+    uri = (tmp_path / "a.scr").as_uri()
+    second = published(tmp_path / "a.scr", finding("second"), version=1)
+    busy, idle = (
+        {"method": STATUS, "params": {"uri": uri, "state": state}} for state in ("busy", "idle")
+    )
+    say = [
+        Say("textDocument/didOpen", notification=busy),
+        Say("textDocument/didOpen", notification=second, seconds=0.5),
+        Say("textDocument/didOpen", notification=idle, seconds=0.6),
+    ]
+    argv = scripted(Script(say=say))
+    with workspace(tmp_path, argv, text="fine\n") as ws:
+        report = ws.check("a.scr")
+    assert (report.verdict.value, messages_of(report)) == ("dirty", ["second"])
+
+
 # What it has read and taken in
 
 

@@ -140,7 +140,9 @@ SCRIPTING: tuple[Definition, ...] = (
         install={"npm": "npm install -g intelephense"},
         # It finds nothing in what it has not indexed yet.
         readiness="progress",
-        # It looks at a text a second after the last change, and at nothing before.
+        # It looks at a text a second after the last change, and at nothing before; so does it
+        # know of what another document holds, unless it is asked about that one.
+        takes_in_by="textDocument/documentSymbol",
         proofs=(ProofRule(how="quiet", debounce=1.3),),
         quirks=(
             "Publishes without a version.",

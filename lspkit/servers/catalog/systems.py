@@ -139,8 +139,11 @@ SYSTEMS: tuple[Definition, ...] = (
         },
         # Asked for outright, findings are not held back until typing has stopped. And only a forced
         # rebuild looks again for a header that was missing, or at a text that is as it was.
-        # Made to look again while it builds a preamble, it publishes from the old one first.
-        proofs=(ProofRule(how="version", single=True, patient=True),),
+        # Made to look again while it builds a preamble, it publishes from the old one first. Then
+        # it is not done with the file, which it says if it is told to.
+        initialization={"clangdFileStatus": True},
+        rests_by=("textDocument/clangd.fileStatus", {"state": "idle"}),
+        proofs=(ProofRule(how="version", single=True, patient=True, rests=True),),
         change_with={"wantDiagnostics": True},
         touch_with={"wantDiagnostics": True, "forceRebuild": True},
         # It tells headers apart by size and by the second in which they were written.
