@@ -29,6 +29,29 @@ SILENCE, FIRST_SILENCE = 3.0, 10.0
 TOUCHES = 2
 
 
+class _Watch(msgspec.Struct):
+    """One wait, as far as it has come."""
+
+    rule: ProofRule
+    view: View
+    deadline: float
+    #: What has to come first. Not what changes elsewhere later: that may be in the findings, but
+    #: need not.
+    basis: list[settle.Event]
+    unknown: bool
+    answered: list[settle.Event] = msgspec.field(default_factory=list)
+    touches: int = 0
+
+    @property
+    def seq(self) -> int:
+        """The number of the write that the findings have to come after."""
+        return next(one.seq for one in self.basis if isinstance(one, settle.Written))
+
+    def target(self, *, first: bool) -> Target:
+        """What is to be proven."""
+        return Target(self.view.uri, self.view.version, self.seq, self.deadline, first)
+
+
 class Awaiting:
     """How the engine waits for what a server says unasked. Holds no state of its own."""
 
@@ -40,23 +63,17 @@ class Awaiting:
 
         `unknown`: nothing special is known about the server, not even whether it gives versions.
         """
-        server, definition = one.server, one.server.choice.definition
+        server = one.server
         ticket = server.sync(one.file, one.text)
-        view, deadline = self._looked_at_again(one, rule, view_of(ticket)), one.call.deadline
-        if rule.how == "quiet":
-            patience = FIRST_SILENCE if server.is_first(view) else SILENCE
-            deadline = min(deadline, time.monotonic() + patience + (rule.debounce or 0.0))
+        watch = self._begun(one, rule, view_of(ticket), unknown=unknown)
         debounce = self._asking.pool.config.timing.debounce_ms / 1000
-        # What changes elsewhere from now on may be in the findings, but need not.
-        basis, touches = server.basis(view.uri, rule), 0
-        answered: list[settle.Event] = []
         while True:
             news = server.news.next()
-            events, said = server.facts(view, [*basis, *answered])
-            target = Target(view.uri, view.version, _seq(basis), deadline, server.is_first(view))
-            decision = settle.settle(target, rule, events, time.monotonic(), debounce)
+            events, said = server.facts(watch.view, [*watch.basis, *watch.answered])
+            target = watch.target(first=server.is_first(watch.view))
+            decision = settle.settle(target, watch.rule, events, time.monotonic(), debounce)
             if isinstance(decision, Proven | Quiet):
-                return self._spoken(one, rule, view, decision, said)
+                return self._spoken(one, watch, decision, said)
             if server.failure is not None:
                 raise server.failure.renewed()
             if rule.source == "" and server.session.supports(PULL, key_of(server, one.file)):
@@ -65,28 +82,44 @@ class Awaiting:
             if isinstance(decision, Unknown):
                 server.give_up_if_stuck(ticket, one.began, self._asking.request_timeout(server))
                 return one.failed(rule, decision.reason, late=decision.reason != settle.CHANGED)
-            if decision.ask == "touch" and unknown and said is not None and said.version is None:
-                # Nothing special is known about it, and it gives no versions.
-                server.gives_no_versions()
-                rule = msgspec.structs.replace(rule, how="quiet")
-                deadline = min(deadline, time.monotonic() + SILENCE)
-                continue
-            if decision.ask == "ordered":
-                answered.append((yield from self._barrier(one, rule, _seq(basis))))
-                continue
-            if decision.ask == "start" and server.start_work(rule):
-                continue
-            if decision.ask in ("touch", "save") and touches < TOUCHES:
-                touches += 1
-                if decision.ask == "save":
-                    server.nudge(one.uri)
-                else:
-                    view = server.touch(one.uri, definition.touch_with) or view
-                basis = server.basis(view.uri, rule)
+            if (yield from self._done(one, watch, decision.ask, said)):
                 continue
             outcome = yield (news, decision.until)
             if outcome is Outcome.CANCELLED:
                 raise Cancelled("the call was cancelled")
+
+    def _begun(self, one: Subject, rule: ProofRule, view: View, *, unknown: bool) -> _Watch:
+        server, deadline = one.server, one.call.deadline
+        view = self._looked_at_again(one, rule, view)
+        if rule.how == "quiet":
+            patience = FIRST_SILENCE if server.is_first(view) else SILENCE
+            deadline = min(deadline, time.monotonic() + patience + (rule.debounce or 0.0))
+        return _Watch(rule, view, deadline, server.basis(view.uri, rule), unknown)
+
+    def _done(self, one: Subject, watch: _Watch, ask: str, said: Said | None) -> Steps[bool]:
+        """Do what the decision asks for; False if there is nothing to do but to wait."""
+        server, rule = one.server, watch.rule
+        if ask == "touch" and watch.unknown and said is not None and said.version is None:
+            # Nothing special is known about it, and it gives no versions.
+            server.gives_no_versions()
+            watch.rule = msgspec.structs.replace(rule, how="quiet")
+            watch.deadline = min(watch.deadline, time.monotonic() + SILENCE)
+            return True
+        if ask == "ordered":
+            watch.answered.append((yield from self._barrier(one, rule, watch.seq)))
+            return True
+        if ask == "start":
+            return server.start_work(rule)
+        if ask not in ("touch", "save") or watch.touches >= TOUCHES:
+            return False
+        watch.touches += 1
+        if ask == "save":
+            server.nudge(one.uri)
+        else:
+            more = server.choice.definition.touch_with
+            watch.view = server.touch(one.uri, more) or watch.view
+        watch.basis = server.basis(one.uri, rule)
+        return True
 
     def _looked_at_again(self, one: Subject, rule: ProofRule, view: View) -> View:
         """Give the document a new version where a push about the one it has may be from before."""
@@ -109,11 +142,11 @@ class Awaiting:
     def _spoken(
         self,
         one: Subject,
-        rule: ProofRule,
-        view: View,
+        watch: _Watch,
         decision: Proven | Quiet,
         said: Said | None,
     ) -> Examined:
+        rule, view = watch.rule, watch.view
         lists = [] if said is None else [said.items]
         doubt = one.server.doubt(one.uri)
         if doubt and (said is None or is_empty(said.items)):
@@ -122,7 +155,3 @@ class Awaiting:
             reason = "it gives no version, so its silence proves nothing"
             return one.found(rule, view, lists, "quiet", reason)
         return one.found(rule, view, lists, "silence" if decision.how == "quiet" else decision.how)
-
-
-def _seq(basis: list[settle.Event]) -> int:
-    return next(one.seq for one in basis if isinstance(one, settle.Written))

@@ -146,6 +146,27 @@ def test_an_answer_given_while_the_project_is_loaded_anew_counts_for_nothing(
     assert report.verdict.dirty
 
 
+def test_while_the_project_is_loaded_anew_questions_are_answered_and_findings_wait(
+    tmp_path, scripted, rules
+):
+    rules(
+        ProofRule(how="pull"),
+        readiness="progress",
+        ready_by=(STATUS, {"quiet": True}),
+        unready_by=(STATUS, {"quiet": False}),
+    )
+    say = [
+        Say("initialized", notification=status(quiet=True)),
+        Say(POKE, notification=status(quiet=False)),
+    ]
+    argv = scripted(Script(diagnostics=BY_PULL, say=say, answers={POKE: None}))
+    with workspace(tmp_path, argv, text="def greet\n") as ws:
+        assert ws.check("a.scr").verdict.clean
+        ws.request("a.scr", POKE)
+        assert ws.document_symbols("a.scr")
+        assert ws.check("a.scr", timeout=0.5).verdict.unknown
+
+
 def test_a_push_counts_once_the_server_says_that_it_is_done_with_the_file(
     tmp_path, scripted, rules
 ):
