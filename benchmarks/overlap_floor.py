@@ -148,12 +148,18 @@ class Floor(RawServer):
             return self._push(uri, lambda push: push[2] > before)
         found = self._pulled(uri)
         if self.stop != "pull":
+            self._start()
             while not self.wait_until(lambda: bool(self._checks), AGAIN):
-                # A save that comes while cargo is just ending may start nothing.
-                self.notify("textDocument/didSave", {"textDocument": {"uri": uri}})
+                self._start()  # what comes while cargo is just ending may start nothing
             self.wait_until(lambda: True in self._checks.values(), PATIENCE)
             found = found + self._pushes.get(uri, (None, [], 0))[1]
         return found
+
+    def _start(self) -> None:
+        """Let the server begin with what it only does when it is told."""
+        for rule in self._definition.proofs:
+            if rule.start:
+                self.notify(rule.start, {})
 
     def _push(self, uri: str, fits: Callable[[tuple[int | None, list[Any], int]], bool]) -> Any:
         if not self.wait_until(lambda: uri in self._pushes and fits(self._pushes[uri]), PATIENCE):

@@ -16,7 +16,9 @@ from lspkit.diagnostics.settle import (
     Pushed,
     Quiet,
     Ready,
+    Rested,
     Saved,
+    Started,
     Superseded,
     Target,
     Unknown,
@@ -35,6 +37,7 @@ def about(uri):
     return st.one_of(
         st.builds(Pushed, uri=st.just(uri), version=VERSIONS, at=TIMES),
         st.builds(Pulled, uri=st.just(uri), asked_seq=NUMBERS, at=TIMES),
+        st.builds(Rested, uri=st.just(uri), at=TIMES),
     )
 
 
@@ -47,6 +50,7 @@ EVENTS = st.lists(
         st.builds(Saved, seq=NUMBERS, at=TIMES),
         st.builds(Ready, at=TIMES),
         st.builds(Answered, tag=st.sampled_from(["right", "wrong"]), asked_seq=NUMBERS, at=TIMES),
+        st.builds(Started, token=st.just("check"), at=TIMES),
         st.builds(Began, token=TOKENS, at=TIMES),
         st.builds(Ended, token=TOKENS, at=TIMES),
         st.builds(Superseded, version=NUMBERS, at=TIMES),
@@ -59,10 +63,13 @@ RULES = st.builds(
     ProofRule,
     how=st.sampled_from(["pull", "version", "ordered", "progress", "quiet"]),
     single=st.booleans(),
+    rests=st.booleans(),
     trusted=st.booleans(),
     debounce=st.none() | st.sampled_from([0.0, 0.5, 2.0]),
     token=st.just("check"),
     ask=st.just("right"),
+    start=st.sampled_from(["", "run"]),
+    publishes=st.booleans(),
 )
 
 
@@ -113,6 +120,21 @@ def test_once_proven_it_stays_proven(target, rule, events, now, later):
     first = settle(target, rule, until(events, now), now)
     if isinstance(first, Proven):
         assert settle(target, rule, until(events, now + later), now + later) == first
+
+
+@given(TARGETS, RULES, EVENTS, TIMES)
+def test_never_proven_by_what_may_be_about_a_later_text(target, rule, events, now):
+    known = until(events, now)
+    moved = [one for one in known if isinstance(one, Superseded) and one.version > target.version]
+    decision = settle(target, rule, known, now)
+    if moved and isinstance(decision, Proven | Quiet):
+        first = min(moved, key=lambda one: one.version)
+        of_this = [one for one in known if isinstance(one, Pushed) and one.version is not None]
+        versions = [one.version for one in of_this if one.uri == MINE]
+        if rule.how == "version":
+            assert any(target.version <= one < first.version for one in versions)
+        else:
+            assert decision.at < first.at
 
 
 @given(TARGETS, RULES, EVENTS, TIMES)

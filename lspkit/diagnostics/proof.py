@@ -3,10 +3,11 @@
 | how        | what proves that the findings are those of the text                                 |
 | ---------- | ----------------------------------------------------------------------------------- |
 | `pull`     | the server was asked for them after the text was written, and answered              |
-| `version`  | a push that carries the version of the text, or a later one                         |
+| `version`  | a push that carries the version of the text, or a later one of the same text        |
 | `ordered`  | a request of the server's own, asked after the text was written, that it works off  |
 |            | in order: with the findings in its answer, or after the pushes that it set off      |
-| `progress` | a named piece of work that began after the text was on disk, and ended              |
+| `progress` | a named piece of work that began after the text was on disk, and ended; where a     |
+|            | later change may have ended it, it is only ever started by lspkit, one at a time    |
 | `quiet`    | nothing does: a push without a version came, and then none for a while              |
 """
 
@@ -30,15 +31,25 @@ class ProofRule(msgspec.Struct, frozen=True, kw_only=True):
     sees: Literal["buffer", "disk"] = "buffer"
     #: Whether one push per change is all, so that none has to be waited for after it.
     single: bool = False
+    #: For `version`: whether a push counts only once the server says that it is done with the file,
+    #: since one from before something else was read may come first.
+    rests: bool = False
     #: Seconds without another push after which a burst is over; None: as configured.
     debounce: float | None = None
     #: For `quiet`: whether silence after a push has never been wrong where it was tried, so that
     #: it counts as a proof.
     trusted: bool = False
-    #: For `progress`: how the name of the work begins.
+    #: For `progress`: how the name of the work begins, or what people read of it.
     token: str = ""
+    #: For `progress`: the notification that starts the work, where nothing else does. Then it is
+    #: known which end belongs to which beginning, and that no later change has cancelled it.
+    start: str = ""
+    #: For `progress`: whether each run publishes every open document. Then it is the push after its
+    #: beginning that counts, since the run may be cancelled later on.
+    publishes: bool = False
     #: For `ordered`: `tsserver` has the findings in its answers, and a method of the protocol only
-    #: shows that the pushes are out.
+    #: shows that the pushes are out. For `progress` such a method, too: it shows that what the
+    #: work has found is out, or with `publishes` that the change was taken in before it began.
     ask: str = ""
     #: Whether it may be silent for long while it works, and must not be made to look again then.
     patient: bool = False

@@ -5,133 +5,70 @@ happened so far (events, in the order of time) and the time, it says that the fi
 that the server is merely quiet, how long to wait and what to ask meanwhile, or that it is unknown
 and why.
 
-Only what came after the write counts, and nothing counts before the server is ready. A version
-says nothing about other files: where one of them was written after the push, the server is asked
-to look once more (`touch`), which gives the same text a new version. After pushes more may follow,
-so the first silence long enough is waited for, but never past the deadline.
+Only what came after the write counts, and nothing counts before the server is ready. Nor does what
+came when the document had another text already: it may be about that one, unless it carries the
+version of this one. A version says nothing about other files: where one of them was written after
+the push, the server is asked to look once more (`touch`), which gives the same text a new version.
+After pushes more may follow, so the first silence long enough is waited for, but never past the
+deadline.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Literal
 
-import msgspec
+from lspkit.diagnostics.events import (
+    CHANGED,
+    PATIENCE,
+    Answered,
+    Began,
+    Decision,
+    Ended,
+    Event,
+    Gone,
+    Judged,
+    Proven,
+    Pulled,
+    Pushed,
+    Quiet,
+    Ready,
+    Rested,
+    Saved,
+    Started,
+    Superseded,
+    Target,
+    Unknown,
+    Wait,
+    Written,
+)
+from lspkit.diagnostics.proof import ProofRule
+from lspkit.diagnostics.working import by_progress
 
-from lspkit.diagnostics.proof import How, ProofRule
-
-#: Seconds after a write in which a push should have come; then the server is asked to look again.
-PATIENCE = 2.0
-
-
-class Target(msgspec.Struct, frozen=True):
-    """What a caller wants to know about."""
-
-    uri: str
-    version: int
-    #: The number of the last write that the findings may depend on.
-    seq: int
-    deadline: float
-    #: Whether it is the text that the document was opened with.
-    first: bool = False
-
-
-class Event(msgspec.Struct, frozen=True, kw_only=True):
-    """Something that happened to one server. `at` is the driver's clock."""
-
-    at: float
-
-
-class Written(Event, frozen=True):
-    """A change was sent; `seq` counts them."""
-
-    seq: int
-
-
-class Saved(Event, frozen=True):
-    """The server was told that a text is on disk."""
-
-    seq: int
-
-
-class Ready(Event, frozen=True):
-    """Its answers can be believed from now on."""
-
-
-class Pushed(Event, frozen=True):
-    """Findings about a file, not asked for."""
-
-    uri: str
-    version: int | None
-
-
-class Pulled(Event, frozen=True):
-    """Findings about a file, asked for after the write of that number."""
-
-    uri: str
-    asked_seq: int
-    kind: Literal["full", "unchanged"] = "full"
-
-
-class Answered(Event, frozen=True):
-    """The answer to an ordered request, asked after the write of that number."""
-
-    tag: str
-    asked_seq: int
-
-
-class Began(Event, frozen=True):
-    """A piece of work began."""
-
-    token: str
-
-
-class Ended(Event, frozen=True):
-    """It ended."""
-
-    token: str
-
-
-class Superseded(Event, frozen=True):
-    """The document has another text by now."""
-
-    version: int
-
-
-class Gone(Event, frozen=True):
-    """The server is no more."""
-
-    reason: str
-
-
-class Proven(msgspec.Struct, frozen=True):
-    """The findings are those of the text."""
-
-    how: How
-    #: Since when that is known.
-    at: float
-
-
-class Quiet(msgspec.Struct, frozen=True):
-    """A push came and then none; whether it spoke of this text nobody knows."""
-
-    at: float
-
-
-class Wait(msgspec.Struct, frozen=True):
-    """Not yet: look again then, or when something happens; and ask this meanwhile."""
-
-    until: float
-    ask: Literal["", "pull", "ordered", "touch", "save"] = ""
-
-
-class Unknown(msgspec.Struct, frozen=True):
-    """It will not be known."""
-
-    reason: str
-
-
-Decision = Proven | Quiet | Wait | Unknown
+__all__ = [
+    "CHANGED",
+    "PATIENCE",
+    "Answered",
+    "Began",
+    "Decision",
+    "Ended",
+    "Event",
+    "Gone",
+    "Judged",
+    "Proven",
+    "Pulled",
+    "Pushed",
+    "Quiet",
+    "Ready",
+    "Rested",
+    "Saved",
+    "Started",
+    "Superseded",
+    "Target",
+    "Unknown",
+    "Wait",
+    "Written",
+    "settle",
+]
 
 
 def settle(
@@ -139,20 +76,36 @@ def settle(
 ) -> Decision:
     """What the events are worth for this target."""
     since = _since(target, rule, events)
+    moved = _moved_on(target, events)
     waited = Wait(target.deadline)
     if since is not None:
-        judged = _RULES[rule.how or "version"](target, rule, events, since, now, debounce)
-        if not isinstance(judged, Wait):
+        events_of_it = events if moved is None else [one for one in events if _is_of(one, moved)]
+        judged = _RULES[rule.how or "version"](target, rule, events_of_it, since, now, debounce)
+        if isinstance(judged, Wait):
+            waited = judged
+        elif moved is None or rule.how in (None, "version") or judged.at < moved.at:
             return judged
-        waited = judged
     for event in events:
         if isinstance(event, Gone):
             return Unknown(event.reason)
-        if isinstance(event, Superseded) and event.version > target.version:
-            return Unknown("the text was changed meanwhile")
+    if moved is not None:
+        return Unknown(CHANGED)
     if now >= target.deadline:
         return Unknown(_why(rule, since))
     return Wait(min(waited.until, target.deadline), waited.ask)
+
+
+def _moved_on(target: Target, events: Iterable[Event]) -> Superseded | None:
+    """The first text after the one that is meant."""
+    later = (one for one in events if isinstance(one, Superseded) and one.version > target.version)
+    return min(later, key=lambda one: one.version, default=None)
+
+
+def _is_of(event: Event, moved: Superseded) -> bool:
+    """Whether something cannot be about the text that came after the one that is meant."""
+    if isinstance(event, Pushed) and event.version is not None:
+        return event.version < moved.version
+    return isinstance(event, Written | Saved | Ready) or event.at < moved.at
 
 
 def _since(target: Target, rule: ProofRule, events: Iterable[Event]) -> float | None:
@@ -167,13 +120,14 @@ def _since(target: Target, rule: ProofRule, events: Iterable[Event]) -> float | 
             saved = event.at
     if written is None or ready is None:
         return None
-    since = max(written, ready) if rule.how != "progress" else written
+    # Work that begins when the project is loaded may be what makes the server ready.
+    since = max(written, ready) if rule.how != "progress" or rule.start else written
     return since if rule.sees == "buffer" or saved is None else max(since, saved)
 
 
 def _by_pull(
     target: Target, _: ProofRule, events: Sequence[Event], since: float, __: float, ___: float
-) -> Decision:
+) -> Judged:
     for event in events:
         if not isinstance(event, Pulled) or event.uri != target.uri or event.at < since:
             continue
@@ -184,7 +138,7 @@ def _by_pull(
 
 def _by_order(
     target: Target, rule: ProofRule, events: Sequence[Event], since: float, _: float, __: float
-) -> Decision:
+) -> Judged:
     for event in events:
         if not isinstance(event, Answered) or event.tag != rule.ask or event.at < since:
             continue
@@ -200,16 +154,20 @@ def _by_version(
     since: float,
     now: float,
     debounce: float,
-) -> Decision:
+) -> Judged:
     pushes = [one for one in events if isinstance(one, Pushed) and one.uri == target.uri]
     after = [one for one in pushes if one.at > since]
     spoken = [one.at for one in after if one.version is not None and one.version >= target.version]
+    rested = [one.at for one in events if isinstance(one, Rested) and one.uri == target.uri]
+    if spoken and rule.rests and not any(at >= spoken[-1] for at in rested):
+        return Wait(target.deadline)
     if spoken:
         # Where one push is all, that is so for changes; a document that is opened may get two.
         pause = 0.0 if rule.single and not target.first else _pause(rule, debounce)
         settled = _silence(spoken, pause, target, now)
         return settled if isinstance(settled, Wait) else Proven("version", settled)
-    if after or any(one.version == target.version for one in pushes):
+    named = any(one.version == target.version for one in pushes)
+    if named or any(one.version is None for one in after):
         # It has spoken, without a version, or before something else changed: let it look again.
         return Wait(target.deadline, "touch")
     if rule.patient:
@@ -226,7 +184,7 @@ def _by_quiet(
     since: float,
     now: float,
     debounce: float,
-) -> Decision:
+) -> Judged:
     after = [
         one.at
         for one in events
@@ -242,34 +200,12 @@ def _by_quiet(
     return Proven("quiet", settled) if rule.trusted and whole else Quiet(settled)
 
 
-def _by_progress(
-    target: Target,
-    rule: ProofRule,
-    events: Sequence[Event],
-    since: float,
-    now: float,
-    _: float,
-) -> Decision:
-    began: str | None = None
-    for event in events:
-        if isinstance(event, Began) and event.token.startswith(rule.token) and event.at >= since:
-            began = event.token
-        elif isinstance(event, Ended) and event.token == began:
-            return Proven("progress", event.at)
-    if began is not None:
-        return Wait(target.deadline)
-    # A change that the server was not told of as a save starts no work.
-    told = target.seq == 0 or any(isinstance(one, Saved) and one.at >= since for one in events)
-    patience = since + PATIENCE if told else now
-    return Wait(target.deadline, "save") if now >= patience else Wait(patience)
-
-
 _RULES = {
     "pull": _by_pull,
     "ordered": _by_order,
     "version": _by_version,
     "quiet": _by_quiet,
-    "progress": _by_progress,
+    "progress": by_progress,
 }
 
 

@@ -19,6 +19,14 @@ _LINKS = {"dynamicRegistration": True, "linkSupport": True}
 _DYNAMIC = {"dynamicRegistration": True}
 _SYMBOL_KINDS = {"valueSet": list(range(1, 27))}
 
+#: What a finding may hold, pushed or asked for: some servers leave it out if they are not told.
+_FINDINGS: dict[str, Any] = {
+    "relatedInformation": True,
+    "codeDescriptionSupport": True,
+    "dataSupport": True,
+    "tagSupport": {"valueSet": [1, 2]},
+}
+
 #: Sent with `initialize`, the units of columns apart.
 CLIENT_CAPABILITIES: dict[str, Any] = {
     "general": {
@@ -41,14 +49,8 @@ CLIENT_CAPABILITIES: dict[str, Any] = {
     },
     "textDocument": {
         "synchronization": {"dynamicRegistration": True, "didSave": True},
-        "publishDiagnostics": {
-            "relatedInformation": True,
-            "versionSupport": True,
-            "codeDescriptionSupport": True,
-            "dataSupport": True,
-            "tagSupport": {"valueSet": [1, 2]},
-        },
-        "diagnostic": {"dynamicRegistration": True, "relatedDocumentSupport": True},
+        "publishDiagnostics": {"versionSupport": True, **_FINDINGS},
+        "diagnostic": {"dynamicRegistration": True, "relatedDocumentSupport": True, **_FINDINGS},
         "definition": _LINKS,
         "declaration": _LINKS,
         "typeDefinition": _LINKS,

@@ -57,6 +57,8 @@ class Document(msgspec.Struct):
     unsure: bool = True
     #: The version that it was opened with.
     opened: int = 0
+    #: The version with which its text came. A later one says the same text again.
+    since: int = 0
 
     @property
     def is_on_disk(self) -> bool:
@@ -89,8 +91,12 @@ class Documents:
         limit: int = OPEN_LIMIT,
         in_use: Callable[[], Container[str]] = tuple,
         change_with: Mapping[str, Any] | None = None,
+        whole: bool = False,
+        saves: bool = True,
     ) -> None:
         self._capabilities = capabilities
+        #: Whether every change is the whole text; and whether saves are told of.
+        self._whole, self._saves = whole, saves
         #: What every `didChange` says besides, to a server that knows more than the protocol.
         self._change_with = dict(change_with or {})
         self._encoding: Encoding = encoding
@@ -126,7 +132,7 @@ class Documents:
         if document is None or document.key != key:
             notes = self._close(key.uri) if document is not None else []
             version = self._last_version.get(key.uri, 0) + 1
-            document = Document(key, version, text, stamp)
+            document = Document(key, version, text, stamp, since=version)
             if key.uri in self._maybe_open and not notes:
                 notes += self._closing(document, options)
                 self._closed_now.add(key.uri)
@@ -134,7 +140,7 @@ class Documents:
             notes += self._opening(document, options)
         elif document.unsure:
             document.version += 1
-            document.text, document.stamp = text, stamp
+            document.text, document.stamp, document.since = text, stamp, document.version
             notes = [*self._closing(document, options), *self._opening(document, options)]
             notes += self._saving(document, options)  # the one that went with a lost change
         elif document.text.value == text.value:
@@ -189,7 +195,9 @@ class Documents:
         if (save := said.get("save")) not in (None, False):
             saves.append(save if isinstance(save, dict) else {})
         with_text = any(one.get("includeText") for one in saves)
-        return SyncOptions(opens, change, bool(saves), with_text)
+        if self._whole and change:
+            change = 1
+        return SyncOptions(opens, change, bool(saves) and self._saves, with_text)
 
     def _opening(self, document: Document, options: SyncOptions) -> list[Note]:
         document.opened = document.version
@@ -211,6 +219,7 @@ class Documents:
     def _changing(self, document: Document, text: Text, options: SyncOptions) -> list[Note]:
         old, document.text = document.text, text
         document.version += 1
+        document.since = document.version
         if not options.change:
             return []
         change: dict[str, Any] = {"text": text.value}

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from collections.abc import Callable
+from typing import Any
 
 from lspkit.errors import (
     Cancelled,
@@ -17,16 +17,20 @@ from lspkit.errors import (
     NoServer,
     RequestFailed,
     RequestTimeout,
-    ServerBroken,
-    ServerUnavailable,
-    Unsupported,
 )
 from lspkit.operations import Ask, AskWorkspace, Reply
-from lspkit.protocol.capabilities import DocumentKey
-from lspkit.protocol.documents import View
 from lspkit.protocol.events import Answered
 from lspkit.protocol.messages import CONTENT_MODIFIED, SERVER_CANCELLED
-from lspkit.protocol.text import Encoding, Text
+from lspkit.runtime.answers import (
+    NO_TEXT,
+    about_the_file,
+    key_of,
+    nowhere,
+    sorted_out,
+    unsupported,
+    view_of,
+    worst_of,
+)
 from lspkit.runtime.conversation import Build, Lost, Ticket
 from lspkit.runtime.files import File, Files, was_read_since
 from lspkit.runtime.pool import Pool
@@ -36,18 +40,13 @@ from lspkit.runtime.waiting import Call, Outcome, Steps, Waiter, together
 from lspkit.servers.walking import samples
 
 log = logging.getLogger("lspkit.runtime")
-T = TypeVar("T")
 
 #: A server that gave a request up because the text had moved on is asked again after so long.
 RETRY_AFTER = 0.02
 #: Seconds after which a caller looks whether the turn that he waits for was lost.
 LOST_TURN = 0.5
-#: What may be wrong with one server while the others are well.
-OWN_FAULTS = (ServerBroken, ServerUnavailable, RequestFailed, RequestTimeout, Unsupported)
 #: What is done once in a call, beside the servers whose documents were looked at.
 CAUGHT_UP = "caught up with the disk"
-#: For questions that are about no text.
-NO_TEXT = Text("")
 
 
 class Asking:
@@ -282,6 +281,13 @@ class Asking:
             if outcome is not Outcome.DONE and until == call.deadline:
                 yield from self.wait(server, Waiter(), 0.0)  # says why it was slow
 
+    def at_rest(self, server: Server, call: Call) -> Steps[None]:
+        """Wait while the server is loading its project once more."""
+        while server.loading.again and server.failure is None:
+            news = server.news.next()
+            if server.loading.again:
+                yield from self.wait(server, news, call.deadline)
+
     def room(self, server: Server, method: str, until: float) -> Steps[None]:
         """Wait until the server's queue takes more: it may have stopped reading."""
         connection = server.connection
@@ -330,7 +336,7 @@ class Asking:
                 server.forget(uri)
             elif file is not None and document.stamp != file.stamp:
                 try:
-                    server.sync(file, None)
+                    server.follow_disk(file)
                 except LspkitError:
                     continue  # no text any more; whoever asks about it is told
 
@@ -355,59 +361,3 @@ class Asking:
         if not found:
             raise NoServer("no file of this workspace belongs to a server that can be started")
         return list(found.values())
-
-
-def sorted_out(results: Sequence[T | Exception]) -> tuple[list[T], list[LspkitError]]:
-    """What has come, and what is wrong with the servers of which nothing has.
-
-    A fault that is not the server's own (a cancel, a bad path or position) is the caller's.
-    """
-    good: list[T] = []
-    failed: list[LspkitError] = []
-    for result in results:
-        if isinstance(result, OWN_FAULTS):
-            failed.append(result)
-        elif isinstance(result, Exception):
-            raise result
-        else:
-            good.append(result)
-    return good, failed
-
-
-def worst_of(failures: list[LspkitError], method: str) -> LspkitError:
-    """The one error that says most: that nobody can do it says least."""
-    told = [one for one in failures if not isinstance(one, Unsupported)]
-    if told or not failures:
-        return told[0] if told else Unsupported(f"nobody can do {method}", operation=method)
-    ids = tuple(server for one in failures for server in getattr(one, "servers", ()))
-    return Unsupported(
-        f"{method} is not supported by {', '.join(ids)}", operation=method, servers=ids
-    )
-
-
-def unsupported(method: str, server: Server) -> Unsupported:
-    """This server cannot do it."""
-    message = f"{method} is not supported by {server.id}"
-    return Unsupported(message, operation=method, servers=(server.id,))
-
-
-def about_the_file(uri: str, _: Text, __: Encoding) -> dict[str, Any]:
-    """Params that name the document and nothing else."""
-    return {"textDocument": {"uri": uri}}
-
-
-def nowhere(server: Server) -> View:
-    """The view of a question about no document."""
-    return View("", NO_TEXT, 0, server.session.encoding)
-
-
-def key_of(server: Server, file: File) -> DocumentKey:
-    """The file as this server's selectors see it."""
-    return DocumentKey(file.uri, server.choice.language)
-
-
-def view_of(ticket: Ticket) -> View:
-    """The document that a request was about."""
-    if ticket.view is None:
-        raise TypeError(f"{ticket.method} is about no document")
-    return ticket.view

@@ -14,7 +14,8 @@ from typing import Any
 from lspkit.errors import LspkitError, RequestFailed
 from lspkit.operations import Effect, Reply, RunCommand
 from lspkit.protocol.events import EditAsked
-from lspkit.runtime.asking import Asking, view_of
+from lspkit.runtime.answers import view_of
+from lspkit.runtime.asking import Asking
 from lspkit.runtime.files import File
 from lspkit.runtime.server import Server
 from lspkit.runtime.turns import News, Turn

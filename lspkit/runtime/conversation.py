@@ -29,6 +29,8 @@ from lspkit.runtime.files import Content, File, Files, is_current
 from lspkit.runtime.turns import Turns
 from lspkit.runtime.waiting import Waiter
 
+#: So many files are remembered that a server may not have read: it reads one after the other.
+UNREAD = 32
 #: So many changes of files on disk are remembered.
 DISK_CHANGES = 1000
 
@@ -81,6 +83,10 @@ class Conversation:
         #: looked at as if it were new.
         self._disk: collections.deque[tuple[float, str]] = collections.deque(maxlen=DISK_CHANGES)
         self._looked: dict[str, float] = {}
+        #: Open documents whose last change it may not have taken in: URI, number of the write.
+        self._pending: dict[str, int] = {}
+        #: Files on disk that it was told of and may not have read: URI, number of the note.
+        self._unread: dict[str, int] = {}
         #: What it could not be told before it was up: URI, and text if that is not the disk's.
         self._untold: list[tuple[str, str | None]] = []
 
@@ -161,6 +167,7 @@ class Conversation:
             self._looked[uri] = written.at
         if matters_to_others:
             self._changed = written
+            self._pending[uri] = self.seq
         if any(note == "textDocument/didSave" for note, _ in notes):
             self._saved = settle.Saved(seq=self.seq, at=written.at)
 
@@ -235,6 +242,37 @@ class Conversation:
         own = self._written.get(uri, self._changed)
         return own if rule.alone or own.seq >= self._changed.seq else self._changed
 
+    def is_behind(self, uri: str) -> bool:
+        """Whether something else has changed since it was last told about this document."""
+        with self.lock:
+            own = self._written.get(uri)
+            return own is not None and own.seq < self._changed.seq
+
+    def basis(self, uri: str, rule: ProofRule) -> list[settle.Event]:
+        """What has to come first for anything to count, as it is now."""
+        with self.lock:
+            saved = [] if self._saved is None else [self._saved]
+            return [self.written(uri, rule), *saved]
+
+    def follow_disk(self, file: File) -> None:
+        """Bring an open document up to date, unless it shows a text of a caller's own by now."""
+        key = DocumentKey(file.uri, self._language)
+        content: Content | None = None
+        while True:
+            with self.lock:
+                document = self.documents.get(file.uri)
+                if document is None or document.stamp is None:
+                    return
+                if self._ask_about(file, key, None, content, "", _nothing) is not None:
+                    return
+            content = self._files.read(file)
+
+    def shows_disk(self, uri: str) -> bool:
+        """Whether a document is open with what is on disk, and not with a caller's own text."""
+        with self.lock:
+            document = self.documents.get(uri)
+            return document is None or document.stamp is not None
+
     def touch(self, uri: str, more: Mapping[str, Any]) -> View | None:
         """Give a document a new version with the text that it has; None if that cannot be."""
         with self.lock:
@@ -276,7 +314,38 @@ class Conversation:
             if changes:
                 self._post([("workspace/didChangeWatchedFiles", {"changes": changes})])
             self.seq += 1
+            for change in changes:
+                self._unread.pop(change["uri"], None)
+                self._unread[change["uri"]] = self.seq
+            for uri in list(self._unread)[:-UNREAD]:
+                del self._unread[uri]
             self._changed = settle.Written(seq=self.seq, at=now)
+
+    def pending(self, uri: str) -> list[tuple[str, int]]:
+        """The other open documents whose last change it may not have taken in."""
+        with self.lock:
+            opened = {one.key.uri for one in self.documents} - {uri}
+            return [(one, number) for one, number in self._pending.items() if one in opened]
+
+    def took_in(self, uri: str, number: int) -> None:
+        """It has, unless there was another one since; what depends on it is behind from now on."""
+        with self.lock:
+            if self._pending.get(uri) == number:
+                del self._pending[uri]
+                self.seq += 1
+                self._changed = settle.Written(seq=self.seq, at=time.monotonic())
+
+    def unread(self) -> list[tuple[str, int]]:
+        """The files on disk that it may not have read, but those that are open."""
+        with self.lock:
+            opened = {one.key.uri for one in self.documents}
+            return [(uri, number) for uri, number in self._unread.items() if uri not in opened]
+
+    def has_read(self, uri: str, number: int) -> None:
+        """It has, unless it was told of another change since."""
+        with self.lock:
+            if self._unread.get(uri) == number:
+                del self._unread[uri]
 
     def finish(self, ticket: Ticket) -> None:
         """The caller no longer waits; a request without an answer is taken back."""

@@ -196,6 +196,8 @@ class LocalEngine:
                 return self.loaded.config
             case Remember():
                 return self._baselines.remember(str(effect.path), effect.before)
+            case RunCommand():
+                return (yield from self._commanding.run(effect, call))
             case _:
                 try:
                     return self._change(effect)
@@ -206,8 +208,6 @@ class LocalEngine:
         match effect:
             case Apply():
                 return self._changing.apply(effect.edit)
-            case RunCommand():
-                return (yield from self._commanding.run(effect, call))
             case Undo():
                 return self._changing.undo(effect.applied)
             case Overlay():

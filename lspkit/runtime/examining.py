@@ -13,14 +13,19 @@ from pathlib import Path
 
 import msgspec
 
+from lspkit.diagnostics.settle import CHANGED
 from lspkit.errors import Cancelled, LspkitError, RequestTimeout
 from lspkit.operations import Elsewhere, Examination, Examine, Examined
 from lspkit.protocol.documents import Unsaved
-from lspkit.runtime.asking import OWN_FAULTS, Asking, nowhere
+from lspkit.runtime.answers import OWN_FAULTS, nowhere
+from lspkit.runtime.asking import Asking
+from lspkit.runtime.awaiting import PULL
 from lspkit.runtime.baselines import Baselines
 from lspkit.runtime.files import File
-from lspkit.runtime.proving import CHANGED, PULL, Proving, Subject
+from lspkit.runtime.proving import Proving
+from lspkit.runtime.read_back import ReadBack
 from lspkit.runtime.server import Server
+from lspkit.runtime.subject import Subject
 from lspkit.runtime.turns import Turn
 from lspkit.runtime.waiting import Call, Steps, together
 from lspkit.runtime.whole_project import WholeProject
@@ -35,6 +40,7 @@ class Examining:
         self._asking = asking
         self._proving = Proving(asking)
         self._whole = WholeProject(asking)
+        self._read_back = ReadBack(asking)
         self._baselines = baselines
 
     def examine(self, effect: Examine, call: Call) -> Steps[Examination]:
@@ -92,14 +98,7 @@ class Examining:
             yield from self._asking.room(server, PULL, call.deadline)
             self._asking.refresh(server, call)
             subject = Subject(server, file, effect.text, call, began)
-            for rule in server.choice.definition.proofs:
-                if rule.sees == "disk" and not _is_on_disk(file, effect):
-                    reason = "it sees the disk, and this text is not there"
-                    nothing = subject.failed(rule, reason)
-                    found.examined.append(msgspec.structs.replace(nothing, how="not applicable"))
-                else:
-                    found.examined.append((yield from self._proving.prove(subject, rule)))
-            found.examined = of_one_text(found.examined)
+            found.examined = yield from self._proven(subject, effect, in_turn=in_turn)
             if effect.others:
                 # Before the caller's text is taken back: it is what the others may depend on.
                 yield from self._elsewhere(server, file, call, found)
@@ -117,6 +116,34 @@ class Examining:
                 server.turns.tidy(file.uri)
         found.examined = [_with_memories(one, server, file.uri) for one in found.examined]
         return found
+
+    def _proven(self, one: Subject, effect: Examine, *, in_turn: bool) -> Steps[list[Examined]]:
+        """What each source of a server says about one text.
+
+        If the document got another text meanwhile, it begins anew: with the one that is on disk by
+        then, or with the caller's own.
+        """
+        while True:
+            yield from self._read_back.wait(one.server, one.call)
+            yield from self._asking.at_rest(one.server, one.call)
+            examined: list[Examined] = []
+            for rule in one.server.choice.definition.proofs:
+                if rule.sees == "disk" and not _is_on_disk(one.file, effect):
+                    reason = "it sees the disk, and this text is not there"
+                    nothing = one.failed(rule, reason)
+                    examined.append(msgspec.structs.replace(nothing, how="not applicable"))
+                else:
+                    examined.append((yield from self._proving.prove(one, rule)))
+            examined = of_one_text(examined)
+            if all(result.reason != CHANGED for result in examined):
+                return examined
+            if one.call.is_over or not (in_turn or one.server.shows_disk(one.uri)):
+                return examined  # who has the turn goes on with a text of his own
+            if effect.text is None:
+                file = self._asking.files.again(one.uri)
+                if file is None or file.stamp is None:
+                    return examined
+                one = msgspec.structs.replace(one, file=file)
 
     # Other files
 

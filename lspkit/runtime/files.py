@@ -38,6 +38,8 @@ Stamp = tuple[int | float, ...]
 TICK_NS = 20_000_000
 #: The numbers of a stamp that can be trusted.
 _SIZE = 5
+#: A file that is replaced while it is read is read so often.
+READS = 50
 #: Texts of files are kept up to this many characters altogether.
 KEEP_CHARACTERS = 32_000_000
 
@@ -268,16 +270,9 @@ def _leads_to(path: str) -> tuple[str, os.stat_result] | None:
         return None
 
 
+#: What Linux adds to the name of a file that is open and no longer there.
+DELETED = " (deleted)"
 _O_PATH: int = getattr(os, "O_PATH", 0) if os.path.isdir("/proc/self/fd") else 0
-
-
-def _is_at(descriptor: int, path: str) -> bool:
-    """Whether an open file is the one at this path, and no link leads there."""
-    if _O_PATH and os.readlink(f"/proc/self/fd/{descriptor}") == path:
-        return True
-    # Another may have taken its place since it was opened.
-    there = _leads_to(path)
-    return there is not None and there[0] == path
 
 
 def _all_of(descriptor: int, size: int) -> bytes:
@@ -290,21 +285,39 @@ def _all_of(descriptor: int, size: int) -> bytes:
 
 def _read(path: str) -> Content:
     """The text of the file that is at this real path, and is no link by now."""
-    read_at = time.monotonic()
     try:
-        # Without waiting: it may have become a pipe since it was looked at.
-        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOFOLLOW)
-        try:
-            before = os.fstat(descriptor)
-            if not stat.S_ISREG(before.st_mode) or not _is_at(descriptor, path):
-                raise PathError(f"{path} is no longer a file of its own", code="ENOENT", path=path)
-            data = _all_of(descriptor, before.st_size)
-            after = os.fstat(descriptor)
-        finally:
-            os.close(descriptor)
+        for _ in range(READS):
+            read_at = time.monotonic()
+            found = _read_once(path)
+            if found is not None:
+                return _content(path, read_at, *found)
     except OSError as problem:
         why = problem.strerror or str(problem)
         raise PathError(f"{path} cannot be read: {why}", code="ENOENT", path=path) from None
+    raise PathError(f"{path} is replaced all the time", code="ENOENT", path=path)
+
+
+def _read_once(path: str) -> tuple[bytes, os.stat_result, os.stat_result] | None:
+    """What is in it, before and after; None if another file has just been put in its place."""
+    # Without waiting: it may have become a pipe since it was looked at.
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOFOLLOW)
+    try:
+        before = os.fstat(descriptor)
+        place = os.readlink(f"/proc/self/fd/{descriptor}") if _O_PATH else os.path.realpath(path)
+        there = (path, before) if place == path else _leads_to(path)
+        if there is None or (place != path and there[0] in (path, path + DELETED)):
+            return None
+        if not stat.S_ISREG(before.st_mode) or there[0] != path:
+            raise PathError(f"{path} is no longer a file of its own", code="ENOENT", path=path)
+        data = _all_of(descriptor, before.st_size)
+        return data, before, os.fstat(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _content(
+    path: str, read_at: float, data: bytes, before: os.stat_result, after: os.stat_result
+) -> Content:
     mark, text = decode(data, path)
     stamp = stamp_of(after)
     newest = max(after.st_mtime_ns, after.st_ctime_ns)

@@ -15,6 +15,7 @@ from lspkit.runtime.conversation import Conversation
 from lspkit.runtime.files import Files
 from lspkit.runtime.heard import Heard
 from lspkit.servers import Choice
+from lspkit.servers.readiness import Loading
 
 
 class Findings(Conversation):
@@ -28,6 +29,8 @@ class Findings(Conversation):
         self._on_change = on_change
         #: What it has said so far. Guarded by the lock.
         self.heard = Heard(choice.definition)
+        #: Whether answers can be trusted: some servers answer before they know the project.
+        self.loading = Loading(choice.definition)
         #: Why it cannot be used (any more).
         self.failure: LspkitError | None = None
 
@@ -48,10 +51,19 @@ class Findings(Conversation):
         self._on_change()
 
     def believe(self) -> None:
-        """It knows its project: what it says from now on counts."""
+        """It knows its project: what it says from now on counts, unless it loads it again."""
         if self.heard.ready is None:
             with self.lock:
-                self.heard.believe(time.monotonic())
+                if not self.loading.again:
+                    self.heard.believe(time.monotonic())
+
+    def start_work(self, rule: ProofRule) -> bool:
+        """Let it begin with the work that this rule goes by; False if it may still be at it."""
+        with self.lock:
+            if not self.heard.started(rule, time.monotonic()):
+                return False
+            self._post([(rule.start, {})])
+            return True
 
     def gives_no_versions(self) -> None:
         """Its pushes carry no versions."""
@@ -111,17 +123,35 @@ class Findings(Conversation):
             document = self.documents.get(view.uri)
             return document is not None and document.opened == view.version
 
-    def facts(self, view: View, rule: ProofRule) -> list[settle.Event]:
-        """What has happened so far, as far as it concerns findings about this text."""
+    def facts(
+        self, view: View, basis: list[settle.Event]
+    ) -> tuple[list[settle.Event], Said | None]:
+        """What has happened so far, as far as it concerns findings about this text; and these.
+
+        Both at once: what is read a moment later may be about another text.
+        """
         with self.lock:
-            events: list[settle.Event] = [self.written(view.uri, rule)]
-            if self._saved is not None:
-                events.append(self._saved)
-            events += self.heard.about(view.uri)
-            document, now = self.documents.get(view.uri), time.monotonic()
-            if document is None or document.version != view.version:
-                version = view.version + 1 if document is None else document.version
-                events.append(settle.Superseded(version=version, at=now))
+            events = [*basis, *self.heard.about(view.uri)]
+            if not self._shows(view):
+                # Nobody has noted when: at any time since the write, from the next version on.
+                version = view.version + 1
+                events.append(settle.Superseded(version=version, at=basis[0].at))
             if self.failure is not None:
-                events.append(settle.Gone(reason=self.failure.message, at=now))
-            return events
+                reason = self.failure.message
+                events.append(settle.Gone(reason=reason, at=time.monotonic()))
+            return events, self.heard.store.last(view.uri)
+
+    def still_shows(self, view: View) -> bool:
+        """Whether the document has had no other text since."""
+        with self.lock:
+            return self._shows(view)
+
+    def pushed_about(self, view: View) -> tuple[Said | None, bool]:
+        """The newest push, and whether the document has had no other text up to now."""
+        with self.lock:
+            return self.heard.store.last(view.uri), self._shows(view)
+
+    def _shows(self, view: View) -> bool:
+        """Whether the document has had no other text since. The lock is held."""
+        document = self.documents.get(view.uri)
+        return document is not None and document.since <= view.version

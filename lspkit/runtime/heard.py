@@ -10,7 +10,9 @@ import collections
 from typing import Any
 
 from lspkit.diagnostics import settle
+from lspkit.diagnostics.proof import ProofRule
 from lspkit.diagnostics.store import Store
+from lspkit.diagnostics.working import may_start
 from lspkit.servers.definition import Definition
 
 #: In the place of a notification, for work that is reported on under a title.
@@ -24,6 +26,7 @@ class Heard:
 
     def __init__(self, definition: Definition) -> None:
         self._doubts = definition.doubts
+        self._rests_by = definition.rests_by
         self.store = Store()
         #: Since when it can be believed; None if it cannot be yet.
         self.ready: settle.Ready | None = None
@@ -32,16 +35,22 @@ class Heard:
         self.versionless = False
         #: Why its findings about a file are worth nothing, by URI.
         self._doubtful: dict[str, str] = {}
+        #: The files that it is done with, and since when.
+        self._rested: dict[str, settle.Rested] = {}
 
     def believe(self, now: float) -> None:
         """Its answers count from now on."""
         if self.ready is None:
             self.ready = settle.Ready(at=now)
 
+    def disbelieve(self) -> None:
+        """They count no longer: it is loading its project anew."""
+        self.ready = None
+
     def began(self, token: str | int, title: str, now: float) -> None:
         """A piece of work began; its name is its token, or what people read."""
         self._doubt_while(title)
-        self._work.append(settle.Began(token=_name(token, title), at=now))
+        self._work.append(settle.Began(token=_name(token, title), title=title, at=now))
 
     def ended(self, token: str | int, title: str, now: float) -> None:
         """It ended."""
@@ -54,20 +63,35 @@ class Heard:
         if (PROGRESS, {"title": title}) in self._doubts:
             self._doubtful[""] = f"it says: {title}"
 
+    def started(self, rule: ProofRule, now: float) -> bool:
+        """A piece of work is to begin; False if it may still be at it."""
+        ready = [] if self.ready is None else [self.ready]
+        if not may_start(rule, [*ready, *self._work], now):
+            return False
+        self._work.append(settle.Started(token=rule.token, at=now))
+        return True
+
     def about(self, uri: str) -> list[settle.Event]:
         """What the decision about one file goes by."""
         events: list[settle.Event] = [] if self.ready is None else [self.ready]
         said = self.store.last(uri)
         if said is not None:
             events.append(settle.Pushed(uri=uri, version=said.version, at=said.at))
-        return [*events, *self._work]
+        rested = self._rested.get(uri)
+        return [*events, *([] if rested is None else [rested]), *self._work]
 
-    def noticed(self, method: str, params: dict[str, Any]) -> None:
+    def noticed(self, method: str, params: dict[str, Any], now: float) -> None:
         """It has sent a note of its own: it may cast doubt on its findings, or lift it."""
+        if self._rests_by is not None and method == self._rests_by[0]:
+            uri = _uri_in(params)
+            if _holds(params, self._rests_by[1]):
+                self._rested[uri] = settle.Rested(uri=uri, at=now)
+            else:
+                self._rested.pop(uri, None)
         for doubt, holds in self._doubts:
             if method != doubt:
                 continue
-            if all(params.get(key) == value for key, value in holds.items()):
+            if _holds(params, holds):
                 self._doubtful[_uri_in(params)] = _words_of(method, params)
             else:
                 self._doubtful.pop(_uri_in(params), None)
@@ -79,6 +103,10 @@ class Heard:
 
 def _name(token: str | int, title: str) -> str:
     return token if isinstance(token, str) else title
+
+
+def _holds(params: dict[str, Any], wanted: dict[str, Any]) -> bool:
+    return all(params.get(key) == value for key, value in wanted.items())
 
 
 def _uri_in(params: dict[str, Any]) -> str:

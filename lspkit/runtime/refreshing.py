@@ -13,8 +13,10 @@ import time
 
 from lspkit.errors import LspkitError
 from lspkit.runtime.asking import Asking
-from lspkit.runtime.proving import PULL, Proving, Subject
+from lspkit.runtime.awaiting import PULL
+from lspkit.runtime.proving import Proving
 from lspkit.runtime.server import Server
+from lspkit.runtime.subject import Subject
 from lspkit.runtime.timers import Timers
 from lspkit.runtime.waiting import Call, block
 from lspkit.runtime.workers import Workers

@@ -33,7 +33,6 @@ from lspkit.runtime.turns import News, Turns
 from lspkit.runtime.waiting import Waiter
 from lspkit.servers import Choice
 from lspkit.servers.permitting import clean_environment
-from lspkit.servers.readiness import Loading
 from lspkit.servers.sidecars import Commands
 
 log = logging.getLogger("lspkit.runtime")
@@ -97,8 +96,6 @@ class Server(Findings):
         self._settled = News()
         #: Told when a push or a registration comes, some work ends, or the server does.
         self.news = News()
-        #: Whether answers can be trusted: some servers answer before they know the project.
-        self.loading = Loading(choice.definition)
 
     def __repr__(self) -> str:
         return f"<Server {self.id} {self.state} root={self.root}>"
@@ -210,6 +207,8 @@ class Server(Findings):
                 self.session.encoding,
                 in_use=self._in_use,
                 change_with=self.choice.definition.change_with,
+                whole=self.choice.definition.whole_texts,
+                saves=self.choice.definition.saves,
             )
             if self.loading.done:
                 self.heard.believe(time.monotonic())
@@ -301,7 +300,8 @@ class Server(Findings):
                 params = params_of(event.params)
                 self.loading.notified(event.method, params)
                 with self.lock:
-                    self.heard.noticed(event.method, params)
+                    self.heard.noticed(event.method, params, time.monotonic())
+                    self._believe_by_its_word()
                 self.news.tell()
             case events.EditAsked():
                 self._on_edit(event)
@@ -323,6 +323,13 @@ class Server(Findings):
                 log.debug("%s sent something unreadable: %s", self.id, event.reason)
             case _:
                 pass
+
+    def _believe_by_its_word(self) -> None:
+        """A server that says when it is loading is believed only while it is not."""
+        if self.loading.again:
+            self.heard.disbelieve()
+        elif self.loading.done and self.choice.definition.unready_by is not None:
+            self.heard.believe(time.monotonic())
 
     def _on_lost(self, reason: str) -> None:
         """The reader's last word: the connection is over."""

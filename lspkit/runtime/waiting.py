@@ -165,6 +165,11 @@ class Call:
         """Whether the caller has given up."""
         return self.cancel is not None and self.cancel.is_set()
 
+    @property
+    def is_over(self) -> bool:
+        """Whether nobody waits for its result any more."""
+        return self.cancelled() or time.monotonic() >= self.deadline
+
     def wait(self, waiter: Waiter, until: float) -> Outcome:
         """Block in this thread."""
         cancel = self.cancel

@@ -142,7 +142,7 @@ class Watching:
                 if event.kind == DELETED:
                     server.forget(uri)
             elif file.stamp != document.stamp:
-                server.sync(file, None)
+                server.follow_disk(file)
         except LspkitError:
             return  # no text any more; whoever asks about it is told
 

@@ -11,7 +11,8 @@ from lspkit.operations import Examined
 from lspkit.protocol.documents import View
 from lspkit.protocol.shapes import read_pieces, read_report
 from lspkit.protocol.text import Text
-from lspkit.runtime.asking import OWN_FAULTS, Asking
+from lspkit.runtime.answers import OWN_FAULTS
+from lspkit.runtime.asking import Asking
 from lspkit.runtime.server import Server
 from lspkit.runtime.waiting import Call, Steps
 

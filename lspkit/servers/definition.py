@@ -77,6 +77,8 @@ class Definition(msgspec.Struct, frozen=True, kw_only=True):
     #: A notification that says that the project is loaded, and what its params hold then. Surer
     #: than progress, which comes in pieces with nothing going on in between.
     ready_by: tuple[str, dict[str, Any]] | None = None
+    #: One that says that it is loading (again), so that nothing counts until it is ready again.
+    unready_by: tuple[str, dict[str, Any]] | None = None
     #: How its findings prove themselves, one rule for each source of them.
     proofs: tuple[ProofRule, ...] = (OFFERED,)
     #: What every `didChange` to it says besides, and what one says that changes nothing and is only
@@ -84,11 +86,22 @@ class Definition(msgspec.Struct, frozen=True, kw_only=True):
     change_with: dict[str, Any] = {}
     touch_with: dict[str, Any] = {}
     looks_again: LooksAgain = "watched"
+    #: A request for the text of a file as it has it, where it reads files in the background.
+    read_back: str = ""
+    #: Whether changes are sent as the whole text, also where it would take less.
+    whole_texts: bool = False
+    #: Whether it is told that a text is on disk, where it wants to hear of that.
+    saves: bool = True
+    #: A request by which it takes in the changes of an open document, where it does so for another
+    #: document that depends on it only after a while.
+    takes_in_by: str = ""
     #: Whether it can be asked for the findings of a whole project, where it offers that.
     tells_whole_project: bool = True
     #: A notification or request of its own, and what its params hold, by which it says that its
     #: next findings are worth nothing; or `$/progress` and the title of the work that says so.
     doubts: tuple[tuple[str, dict[str, Any]], ...] = ()
+    #: One by which it says what it does with a file, and what that holds when it is done.
+    rests_by: tuple[str, dict[str, Any]] | None = None
     #: Capabilities that only this server knows, told to it as `experimental`.
     experimental: dict[str, Any] = {}
     #: What is odd about it, in words, for the reference and for readers of this table.

@@ -16,8 +16,10 @@ class Loading:
 
     def __init__(self, definition: Definition) -> None:
         self._definition = definition
-        #: Whether it can be believed.
+        #: Whether it knows its project.
         self.done = definition.readiness == "initialized" and definition.ready_by is None
+        #: Whether it is loading it once more: questions are answered, but findings are of before.
+        self.again = False
         #: Whether it gives the sign of its own that its definition names.
         self._gives_sign = False
         self._work_ended = False
@@ -33,15 +35,15 @@ class Loading:
 
     def notified(self, method: str, params: Any) -> None:
         """It has sent a notification that the protocol does not know."""
-        sign = self._definition.ready_by
+        sign, lost = self._definition.ready_by, self._definition.unready_by
+        if lost is not None and _is_sign(lost, method, params):
+            self.again = self.done
         if sign is None or method != sign[0]:
             return
         # A log line that is none may be the only kind there is.
         self._gives_sign = method != "window/logMessage"
-        if isinstance(params, dict) and all(
-            _fits(params.get(key), sign[1][key]) for key in sign[1]
-        ):
-            self.done = True
+        if _is_sign(sign, method, params):
+            self.done, self.again = True, False
 
     def look(self, *, busy: bool, late: bool) -> bool:
         """Whether it can be believed by now. `late`: the time to begin with anything is over.
@@ -58,6 +60,14 @@ class Loading:
     @property
     def _waits_for_settings(self) -> bool:
         return self._definition.readiness == "configured"
+
+
+def _is_sign(sign: tuple[str, dict[str, Any]], method: str, params: Any) -> bool:
+    return (
+        method == sign[0]
+        and isinstance(params, dict)
+        and all(_fits(params.get(key), wanted) for key, wanted in sign[1].items())
+    )
 
 
 def _fits(found: Any, wanted: Any) -> bool:

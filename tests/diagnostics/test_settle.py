@@ -6,6 +6,7 @@ import pytest
 
 from lspkit.diagnostics.proof import ProofRule
 from lspkit.diagnostics.settle import (
+    CHANGED,
     PATIENCE,
     Answered,
     Began,
@@ -16,6 +17,7 @@ from lspkit.diagnostics.settle import (
     Pushed,
     Quiet,
     Ready,
+    Rested,
     Saved,
     Superseded,
     Target,
@@ -238,3 +240,53 @@ def test_a_save_that_starts_nothing_is_repeated_after_a_while():
 def test_a_caller_without_a_deadline_waits_for_ever():
     endless = Target(URI, version=3, seq=7, deadline=float("inf"))
     assert decide(QUIET, now=1e9, target=endless) == Wait(float("inf"))
+
+
+# Another text meanwhile
+
+
+def test_a_push_of_another_text_is_no_proof_about_this_one():
+    superseded = Superseded(version=4, at=10.0)
+    single = ProofRule(how="version", single=True)
+    for version in (4, 5):
+        assert decide(single, push(11.0, version), superseded, now=11.0) == Unknown(CHANGED)
+    assert decide(single, push(11.0, 3), superseded, now=11.0) == Proven("version", 11.0)
+
+
+def test_a_later_version_of_the_same_text_is_a_proof():
+    superseded = Superseded(version=5, at=10.0)
+    single = ProofRule(how="version", single=True)
+    assert decide(single, push(11.0, 4), superseded, now=11.0) == Proven("version", 11.0)
+
+
+@pytest.mark.parametrize(
+    ("rule", "events"),
+    [
+        (PULL, [pulled(11.0, 7)]),
+        (ORDERED, [Answered(tag="tsserver", asked_seq=7, at=11.0)]),
+        (QUIET, [push(10.5, None)]),
+        (PROGRESS, [Began(token="check", at=10.5), Ended(token="check", at=11.0)]),
+    ],
+    ids=["pull", "ordered", "quiet", "progress"],
+)
+def test_what_carries_no_version_counts_only_if_the_text_was_there_to_the_end(rule, events):
+    assert isinstance(decide(rule, *events, now=11.5), Proven | Quiet)
+    for at in (10.0, 11.0):
+        superseded = Superseded(version=4, at=at)
+        assert decide(rule, *events, superseded, now=11.5) == Unknown(CHANGED)
+    assert isinstance(
+        decide(rule, *events, Superseded(version=4, at=11.1), now=11.5), Proven | Quiet
+    )
+
+
+def test_a_push_of_an_older_version_that_comes_late_is_no_reason_to_look_again():
+    assert decide(VERSION, push(10.5, 2), now=11.0) == Wait(10.0 + PATIENCE)
+
+
+def test_where_a_server_says_when_it_is_done_only_the_push_before_that_counts():
+    rests = ProofRule(how="version", single=True, rests=True)
+    assert decide(rests, push(11.0, 3), now=11.0) == Wait(20.0)
+    before, after = Rested(uri=URI, at=10.9), Rested(uri=URI, at=11.2)
+    assert decide(rests, push(11.0, 3), before, now=11.1) == Wait(20.0)
+    assert decide(rests, push(11.0, 3), Rested(uri="file:///b", at=11.2), now=11.2) == Wait(20.0)
+    assert decide(rests, push(11.0, 3), after, now=11.2) == Proven("version", 11.0)

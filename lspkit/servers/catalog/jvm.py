@@ -29,11 +29,23 @@ JVM: tuple[Definition, ...] = (
         load_begins=3.0,
         ready_by=("language/status", {"type": "ServiceReady"}),
         initialize_timeout_ms=60_000,
-        proofs=(ProofRule(how="quiet", debounce=0.8),),
+        # Told of a save it throws its text away and reads the disk, which may be newer by then.
+        saves=False,
+        whole_texts=True,
+        # It looks some time after the last change, and publishes all open documents then.
+        proofs=(
+            ProofRule(
+                how="progress",
+                token="Publish Diagnostics",
+                publishes=True,
+                ask="textDocument/documentSymbol",
+            ),
+        ),
         quirks=(
             "Needs Java 21 or newer to run, whatever the project is built with.",
             "Registers nearly all that it can do only once it is up.",
             "Publishes without a version, and twice for a file that is opened.",
+            "Reads the disk when it is told of a save, whatever text it was given.",
             "Publishes about closed files and about the project itself, too.",
             "Does not end when its input does.",
             "Answers `shutdown` with something other than null.",

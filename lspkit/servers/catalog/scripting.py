@@ -138,7 +138,11 @@ SCRIPTING: tuple[Definition, ...] = (
         settings={"intelephense": {"telemetry": {"enabled": False}}},
         restricted=Restricted(),
         install={"npm": "npm install -g intelephense"},
-        # It looks at a text a second after the last change, and at nothing before.
+        # It finds nothing in what it has not indexed yet.
+        readiness="progress",
+        # It looks at a text a second after the last change, and at nothing before; so does it
+        # know of what another document holds, unless it is asked about that one.
+        takes_in_by="textDocument/documentSymbol",
         proofs=(ProofRule(how="quiet", debounce=1.3),),
         quirks=(
             "Publishes without a version.",

@@ -5,6 +5,8 @@ from __future__ import annotations
 from lspkit.diagnostics.proof import ProofRule
 from lspkit.servers.definition import Definition, Restricted
 
+_RUST = {"cargo": {"targetDir": True}, "checkOnSave": False}
+
 SYSTEMS: tuple[Definition, ...] = (
     Definition(
         id="gopls",
@@ -51,27 +53,38 @@ SYSTEMS: tuple[Definition, ...] = (
         # there is none: then the member is the root, from which cargo finds the rest, too.
         outermost=("Cargo.lock", "rust-project.json"),
         commands=(("rust-analyzer",),),
-        # In a build folder of its own, or it and the user's cargo wait for each other.
-        initialization={"cargo": {"targetDir": True}},
-        settings={"rust-analyzer": {"cargo": {"targetDir": True}}},
+        # In a build folder of its own, or it and the user's cargo wait for each other. And cargo
+        # runs when it is told to: on a save it would cancel a run, whose end tells that to nobody.
+        initialization=_RUST,
+        settings={"rust-analyzer": _RUST},
         install={
             "rustup": "rustup component add rust-analyzer rust-src",
             "brew": "brew install rust-analyzer",
         },
         readiness="progress",
         ready_by=("experimental/serverStatus", {"quiescent": True}),
+        unready_by=("experimental/serverStatus", {"quiescent": False}),
         experimental={"serverStatusNotification": True},
+        read_back="rust-analyzer/viewFileText",
         proofs=(
             ProofRule(how="pull"),
+            # The end of a run is told before what it has found.
             ProofRule(
-                how="progress", source="cargo check", token="rust-analyzer/flycheck", sees="disk"
+                how="progress",
+                source="cargo check",
+                token="rust-analyzer/flycheck",
+                start="rust-analyzer/runFlycheck",
+                ask="textDocument/documentSymbol",
+                sees="disk",
             ),
         ),
         quirks=(
             "Answers from an unfinished project: its first report may be empty.",
             "Publishes several times for one version, and the first may hold the old findings.",
             "Usually publishes nothing when an edit leaves its findings as they were.",
-            "What cargo finds comes after a save, always published.",
+            "What cargo finds is always published, with the version of that moment.",
+            "Reads files in the background, and answers from before meanwhile.",
+            "Says that cargo has ended also when a later run has cancelled it.",
             "A program of this name that rustup put there may fail: the component is missing.",
             "Runs cargo, and with it what the project's configuration names.",
         ),
@@ -128,8 +141,11 @@ SYSTEMS: tuple[Definition, ...] = (
         },
         # Asked for outright, findings are not held back until typing has stopped. And only a forced
         # rebuild looks again for a header that was missing, or at a text that is as it was.
-        # Made to look again while it builds a preamble, it publishes from the old one first.
-        proofs=(ProofRule(how="version", single=True, patient=True),),
+        # Made to look again while it builds a preamble, it publishes from the old one first. Then
+        # it is not done with the file, which it says if it is told to.
+        initialization={"clangdFileStatus": True},
+        rests_by=("textDocument/clangd.fileStatus", {"state": "idle"}),
+        proofs=(ProofRule(how="version", single=True, patient=True, rests=True),),
         change_with={"wantDiagnostics": True},
         touch_with={"wantDiagnostics": True, "forceRebuild": True},
         # It tells headers apart by size and by the second in which they were written.

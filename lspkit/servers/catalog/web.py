@@ -236,6 +236,8 @@ PAGES: tuple[Definition, ...] = (
         markers=("svelte.config.js", "svelte.config.mjs", "svelte.config.ts", *_MARKERS),
         outermost=_WORKSPACE,
         commands=(("svelteserver", "--stdio"),),
+        # What depends on an open document is told from before until it was asked about that one.
+        takes_in_by="textDocument/documentSymbol",
         install={"npm": "npm install -g svelte-language-server"},
         quirks=(
             "Runs the project's svelte.config.js.",

@@ -1,0 +1,143 @@
+"""What the decision about freshness goes by, and what it comes to: plain values."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+from lspkit.diagnostics.proof import How
+
+#: Seconds after a write in which a push should have come; then the server is asked to look again.
+PATIENCE = 2.0
+#: What is said where the document got another text before anything was proven about this one.
+CHANGED = "the text was changed meanwhile"
+
+
+class Target(msgspec.Struct, frozen=True):
+    """What a caller wants to know about."""
+
+    uri: str
+    version: int
+    #: The number of the last write that the findings may depend on.
+    seq: int
+    deadline: float
+    #: Whether it is the text that the document was opened with.
+    first: bool = False
+
+
+class Event(msgspec.Struct, frozen=True, kw_only=True):
+    """Something that happened to one server. `at` is the driver's clock."""
+
+    at: float
+
+
+class Written(Event, frozen=True):
+    """A change was sent; `seq` counts them."""
+
+    seq: int
+
+
+class Saved(Event, frozen=True):
+    """The server was told that a text is on disk."""
+
+    seq: int
+
+
+class Ready(Event, frozen=True):
+    """Its answers can be believed from now on."""
+
+
+class Pushed(Event, frozen=True):
+    """Findings about a file, not asked for."""
+
+    uri: str
+    version: int | None
+
+
+class Pulled(Event, frozen=True):
+    """Findings about a file, asked for after the write of that number."""
+
+    uri: str
+    asked_seq: int
+    kind: Literal["full", "unchanged"] = "full"
+
+
+class Answered(Event, frozen=True):
+    """The answer to an ordered request, asked after the write of that number."""
+
+    tag: str
+    asked_seq: int
+
+
+class Started(Event, frozen=True):
+    """The server was told to begin with a piece of work that it begins with only when it is told.
+
+    Never while it may still be at it: so what begins next is this.
+    """
+
+    token: str
+
+
+class Began(Event, frozen=True):
+    """A piece of work began."""
+
+    token: str
+    #: What people read.
+    title: str = ""
+
+
+class Ended(Event, frozen=True):
+    """It ended."""
+
+    token: str
+
+
+class Rested(Event, frozen=True):
+    """It says that it is done with a file, and has not begun anew since."""
+
+    uri: str
+
+
+class Superseded(Event, frozen=True):
+    """The document has got another text, with this version, at that time or later."""
+
+    version: int
+
+
+class Gone(Event, frozen=True):
+    """The server is no more."""
+
+    reason: str
+
+
+class Proven(msgspec.Struct, frozen=True):
+    """The findings are those of the text."""
+
+    how: How
+    #: Since when that is known.
+    at: float
+
+
+class Quiet(msgspec.Struct, frozen=True):
+    """A push came and then none; whether it spoke of this text nobody knows."""
+
+    at: float
+
+
+class Wait(msgspec.Struct, frozen=True):
+    """Not yet: look again then, or when something happens; and ask this meanwhile."""
+
+    until: float
+    ask: Literal["", "pull", "ordered", "touch", "save", "start"] = ""
+
+
+class Unknown(msgspec.Struct, frozen=True):
+    """It will not be known."""
+
+    reason: str
+
+
+#: What a rule says by itself.
+Judged = Proven | Quiet | Wait
+Decision = Judged | Unknown

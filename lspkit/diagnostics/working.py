@@ -1,0 +1,138 @@
+"""What pieces of work that a server reports on are worth as a proof.
+
+In the simplest case work that began after the text was on disk, and ended. Two kinds of servers
+need more. One cancels its work when something else is saved, and reports an end then, too: its work
+is started by lspkit alone, one run at a time, so that each end is a true one, and a request after
+it shows that the findings are out. The other publishes all open documents with each run, and may
+cancel it half way: a push after a beginning counts, if the change was taken in before that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import msgspec
+
+from lspkit.diagnostics.events import (
+    PATIENCE,
+    Answered,
+    Began,
+    Ended,
+    Event,
+    Judged,
+    Proven,
+    Pushed,
+    Ready,
+    Saved,
+    Started,
+    Target,
+    Wait,
+)
+from lspkit.diagnostics.proof import ProofRule
+
+
+def by_progress(
+    target: Target,
+    rule: ProofRule,
+    events: Sequence[Event],
+    since: float,
+    now: float,
+    _: float,
+) -> Judged:
+    if rule.start:
+        return _by_run(target, rule, events, since, now)
+    if rule.publishes:
+        return _by_publishing(target, rule, events, since, now)
+    began: str | None = None
+    for event in events:
+        if isinstance(event, Began) and _is_named(event, rule) and event.at >= since:
+            began = event.token
+        elif isinstance(event, Ended) and event.token == began:
+            return Proven("progress", event.at)
+    if began is not None:
+        return Wait(target.deadline)
+    # A change that the server was not told of as a save starts no work.
+    told = target.seq == 0 or any(isinstance(one, Saved) and one.at >= since for one in events)
+    patience = since + PATIENCE if told else now
+    return Wait(target.deadline, "save") if now >= patience else Wait(patience)
+
+
+class _Run(msgspec.Struct):
+    """A piece of work that the server was told to begin with, as far as it has come."""
+
+    asked: float
+    began: float | None = None
+    ended: float | None = None
+    #: It may be done in several pieces.
+    at_work: set[str] = msgspec.field(default_factory=set)
+
+
+def _runs(rule: ProofRule, events: Iterable[Event]) -> list[_Run]:
+    runs: list[_Run] = []
+    for event in events:
+        if isinstance(event, Started) and event.token == rule.token:
+            runs.append(_Run(event.at))
+        elif isinstance(event, Began) and runs and _is_named(event, rule):
+            runs[-1].began = runs[-1].began or event.at
+            runs[-1].at_work.add(event.token)
+        elif isinstance(event, Ended) and runs and event.token in runs[-1].at_work:
+            runs[-1].at_work.discard(event.token)
+            if not runs[-1].at_work:
+                runs[-1].ended = event.at
+    return runs
+
+
+def _by_run(
+    target: Target, rule: ProofRule, events: Sequence[Event], since: float, now: float
+) -> Judged:
+    runs = _runs(rule, events)
+    for run in runs:
+        if run.asked < since or run.ended is None:
+            continue
+        for event in events:
+            if isinstance(event, Answered) and event.tag == rule.ask and event.at >= run.ended:
+                return Proven("progress", event.at)
+        return Wait(target.deadline, "ordered")  # what it has found may still be on its way
+    if may_start(rule, events, now):
+        return Wait(target.deadline, "start")
+    return Wait(runs[-1].asked + PATIENCE if runs[-1].began is None else target.deadline)
+
+
+def may_start(rule: ProofRule, events: Sequence[Event], now: float) -> bool:
+    """Whether the server is not at it, so that what begins next is what it is told now."""
+    runs = _runs(rule, events)
+    if not runs or runs[-1].ended is not None:
+        return True
+    last = runs[-1]
+    if last.began is None:
+        return now >= last.asked + PATIENCE  # it has not heard, or could not
+    # What was at work when the project was loaded anew may never end.
+    return any(isinstance(one, Ready) and one.at > last.asked for one in events)
+
+
+def _by_publishing(
+    target: Target, rule: ProofRule, events: Sequence[Event], since: float, now: float
+) -> Judged:
+    taken_in = [
+        one.at
+        for one in events
+        if isinstance(one, Answered) and one.tag == rule.ask and one.asked_seq >= target.seq
+    ]
+    if not taken_in:
+        return Wait(target.deadline, "ordered")
+    start = max(since, taken_in[0])
+    began = [
+        one.at
+        for one in events
+        if isinstance(one, Began) and _is_named(one, rule) and one.at >= start
+    ]
+    for event in events if began else ():
+        if isinstance(event, Pushed) and event.uri == target.uri and event.at >= began[0]:
+            return Proven("progress", event.at)
+    if began or now < start + PATIENCE:
+        return Wait(target.deadline if began else start + PATIENCE)
+    return Wait(target.deadline, "touch")
+
+
+def _is_named(event: Began, rule: ProofRule) -> bool:
+    return event.token.startswith(rule.token) or event.title.startswith(rule.token)

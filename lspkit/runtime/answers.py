@@ -1,0 +1,84 @@
+"""What the answers and the failures of several servers come to, and whom they are about."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, TypeVar
+
+from lspkit.errors import (
+    LspkitError,
+    RequestFailed,
+    RequestTimeout,
+    ServerBroken,
+    ServerUnavailable,
+    Unsupported,
+)
+from lspkit.protocol.capabilities import DocumentKey
+from lspkit.protocol.documents import View
+from lspkit.protocol.text import Encoding, Text
+from lspkit.runtime.conversation import Ticket
+from lspkit.runtime.files import File
+from lspkit.runtime.server import Server
+
+T = TypeVar("T")
+
+#: What may be wrong with one server while the others are well.
+OWN_FAULTS = (ServerBroken, ServerUnavailable, RequestFailed, RequestTimeout, Unsupported)
+#: For questions that are about no text.
+NO_TEXT = Text("")
+
+
+def sorted_out(results: Sequence[T | Exception]) -> tuple[list[T], list[LspkitError]]:
+    """What has come, and what is wrong with the servers of which nothing has.
+
+    A fault that is not the server's own (a cancel, a bad path or position) is the caller's.
+    """
+    good: list[T] = []
+    failed: list[LspkitError] = []
+    for result in results:
+        if isinstance(result, OWN_FAULTS):
+            failed.append(result)
+        elif isinstance(result, Exception):
+            raise result
+        else:
+            good.append(result)
+    return good, failed
+
+
+def worst_of(failures: list[LspkitError], method: str) -> LspkitError:
+    """The one error that says most: that nobody can do it says least."""
+    told = [one for one in failures if not isinstance(one, Unsupported)]
+    if told or not failures:
+        return told[0] if told else Unsupported(f"nobody can do {method}", operation=method)
+    ids = tuple(server for one in failures for server in getattr(one, "servers", ()))
+    return Unsupported(
+        f"{method} is not supported by {', '.join(ids)}", operation=method, servers=ids
+    )
+
+
+def unsupported(method: str, server: Server) -> Unsupported:
+    """This server cannot do it."""
+    message = f"{method} is not supported by {server.id}"
+    return Unsupported(message, operation=method, servers=(server.id,))
+
+
+def about_the_file(uri: str, _: Text, __: Encoding) -> dict[str, Any]:
+    """Params that name the document and nothing else."""
+    return {"textDocument": {"uri": uri}}
+
+
+def nowhere(server: Server) -> View:
+    """The view of a question about no document."""
+    return View("", NO_TEXT, 0, server.session.encoding)
+
+
+def key_of(server: Server, file: File) -> DocumentKey:
+    """The file as this server's selectors see it."""
+    return DocumentKey(file.uri, server.choice.language)
+
+
+def view_of(ticket: Ticket) -> View:
+    """The document that a request was about."""
+    if ticket.view is None:
+        raise TypeError(f"{ticket.method} is about no document")
+    return ticket.view

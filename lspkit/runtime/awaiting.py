@@ -1,0 +1,158 @@
+"""Waiting until a server has spoken of a text by itself: by a push, or after some work of its own.
+
+When that counts is decided by `diagnostics/settle.py`. What the decision asks for meanwhile is done
+here: the document is touched or saved, the work is started, the barrier is asked.
+"""
+
+from __future__ import annotations
+
+import time
+
+import msgspec
+
+from lspkit.diagnostics import settle
+from lspkit.diagnostics.proof import ProofRule
+from lspkit.diagnostics.settle import Proven, Quiet, Target, Unknown
+from lspkit.diagnostics.store import Said, is_empty
+from lspkit.errors import Cancelled
+from lspkit.operations import Examined
+from lspkit.protocol.documents import View
+from lspkit.runtime.answers import key_of, view_of
+from lspkit.runtime.asking import Asking
+from lspkit.runtime.subject import Subject
+from lspkit.runtime.waiting import Outcome, Steps
+
+PULL = "textDocument/diagnostic"
+#: A server that gives no versions, and stays silent, is waited for no longer than this; about a
+#: text that it was only just given for the first time, so long.
+SILENCE, FIRST_SILENCE = 3.0, 10.0
+#: A server is asked to look again at most so often for one verdict.
+TOUCHES = 2
+
+
+class _Watch(msgspec.Struct):
+    """One wait, as far as it has come."""
+
+    rule: ProofRule
+    view: View
+    deadline: float
+    #: What has to come first. Not what changes elsewhere later: that may be in the findings, but
+    #: need not.
+    basis: list[settle.Event]
+    unknown: bool
+    answered: list[settle.Event] = msgspec.field(default_factory=list)
+    touches: int = 0
+
+    @property
+    def seq(self) -> int:
+        """The number of the write that the findings have to come after."""
+        return next(one.seq for one in self.basis if isinstance(one, settle.Written))
+
+    def target(self, *, first: bool) -> Target:
+        """What is to be proven."""
+        return Target(self.view.uri, self.view.version, self.seq, self.deadline, first)
+
+
+class Awaiting:
+    """How the engine waits for what a server says unasked. Holds no state of its own."""
+
+    def __init__(self, asking: Asking) -> None:
+        self._asking = asking
+
+    def awaited(self, one: Subject, rule: ProofRule, *, unknown: bool) -> Steps[Examined | None]:
+        """The findings, or why they are not known; None if they have to be asked for after all.
+
+        `unknown`: nothing special is known about the server, not even whether it gives versions.
+        """
+        server = one.server
+        ticket = server.sync(one.file, one.text)
+        watch = self._begun(one, rule, view_of(ticket), unknown=unknown)
+        debounce = self._asking.pool.config.timing.debounce_ms / 1000
+        while True:
+            news = server.news.next()
+            events, said = server.facts(watch.view, [*watch.basis, *watch.answered])
+            target = watch.target(first=server.is_first(watch.view))
+            decision = settle.settle(target, watch.rule, events, time.monotonic(), debounce)
+            if isinstance(decision, Proven | Quiet):
+                return self._spoken(one, watch, decision, said)
+            if server.failure is not None:
+                raise server.failure.renewed()
+            if rule.source == "" and server.session.supports(PULL, key_of(server, one.file)):
+                # It said so only after it was up (pyright does), and from now on pushes nothing.
+                return None
+            if isinstance(decision, Unknown):
+                server.give_up_if_stuck(ticket, one.began, self._asking.request_timeout(server))
+                return one.failed(rule, decision.reason, late=decision.reason != settle.CHANGED)
+            if (yield from self._done(one, watch, decision.ask, said)):
+                continue
+            outcome = yield (news, decision.until)
+            if outcome is Outcome.CANCELLED:
+                raise Cancelled("the call was cancelled")
+
+    def _begun(self, one: Subject, rule: ProofRule, view: View, *, unknown: bool) -> _Watch:
+        server, deadline = one.server, one.call.deadline
+        view = self._looked_at_again(one, rule, view)
+        if rule.how == "quiet":
+            patience = FIRST_SILENCE if server.is_first(view) else SILENCE
+            deadline = min(deadline, time.monotonic() + patience + (rule.debounce or 0.0))
+        return _Watch(rule, view, deadline, server.basis(view.uri, rule), unknown)
+
+    def _done(self, one: Subject, watch: _Watch, ask: str, said: Said | None) -> Steps[bool]:
+        """Do what the decision asks for; False if there is nothing to do but to wait."""
+        server, rule = one.server, watch.rule
+        if ask == "touch" and watch.unknown and said is not None and said.version is None:
+            # Nothing special is known about it, and it gives no versions.
+            server.gives_no_versions()
+            watch.rule = msgspec.structs.replace(rule, how="quiet")
+            watch.deadline = min(watch.deadline, time.monotonic() + SILENCE)
+            return True
+        if ask == "ordered":
+            watch.answered.append((yield from self._barrier(one, rule, watch.seq)))
+            return True
+        if ask == "start":
+            return server.start_work(rule)
+        if ask not in ("touch", "save") or watch.touches >= TOUCHES:
+            return False
+        watch.touches += 1
+        if ask == "save":
+            server.nudge(one.uri)
+        else:
+            more = server.choice.definition.touch_with
+            watch.view = server.touch(one.uri, more) or watch.view
+        watch.basis = server.basis(one.uri, rule)
+        return True
+
+    def _looked_at_again(self, one: Subject, rule: ProofRule, view: View) -> View:
+        """Give the document a new version where a push about the one it has may be from before."""
+        server, definition = one.server, one.server.choice.definition
+        if definition.looks_again == "touch":
+            behind = server.missed_disk(one.uri)
+        else:
+            by_push = rule.how in ("version", "quiet") and not rule.alone
+            behind = by_push and server.is_behind(one.uri)
+        if behind or rule.publishes:
+            return server.touch(one.uri, definition.touch_with) or view
+        return view
+
+    def _barrier(self, one: Subject, rule: ProofRule, seq: int) -> Steps[settle.Answered]:
+        until = one.until(self._asking.request_timeout(one.server))
+        params = {"textDocument": {"uri": one.uri}}
+        yield from self._asking.asked_whole(one.server, rule.ask, params, until)
+        return settle.Answered(tag=rule.ask, asked_seq=seq, at=time.monotonic())
+
+    def _spoken(
+        self,
+        one: Subject,
+        watch: _Watch,
+        decision: Proven | Quiet,
+        said: Said | None,
+    ) -> Examined:
+        rule, view = watch.rule, watch.view
+        lists = [] if said is None else [said.items]
+        doubt = one.server.doubt(one.uri)
+        if doubt and (said is None or is_empty(said.items)):
+            return one.failed(rule, doubt)
+        if isinstance(decision, Quiet):
+            reason = "it gives no version, so its silence proves nothing"
+            return one.found(rule, view, lists, "quiet", reason)
+        return one.found(rule, view, lists, "silence" if decision.how == "quiet" else decision.how)

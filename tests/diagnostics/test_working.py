@@ -1,0 +1,133 @@
+"""Work that is started by lspkit, and work that publishes: when that is a proof."""
+
+from __future__ import annotations
+
+import pytest
+
+from lspkit.diagnostics.proof import ProofRule
+from lspkit.diagnostics.settle import (
+    PATIENCE,
+    Answered,
+    Began,
+    Ended,
+    Proven,
+    Pushed,
+    Ready,
+    Started,
+    Target,
+    Wait,
+    Written,
+    settle,
+)
+
+URI = "file:///a"
+TARGET = Target(URI, version=3, seq=7, deadline=20.0)
+START = [Ready(at=1.0), Written(seq=7, at=10.0)]
+RUN = ProofRule(how="progress", token="check", start="check/run", ask="symbols", sees="disk")
+PUBLISHES = ProofRule(how="progress", token="Publish", publishes=True, ask="symbols")
+
+
+def decide(rule, *events, now, start=START):
+    return settle(TARGET, rule, [*start, *events], now)
+
+
+def told(at):
+    return Started(token="check", at=at)
+
+
+def began(at, token="check/0", title=""):
+    return Began(token=token, title=title, at=at)
+
+
+def ended(at, token="check/0"):
+    return Ended(token=token, at=at)
+
+
+def answered(at, seq=7):
+    return Answered(tag="symbols", asked_seq=seq, at=at)
+
+
+def push(at, uri=URI):
+    return Pushed(uri=uri, version=None, at=at)
+
+
+# One run at a time
+
+
+def test_the_run_is_started_after_the_write():
+    assert decide(RUN, now=10.0) == Wait(20.0, "start")
+
+
+def test_a_run_that_was_started_after_the_write_is_a_proof_once_its_findings_are_out():
+    run = [told(10.1), began(10.2), ended(11.0)]
+    assert decide(RUN, told(10.1), now=10.1) == Wait(10.1 + PATIENCE)
+    assert decide(RUN, *run[:2], now=10.3) == Wait(20.0)
+    assert decide(RUN, *run, now=11.0) == Wait(20.0, "ordered")
+    assert decide(RUN, *run, answered(11.1), now=11.1) == Proven("progress", 11.1)
+
+
+def test_an_answer_from_before_the_end_shows_nothing():
+    run = [told(10.1), began(10.2), ended(11.0)]
+    assert decide(RUN, *run, answered(10.9), now=11.1) == Wait(20.0, "ordered")
+
+
+def test_a_run_that_was_started_before_the_write_is_waited_for_and_proves_nothing():
+    before = [told(9.9), began(10.1)]
+    assert decide(RUN, *before, now=10.2) == Wait(20.0)
+    assert decide(RUN, *before, ended(11.0), answered(11.1), now=11.1) == Wait(20.0, "start")
+
+
+def test_an_end_that_another_run_has_caused_proves_nothing():
+    """Only what began since the run was started belongs to it."""
+    events = [told(9.0), began(9.1), told(10.1), ended(10.2), answered(10.3)]
+    assert decide(RUN, *events, now=10.3) == Wait(10.1 + PATIENCE)
+
+
+def test_a_run_that_does_not_begin_is_started_again():
+    assert decide(RUN, told(10.1), now=10.1 + PATIENCE) == Wait(20.0, "start")
+
+
+def test_a_run_of_several_pieces_has_ended_with_the_last_of_them():
+    pieces = [told(10.1), began(10.2), began(10.3, "check/1"), ended(11.0)]
+    assert decide(RUN, *pieces, answered(11.1), now=11.2) == Wait(20.0)
+    done = [*pieces, ended(11.5, "check/1"), answered(11.6)]
+    assert decide(RUN, *done, now=11.6) == Proven("progress", 11.6)
+
+
+def test_a_run_of_a_project_that_was_loaded_anew_since_is_not_waited_for():
+    start = [Written(seq=7, at=10.0), Ready(at=12.0)]
+    assert decide(RUN, told(10.1), began(10.2), now=12.0, start=start) == Wait(20.0, "start")
+    run = [told(10.1), began(10.2), ended(12.5), answered(12.6)]
+    assert decide(RUN, *run, now=13.0, start=start) == Wait(20.0, "start")
+
+
+# Work that publishes
+
+
+def test_a_push_after_the_work_began_is_a_proof_if_the_change_was_taken_in_before():
+    events = [answered(10.5), began(11.0, "uuid", "Publish Diagnostics"), push(11.1)]
+    assert decide(PUBLISHES, *events, now=11.1) == Proven("progress", 11.1)
+
+
+def test_what_shows_that_the_change_was_taken_in_is_asked_for():
+    assert decide(PUBLISHES, now=10.0) == Wait(20.0, "ordered")
+    assert decide(PUBLISHES, answered(10.5, seq=6), now=10.5) == Wait(20.0, "ordered")
+
+
+@pytest.mark.parametrize(
+    "events",
+    [
+        [began(10.2, "uuid", "Publish Diagnostics"), push(10.6)],
+        [began(10.6, "uuid", "Publish Diagnostics"), push(10.55), ended(10.7, "uuid")],
+        [began(10.6, "uuid", "Publish Diagnostics"), push(10.7, "file:///b")],
+        [began(10.6, "uuid", "Building"), push(10.7)],
+    ],
+    ids=["work-from-before", "push-from-before", "another-file", "other-work"],
+)
+def test_nothing_else_is_a_proof(events):
+    assert isinstance(decide(PUBLISHES, answered(10.5), *events, now=10.8), Wait)
+
+
+def test_a_server_that_does_not_publish_is_made_to_look_again():
+    assert decide(PUBLISHES, answered(10.5), now=10.6) == Wait(10.5 + PATIENCE)
+    assert decide(PUBLISHES, answered(10.5), now=13.0) == Wait(20.0, "touch")

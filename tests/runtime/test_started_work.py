@@ -1,0 +1,261 @@
+"""Servers that have to be led: told to begin, asked what they have read, believed only at times."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from lspkit.diagnostics.proof import ProofRule
+from lspkit.testing import Diagnostics, Fault, Log, Say, Script, watchers
+from tests.runtime.told import (
+    CHANGE,
+    POKE,
+    PULL,
+    SAVE,
+    asked,
+    define,
+    finding,
+    full,
+    messages_of,
+    name_of,
+    published,
+    told,
+    written_outside,
+)
+from tests.scripted import workspace
+
+SYMBOLS = "textDocument/documentSymbol"
+RUN, TEXT, STATUS = "scripted/run", "scripted/text", "scripted/status"
+BUILD = ProofRule(
+    how="progress", source="build", token="build", start=RUN, ask=SYMBOLS, sees="disk"
+)
+PUBLISHES = ProofRule(how="progress", token="Publishing", publishes=True, ask=SYMBOLS)
+BY_PULL = Diagnostics(how="pull")
+
+
+def work(kind: str, title: str = "Building") -> dict[str, Any]:
+    value = {"kind": kind, "title": title}
+    return {"method": "$/progress", "params": {"token": "build/1", "value": value}}
+
+
+def status(*, quiet: bool) -> dict[str, Any]:
+    return {"method": STATUS, "params": {"quiet": quiet}}
+
+
+@pytest.fixture
+def rules(monkeypatch):
+    """Gives the scripted server a definition with these proof rules."""
+    return lambda *proofs, **fields: define(monkeypatch, *proofs, **fields)
+
+
+# Work that is started
+
+
+def test_what_the_work_has_found_may_come_after_its_end(tmp_path, scripted, rules):
+    rules(BUILD)
+    late = published(tmp_path / "a.scr", finding("late"))
+    say = [
+        Say(RUN, notification=work("begin")),
+        Say(RUN, notification=work("end")),
+        Say(SYMBOLS, notification=late),
+    ]
+    argv = scripted(Script(diagnostics=Diagnostics(how="none"), say=say))
+    with workspace(tmp_path, argv, text="fine\n") as ws:
+        report = ws.check("a.scr")
+    assert (report.verdict.value, messages_of(report)) == ("dirty", ["late"])
+    assert [one.how for one in report.servers] == ["progress"]
+
+
+def test_work_is_started_only_when_it_is_not_under_way(tmp_path, scripted, rules):
+    """Otherwise the one under way might be cancelled, which looks like its end."""
+    rules(BUILD)
+    say = [
+        Say(RUN, notification=work("begin"), times=0),
+        Say(POKE, notification=work("end"), times=0),
+    ]
+    script = Script(diagnostics=Diagnostics(how="none"), say=say, answers={POKE: None})
+    argv = scripted(script)
+    (tmp_path / "b.scr").write_text("fine\n", encoding="utf-8")
+    with workspace(tmp_path, argv, text="fine\n") as ws:
+        log = Log.of(argv)
+        first = ws.submit(ws.check, "a.scr", timeout=30)
+        log.wait_for_message(RUN)
+        written_outside(tmp_path / "a.scr", "fine again\n")
+        second = ws.submit(ws.check, "b.scr", timeout=30)
+        log.wait_for_message(CHANGE)
+        ws.hover("b.scr", 1, 1)
+        assert len(log.messages(RUN)) == 1
+        ws.request("b.scr", POKE)
+        log.wait_for_message(RUN, count=2)
+        ws.request("b.scr", POKE)
+        assert [one.result(30).verdict.value for one in (first, second)] == ["clean"] * 2
+
+
+def test_callers_who_wait_for_the_same_work_share_it(tmp_path, scripted, rules):
+    rules(BUILD)
+    say = [Say(RUN, notification=work("begin")), Say(RUN, notification=work("end"), seconds=0.5)]
+    argv = scripted(Script(diagnostics=Diagnostics(how="none"), say=say))
+    for name in ("b.scr", "c.scr"):
+        (tmp_path / name).write_text("fine\n", encoding="utf-8")
+    with workspace(tmp_path, argv, text="fine\n") as ws:
+        reports = ws.check_all(["a.scr", "b.scr", "c.scr"])
+        assert len(Log.of(argv).messages(RUN)) == 1
+    assert [one.verdict.value for one in reports.values()] == ["clean"] * 3
+
+
+def test_a_push_in_the_course_of_the_work_is_a_proof(tmp_path, scripted, rules):
+    rules(PUBLISHES)
+    found = published(tmp_path / "a.scr", finding("found"))
+    say = [
+        Say(SYMBOLS, notification=work("begin", "Publishing"), seconds=0.3),
+        Say(SYMBOLS, notification=found, seconds=0.4),
+    ]
+    argv = scripted(Script(diagnostics=Diagnostics(version=False), say=say))
+    with workspace(tmp_path, argv, text="fine\n") as ws:
+        report = ws.check("a.scr")
+        assert told(Log.of(argv)) == ["didOpen a.scr", "didChange a.scr"]
+    assert (report.verdict.value, messages_of(report)) == ("dirty", ["found"])
+    assert [one.how for one in report.servers] == ["progress"]
+
+
+# Whether it is to be believed
+
+
+def test_an_answer_given_while_the_project_is_loaded_anew_counts_for_nothing(
+    tmp_path, scripted, rules
+):
+    rules(
+        ProofRule(how="pull"),
+        readiness="progress",
+        ready_by=(STATUS, {"quiet": True}),
+        unready_by=(STATUS, {"quiet": False}),
+    )
+    say = [
+        Say("initialized", notification=status(quiet=True)),
+        Say(PULL, notification=status(quiet=False), nth=2),
+        Say(PULL, notification=status(quiet=True), nth=2, seconds=0.5),
+    ]
+    faults = [Fault(PULL, "result", nth=2, result=full())]
+    argv = scripted(Script(diagnostics=BY_PULL, say=say, faults=faults))
+    with workspace(tmp_path, argv, text="fine\n") as ws:
+        assert ws.check("a.scr").verdict.clean
+        written_outside(tmp_path / "a.scr", "ERROR\n")
+        report = ws.check("a.scr")
+        assert asked(Log.of(argv)) == ["a.scr"] * 3
+    assert report.verdict.dirty
+
+
+def test_while_the_project_is_loaded_anew_questions_are_answered_and_findings_wait(
+    tmp_path, scripted, rules
+):
+    rules(
+        ProofRule(how="pull"),
+        readiness="progress",
+        ready_by=(STATUS, {"quiet": True}),
+        unready_by=(STATUS, {"quiet": False}),
+    )
+    say = [
+        Say("initialized", notification=status(quiet=True)),
+        Say(POKE, notification=status(quiet=False)),
+    ]
+    argv = scripted(Script(diagnostics=BY_PULL, say=say, answers={POKE: None}))
+    with workspace(tmp_path, argv, text="def greet\n") as ws:
+        assert ws.check("a.scr").verdict.clean
+        ws.request("a.scr", POKE)
+        assert ws.document_symbols("a.scr")
+        assert ws.check("a.scr", timeout=0.5).verdict.unknown
+
+
+def test_a_push_counts_once_the_server_says_that_it_is_done_with_the_file(
+    tmp_path, scripted, rules
+):
+    """The first one may be from before something else was read."""
+    rules(ProofRule(how="version", single=True, rests=True), rests_by=(STATUS, {"state": "idle"}))
+    uri = (tmp_path / "a.scr").as_uri()
+    second = published(tmp_path / "a.scr", finding("second"), version=1)
+    busy, idle = (
+        {"method": STATUS, "params": {"uri": uri, "state": state}} for state in ("busy", "idle")
+    )
+    say = [
+        Say("textDocument/didOpen", notification=busy),
+        Say("textDocument/didOpen", notification=second, seconds=0.5),
+        Say("textDocument/didOpen", notification=idle, seconds=0.6),
+    ]
+    argv = scripted(Script(say=say))
+    with workspace(tmp_path, argv, text="fine\n") as ws:
+        report = ws.check("a.scr")
+    assert (report.verdict.value, messages_of(report)) == ("dirty", ["second"])
+
+
+# What it has read and taken in
+
+
+def test_a_server_that_reads_in_the_background_is_asked_once_it_has_read(tmp_path, scripted, rules):
+    rules(ProofRule(how="pull"), read_back=TEXT)
+    faults = [Fault(TEXT, "result", nth=nth, result="old\n") for nth in (1, 2)]
+    script = Script(
+        diagnostics=BY_PULL, say=[watchers("**/*.scr")], faults=faults, answers={TEXT: "new\n"}
+    )
+    argv = scripted(script)
+    (tmp_path / "b.scr").write_text("old\n", encoding="utf-8")
+    with workspace(tmp_path, argv, text="fine\n") as ws:
+        ws.check("a.scr")
+        written_outside(tmp_path / "b.scr", "new\n")
+        assert ws.check("a.scr").verdict.clean
+        methods = [message.get("method") for message in Log.of(argv).messages()]
+    assert [one for one in methods if one in (TEXT, PULL)] == [PULL, TEXT, TEXT, TEXT, PULL]
+
+
+def test_a_file_that_is_gone_is_read_when_the_server_knows_it_no_more(tmp_path, scripted, rules):
+    rules(ProofRule(how="pull"), read_back=TEXT)
+    faults = [Fault(TEXT, "error", nth=2, message="no such file")]
+    script = Script(
+        diagnostics=BY_PULL, say=[watchers("**/*.scr")], faults=faults, answers={TEXT: "old\n"}
+    )
+    argv = scripted(script)
+    (tmp_path / "b.scr").write_text("old\n", encoding="utf-8")
+    with workspace(tmp_path, argv, text="fine\n") as ws:
+        ws.check("a.scr")
+        (tmp_path / "b.scr").unlink()
+        assert ws.check("a.scr").verdict.clean
+        assert len(Log.of(argv).messages(TEXT)) == 2
+
+
+def test_a_server_that_takes_in_changes_late_is_asked_about_what_has_changed_first(
+    tmp_path, scripted, rules
+):
+    rules(ProofRule(how="pull"), takes_in_by=SYMBOLS)
+    argv = scripted(Script(diagnostics=BY_PULL))
+    (tmp_path / "b.scr").write_text("old\n", encoding="utf-8")
+    with workspace(tmp_path, argv, text="fine\n") as ws:
+        ws.hover("b.scr", 1, 1)
+        ws.check("a.scr")
+        written_outside(tmp_path / "b.scr", "new\n")
+        reports = [ws.check("a.scr") for _ in range(2)]
+        messages = Log.of(argv).messages()
+    assert [one.verdict.value for one in reports] == ["clean"] * 2
+    about = [
+        (one["method"], name_of(one))
+        for one in messages
+        if one.get("method") in (CHANGE, SYMBOLS, PULL)
+    ]
+    assert about == [
+        (PULL, "a.scr"),
+        (CHANGE, "b.scr"),
+        (SYMBOLS, "b.scr"),
+        (PULL, "a.scr"),
+        (PULL, "a.scr"),
+    ]
+
+
+def test_a_server_may_want_whole_texts_and_not_to_hear_of_saves(tmp_path, scripted, rules):
+    rules(ProofRule(how="pull"), whole_texts=True, saves=False)
+    argv = scripted(Script(diagnostics=BY_PULL))
+    with workspace(tmp_path, argv, text="fine\n") as ws:
+        ws.check("a.scr")
+        (tmp_path / "a.scr").write_text("ERROR\n", encoding="utf-8")
+        assert ws.check("a.scr").verdict.dirty
+        [change] = Log.of(argv).messages(CHANGE)
+        assert Log.of(argv).messages(SAVE) == []
+    assert change["params"]["contentChanges"] == [{"text": "ERROR\n"}]
