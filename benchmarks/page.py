@@ -32,7 +32,7 @@ ordinary API. 50 references and 50 symbols per answer.
 MANY_FILES = """
 ## Twenty files edited at once
 
-From the first write to the last verdict, for one file and for {files}, by `check_all` and by a bare
+From the last write to the last verdict, for one file and for {files}, by `check_all` and by a bare
 loop that has all of them under way on a second copy of the server. The bare ratio is the server's
 own: one that looks at a file after the other takes longer for more of them, whoever asks.
 `scripted` takes 100 ms for each file, and any number of them at the same time.
