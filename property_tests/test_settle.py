@@ -19,6 +19,7 @@ from lspkit.diagnostics.settle import (
     Rested,
     Saved,
     Started,
+    Stopped,
     Superseded,
     Target,
     Unknown,
@@ -51,6 +52,7 @@ EVENTS = st.lists(
         st.builds(Ready, at=TIMES),
         st.builds(Answered, tag=st.sampled_from(["right", "wrong"]), asked_seq=NUMBERS, at=TIMES),
         st.builds(Started, token=st.just("check"), at=TIMES),
+        st.builds(Stopped, token=st.just("check"), at=TIMES),
         st.builds(Began, token=TOKENS, at=TIMES),
         st.builds(Ended, token=TOKENS, at=TIMES),
         st.builds(Superseded, version=NUMBERS, at=TIMES),
@@ -69,6 +71,7 @@ RULES = st.builds(
     token=st.just("check"),
     ask=st.just("right"),
     start=st.sampled_from(["", "run"]),
+    stop=st.sampled_from(["", "stop"]),
     publishes=st.booleans(),
 )
 

@@ -79,6 +79,12 @@ class Started(Event, frozen=True):
     token: str
 
 
+class Stopped(Event, frozen=True):
+    """The server was told to leave off, if it is still at it: an end after that says nothing."""
+
+    token: str
+
+
 class Began(Event, frozen=True):
     """A piece of work began."""
 
@@ -129,7 +135,7 @@ class Wait(msgspec.Struct, frozen=True):
     """Not yet: look again then, or when something happens; and ask this meanwhile."""
 
     until: float
-    ask: Literal["", "pull", "ordered", "touch", "save", "start"] = ""
+    ask: Literal["", "pull", "ordered", "touch", "save", "start", "stop"] = ""
 
 
 class Unknown(msgspec.Struct, frozen=True):

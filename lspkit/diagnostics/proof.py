@@ -44,6 +44,8 @@ class ProofRule(msgspec.Struct, frozen=True, kw_only=True):
     #: For `progress`: the notification that starts the work, where nothing else does. Then it is
     #: known which end belongs to which beginning, and that no later change has cancelled it.
     start: str = ""
+    #: For `progress`: the notification that ends a run that nobody waits for any more.
+    stop: str = ""
     #: For `progress`: whether each run publishes every open document. Then it is the push after its
     #: beginning that counts, since the run may be cancelled later on.
     publishes: bool = False

@@ -25,6 +25,7 @@ from lspkit.diagnostics.events import (
     Ready,
     Saved,
     Started,
+    Stopped,
     Target,
     Wait,
 )
@@ -63,6 +64,7 @@ class _Run(msgspec.Struct):
     asked: float
     began: float | None = None
     ended: float | None = None
+    stopped: bool = False
     #: It may be done in several pieces.
     at_work: set[str] = msgspec.field(default_factory=set)
 
@@ -75,6 +77,8 @@ def _runs(rule: ProofRule, events: Iterable[Event]) -> list[_Run]:
         elif isinstance(event, Began) and runs and _is_named(event, rule):
             runs[-1].began = runs[-1].began or event.at
             runs[-1].at_work.add(event.token)
+        elif isinstance(event, Stopped) and runs and event.token == rule.token:
+            runs[-1].stopped = runs[-1].ended is None
         elif isinstance(event, Ended) and runs and event.token in runs[-1].at_work:
             runs[-1].at_work.discard(event.token)
             if not runs[-1].at_work:
@@ -87,7 +91,7 @@ def _by_run(
 ) -> Judged:
     runs = _runs(rule, events)
     for run in runs:
-        if run.asked < since or run.ended is None:
+        if run.asked < since or run.ended is None or run.stopped:
             continue
         for event in events:
             if isinstance(event, Answered) and event.tag == rule.ask and event.at >= run.ended:
@@ -95,7 +99,18 @@ def _by_run(
         return Wait(target.deadline, "ordered")  # what it has found may still be on its way
     if may_start(rule, events, now):
         return Wait(target.deadline, "start")
-    return Wait(runs[-1].asked + PATIENCE if runs[-1].began is None else target.deadline)
+    last = runs[-1]
+    if last.began is None:
+        return Wait(last.asked + PATIENCE)
+    return Wait(target.deadline, "stop" if rule.stop and last.asked < since else "")
+
+
+def at_work_since(rule: ProofRule, events: Sequence[Event]) -> float | None:
+    """When the server was told to begin with what it is at, and was not told to stop."""
+    runs = _runs(rule, events)
+    if not runs or runs[-1].began is None or runs[-1].ended is not None or runs[-1].stopped:
+        return None
+    return runs[-1].asked
 
 
 def may_start(rule: ProofRule, events: Sequence[Event], now: float) -> bool:

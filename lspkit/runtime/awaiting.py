@@ -19,6 +19,7 @@ from lspkit.operations import Examined
 from lspkit.protocol.documents import View
 from lspkit.runtime.answers import key_of, view_of
 from lspkit.runtime.asking import Asking
+from lspkit.runtime.conversation import Ticket
 from lspkit.runtime.subject import Subject
 from lspkit.runtime.waiting import Outcome, Steps
 
@@ -67,6 +68,17 @@ class Awaiting:
         server = one.server
         ticket = server.sync(one.file, one.text)
         watch = self._begun(one, rule, view_of(ticket), unknown=unknown)
+        if not rule.start:
+            return (yield from self._watched(one, watch, ticket))
+        server.want_work(id(watch), max(event.at for event in watch.basis))
+        try:
+            return (yield from self._watched(one, watch, ticket))
+        finally:
+            server.want_work(id(watch), None)
+            server.news.tell()  # somebody else may be waiting to end what is under way
+
+    def _watched(self, one: Subject, watch: _Watch, ticket: Ticket) -> Steps[Examined | None]:
+        server, rule = one.server, watch.rule
         debounce = self._asking.pool.config.timing.debounce_ms / 1000
         while True:
             news = server.news.next()
@@ -111,6 +123,8 @@ class Awaiting:
             return True
         if ask == "start":
             return server.start_work(rule)
+        if ask == "stop":
+            return server.stop_work(rule)
         if ask not in ("touch", "save") or watch.touches >= TOUCHES:
             return False
         watch.touches += 1

@@ -65,6 +65,22 @@ class Findings(Conversation):
             self._post([(rule.start, {})])
             return True
 
+    def stop_work(self, rule: ProofRule) -> bool:
+        """Let it leave off with a run from before, unless somebody still waits for that."""
+        with self.lock:
+            if not self.heard.stopped(rule, time.monotonic()):
+                return False
+            self._post([(rule.stop, {})])
+            return True
+
+    def want_work(self, who: int, since: float | None) -> None:
+        """Somebody waits for work that was started then or later; None: no longer."""
+        with self.lock:
+            if since is None:
+                self.heard.wanted.pop(who, None)
+            else:
+                self.heard.wanted[who] = since
+
     def gives_no_versions(self) -> None:
         """Its pushes carry no versions."""
         with self.lock:

@@ -12,7 +12,7 @@ from typing import Any
 from lspkit.diagnostics import settle
 from lspkit.diagnostics.proof import ProofRule
 from lspkit.diagnostics.store import Store
-from lspkit.diagnostics.working import may_start
+from lspkit.diagnostics.working import at_work_since, may_start
 from lspkit.servers.definition import Definition
 
 #: In the place of a notification, for work that is reported on under a title.
@@ -37,6 +37,8 @@ class Heard:
         self._doubtful: dict[str, str] = {}
         #: The files that it is done with, and since when.
         self._rested: dict[str, settle.Rested] = {}
+        #: Who waits for work that was started at this time or later.
+        self.wanted: dict[int, float] = {}
 
     def believe(self, now: float) -> None:
         """Its answers count from now on."""
@@ -69,6 +71,14 @@ class Heard:
         if not may_start(rule, [*ready, *self._work], now):
             return False
         self._work.append(settle.Started(token=rule.token, at=now))
+        return True
+
+    def stopped(self, rule: ProofRule, now: float) -> bool:
+        """A piece of work is to end; False if it is not at it, or somebody waits for it."""
+        asked = at_work_since(rule, list(self._work))
+        if asked is None or any(since <= asked for since in self.wanted.values()):
+            return False
+        self._work.append(settle.Stopped(token=rule.token, at=now))
         return True
 
     def about(self, uri: str) -> list[settle.Event]:

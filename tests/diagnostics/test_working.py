@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 
 from lspkit.diagnostics.proof import ProofRule
@@ -14,6 +15,7 @@ from lspkit.diagnostics.settle import (
     Pushed,
     Ready,
     Started,
+    Stopped,
     Target,
     Wait,
     Written,
@@ -81,6 +83,20 @@ def test_an_end_that_another_run_has_caused_proves_nothing():
     """Only what began since the run was started belongs to it."""
     events = [told(9.0), began(9.1), told(10.1), ended(10.2), answered(10.3)]
     assert decide(RUN, *events, now=10.3) == Wait(10.1 + PATIENCE)
+
+
+def test_a_run_from_before_may_be_ended_and_proves_nothing_then():
+    stoppable = msgspec.structs.replace(RUN, stop="check/stop")
+    before = [told(9.9), began(10.1)]
+    assert decide(stoppable, *before, now=10.2) == Wait(20.0, "stop")
+    assert decide(stoppable, told(10.1), began(10.2), now=10.3) == Wait(20.0)  # of this very text
+    run = [told(10.1), began(10.2), Stopped(token="check", at=10.5), ended(10.6), answered(10.7)]
+    assert decide(stoppable, *run, now=10.7) == Wait(20.0, "start")
+
+
+def test_a_run_that_had_ended_before_it_was_to_end_is_a_proof():
+    run = [told(10.1), began(10.2), ended(10.4), Stopped(token="check", at=10.5), answered(10.6)]
+    assert decide(RUN, *run, now=10.7) == Proven("progress", 10.6)
 
 
 def test_a_run_that_does_not_begin_is_started_again():

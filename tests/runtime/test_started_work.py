@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
 import pytest
 
 from lspkit.diagnostics.proof import ProofRule
@@ -26,7 +27,8 @@ from tests.runtime.told import (
 from tests.scripted import workspace
 
 SYMBOLS = "textDocument/documentSymbol"
-RUN, TEXT, STATUS = "scripted/run", "scripted/text", "scripted/status"
+RUN, STOP = "scripted/run", "scripted/stop"
+TEXT, STATUS = "scripted/text", "scripted/status"
 BUILD = ProofRule(
     how="progress", source="build", token="build", start=RUN, ask=SYMBOLS, sees="disk"
 )
@@ -90,6 +92,47 @@ def test_work_is_started_only_when_it_is_not_under_way(tmp_path, scripted, rules
         log.wait_for_message(RUN, count=2)
         ws.request("b.scr", POKE)
         assert [one.result(30).verdict.value for one in (first, second)] == ["clean"] * 2
+
+
+def test_work_that_nobody_waits_for_any_more_is_ended(tmp_path, scripted, rules):
+    rules(msgspec.structs.replace(BUILD, stop=STOP))
+    say = [
+        Say(RUN, notification=work("begin"), times=0),
+        Say(STOP, notification=work("end")),
+        Say(RUN, notification=work("end"), nth=2),
+    ]
+    argv = scripted(Script(diagnostics=Diagnostics(how="none"), say=say))
+    with workspace(tmp_path, argv, text="fine\n") as ws:
+        assert ws.check("a.scr", timeout=1).verdict.unknown  # the caller has given up
+        written_outside(tmp_path / "a.scr", "fine again\n")
+        assert ws.check("a.scr", timeout=30).verdict.clean
+        methods = [message.get("method") for message in Log.of(argv).messages()]
+    assert [one for one in methods if one in (RUN, STOP)] == [RUN, STOP, RUN]
+
+
+def test_work_that_somebody_waits_for_is_left_alone(tmp_path, scripted, rules):
+    rules(msgspec.structs.replace(BUILD, stop=STOP))
+    say = [
+        Say(RUN, notification=work("begin"), times=0),
+        Say(POKE, notification=work("end"), times=0),
+    ]
+    script = Script(diagnostics=Diagnostics(how="none"), say=say, answers={POKE: None})
+    argv = scripted(script)
+    (tmp_path / "b.scr").write_text("fine\n", encoding="utf-8")
+    with workspace(tmp_path, argv, text="fine\n") as ws:
+        log = Log.of(argv)
+        ws.hover("b.scr", 1, 1)
+        first = ws.submit(ws.check, "a.scr", timeout=30)
+        log.wait_for_message(RUN)
+        written_outside(tmp_path / "b.scr", "fine again\n")
+        second = ws.submit(ws.check, "b.scr", timeout=30)
+        log.wait_for_message(SAVE)
+        ws.request("b.scr", POKE)
+        assert first.result(30).verdict.clean
+        log.wait_for_message(RUN, count=2)
+        ws.request("b.scr", POKE)
+        assert second.result(30).verdict.clean
+        assert log.messages(STOP) == []
 
 
 def test_callers_who_wait_for_the_same_work_share_it(tmp_path, scripted, rules):

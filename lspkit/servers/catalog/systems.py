@@ -74,6 +74,7 @@ SYSTEMS: tuple[Definition, ...] = (
                 source="cargo check",
                 token="rust-analyzer/flycheck",
                 start="rust-analyzer/runFlycheck",
+                stop="rust-analyzer/cancelFlycheck",
                 ask="textDocument/documentSymbol",
                 sees="disk",
             ),

@@ -1,0 +1,38 @@
+"""A file that is not open changes on disk: the next check of what depends on it knows of that."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests import real_servers
+from tests.real.running import workspace_with
+from tests.runtime.told import written_outside
+
+pytestmark = pytest.mark.server
+
+USER = "mod other;\npub fn copy() -> i32 { other::value() }\n"
+GOOD = "pub fn value() -> i32 { 1 }\n"
+BAD = 'pub fn value() -> &\'static str { "" }\n'
+PACKAGE = '[package]\nname = "racing"\nversion = "0.1.0"\nedition = "2021"\n'
+
+
+def test_rust_analyzer_is_asked_once_it_has_read_what_changed(tmp_path: Path) -> None:
+    """It reads in the background, and answered from before in a third of the tries."""
+    real_servers.require("rust-analyzer")
+    folder = tmp_path / "project"
+    (folder / "src").mkdir(parents=True)
+    (folder / "Cargo.toml").write_text(PACKAGE, encoding="utf-8")
+    (folder / "src" / "lib.rs").write_text(USER, encoding="utf-8")
+    other = folder / "src" / "other.rs"
+    other.write_text(GOOD, encoding="utf-8")
+    verdicts = []
+    with workspace_with(folder, {"rust-analyzer": real_servers.command("rust-analyzer")}) as ws:
+        assert ws.check("src/lib.rs", timeout=120).verdict.clean
+        for number in range(12):
+            written_outside(other, f"{GOOD if number % 2 else BAD}// {number}\n")
+            # With a text of its own, so that cargo has no say.
+            report = ws.check("src/lib.rs", text=USER, timeout=60)
+            verdicts.append(report.verdict.value)
+    assert verdicts == ["dirty", "clean"] * 6
