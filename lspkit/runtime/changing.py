@@ -18,14 +18,17 @@ from lspkit.protocol.uris import path_to_uri
 from lspkit.protocol.watched import CHANGED, CREATED, DELETED, FileEvent
 from lspkit.runtime.files import Files
 from lspkit.runtime.pool import Pool
+from lspkit.runtime.replaced import Replaced
 
 
 class Changing:
-    """Changes of files, and overlays. Holds no state of its own."""
+    """Changes of files, and overlays."""
 
     def __init__(self, files: Files, pool: Pool) -> None:
         self._files = files
         self._pool = pool
+        #: To be closed by whoever made this.
+        self.replaced = Replaced()
 
     def change(self, effect: ChangeDisk) -> None:
         """Perform `ChangeDisk`."""
@@ -46,6 +49,8 @@ class Changing:
         there = locate(path, boundary, may_be_missing=True)
         marked = there.stat is not None and _begins_with_mark(there.path)
         data = encode(BOM_UTF8 if marked else b"", text, path)
+        if there.stat is not None:
+            self.replaced.hold(there.path)
         real = writing.replace(path, data, boundary, make_folders=True)
         return [FileEvent(real, CREATED if there.stat is None else CHANGED)]
 

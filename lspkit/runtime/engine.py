@@ -298,6 +298,7 @@ class LocalEngine:
                 # A start that was under way meanwhile has seen that it is too late; make sure.
                 stop(self.pool.shut())
                 self._news.tell(over=True)
+                self._changing.replaced.close()
                 self.pool.release()
                 host.unregister(self)
 
@@ -310,4 +311,5 @@ class LocalEngine:
         self._timers = Timers()
         self._epoch_lock, self._news = threading.Lock(), News()
         self._baselines = Baselines()
+        self._changing.replaced.drop_after_fork()
         self.pool.drop_after_fork()

@@ -12,6 +12,7 @@ import pytest
 
 import lspkit
 from lspkit.changes import FileEdit, TextEdit, WorkspaceEdit
+from lspkit.runtime.replaced import HELD
 from lspkit.runtime.watch import Watchers
 from lspkit.testing import Diagnostics, Log, Script, watchers
 from lspkit.types import Position, Range
@@ -52,6 +53,20 @@ def test_a_text_is_written_as_it_is(tmp_path, scripted):
         ws.write("a.scr", "def é\r\n😀\n")
         assert (tmp_path / "a.scr").read_bytes() == "def é\r\n😀\n".encode()
         assert sorted(os.listdir(tmp_path)) == ["a.scr"]
+
+
+def test_a_file_that_was_replaced_keeps_its_number_for_a_while(tmp_path, scripted):
+    numbers = []
+    with workspace(tmp_path, scripted(Script()), text="0\n") as ws:
+        ws.check("a.scr")
+        before = len(os.listdir("/proc/self/fd"))
+        for number in range(3 * HELD):
+            numbers.append((tmp_path / "a.scr").stat().st_ino)
+            ws.write("a.scr", f"{number + 1}\n")
+        held = len(os.listdir("/proc/self/fd")) - before
+    for start in range(2 * HELD):
+        assert len(set(numbers[start : start + HELD])) == HELD
+    assert held == HELD
 
 
 def test_a_byte_order_mark_stays_and_the_server_sees_none(tmp_path, scripted):

@@ -1,0 +1,53 @@
+"""Files that have been replaced, held for a while.
+
+A file is replaced by another one in a single step, and the system gives the number of the old one
+(its inode) to the next file that is made. Programs know files by that number: clangd, in the midst
+of a build, takes a header that was just written for the source that it has begun with, and says
+that the source includes itself. A file that somebody has open keeps its number.
+"""
+
+from __future__ import annotations
+
+import collections
+import os
+import threading
+
+#: So many are held, the last ones.
+HELD = 8
+
+_HOLD = getattr(os, "O_PATH", os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+_HOLD |= getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
+
+
+class Replaced:
+    """For any thread."""
+
+    def __init__(self) -> None:
+        #: Guards the two fields below.
+        self._lock = threading.Lock()
+        self._held: collections.deque[int] = collections.deque()
+        self._closed = False
+
+    def hold(self, path: str) -> None:
+        """The file at this path is about to be replaced."""
+        try:
+            descriptor = os.open(path, _HOLD)
+        except OSError:
+            return  # it is gone, or nothing more can be opened: then it is not held
+        with self._lock:
+            self._held.append(descriptor)
+            oldest = self._held.popleft() if self._closed or len(self._held) > HELD else None
+        if oldest is not None:
+            os.close(oldest)
+
+    def close(self) -> None:
+        """Let all of them go."""
+        with self._lock:
+            held, self._held, self._closed = self._held, collections.deque(), True
+        for descriptor in held:
+            os.close(descriptor)
+
+    def drop_after_fork(self) -> None:
+        """In a forked child, in which nobody else runs: its copies go as well."""
+        self._lock = threading.Lock()
+        self.close()
