@@ -49,6 +49,9 @@ class ProofRule(msgspec.Struct, frozen=True, kw_only=True):
     #: For `progress`: whether each run publishes every open document. Then it is the push after its
     #: beginning that counts, since the run may be cancelled later on.
     publishes: bool = False
+    #: For `publishes`: work that comes first, and has to begin after the change was sent: what is
+    #: published next may otherwise be what it had found before.
+    after: str = ""
     #: For `ordered`: `tsserver` has the findings in its answers, and a method of the protocol only
     #: shows that the pushes are out. For `progress` such a method, too: it shows that what the
     #: work has found is out, or with `publishes` that the change was taken in before it began.

@@ -135,11 +135,17 @@ def _by_publishing(
     ]
     if not taken_in:
         return Wait(target.deadline, "ordered")
-    start = max(since, taken_in[0])
+    start = first = max(since, taken_in[0])
+    if rule.after:
+        named = [
+            one for one in events if isinstance(one, Began) and one.title.startswith(rule.after)
+        ]
+        looked = [one.at for one in named if one.at >= since]
+        first = max(start, looked[0]) if looked else float("inf")
     began = [
         one.at
         for one in events
-        if isinstance(one, Began) and _is_named(one, rule) and one.at >= start
+        if isinstance(one, Began) and _is_named(one, rule) and one.at >= first
     ]
     for event in events if began else ():
         if isinstance(event, Pushed) and event.uri == target.uri and event.at >= began[0]:

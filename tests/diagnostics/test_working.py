@@ -144,6 +144,16 @@ def test_nothing_else_is_a_proof(events):
     assert isinstance(decide(PUBLISHES, answered(10.5), *events, now=10.8), Wait)
 
 
+def test_where_it_has_to_look_first_only_what_is_published_after_that_counts():
+    rule = msgspec.structs.replace(PUBLISHES, after="Validate")
+    left_over = [answered(10.5), began(10.6, "uuid", "Publish Diagnostics"), push(10.7)]
+    assert isinstance(decide(rule, *left_over, now=10.8), Wait)
+    looked = [*left_over, began(10.9, "other", "Validate documents")]
+    assert isinstance(decide(rule, *looked, now=11.0), Wait)
+    done = [*looked, began(11.1, "third", "Publish Diagnostics"), push(11.2)]
+    assert decide(rule, *done, now=11.2) == Proven("progress", 11.2)
+
+
 def test_a_server_that_does_not_publish_is_made_to_look_again():
     assert decide(PUBLISHES, answered(10.5), now=10.6) == Wait(10.5 + PATIENCE)
     assert decide(PUBLISHES, answered(10.5), now=13.0) == Wait(20.0, "touch")

@@ -38,6 +38,7 @@ JVM: tuple[Definition, ...] = (
                 how="progress",
                 token="Publish Diagnostics",
                 publishes=True,
+                after="Validate documents",
                 ask="textDocument/documentSymbol",
             ),
         ),
