@@ -22,6 +22,7 @@ from lspkit.diagnostics.events import (
     Judged,
     Proven,
     Pushed,
+    Quiet,
     Ready,
     Saved,
     Started,
@@ -149,7 +150,7 @@ def _by_publishing(
     ]
     for event in events if began else ():
         if isinstance(event, Pushed) and event.uri == target.uri and event.at >= began[0]:
-            return Proven("progress", event.at)
+            return Proven("progress", event.at) if rule.trusted else Quiet(event.at)
     if began or now < start + PATIENCE:
         return Wait(target.deadline if began else start + PATIENCE)
     return Wait(target.deadline, "touch")
