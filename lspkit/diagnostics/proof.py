@@ -36,8 +36,8 @@ class ProofRule(msgspec.Struct, frozen=True, kw_only=True):
     rests: bool = False
     #: Seconds without another push after which a burst is over; None: as configured.
     debounce: float | None = None
-    #: For `quiet` and `publishes`: whether silence after a push has never been wrong where it was tried, so that
-    #: it counts as a proof.
+    #: For `quiet` and `publishes`: whether a push, and silence after it, has never been wrong where
+    #: it was tried, so that it counts as a proof.
     trusted: bool = False
     #: For `progress`: how the name of the work begins, or what people read of it.
     token: str = ""
