@@ -36,8 +36,8 @@ class ProofRule(msgspec.Struct, frozen=True, kw_only=True):
     rests: bool = False
     #: Seconds without another push after which a burst is over; None: as configured.
     debounce: float | None = None
-    #: For `quiet`: whether silence after a push has never been wrong where it was tried, so that
-    #: it counts as a proof.
+    #: For `quiet` and `publishes`: whether a push, and silence after it, has never been wrong where
+    #: it was tried, so that it counts as a proof.
     trusted: bool = False
     #: For `progress`: how the name of the work begins, or what people read of it.
     token: str = ""
@@ -49,6 +49,9 @@ class ProofRule(msgspec.Struct, frozen=True, kw_only=True):
     #: For `progress`: whether each run publishes every open document. Then it is the push after its
     #: beginning that counts, since the run may be cancelled later on.
     publishes: bool = False
+    #: For `publishes`: work that comes first, and has to begin after the change was sent: what is
+    #: published next may otherwise be what it had found before.
+    after: str = ""
     #: For `ordered`: `tsserver` has the findings in its answers, and a method of the protocol only
     #: shows that the pushes are out. For `progress` such a method, too: it shows that what the
     #: work has found is out, or with `publishes` that the change was taken in before it began.

@@ -22,6 +22,7 @@ from lspkit.diagnostics.events import (
     Judged,
     Proven,
     Pushed,
+    Quiet,
     Ready,
     Saved,
     Started,
@@ -135,15 +136,21 @@ def _by_publishing(
     ]
     if not taken_in:
         return Wait(target.deadline, "ordered")
-    start = max(since, taken_in[0])
+    start = first = max(since, taken_in[0])
+    if rule.after:
+        named = [
+            one for one in events if isinstance(one, Began) and one.title.startswith(rule.after)
+        ]
+        looked = [one.at for one in named if one.at >= since]
+        first = max(start, looked[0]) if looked else float("inf")
     began = [
         one.at
         for one in events
-        if isinstance(one, Began) and _is_named(one, rule) and one.at >= start
+        if isinstance(one, Began) and _is_named(one, rule) and one.at >= first
     ]
     for event in events if began else ():
         if isinstance(event, Pushed) and event.uri == target.uri and event.at >= began[0]:
-            return Proven("progress", event.at)
+            return Proven("progress", event.at) if rule.trusted else Quiet(event.at)
     if began or now < start + PATIENCE:
         return Wait(target.deadline if began else start + PATIENCE)
     return Wait(target.deadline, "touch")

@@ -26,7 +26,7 @@ URI = "file:///a"
 TARGET = Target(URI, version=3, seq=7, deadline=20.0)
 START = [Ready(at=1.0), Written(seq=7, at=10.0)]
 RUN = ProofRule(how="progress", token="check", start="check/run", ask="symbols", sees="disk")
-PUBLISHES = ProofRule(how="progress", token="Publish", publishes=True, ask="symbols")
+PUBLISHES = ProofRule(how="progress", token="Publish", publishes=True, trusted=True, ask="symbols")
 
 
 def decide(rule, *events, now, start=START):
@@ -142,6 +142,16 @@ def test_what_shows_that_the_change_was_taken_in_is_asked_for():
 )
 def test_nothing_else_is_a_proof(events):
     assert isinstance(decide(PUBLISHES, answered(10.5), *events, now=10.8), Wait)
+
+
+def test_where_it_has_to_look_first_only_what_is_published_after_that_counts():
+    rule = msgspec.structs.replace(PUBLISHES, after="Validate")
+    left_over = [answered(10.5), began(10.6, "uuid", "Publish Diagnostics"), push(10.7)]
+    assert isinstance(decide(rule, *left_over, now=10.8), Wait)
+    looked = [*left_over, began(10.9, "other", "Validate documents")]
+    assert isinstance(decide(rule, *looked, now=11.0), Wait)
+    done = [*looked, began(11.1, "third", "Publish Diagnostics"), push(11.2)]
+    assert decide(rule, *done, now=11.2) == Proven("progress", 11.2)
 
 
 def test_a_server_that_does_not_publish_is_made_to_look_again():
