@@ -121,7 +121,8 @@ class Server(Findings):
         deadline = time.monotonic() + self._initialize_timeout
         try:
             self._scratch = tempfile.mkdtemp(prefix="lspkit-")
-            scratch = dict.fromkeys(("TMPDIR", "TEMP", "TMP"), self._scratch)
+            private = ("TMPDIR", "TEMP", "TMP", *self.choice.definition.own_folders)
+            scratch = dict.fromkeys(private, self._scratch)
             self._environment = self._made_environment(scratch)
             child = launch(argv, cwd=self.root, env=self._environment, scratch=self._scratch)
         except (LaunchError, OSError) as problem:

@@ -61,6 +61,9 @@ class Definition(msgspec.Struct, frozen=True, kw_only=True):
     settings: dict[str, Any] = {}
     #: Variables that it is given besides the user's.
     environment: dict[str, str] = {}
+    #: Variables that name a folder of its own, which is gone with it: besides those for temporary
+    #: files, for a server that would else share a process with others by what lies there.
+    own_folders: tuple[str, ...] = ()
     #: None for a server that runs the project's code, or was not tried: it is held back where the
     #: project is not trusted.
     restricted: Restricted | None = None

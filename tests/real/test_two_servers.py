@@ -279,3 +279,20 @@ def test_a_script_has_the_findings_of_compiler_and_linter(tmp_path: Path) -> Non
     assert lines == [(1, ("eslint",)), (3, ("typescript",))]
     assert report.counted[0].range.start.column == SCRIPT["main.js"].index("unused") + 1
     assert [one.name for one in symbols] == ["unused", "wrong"]
+
+
+def test_two_workspaces_share_no_background_process(tmp_path):
+    """The proxy of biome takes the first process that it finds, and that may be another's."""
+    real_servers.require("biome")
+    command, folders = real_servers.command("biome"), [tmp_path / "one", tmp_path / "two"]
+    for folder in folders:
+        folder.mkdir()
+        (folder / "biome.json").write_text("{}\n")
+        (folder / "a.js").write_text("debugger;\n")
+    with workspace_with(folders[1], {"biome": command}) as second:
+        with workspace_with(folders[0], {"biome": command}) as first:
+            assert first.check("a.js", timeout=TIMEOUT).verdict.dirty
+            assert second.check("a.js", timeout=TIMEOUT).verdict.dirty
+        assert second.check("a.js", text="debugger; 1;\n", timeout=TIMEOUT).verdict.dirty
+        [row] = [row for row in second.status().rows if row.server == "biome"]
+        assert row.roots[0].requests.starts == 1

@@ -91,13 +91,15 @@ WEB_LINT: tuple[Definition, ...] = (
         markers=_BIOME_CONFIG,
         only_with=_BIOME_CONFIG,
         commands=(("biome", "lsp-proxy"),),
+        # Where it looks for a process of another client, which would end with that client.
+        own_folders=("XDG_CACHE_HOME",),
         install={
             "npm": "npm install -g @biomejs/biome",
             "brew": "brew install biome",
         },
         proofs=(ProofRule(how="version", single=True),),
         quirks=(
-            "Starts a process in the background that does the work, or finds one that runs.",
+            "Starts a process in the background that does the work; here each has its own.",
             "The npm package is a Node process around the real one.",
         ),
         verified="2.6.6",
