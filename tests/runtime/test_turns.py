@@ -1,0 +1,72 @@
+"""Who may go on, and who hears of news."""
+
+from __future__ import annotations
+
+from lspkit.runtime.turns import News, Turn, Turns
+
+
+def taken(turns: Turns, uri: str) -> Turn:
+    turn = Turn()
+    turns.queue(uri, turn)
+    return turn
+
+
+def given_on(turns: Turns, uri: str, turn: Turn) -> None:
+    turn.over = True
+    turns.tidy(uri)
+
+
+def test_turns_come_in_the_order_of_arrival():
+    turns = Turns()
+    first, second, third = (taken(turns, "a") for _ in range(3))
+    assert [one.done for one in (first, second, third)] == [True, False, False]
+    given_on(turns, "a", first)
+    assert [one.done for one in (second, third)] == [True, False]
+    given_on(turns, "a", second)
+    assert third.done
+
+
+def test_who_leaves_the_queue_is_passed_over():
+    turns = Turns()
+    first, second, third = (taken(turns, "a") for _ in range(3))
+    given_on(turns, "a", second)
+    assert not third.done
+    given_on(turns, "a", first)
+    assert third.done
+    assert not second.done
+
+
+def test_documents_do_not_wait_for_each_other():
+    turns = Turns()
+    assert taken(turns, "a").done
+    assert taken(turns, "b").done
+    assert turns.taken() == {"a", "b"}
+
+
+def test_a_turn_may_be_given_on_twice_and_can_be_had_again():
+    turns = Turns()
+    first = taken(turns, "a")
+    given_on(turns, "a", first)
+    given_on(turns, "a", first)
+    assert turns.taken() == set()
+    assert taken(turns, "a").done
+    assert not taken(turns, "a").done
+
+
+def test_a_turn_that_was_lost_to_an_interrupt_holds_nobody_up():
+    turns = Turns()
+    lost = taken(turns, "a")
+    lost.over = True  # and no more than that
+    assert taken(turns, "a").done
+
+
+def test_news_wake_everybody_once():
+    news = News()
+    early = [news.next() for _ in range(3)]
+    news.tell()
+    late = news.next()
+    assert all(one.done for one in early)
+    assert not late.done
+    news.tell(over=True)
+    assert late.done
+    assert news.next().done
