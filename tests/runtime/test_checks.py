@@ -262,6 +262,16 @@ def test_many_files_are_under_way_at_the_same_time(tmp_path, scripted, diagnosti
     # The server says nothing about any of them before it has something to say about all.
     together = Fault(method, "reverse", count=20)
     argv = scripted(Script(diagnostics=diagnostics, faults=[together]))
+    names = scripts(tmp_path, 20, "ERROR\n")
+    with lspkit.Workspace(tmp_path, config=config_for(argv)) as ws:
+        opened = ws.check_all(names, timeout=60)
+    assert {report.verdict.value for report in opened.values()} == {"dirty"}
+
+
+def test_many_edits_are_under_way_at_the_same_time(tmp_path, scripted):
+    # As above. Where a server pushes, it is made to look again: how often is not known before.
+    together = Fault(PULL, "reverse", count=20)
+    argv = scripted(Script(diagnostics=Diagnostics(how="pull"), faults=[together]))
     names = scripts(tmp_path, 20, "fine\n")
     with lspkit.Workspace(tmp_path, config=config_for(argv)) as ws:
         opened = ws.check_all(names, timeout=60)
