@@ -26,7 +26,7 @@ def main() -> None:
     # A Python server that happens to be installed would be asked as well.
     servers: dict[str, Any] = {definition.id: {"disabled": True} for definition in BUILT_IN}
     servers["canned"] = {"command": command, "extensions": [".py"], "disabled": False}
-    with lspkit.Workspace(folder, config={"lsp": servers}) as workspace:
+    with lspkit.Workspace(folder, config={"lsp": servers}, trusted=True) as workspace:
         serve_blocks(
             {
                 "definition": lambda: workspace.definition("main.py", 3, 5),
