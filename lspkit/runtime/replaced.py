@@ -1,9 +1,9 @@
 """Files that have been replaced, held for a while.
 
 A file is replaced by another one in a single step, and the system gives the number of the old one
-(its inode) to the next file that is made. Programs know files by that number: clangd, in the midst
-of a build, takes a header that was just written for the source that it has begun with, and says
-that the source includes itself. A file that somebody has open keeps its number.
+(its inode) to the next file that is made. Programs know files by that number. In races of two files
+clangd said now and then that a source includes itself, as it would if it took the header for it by
+its number; that this is the reason was not proven. A file that somebody has open keeps its number.
 """
 
 from __future__ import annotations
