@@ -118,6 +118,8 @@ def judge(row: Row, operation: Operation, subject: Subject, outcome: Outcome) ->
     allowed = set(expected.allowed)
     if operation.goes_on and row.ends_later:
         allowed.add(BROKEN)
+    if operation.begins_before and row.ends_unasked:  # its end may be known before the question
+        allowed.add(RIGHT)
     answers = {
         RIGHT: right(operation, subject),
         MENDED: right(operation, subject),

@@ -60,6 +60,8 @@ class Operation:
     trigger: str = ""
     #: Whether the operation asks something else afterwards.
     goes_on: bool = False
+    #: Whether the operation needs the server before it asks.
+    begins_before: bool = False
 
     @property
     def cause(self) -> str:
@@ -150,6 +152,7 @@ OPERATIONS = (
         _DOCUMENT + "rename",
         _at("rename", new_name="meet"),
         "{file} 1:5-1:10 meet, {file} 2:3-2:8 meet",
+        begins_before=True,  # it sees that the server has no `prepareRename`
     ),
     Operation(
         "code_actions", _DOCUMENT + "codeAction", _at("code_actions"), "Greet politely (quickfix)"

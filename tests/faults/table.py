@@ -54,6 +54,8 @@ class Row:
     starts: tuple[int, ...] = (1,)
     #: Whether the server ends only after the call.
     ends_later: bool = False
+    #: Whether the server ends by itself, asked or not.
+    ends_unasked: bool = False
     #: What the user has to do before the next call.
     mended_by: Literal["", "reload"] = ""
     #: What the server's own time limits are, in milliseconds.
@@ -182,6 +184,7 @@ ROWS = (
         GONE,
         cold=True,
         starts=(2,),
+        ends_unasked=True,
     ),
     Row(
         "exit instead of initialize",
