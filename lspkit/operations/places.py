@@ -51,7 +51,9 @@ class Translator:
 
     def position(self, text: Text | None, at: WirePosition) -> Position:
         """A place in a text; nonsense is bent to the nearest sense."""
-        line, column = max(at.line, 0), max(at.character, 0)
+        line, column = at.line, at.character
+        if line < 0 or column < 0:
+            line, column = max(line, 0), max(column, 0)
         if text is not None and line < text.line_count:
             column = text.column(line, column, self._encoding)
         return Position(line + 1, column + 1)

@@ -36,7 +36,7 @@ from lspkit.runtime.files import File, Files, was_read_since
 from lspkit.runtime.pool import Pool
 from lspkit.runtime.server import Server
 from lspkit.runtime.turns import Turn
-from lspkit.runtime.waiting import Call, Outcome, Steps, Waiter, together
+from lspkit.runtime.waiting import Call, Outcome, Step, Steps, Waiter, together
 from lspkit.servers.walking import samples
 
 log = logging.getLogger("lspkit.runtime")
@@ -179,10 +179,8 @@ class Asking:
         until: float,
     ) -> Steps[tuple[Answered, Ticket]]:
         """Ask about a document: the answer, and the request that got it."""
-        return (
-            yield from self._persist(
-                server, method, until, lambda: server.ask_about(file, text, method, build)
-            )
+        return self._persist(
+            server, method, until, lambda: server.ask_about(file, text, method, build)
         )
 
     def _persist(
@@ -296,13 +294,22 @@ class Asking:
                 waiter = connection.room()
             yield from self.wait(server, waiter, until, method)
 
-    def catch_up(self, call: Call) -> Steps[None]:
-        """Let every server hear of what had changed on disk when the call began, once for all."""
-        if (reading := self.pool.watching.reading()) is not None:
-            waiter, until = reading
-            yield (waiter, min(until, call.deadline))
-        elif CAUGHT_UP in call.done:
-            return
+    def catch_up(self, call: Call) -> Steps[None] | tuple[()]:
+        """Let every server hear of what had changed on disk when the call began, once for all.
+
+        Seldom is there anything to wait for: then it is done when this returns.
+        """
+        watching = self.pool.watching
+        if (reading := watching.reading()) is not None:
+            return self._read_first(reading, call)
+        if CAUGHT_UP not in call.done:
+            watching.catch_up()
+            call.done.add(CAUGHT_UP)
+        return ()
+
+    def _read_first(self, reading: Step, call: Call) -> Steps[None]:
+        waiter, until = reading
+        yield (waiter, min(until, call.deadline))
         self.pool.watching.catch_up()
         call.done.add(CAUGHT_UP)
 

@@ -139,12 +139,12 @@ class LocalEngine:
         return task.future
 
     def _steps(self, request: Request[Any], call: Call) -> Steps[Any]:
-        if self._closed:
-            raise WorkspaceClosed(self._closed)
-        return (yield from self._drive(OPERATIONS[type(request)].steps(request), call))
+        return self._drive(OPERATIONS[type(request)].steps(request), call)
 
     def _drive(self, operation: Generator[Effect, Any, Any], call: Call) -> Steps[Any]:
         """Perform the effects of an operation until it has its result."""
+        if self._closed:
+            raise WorkspaceClosed(self._closed)
         try:
             effect = next(operation)
             while True:

@@ -115,8 +115,8 @@ class Files:
         self.overlays = Overlays()
         #: Guards the three tables below. Nothing is read or looked up on disk while it is held.
         self._lock = threading.Lock()
-        #: Path as given: its real path and URI, valid while it leads there.
-        self._located: dict[str, tuple[str, str]] = {}
+        #: Path as given: as an absolute one, its real path and URI, valid while it leads there.
+        self._located: dict[str, tuple[str, str, str]] = {}
         #: Real path: content, least recently used first.
         self._contents: collections.OrderedDict[str, Content] = collections.OrderedDict()
         self._kept = 0
@@ -137,18 +137,20 @@ class Files:
     def _locate(self, given: str, *, may_be_missing: bool, since: float) -> File:
         known = self._located.get(given)
         if known is not None:
-            real, uri = known
-            found = _leads_to(written(given, self.boundary.root))
+            absolute, real, uri = known
+            found = _leads_to(absolute)
             if found is not None and found[0] == real and stat.S_ISREG(found[1].st_mode):
                 return File(real, uri, stamp_of(found[1]), since)
         located = locate(given, self.boundary, may_be_missing=may_be_missing)
         uri = path_to_uri(located.path)
         if located.stat is None:
             return File(located.path, uri, None)
-        with self._lock:
-            if len(self._located) > 10_000:
-                self._located.clear()
-            self._located[given] = (located.path, uri)
+        if not given.startswith("@"):  # where that leads depends on what else is there
+            absolute = written(given, self.boundary.root)
+            with self._lock:
+                if len(self._located) > 10_000:
+                    self._located.clear()
+                self._located[given] = (absolute, located.path, uri)
         return File(located.path, uri, stamp_of(located.stat), since)
 
     def again(self, uri: str, *, since: float = float("inf")) -> File | None:

@@ -82,13 +82,16 @@ class Lookout:
     def look_now(self) -> None:
         """Compare all that may have changed up to now, without any waiting."""
         self.collect()
-        waited = time.monotonic() - self._looked
-        is_cheap = self._cost < CHEAP or self._cost < waited * SHARE_OF_CALLERS
-        if not self.notifier.exact and not self.snapshot.due and is_cheap:
+        if not self.notifier.exact and not self.snapshot.due and self._is_cheap():
             self.look_everywhere()
         if self.snapshot.unsure or self.snapshot.missing():
             self.snapshot.try_again()
         self.look()
+
+    def _is_cheap(self) -> bool:
+        """Whether a caller may be made to wait for a look at everything."""
+        waited = time.monotonic() - self._looked
+        return self._cost < CHEAP or self._cost < waited * SHARE_OF_CALLERS
 
     def look_everywhere(self) -> None:
         """Compare everything, and remember what that took."""
