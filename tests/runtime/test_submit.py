@@ -49,6 +49,7 @@ def test_many_calls_on_a_hung_server_hold_up_nobody_and_take_no_threads(tmp_path
 def test_a_submitted_call_ends_at_its_deadline(tmp_path, scripted):
     argv = scripted(HANG)
     with workspace(tmp_path, argv) as ws:
+        ws.hover("a.scr", 2, 4)  # else its start might take all the time that there is
         late = ws.submit(ws.definition, "a.scr", 2, 4, timeout=0.5)
         assert isinstance(late.exception(20), lspkit.RequestTimeout)
         assert Log.of(argv).wait_for_message("$/cancelRequest")
