@@ -11,11 +11,9 @@ from typing import Any
 import pytest
 
 import lspkit
-from lspkit.changes import FileEdit, TextEdit, WorkspaceEdit
 from lspkit.runtime.replaced import HELD
 from lspkit.runtime.watch import Watchers
 from lspkit.testing import Diagnostics, Log, Script, watchers
-from lspkit.types import Position, Range
 from tests.runtime.told import (
     CHANGED,
     CREATED,
@@ -184,18 +182,6 @@ def test_writing_gives_the_report_about_the_new_text(tmp_path, scripted, how):
     assert list(map(written, parts)) == [["ERROR two"], [], ["ERROR one"]]
     parts = (last.introduced, last.fixed, last.remaining)
     assert list(map(written, parts)) == [[], ["ERROR one"], ["ERROR two"]]
-
-
-def test_an_edit_that_is_verified_is_seen_within_the_same_call(tmp_path, scripted):
-    argv = scripted(Script(diagnostics=BY_PULL))
-    path, word = tmp_path / "a.scr", Range(Position(1, 1), Position(1, 6))
-    breaking = FileEdit(path, path.as_uri(), (TextEdit(word, "ERROR"),), "fine.\n", "ERROR\n")
-    with workspace(tmp_path, argv, text="fine.\n") as ws:
-        ws.check("a.scr")
-        for _ in range(10):  # of one size, and as quick as it goes
-            with pytest.raises(lspkit.RequestFailed, match="taken back"):
-                ws.apply(WorkspaceEdit((breaking,)), verify=True)
-            assert ws.check("a.scr").verdict.clean
 
 
 def test_at_the_first_touch_nothing_is_compared(tmp_path, scripted):
