@@ -19,6 +19,8 @@ from lspkit.types import Location, Position, Range
 
 def to_wire(text: Text, line: int, column: int, encoding: Encoding) -> dict[str, int]:
     """A checked position as the server counts. Out of range: a `PositionError` with the bounds."""
+    if text.is_plain(line - 1, column - 1, encoding):
+        return {"line": line - 1, "character": column - 1}
     if line > text.line_count:
         raise PositionError(
             f"line {line} is beyond the end: the file has lines 1 to {text.line_count}",
@@ -52,8 +54,9 @@ class Translator:
     def position(self, text: Text | None, at: WirePosition) -> Position:
         """A place in a text; nonsense is bent to the nearest sense."""
         line, column = at.line, at.character
-        if line < 0 or column < 0:
-            line, column = max(line, 0), max(column, 0)
+        if text is not None and text.is_plain(line, column, self._encoding):
+            return Position(line + 1, column + 1)
+        line, column = max(line, 0), max(column, 0)
         if text is not None and line < text.line_count:
             column = text.column(line, column, self._encoding)
         return Position(line + 1, column + 1)

@@ -34,6 +34,8 @@ class PositionRequest(FileRequest[T_co], Generic[T_co], frozen=True, kw_only=Tru
 
     def __post_init__(self) -> None:
         line, column, symbol = self.line, self.column, self.symbol
+        if type(line) is type(column) is int and line > 0 and column > 0 and symbol is None:
+            return
         for name, value in (("line", line), ("column", column)):
             if value is not None and (type(value) is not int or value < 1):
                 raise PositionError(

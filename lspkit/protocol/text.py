@@ -84,19 +84,23 @@ class Text:
         part = self.value[start + stride * _STRIDE : start + column]
         return marks[stride] + _WIDTH[encoding](part)
 
+    def is_plain(self, line: int, column: int, encoding: Encoding) -> bool:
+        """Whether a place is well inside of its line, and the same by both ways of counting.
+
+        Nearly all are: there is nothing to convert or to clamp.
+        """
+        starts = self._starts
+        return (
+            starts is not None
+            and 0 <= line < len(starts) - 1
+            and 0 <= column < starts[line + 1] - starts[line] - 1
+            and (encoding == "utf-32" or self.value.isascii())
+        )
+
     def column(self, line: int, units: int, encoding: Encoding) -> int:
         """The column in code points for a column of the server."""
-        plain = encoding == "utf-32" or self.value.isascii()
-        starts = self._starts
-        if (
-            plain
-            and starts is not None
-            and 0 <= line < len(starts) - 1
-            and 0 <= units < starts[line + 1] - starts[line] - 1
-        ):
-            return units  # well inside of its line, as nearly all are: nothing to convert or clamp
         start, end = self._bounds(line)
-        if plain:
+        if encoding == "utf-32" or self.value.isascii():
             return min(max(units, 0), end - start)
         marks = self._widths(line, start, end, encoding)
         stride = max(bisect.bisect_right(marks, units) - 1, 0)

@@ -166,7 +166,9 @@ class Asking:
         until: float,
     ) -> Steps[Reply]:
         """Ask about a document."""
-        answered, ticket = yield from self.told(server, file, text, method, build, until)
+        answered, ticket = yield from self._persist(
+            server, method, until, lambda: server.ask_about(file, text, method, build)
+        )
         return Reply(server.id, answered.result, view_of(ticket))
 
     def told(
