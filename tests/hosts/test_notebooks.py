@@ -59,7 +59,7 @@ class User:
         }
 
     def project(self, name: str, argv: list[str] | None = None) -> Path:
-        """A project; with `argv`, one whose configuration names a server."""
+        """A project; with `argv`, one that names a server in its configuration and has another."""
         folder = self.home / name
         folder.mkdir()
         (folder / "a.scr").write_text(SOURCE, encoding="utf-8")
@@ -67,7 +67,14 @@ class User:
             (folder / ".lspkit").mkdir()
             config = json.dumps(config_for(argv))
             (folder / ".lspkit" / "lsp.json").write_text(config, encoding="utf-8")
+            self.plant(folder)
         return folder
+
+    def plant(self, folder: Path) -> None:
+        """Put a server into the project's own environment."""
+        program = folder / ".venv" / "bin" / "ruff"
+        program.parent.mkdir(parents=True)
+        program.touch(0o755)
 
     def runs(self, *words: str, typed: str = "", status: int = 0, **environment: str) -> Said:
         """Run Python, in the home folder."""
@@ -106,7 +113,8 @@ def test_the_first_workspace_warns_in_the_words_of_the_command_line(user, argv):
     folder = user.project("project", argv)
     said = user.types(IMPORT, OPEN, CHECK)
     line = user.runs("-m", "lspkit", "check", "--root", "project", "project/a.scr", status=3).err
-    assert line.startswith(f"lspkit: {folder} is not trusted; held back: lsp.scripted.command. To")
+    held = "held back: lsp.scripted.command, .venv/bin/ruff. To allow it: "
+    assert line.startswith(f"lspkit: {folder} is not trusted; {held}")
     ways = " (in a terminal), or Workspace(..., trusted=True)"
     assert said.warnings == [line.removeprefix("lspkit: ").rstrip("\n") + ways]
     assert "verdict unknown" in said.out
@@ -137,16 +145,35 @@ def test_a_filter_that_shows_every_warning_shows_this_one_once(user, argv):
 
 
 def test_many_threads_at_once_are_warned_once(user, argv):
+    """After a first workspace elsewhere: msgspec 0.22 may crash if several threads at once are the
+    first to convert something to a type, and this is about the warning."""
     user.project("project", argv)
-    many = (
-        "from concurrent.futures import ThreadPoolExecutor as Pool\n"
-        "with Pool(8) as pool: made = list(pool.map(lspkit.Workspace, ['project'] * 16))\n"
-        "\n"
-        "print('made', len(made))"
+    user.project("other")
+    (user.home / "many.py").write_text(
+        "import sys, threading, lspkit\n"
+        "from concurrent.futures import ThreadPoolExecutor\n"
+        "lspkit.Workspace('other').close()\n"
+        "sys.setswitchinterval(1e-6)\n"
+        "start = threading.Barrier(8)\n"
+        "def make(_):\n"
+        "    start.wait(60)\n"
+        "    return lspkit.Workspace('project')\n"
+        "with ThreadPoolExecutor(8) as pool:\n"
+        "    print('made', len(list(pool.map(make, range(8)))))\n",
+        encoding="utf-8",
     )
-    said = user.types(IMPORT, "warnings.simplefilter('always')", many)
-    assert "made 16" in said.out
+    said = user.types(IMPORT, "warnings.simplefilter('always')", "import many")
+    assert "made 8" in said.out
     assert len(said.warnings) == 1
+
+
+def test_it_is_shown_also_if_a_module_opens_the_workspace(user, argv):
+    user.project("project", argv)
+    module = user.home / "opening.py"
+    module.write_text(f"import lspkit\n\n{OPEN}\n", encoding="utf-8")
+    said = user.types("import opening")
+    assert len(said.warnings) == 1
+    assert said.err.startswith(f"{module}:3: UntrustedProject: ")
 
 
 def test_another_project_is_another_warning(user, argv):
@@ -244,9 +271,7 @@ def test_one_filter_silences_it(user, argv):
 def test_the_page_shows_what_is_printed(user):
     block = re.search(r"(?<=^```ipython\n).*?(?=^```$)", PAGE.read_text("utf-8"), re.M | re.S)
     assert block is not None
-    program = user.project("shop") / ".venv" / "bin" / "ruff"
-    program.parent.mkdir(parents=True)
-    program.touch()
+    user.plant(user.project("shop"))
     cells = re.findall(r"^In \[\d+\]: (.*)$", block[0], re.M)
     printed = user.types(*cells).err.replace(str(user.home), "/home/me")
     shown = [line for line in block[0].splitlines() if line and not line.startswith("In [")]

@@ -120,5 +120,5 @@ def test_where_everything_is_turned_off_nothing_is_held_back(project: Path) -> N
 def test_the_line_is_for_projects_about_which_nobody_has_decided(
     project: Path, trusted: bool | None, said: bool
 ) -> None:
-    configure(project, {"lsp": {"ty": {"command": ["ty", "server"]}}})
+    program(project / ".venv" / "bin" / "ty")
     assert bool(notice(loaded(project, trusted=trusted))) is said
