@@ -54,7 +54,7 @@ from lspkit.types import (
     Verdict,
 )
 from lspkit.version import VERSION as __version__
-from lspkit.workspace import Workspace
+from lspkit.workspace import UntrustedProject, Workspace
 
 __all__ = [
     "Applied",
@@ -95,6 +95,7 @@ __all__ = [
     "TextEdit",
     "TypeItem",
     "Unsupported",
+    "UntrustedProject",
     "Verdict",
     "Workspace",
     "WorkspaceClosed",

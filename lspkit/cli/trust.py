@@ -91,48 +91,17 @@ def offer(root: str) -> None:
     On a terminal the question is asked once for each project; elsewhere a line says it.
     """
     from lspkit.config.trust_store import state_folder
+    from lspkit.servers.holding import notice
 
     loaded = _load(root)
-    found = loaded.standing
-    held = _held_back(loaded)
-    if found.allows_programs or found.refused or found.policy == "never" or not held:
+    line = notice(loaded)
+    if not line:
         return
     terminal = all(one.isatty() for one in (sys.stdin, sys.stdout, sys.stderr))
-    if terminal and _first_time(state_folder(), found.candidate):
+    if terminal and _first_time(state_folder(), loaded.standing.candidate):
         _add(root, shared=False, yes=False)
-        return
-    names = ", ".join(held[:5]) + (f" and {len(held) - 5} more" if len(held) > 5 else "")
-    print(
-        f"lspkit: {one_line(found.candidate)} is not trusted; held back: {names}. "
-        f"To allow it: {found.remedy}",
-        file=sys.stderr,
-    )
-
-
-def _held_back(loaded: Loaded) -> list[str]:
-    """What would run, or run differently, if the project were trusted."""
-    from lspkit.config.gate import EXECUTION_KEYS, gated_content
-
-    content = gated_content(loaded.project, EXECUTION_KEYS)
-    folder = loaded.standing.candidate
-    return [*loaded.held_back, *_programs(folder, content), *_servers(folder, loaded)]
-
-
-def _servers(folder: str, loaded: Loaded) -> list[str]:
-    """Servers that the project is set up for, and that do not run in it before it is trusted."""
-    from lspkit.servers.choosing import definitions, find_argv
-    from lspkit.servers.programs import search_folders
-    from lspkit.servers.roots import has_marker
-
-    folders = search_folders(folder)
-    return [
-        one.id
-        for one in definitions(loaded.config)
-        if one.restricted is None
-        and not loaded.config.server(one.id, one.aliases).disabled
-        and has_marker(folder, one.only_with or one.markers)
-        and find_argv(one, folders)
-    ]
+    else:
+        print(f"lspkit: {line}", file=sys.stderr)
 
 
 def _first_time(state: str, candidate: str) -> bool:
@@ -195,6 +164,7 @@ def _load(path: str) -> Loaded:
 def _shown(loaded: Loaded) -> str:
     """What the project would be allowed to run."""
     from lspkit.config.gate import EXECUTION_KEYS, gated_content
+    from lspkit.servers.holding import programs_of, servers_of
 
     found = loaded.standing
     lines = [f"Project: {one_line(found.candidate)} ({found.state}: {one_line(found.why)})"]
@@ -204,9 +174,9 @@ def _shown(loaded: Loaded) -> str:
     content = gated_content(loaded.project, EXECUTION_KEYS)
     settings = [f"  {place} = {value}" for place, value in _leaves(content, "") if content]
     lines += ["Its configuration would set:", *settings] if settings else []
-    programs = [f"  {one_line(program)}" for program in _programs(found.candidate, content)]
+    programs = [f"  {one_line(program)}" for program in programs_of(found.candidate, content)]
     lines += ["Of its own programs, these are servers:", *programs] if programs else []
-    servers = [f"  {one_line(server)}" for server in _servers(found.candidate, loaded)]
+    servers = [f"  {one_line(server)}" for server in servers_of(found.candidate, loaded)]
     lines += ["These servers run code of it:", *servers] if servers else []
     if not settings and not programs and not servers:
         lines.append("Its configuration names no program, and it has no server of its own.")
@@ -220,22 +190,6 @@ def _leaves(value: Any, place: str) -> Iterator[tuple[str, str]]:
         return
     for name in value:
         yield from _leaves(value[name], f"{place}.{one_line(name)}" if place else one_line(name))
-
-
-def _programs(folder: str, content: Mapping[str, Any]) -> list[str]:
-    """Programs in the project that would be taken for a server's."""
-    from lspkit.servers.built_in import BUILT_IN
-    from lspkit.servers.permitting import PROJECT_FOLDERS
-
-    names = {command[0] for one in BUILT_IN for command in one.commands}
-    for said in content.get("lsp", {}).values():
-        names.update(word for word in said.get("command", [])[:1] if isinstance(word, str))
-    return [
-        f"{place}/{name}"
-        for place in map("/".join, PROJECT_FOLDERS)
-        for name in sorted(names)
-        if "/" not in name and os.path.isfile(os.path.join(folder, place, name))
-    ]
 
 
 def _asked(question: str) -> bool:

@@ -30,6 +30,7 @@ from lspkit.types import Diagnostic, Severity
 from lspkit.version import VERSION
 from lspkit.workspace.changes import CHECK_TIMEOUT, Changes
 from lspkit.workspace.questions import PathLike, Questions
+from lspkit.workspace.untrusted import warn_once
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -63,7 +64,15 @@ class Workspace(Questions, Changes):
     ) -> None:
         given = os.fspath(root)
         read = functools.partial(load, given, config, trusted=trusted, aliases=aliases())
-        self._engine: Engine = LocalEngine(given, read, VERSION, trusted=trusted)
+        engine = LocalEngine(given, read, VERSION, trusted=trusted)
+        try:
+            # Here and not with the first question: it is known by now, and this is the line where
+            # `trusted=True` would stand.
+            warn_once(engine.loaded, stacklevel=2)
+        except BaseException:
+            engine.close()
+            raise
+        self._engine: Engine = engine
         #: The folder, links followed.
         self.root = Path(os.path.realpath(root))
         #: Whether the embedding program vouches for the folder; None leaves it to the policy.

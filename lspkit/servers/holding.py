@@ -1,0 +1,96 @@
+"""What is held back from a project that is not trusted, and the one line that says so.
+
+Every face that tells a person about it says this line: the command line on standard error, a
+notebook as a warning. Whether a project is trusted is decided in `config/trust.py`; what each
+server may do in it, in `permitting.py`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from lspkit.config.gate import EXECUTION_KEYS, gated_content
+from lspkit.config.loading import Loaded
+from lspkit.config.trust import Standing
+from lspkit.servers.built_in import BUILT_IN
+from lspkit.servers.choosing import definitions, find_argv
+from lspkit.servers.permitting import PROJECT_FOLDERS
+from lspkit.servers.programs import search_folders
+from lspkit.servers.roots import has_marker
+from lspkit.types import one_line
+
+#: So many things are named, the rest are counted.
+NAMED = 5
+
+
+def notice(loaded: Loaded) -> str:
+    """The line about a project; empty if there is nothing to say.
+
+    That is so where nothing is held back, and where somebody has ruled trust out: they know.
+    """
+    found = loaded.standing
+    if found.allows_programs or found.refused or found.policy == "never":
+        return ""
+    return worded(found, held_back(loaded))
+
+
+def worded(found: Standing, held: Sequence[str]) -> str:
+    """What is held back and what would allow it, on one line whatever the project calls things."""
+    if not held:
+        return ""
+    rest = len(held) - NAMED
+    names = ", ".join(held[:NAMED]) + (f" and {rest} more" if rest > 0 else "")
+    said = f"{found.candidate} is not trusted; held back: {names}. To allow it: {found.remedy}"
+    return one_line(said)
+
+
+def held_back(loaded: Loaded) -> list[str]:
+    """What would run, or run differently, if the project were trusted."""
+    if not loaded.config.enabled:
+        return []
+    folder = loaded.standing.candidate
+    content = gated_content(loaded.project, EXECUTION_KEYS)
+    # The running interpreter's own folder is searched in any case, also if it is the project's.
+    searched = {os.path.realpath(one) for one in search_folders(folder)}
+    programs = [
+        program
+        for program in programs_of(folder, content)
+        if os.path.realpath(os.path.join(folder, os.path.dirname(program))) not in searched
+    ]
+    return [*loaded.held_back, *programs, *servers_of(folder, loaded)]
+
+
+def programs_of(folder: str, content: Mapping[str, Any]) -> list[str]:
+    """Programs in the project that would be taken for a server's.
+
+    `content` is what only a trusted project may say: it may name programs that nobody knows.
+    """
+    names = {command[0] for one in BUILT_IN for command in one.commands}
+    for said in content.get("lsp", {}).values():
+        names.update(word for word in said.get("command", [])[:1] if isinstance(word, str))
+    return [
+        f"{place}/{name}"
+        for place in map("/".join, PROJECT_FOLDERS)
+        for name in sorted(names)
+        if "/" not in name and os.path.isfile(os.path.join(folder, place, name))
+    ]
+
+
+def servers_of(folder: str, loaded: Loaded) -> list[str]:
+    """Servers that the project is set up for, and that do not run in it before it is trusted.
+
+    A server that the program itself has configured needs no sign of the project: it is meant.
+    """
+    folders = search_folders(folder)
+    is_given = loaded.global_file is None
+    found = []
+    for one in definitions(loaded.config):
+        said = loaded.config.server(one.id, one.aliases)
+        if one.restricted is not None or said.disabled:
+            continue
+        meant = (is_given and said.selects) or has_marker(folder, one.only_with or one.markers)
+        if meant and find_argv(one, folders):
+            found.append(one.id)
+    return found

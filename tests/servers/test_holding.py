@@ -1,0 +1,124 @@
+"""What is held back from a project that is not trusted, and the line that says so."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lspkit.config.loading import Loaded, load
+from lspkit.config.trust import Standing
+from lspkit.servers.choosing import aliases
+from lspkit.servers.holding import NAMED, held_back, notice, worded
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder that nobody has trusted, of a user without servers of their own."""
+    home, folder = tmp_path.resolve() / "home", tmp_path.resolve() / "project"
+    home.mkdir()
+    folder.mkdir()
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setenv("LSPKIT_STATE", str(home / "state"))
+    monkeypatch.setenv("PATH", str(home))
+    monkeypatch.delenv("LSPKIT_TRUST")
+    return folder
+
+
+def loaded(folder: Path, given: Any = None, *, trusted: bool | None = None) -> Loaded:
+    return load(str(folder), given, trusted=trusted, aliases=aliases())
+
+
+def program(file: Path) -> Path:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text("#!/bin/sh\nexit 1\n", encoding="utf-8")
+    file.chmod(0o755)
+    return file
+
+
+def configure(folder: Path, values: Any) -> None:
+    file = folder / ".lspkit" / "lsp.json"
+    file.parent.mkdir()
+    file.write_text(json.dumps(values), encoding="utf-8")
+
+
+def standing(candidate: str = "/p") -> Standing:
+    return Standing("untrusted", "no entry trusts it", candidate, "trusted-only")
+
+
+def test_the_line_says_what_is_held_back_and_what_allows_it() -> None:
+    said = worded(standing("/my code"), ["lsp.x.command", ".venv/bin/ty"])
+    assert said == (
+        "/my code is not trusted; held back: lsp.x.command, .venv/bin/ty. "
+        "To allow it: lspkit trust add '/my code'"
+    )
+
+
+def test_the_line_counts_what_it_does_not_name() -> None:
+    names = [f"s{number}" for number in range(NAMED + 2)]
+    assert "held back: s0, s1, s2, s3, s4 and 2 more. To" in worded(standing(), names)
+    assert "held back: s0, s1, s2, s3, s4. To" in worded(standing(), names[:NAMED])
+
+
+def test_where_nothing_is_held_back_there_is_no_line() -> None:
+    assert worded(standing(), []) == ""
+
+
+def test_nothing_in_the_line_can_break_it_or_move_the_cursor() -> None:
+    said = worded(standing("/p\n/q"), [".venv/bin/\x1b[2Jx"])
+    assert said.isprintable()
+    assert r"/p\n/q is not trusted; held back: .venv/bin/\x1b[2Jx." in said
+
+
+def test_programs_of_the_project_are_held_back(project: Path) -> None:
+    program(project / ".venv" / "bin" / "ty")
+    assert held_back(loaded(project)) == [".venv/bin/ty"]
+
+
+def test_the_folder_of_the_running_interpreter_is_not(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As in a notebook that runs in the project's own environment: that server does run."""
+    program(project / ".venv" / "bin" / "ty")
+    link = project.with_name("link")
+    link.symlink_to(project)
+    monkeypatch.setattr(sys, "executable", str(link / ".venv" / "bin" / "python"))
+    program(project / "node_modules" / ".bin" / "vtsls")
+    assert held_back(loaded(project)) == ["node_modules/.bin/vtsls"]
+
+
+def test_a_server_that_a_program_has_configured_is_named_without_a_sign_of_the_project(
+    project: Path,
+) -> None:
+    mine = program(project.with_name("tools") / "mine")
+    given = {"lsp": {"mine": {"command": [str(mine)], "extensions": [".my"]}}}
+    assert held_back(loaded(project, given)) == ["mine"]
+
+
+def test_one_in_the_users_own_file_is_not_named_in_every_project(project: Path) -> None:
+    mine = program(project.with_name("tools") / "mine")
+    file = Path(os.environ["HOME"], ".config", "lspkit", "lsp.json")
+    file.parent.mkdir(parents=True)
+    server = {"command": [str(mine)], "extensions": [".my"], "roots": ["my.toml"]}
+    file.write_text(json.dumps({"lsp": {"mine": server}}), encoding="utf-8")
+    assert held_back(loaded(project)) == []
+    (project / "my.toml").touch()
+    assert held_back(loaded(project)) == ["mine"]
+
+
+def test_where_everything_is_turned_off_nothing_is_held_back(project: Path) -> None:
+    program(project / ".venv" / "bin" / "ty")
+    configure(project, {"lsp": False})
+    assert held_back(loaded(project)) == []
+
+
+@pytest.mark.parametrize(("trusted", "said"), [(None, True), (True, False), (False, False)])
+def test_the_line_is_for_projects_about_which_nobody_has_decided(
+    project: Path, trusted: bool | None, said: bool
+) -> None:
+    program(project / ".venv" / "bin" / "ty")
+    assert bool(notice(loaded(project, trusted=trusted))) is said
