@@ -329,9 +329,11 @@ class Asking:
     def companion(self, server: Server, path: str) -> Server | None:
         """Who answers the questions that this server has about a file; None if nobody does."""
         forwards = server.choice.definition.forwards
-        id = forwards.to if forwards is not None else ""
-        servers, _ = self.pool.servers_for(path)
-        return next((one for one in servers if (one.id, one.root) == (id, server.root)), None)
+        key = (forwards.to if forwards is not None else "", server.root)
+        servers = [one for one in self.pool.servers() if one.usable and one.begun]
+        if key not in [(one.id, one.root) for one in servers]:
+            servers, _ = self.pool.servers_for(path)  # may start it, or start it again
+        return next((one for one in servers if (one.id, one.root) == key), None)
 
     def locate(self, path: str, text: str | None, call: Call) -> File:
         """The file that a caller means; who gives a text of his own may mean one to come."""
