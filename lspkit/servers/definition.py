@@ -87,9 +87,10 @@ class Definition(msgspec.Struct, frozen=True, kw_only=True):
     #: Settings for a project that is trusted, under all others. `"{interpreter}"` stands for the
     #: project's own (`permitting.py`).
     own_settings: dict[str, Any] = {}
-    #: A program and its npm package, which this server loads a part of: `"{package}"` in its
-    #: initialization stands for the package's folder. Without it, it does not run.
-    borrows: tuple[str, str] | None = None
+    #: A program, its npm package, and another package that comes with that one and is loaded by
+    #: this server: `"{package}"` in its initialization stands for the folder of the first. Where
+    #: they are not found, it does not run.
+    borrows: tuple[str, str, str] | None = None
     #: What it asks for, and who answers.
     forwards: Forwards | None = None
     #: Package manager: the command that installs it.

@@ -1,4 +1,4 @@
-"""Where the npm package of a program lies. The look-up runs nothing.
+"""Where the npm package of a program lies, and what it can load. The look-up runs nothing.
 
 A program of an npm package is a link into it, or a small script that names a file of it: so do the
 launchers of pnpm, of Nix, and those that people write themselves.
@@ -26,6 +26,16 @@ def package_of(program: str, name: str) -> str | None:
                 return folder
             folder = os.path.dirname(folder)
     return None
+
+
+def can_load(folder: str, name: str) -> bool:
+    """Whether a package in this folder finds another one, as Node looks for it."""
+    while True:
+        if os.path.isfile(os.path.join(folder, "node_modules", name, "package.json")):
+            return True
+        folder, below = os.path.dirname(folder), folder
+        if folder == below:
+            return False
 
 
 def _paths_in(program: str) -> Iterator[str]:

@@ -22,7 +22,7 @@ from lspkit.config.merge import merged
 from lspkit.edits.paths import is_inside
 from lspkit.servers.compiling import compiling
 from lspkit.servers.definition import Definition
-from lspkit.servers.packages import package_of
+from lspkit.servers.packages import can_load, package_of
 from lspkit.servers.programs import find_program
 
 #: Where projects keep programs of their own, seen from a server's root.
@@ -65,11 +65,11 @@ def at_home(definition: Definition, root: str, folders: Sequence[str] = ()) -> D
         definition = msgspec.structs.replace(definition, settings=merged(own, definition.settings))
     if definition.borrows is None:
         return definition
-    name, package = definition.borrows
+    name, package, part = definition.borrows
     program = find_program(name, folders)
     folder = package_of(program, package) if program is not None else None
-    if folder is None:
-        return f"it needs the package {package} of the program {name}, and there is none"
+    if folder is None or not can_load(folder, part):
+        return f"it needs the package {part}, which comes with {name}, and there is none"
     filled = _filled(definition.initialization, {"package": folder})
     return msgspec.structs.replace(definition, initialization=filled)
 

@@ -24,6 +24,9 @@ def file(
     """A file of the two servers, and the package that the second one loads a part of."""
     package = tmp_path_factory.mktemp("package")
     (package / "package.json").write_text('{"name": "@vue/language-server"}', encoding="utf-8")
+    plugin = package / "node_modules" / "@vue" / "typescript-plugin"
+    plugin.mkdir(parents=True)
+    (plugin / "package.json").write_text("{}", encoding="utf-8")
     program = package / "vue-language-server"
     program.write_text("", encoding="utf-8")
     program.chmod(0o755)

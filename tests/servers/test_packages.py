@@ -13,6 +13,7 @@ from lspkit.servers.packages import package_of
 from lspkit.servers.permitting import ALL, Permit
 
 NAME = "@vue/language-server"
+PLUGIN = "@vue/typescript-plugin"
 VUE_TYPESCRIPT = next(one for one in BUILT_IN if one.id == "vue-typescript")
 
 
@@ -70,7 +71,11 @@ def chosen(tmp_path: Path, permit: Permit):
     return permitted(VUE_TYPESCRIPT, said, root, root, folders, permit)
 
 
-def test_the_plugin_is_loaded_from_the_package(tmp_path, package):
+@pytest.mark.parametrize("beside", [True, False])
+def test_the_plugin_is_loaded_from_the_package(tmp_path, package, beside):
+    modules = package.parent.parent if beside else package / "node_modules"
+    (modules / PLUGIN).mkdir(parents=True)
+    (modules / PLUGIN / "package.json").write_text("{}")
     launcher(tmp_path, "", "typescript-language-server")
     launcher(tmp_path, f"#!/bin/sh\nexec node {package}/bin/vue-language-server.js\n")
     choice = chosen(tmp_path, ALL)
@@ -79,11 +84,14 @@ def test_the_plugin_is_loaded_from_the_package(tmp_path, package):
     assert plugin["location"] == str(package)
 
 
-def test_without_the_package_the_server_does_not_run_and_says_why(tmp_path):
+@pytest.mark.parametrize("missing", ["program", "plugin"])
+def test_without_the_plugin_the_server_does_not_run_and_says_why(tmp_path, package, missing):
     launcher(tmp_path, "", "typescript-language-server")
+    if missing == "plugin":
+        launcher(tmp_path, f"#!/bin/sh\nexec node {package}/bin/vue-language-server.js\n")
     choice = chosen(tmp_path, ALL)
     assert choice.held_back == (
-        "it needs the package @vue/language-server of the program vue-language-server, "
+        "it needs the package @vue/typescript-plugin, which comes with vue-language-server, "
         "and there is none"
     )
 

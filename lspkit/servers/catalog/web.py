@@ -247,7 +247,8 @@ PAGES: tuple[Definition, ...] = (
         markers=_MARKERS,
         outermost=_WORKSPACE,
         commands=(("typescript-language-server", "--stdio"),),
-        borrows=("vue-language-server", "@vue/language-server"),
+        # Without the plugin it would read the whole file as a script.
+        borrows=("vue-language-server", "@vue/language-server", "@vue/typescript-plugin"),
         initialization={
             **_TSSERVER,
             "plugins": [
