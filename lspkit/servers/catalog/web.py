@@ -269,6 +269,7 @@ PAGES: tuple[Definition, ...] = (
             "The types of scripts and templates, by a plugin that is part of vue-language-server.",
             "Refuses to start with TypeScript 7, or without any.",
             "Knows no types in templates where the package vue is not installed.",
+            "Serves components only: in a script, `typescript` finds none that is not declared.",
         ),
         verified="5.3.0",
     ),
