@@ -65,7 +65,7 @@ class Forwarding:
     ) -> Steps[Any]:
         """What the other server says; None if there is nobody to ask."""
         path = _file_in(question[1])
-        file = self._asking.files.locate(path) if path else None
+        file = self._asking.files.locate(path, may_be_missing=True) if path else None
         other = self._asking.companion(server, file.path) if file is not None else None
         if file is None or other is None:
             return None
@@ -75,8 +75,10 @@ class Forwarding:
     def _asked(
         self, other: Server, file: File, command: str, question: list[Any], call: Call
     ) -> Steps[Any]:
-        # It knows nothing of a file that it does not have open.
-        other.follow_disk(file, opens=True)
+        # It knows nothing of a file that it does not have open. One that is not on disk may be
+        # shown to it by a caller.
+        if file.stamp is not None:
+            other.follow_disk(file, opens=True)
         ticket = other.ask(COMMAND, {"command": command, "arguments": question})
         answered = yield from self._asking.answer(other, ticket, call.deadline)
         if isinstance(answered, RequestFailed):

@@ -141,14 +141,24 @@ def test_where_there_is_no_other_server_null_is_the_answer(file, scripted):
 
 
 def test_what_cannot_be_understood_is_answered_as_far_as_it_has_a_number(file, scripted):
-    outside, gone = question(Path("/etc/passwd"), 4), question(file.with_name("gone.vue"), 5)
-    strange = ["nonsense", [], [1], [2, "what"], [3, "what", [{"data": 1}]], outside, gone]
-    vue, types = scripted(asking(*strange, question(file, 6))), scripted(answering())
+    outside = question(Path("/etc/passwd"), 4)
+    strange = ["nonsense", [], [1], [2, "what"], [3, "what", [{"data": 1}]], outside]
+    vue, types = scripted(asking(*strange, question(file, 5))), scripted(answering())
     with opened(file, vue, types) as ws:
         ws.document_symbols("a.vue")
-        found = sorted(answers(vue, count=6))
-    assert found == [[[1, None]], [[2, None]], [[3, None]], [[4, None]], [[5, None]], [[6, BODY]]]
+        found = sorted(answers(vue, count=5))
+    assert found == [[[1, None]], [[2, None]], [[3, None]], [[4, None]], [[5, BODY]]]
     assert len(Log.of(types).messages(COMMAND)) == 1
+
+
+def test_a_file_that_is_not_on_disk_is_asked_about_and_not_opened(file, scripted):
+    new = file.with_name("new.vue")
+    vue, types = scripted(asking(question(new))), scripted(answering())
+    with opened(file, vue, types) as ws:
+        ws.document_symbols("a.vue")
+        assert answers(vue) == [[[7, BODY]]]
+    shown = Log.of(types).messages("textDocument/didOpen")
+    assert [one["params"]["textDocument"]["uri"] for one in shown] == [file.as_uri()]
 
 
 def test_many_questions_that_hang_hold_nobody_up(file, scripted):
