@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import json
+import os
 import sys
 import tempfile
 import time
@@ -32,6 +33,7 @@ from benchmarks.overlap_race import Elsewhere, Race, race_alone, race_pair  # no
 from benchmarks.overlap_truth import Tally, Wire  # noqa: E402
 from benchmarks.sections import median, percentile, write_section  # noqa: E402
 from lspkit.servers.built_in import BUILT_IN  # noqa: E402
+from lspkit.servers.permitting import at_home  # noqa: E402
 from lspkit.testing.leaks import kill_leaked_processes, take_snapshot  # noqa: E402
 from tests import real_servers  # noqa: E402
 from tests.real.recording import recorded  # noqa: E402
@@ -94,15 +96,22 @@ class Outcome:
 @contextlib.contextmanager
 def running(server: str, folder: Path, log: Path) -> Iterator[lspkit.Workspace]:
     """The server as its definition has it, with a copy of what it is sent."""
+    program = COURSES[server].program or server
     said = {
-        "command": recorded(real_servers.command(server), log),
-        "env": environment(folder, server),
+        "command": recorded(real_servers.command(program), log),
+        "env": environment(folder, program),
         "disabled": False,
     }
     others = {one.id: {"disabled": True} for one in BUILT_IN if one.id != server}
     config = {"lsp": {**others, server: said}, "timing": TIMING}
-    with lspkit.Workspace(folder, config=config, trusted=True) as ws:
-        yield ws
+    before = os.environ["PATH"]
+    # It may load a part of another server's package, which is found by that one's program.
+    os.environ["PATH"] = f"{real_servers.PROGRAMS}{os.pathsep}{before}"
+    try:
+        with lspkit.Workspace(folder, config=config, trusted=True) as ws:
+            yield ws
+    finally:
+        os.environ["PATH"] = before
 
 
 def raced(ws: lspkit.Workspace, course: Course, folder: Path, rounds: int, seed: str) -> Judges:
@@ -143,9 +152,11 @@ def beside_floor(
 ) -> tuple[dict[str, list[float]], int]:
     """Edits by lspkit and by the bare loop, in turns, each in a folder of its own."""
     course.write(beside, real_servers.NODE_MODULES)
-    definition = next(one for one in BUILT_IN if one.id == server)
-    before = take_snapshot()
-    argv, variables = real_servers.command(server), environment(beside, server)
+    known = next(one for one in BUILT_IN if one.id == server)
+    definition = at_home(known, str(beside), [str(real_servers.PROGRAMS)])
+    assert not isinstance(definition, str), definition
+    before, program = take_snapshot(), course.program or server
+    argv, variables = real_servers.command(program), environment(beside, program)
     floor = Floor(argv, beside, variables, definition)
     try:
         floor.begin()

@@ -32,6 +32,7 @@ PULL = "textDocument/diagnostic"
 STOPS = {
     "typescript": "tsserver",
     "vtsls": "tsserver",
+    "vue-typescript": "tsserver",
     "pyrefly": "version",
     "clangd": "version",
     "gopls": "version",
@@ -111,7 +112,10 @@ class Floor(RawServer):
 
     def _notified(self, message: Message) -> None:
         params = message.get("params") or {}
-        if message["method"] == "textDocument/publishDiagnostics":
+        forwards = self._definition.forwards
+        if forwards is not None and message["method"] == forwards.asks:
+            self.notify(forwards.answers, [[params[0][0], None]])  # there is nobody to ask
+        elif message["method"] == "textDocument/publishDiagnostics":
             self._pushed += 1
             push = (params.get("version"), params["diagnostics"], self._pushed)
             self._pushes[params["uri"]] = push

@@ -71,6 +71,8 @@ class Course:
     files: dict[str, str] = field(default_factory=dict)
     #: Packages of the servers' folder that the project links to as its own.
     links: tuple[str, ...] = ()
+    #: The server whose program it is, where that is another one's.
+    program: str = ""
 
     def write(self, folder: Path, modules: Path) -> None:
         """Make the project; the raced files come later."""
@@ -241,6 +243,27 @@ _SVELTE = Course(
     ),
 )
 
+_VUE_OWN = ("const own: number = NUMBER;", 'const own: number = "NUMBER";')
+_VUE_TYPESCRIPT = Course(
+    language="vue",
+    files=_TSCONFIG,
+    program="typescript",
+    alone=Template(
+        "Main.vue",
+        '<script setup lang="ts">\n// NUMBER\nGAP\nLINE\n</script>\n'
+        "<template><p>{{ own }}</p></template>\n",
+        *_VUE_OWN,
+    ),
+    pair=Template(
+        "User.vue",
+        '<script setup lang="ts">\nimport { value } from "./Other.vue";\n// NUMBER\nGAP\nLINE\n'
+        "const copy: number = value;\n</script>\n<template><p>{{ own + copy }}</p></template>\n",
+        *_VUE_OWN,
+        "const copy: number = value;",
+    ),
+    other=Template("Other.vue", '<script lang="ts">\n// NUMBER\nLINE\n</script>\n', *_VALUE),
+)
+
 _PHP = Course(
     language="php",
     files={"composer.json": "{}\n"},
@@ -336,6 +359,17 @@ COURSES: dict[str, Course] = {
             "debugger; // NUMBER",
         ),
     ),
+    "vue": Course(
+        language="vue",
+        files={"package.json": "{}\n"},
+        alone=Template(
+            "Main.vue",
+            "<template>\n<!-- NUMBER -->\nGAP\nLINE\n</template>\n",
+            "<p>NUMBER</p>",
+            "<p>NUMBER",
+        ),
+    ),
+    "vue-typescript": _VUE_TYPESCRIPT,
     "svelte": _SVELTE,
     "intelephense": _PHP,
 }

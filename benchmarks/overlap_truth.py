@@ -103,7 +103,9 @@ class Wire:
         #: URI: version: text.
         self.texts: dict[str, dict[int, str]] = {}
         for message in _messages(log.read_bytes() if log.exists() else b""):
-            self._take(message.get("method"), message.get("params") or {})
+            params = message.get("params")
+            if isinstance(params, dict):  # a server's own notes may hold a list
+                self._take(message.get("method"), params)
 
     def _take(self, method: str | None, params: dict[str, Any]) -> None:
         document = params.get("textDocument")

@@ -93,7 +93,8 @@ COLUMNS = (
 
 def raced(server: str, rounds: int, seed: int) -> dict[str, Any] | None:
     """The numbers of one server; None if there are none."""
-    reason = real_servers.why_missing(server)
+    program = COURSES[server].program or server
+    reason = real_servers.why_missing(program)
     if reason is not None:
         print(f"{server} is not here: {reason}", file=sys.stderr)
         return None
@@ -106,7 +107,7 @@ def raced(server: str, rounds: int, seed: int) -> dict[str, Any] | None:
         print(f"{server} has no result: {problem!r}", file=sys.stderr)
         return None
     today = datetime.now(UTC).date().isoformat()
-    return {"version": real_servers.version(server), "date": today, **row}
+    return {"version": real_servers.version(program), "date": today, **row}
 
 
 def line(server: str, row: dict[str, Any]) -> str:

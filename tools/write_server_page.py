@@ -20,10 +20,10 @@ HEAD = """\
 <!-- Written by tools/write_server_page.py from lspkit/servers/catalog. Change it there. -->
 
 These work without any configuration as soon as their program is found. Of several servers for one
-language the first in this list runs. Linters run beside it, those of the web only in projects that
-are set up for them. *Tested with* names the version that answered lspkit's own tests; where it says
-*documentation*, the entry was written from what the server's authors say, and nobody has tried it
-here yet.
+language the first in this list runs; only the two for Vue work together. Linters run beside it,
+those of the web only in projects that are set up for them. *Tested with* names the version that
+answered lspkit's own tests; where it says *documentation*, the entry was written from what the
+server's authors say, and nobody has tried it here yet.
 """
 
 
@@ -57,6 +57,8 @@ def section(one: Definition) -> str:
         "Root, outermost first": code(one.outermost),
         "Only with": code(one.only_with),
         "Not with": code(one.kept_out_by),
+        "Needs the program": code(one.borrows[:1] if one.borrows is not None else ()),
+        "Has questions answered by": code((one.forwards.to,) if one.forwards is not None else ()),
         "Tested with": one.verified,
     }
     lines = [f"## {one.id}", ""]

@@ -189,6 +189,7 @@ EXECUTION_KEYS: dict[str, tuple[str, ...]] = {
     ),
     # It loads the compiler's library, and the formatter's plugins.
     "vue": (*_TYPESCRIPT, "server.path", "server.runtime", "prettier.plugins"),
+    "vue-typescript": _TYPESCRIPT,
     # `isTrusted` allows it to run the project's own configuration.
     "svelte": (
         *_TYPESCRIPT,

@@ -264,6 +264,8 @@ class Asking:
     def loaded(self, server: Server, file: File, text: str | None, call: Call) -> Steps[None]:
         """Wait until the server knows the project that its first document belongs to."""
         yield from self.ready(server, call)
+        if server.choice.definition.forwards is not None:
+            yield from self._companion_loaded(server, file, call)
         if server.loading.done:
             server.believe()
             return
@@ -280,6 +282,17 @@ class Asking:
             outcome = yield (news, until)
             if outcome is not Outcome.DONE and until == call.deadline:
                 yield from self.wait(server, Waiter(), 0.0)  # says why it was slow
+
+    def _companion_loaded(self, server: Server, file: File, call: Call) -> Steps[None]:
+        """Wait for who answers the server's questions: else the time of this one would run."""
+        try:
+            companion = self.companion(server, file.path)
+            if companion is not None and not companion.loading.done:
+                yield from self.loaded(companion, file, None, call)
+        except (RequestTimeout, Cancelled):
+            raise
+        except LspkitError as problem:
+            log.debug("%s goes on without a companion: %s", server.id, problem)
 
     def at_rest(self, server: Server, call: Call) -> Steps[None]:
         """Wait while the server is loading its project once more."""
@@ -321,6 +334,15 @@ class Asking:
         """Seconds that one request may take."""
         own = server.choice.config.timing.request_timeout_ms
         return (self.pool.config.timing.request_timeout_ms if own is None else own) / 1000
+
+    def companion(self, server: Server, path: str) -> Server | None:
+        """Who answers the questions that this server has about a file; None if nobody does."""
+        forwards = server.choice.definition.forwards
+        key = (forwards.to if forwards is not None else "", server.root)
+        servers = [one for one in self.pool.servers() if one.usable and one.begun]
+        if key not in [(one.id, one.root) for one in servers]:
+            servers, _ = self.pool.servers_for(path)  # may start it, or start it again
+        return next((one for one in servers if (one.id, one.root) == key), None)
 
     def locate(self, path: str, text: str | None, call: Call) -> File:
         """The file that a caller means; who gives a text of his own may mean one to come."""

@@ -101,6 +101,11 @@ class Conversation:
             self._queue(ticket, [], params)
         return ticket
 
+    def say(self, method: str, params: Any) -> None:
+        """Queue a notification about no document."""
+        with self.lock:
+            self._post([(method, params)])
+
     def ask_about(self, file: File, text: str | None, method: str, build: Build) -> Ticket:
         """Bring the document up to date and queue a request about it, in one step."""
         key = DocumentKey(file.uri, self._language)
@@ -254,14 +259,17 @@ class Conversation:
             saved = [] if self._saved is None else [self._saved]
             return [self.written(uri, rule), *saved]
 
-    def follow_disk(self, file: File) -> None:
-        """Bring an open document up to date, unless it shows a text of a caller's own by now."""
+    def follow_disk(self, file: File, *, opens: bool = False) -> None:
+        """Bring an open document up to date, unless it shows a text of a caller's own by now.
+
+        With `opens`, one that is not open is opened.
+        """
         key = DocumentKey(file.uri, self._language)
         content: Content | None = None
         while True:
             with self.lock:
                 document = self.documents.get(file.uri)
-                if document is None or document.stamp is None:
+                if not opens if document is None else document.stamp is None:
                     return
                 if self._ask_about(file, key, None, content, "", _nothing) is not None:
                     return

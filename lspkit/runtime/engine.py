@@ -49,6 +49,7 @@ from lspkit.runtime.changing import Changing
 from lspkit.runtime.commanding import Commanding
 from lspkit.runtime.examining import Examining
 from lspkit.runtime.files import Files
+from lspkit.runtime.forwarding import Forwarding
 from lspkit.runtime.permits import permits_of
 from lspkit.runtime.pool import Pool
 from lspkit.runtime.refreshing import Refreshing
@@ -106,6 +107,7 @@ class LocalEngine:
             version,
             on_change=self._on_change,
             on_refresh=lambda server: self._refreshing.want(server),
+            on_forward=lambda *asked: self._forwarding.want(*asked),
             permits=permits_of(self.loaded, boundary.root, trusted),
             clock=clock,
         )
@@ -113,6 +115,7 @@ class LocalEngine:
         self._baselines = Baselines()
         self._examining = Examining(self._asking, self._baselines)
         self._refreshing = Refreshing(self._asking, self._workers, self._timers)
+        self._forwarding = Forwarding(self._asking, self._workers, self._timers)
         self._changing = Changing(self.files, self.pool)
         self._commanding = Commanding(self._asking, self._drive)
         #: Guards `_closed`, and makes a second closer wait for the first.

@@ -31,6 +31,7 @@ from lspkit.runtime.watching import Watching
 from lspkit.runtime.workers import Workers
 from lspkit.servers import Choice, choose
 from lspkit.servers.choosing import definitions, permitted
+from lspkit.servers.definition import Forwards
 from lspkit.servers.permitting import ALL, Permits, program_folders
 from lspkit.servers.programs import search_folders, tools_folder
 from lspkit.servers.sidecars import commands
@@ -75,6 +76,7 @@ class Pool:
         *,
         on_change: Callable[[], None],
         on_refresh: Callable[[Server], None],
+        on_forward: Callable[[Server, Forwards, bytes | None], None],
         permits: Permits = lambda _: ALL,
         clock: Callable[[], float] = time.monotonic,
         dice: Callable[[], float] = lambda: random.uniform(-1, 1),
@@ -91,6 +93,7 @@ class Pool:
         self._version = version
         self._on_change = on_change
         self._on_refresh = on_refresh
+        self._on_forward = on_forward
         self._clock = clock
         self._dice = dice
         #: Tells the servers what changes on disk.
@@ -236,6 +239,7 @@ class Pool:
             on_gone=self._gone,
             on_watch=self.watching.registered,
             on_refresh=self._on_refresh,
+            on_forward=self._on_forward,
         )
 
     # What becomes of them

@@ -32,6 +32,7 @@ from lspkit.runtime.sidecar import Sidecar, start_all, stop_all
 from lspkit.runtime.turns import News, Turns
 from lspkit.runtime.waiting import Waiter
 from lspkit.servers import Choice
+from lspkit.servers.definition import Forwards
 from lspkit.servers.permitting import clean_environment
 from lspkit.servers.sidecars import Commands
 
@@ -53,6 +54,7 @@ class Server(Findings):
         on_gone: Callable[[Server, LspkitError], None],
         on_watch: Callable[[Server], None],
         on_refresh: Callable[[Server], None],
+        on_forward: Callable[[Server, Forwards, bytes | None], None],
     ) -> None:
         definition, root = choice.definition, choice.root
         opening = Opening(
@@ -75,6 +77,7 @@ class Server(Findings):
         self._on_gone = on_gone
         self._on_watch = on_watch
         self._on_refresh = on_refresh
+        self._on_forward = on_forward
         #: The files that it has asked to be told about.
         self.watched = Watched(root)
         #: Its own folder for temporary files, and its environment.
@@ -298,6 +301,9 @@ class Server(Findings):
                 self.loading.configured()
                 self.news.tell()
             case events.Notified():
+                forwards = self.choice.definition.forwards
+                if forwards is not None and event.method == forwards.asks:
+                    self._on_forward(self, forwards, event.params)
                 params = params_of(event.params)
                 self.loading.notified(event.method, params)
                 with self.lock:

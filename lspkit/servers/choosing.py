@@ -142,10 +142,12 @@ def permitted(
     permit: Permit,
 ) -> Choice:
     """A server as it would run in a root, or why it would not."""
-    argv = find_argv(definition, program_folders(root, permit, list(folders)))
+    searched = program_folders(root, permit, list(folders))
+    argv = find_argv(definition, searched)
     if permit.trusted:
-        return Choice(at_home(definition, root), argv, "", said, root, permit)
-    made = restrict(definition, argv, root, workspace)
+        made = at_home(definition, root, searched)
+    else:
+        made = restrict(definition, argv, root, workspace)
     if isinstance(made, str):
         return Choice(definition, argv, "", said, root, permit, made)
     return Choice(made, argv, "", said, root, permit)

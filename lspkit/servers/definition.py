@@ -34,6 +34,23 @@ class Restricted(msgspec.Struct, frozen=True, kw_only=True):
     environment: dict[str, str] = {}
 
 
+class Forwards(msgspec.Struct, frozen=True, kw_only=True):
+    """Questions of one server that another one answers. The client carries them to and fro.
+
+    They come and are answered by notifications, which hold lists: a number, a command and its
+    arguments; then the same number, and the answer or null.
+    """
+
+    #: The notification that asks.
+    asks: str
+    #: The one that answers.
+    answers: str
+    #: Who knows: the server of this id in the same root.
+    to: str
+    #: The command of that server which takes such a question.
+    command: str
+
+
 class Definition(msgspec.Struct, frozen=True, kw_only=True):
     """One language server."""
 
@@ -70,6 +87,12 @@ class Definition(msgspec.Struct, frozen=True, kw_only=True):
     #: Settings for a project that is trusted, under all others. `"{interpreter}"` stands for the
     #: project's own (`permitting.py`).
     own_settings: dict[str, Any] = {}
+    #: A program, its npm package, and another package that comes with that one and is loaded by
+    #: this server: `"{package}"` in its initialization stands for the folder of the first. Where
+    #: they are not found, it does not run.
+    borrows: tuple[str, str, str] | None = None
+    #: What it asks for, and who answers.
+    forwards: Forwards | None = None
     #: Package manager: the command that installs it.
     install: dict[str, str] = {}
     readiness: Readiness = "initialized"

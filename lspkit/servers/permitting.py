@@ -13,7 +13,7 @@ import itertools
 import os
 import shlex
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -22,6 +22,8 @@ from lspkit.config.merge import merged
 from lspkit.edits.paths import is_inside
 from lspkit.servers.compiling import compiling
 from lspkit.servers.definition import Definition
+from lspkit.servers.packages import can_load, package_of
+from lspkit.servers.programs import find_program
 
 #: Where projects keep programs of their own, seen from a server's root.
 PROJECT_FOLDERS = (("node_modules", ".bin"), (".venv", "bin"), ("venv", "bin"))
@@ -53,12 +55,23 @@ def program_folders(root: str, permit: Permit, folders: list[str]) -> list[str]:
     return [*own, *folders]
 
 
-def at_home(definition: Definition, root: str) -> Definition:
-    """The definition as it runs in a project that is trusted: with what the project has."""
-    if not definition.own_settings:
+def at_home(definition: Definition, root: str, folders: Sequence[str] = ()) -> Definition | str:
+    """The definition as it runs in a project that is trusted; or why it cannot run there.
+
+    With what the project has, and with what other programs of these folders have.
+    """
+    if definition.own_settings:
+        own = _filled(definition.own_settings, {"interpreter": _interpreter((), root, "")})
+        definition = msgspec.structs.replace(definition, settings=merged(own, definition.settings))
+    if definition.borrows is None:
         return definition
-    own = _filled(definition.own_settings, {"interpreter": _interpreter((), root, "")})
-    return msgspec.structs.replace(definition, settings=merged(own, definition.settings))
+    name, package, part = definition.borrows
+    program = find_program(name, folders)
+    folder = package_of(program, package) if program is not None else None
+    if folder is None or not can_load(folder, part):
+        return f"it needs the package {part}, which comes with {name}, and there is none"
+    filled = _filled(definition.initialization, {"package": folder})
+    return msgspec.structs.replace(definition, initialization=filled)
 
 
 def restrict(

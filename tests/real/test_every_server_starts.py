@@ -22,11 +22,6 @@ pytestmark = [pytest.mark.server, pytest.mark.slow]
 
 TIMEOUT = 60.0
 
-#: What lspkit lacks to get a true answer out of a server. The mark goes when it has it.
-NOT_YET = {
-    "vue": "lspkit does not answer its notification tsserver/request",
-}
-
 
 @pytest.fixture
 def project(
@@ -46,26 +41,17 @@ def project(
     return lspkit.Workspace(folder, config={"lsp": others, "timing": TIMING})
 
 
-def timeout(server: str) -> float:
-    return 5.0 if server in NOT_YET else TIMEOUT
-
-
 def rows(kind: str) -> list[Any]:
     """The servers of which such an answer is wanted."""
-    found = []
-    for server, tiny in TINY.items():
-        reason = NOT_YET.get(server)
-        marks = [] if reason is None else [pytest.mark.xfail(reason=reason, strict=False)]
-        if getattr(tiny, kind):
-            found.append(pytest.param(server, server, id=server, marks=marks))
-    return found
+    wanted = [server for server, tiny in TINY.items() if getattr(tiny, kind)]
+    return [pytest.param(server, server, id=server) for server in wanted]
 
 
 @pytest.mark.parametrize(("project", "server"), rows("symbol"), indirect=["project"])
 def test_it_names_the_symbols_of_a_file(project: lspkit.Workspace, server: str) -> None:
     tiny = TINY[server]
     with project:
-        symbols = project.document_symbols(tiny.main, timeout=timeout(server))
+        symbols = project.document_symbols(tiny.main, timeout=TIMEOUT)
     assert tiny.symbol in [symbol.name for symbol in symbols]
 
 
@@ -73,7 +59,7 @@ def test_it_names_the_symbols_of_a_file(project: lspkit.Workspace, server: str) 
 def test_it_finds_the_mistake_in_a_file(project: lspkit.Workspace, server: str) -> None:
     tiny = TINY[server]
     with project:
-        report = project.check(tiny.main, timeout=timeout(server))
+        report = project.check(tiny.main, timeout=TIMEOUT)
     assert {one.server for one in report.servers} == {server}
     assert tiny.finding in "\n".join(one.message for one in report.diagnostics)
 

@@ -39,6 +39,7 @@ EXPECTED = {
     "html": ["html"],
     "css": ["css"],
     "vue": ["vue"],
+    "vue-typescript": ["vue-typescript"],
     "svelte": ["svelte"],
     "php": ["intelephense"],
     "ruby": ["ruby-lsp", "solargraph"],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lspkit.diagnostics.proof import ProofRule
-from lspkit.servers.definition import Definition, Restricted
+from lspkit.servers.definition import Definition, Forwards, Restricted
 
 #: Extensions of scripts, also for the linters.
 SCRIPT = {
@@ -31,6 +31,13 @@ _MARKERS = ("tsconfig.json", "jsconfig.json", *_PACKAGE)
 _WORKSPACE = ("pnpm-workspace.yaml",)
 _DENO = ("deno.json", "deno.jsonc")
 
+#: For typescript-language-server. Told about files, it knows of them before the next question; its
+#: own watching is late.
+_TSSERVER = {
+    "hostInfo": "lspkit",
+    "disableAutomaticTypingAcquisition": True,
+    "tsserver": {"useSyntaxServer": "never", "useClientFileWatcher": True},
+}
 #: What vtsls calls its settings, the same for both languages. Without its second, faster process a
 #: question waits for the project instead of being answered from one file. Downloading types for
 #: packages that have none is not what a question about code should set off.
@@ -54,12 +61,7 @@ TYPESCRIPT: tuple[Definition, ...] = (
         outermost=_WORKSPACE,
         kept_out_by=_DENO,
         commands=(("typescript-language-server", "--stdio"),),
-        initialization={
-            "hostInfo": "lspkit",
-            "disableAutomaticTypingAcquisition": True,
-            # Told about files, it knows of them before the next question; its own watching is late.
-            "tsserver": {"useSyntaxServer": "never", "useClientFileWatcher": True},
-        },
+        initialization=_TSSERVER,
         # Not the TypeScript of the project, nor the plugins that its configuration names.
         restricted=Restricted(initialization={"tsserver": {"path": "{tsserver}"}, "plugins": []}),
         install={"npm": "npm install -g typescript-language-server@5.3.0 typescript@5.9"},
@@ -222,12 +224,54 @@ PAGES: tuple[Definition, ...] = (
         markers=_MARKERS,
         outermost=_WORKSPACE,
         commands=(("vue-language-server", "--stdio"),),
+        # It answers nothing about a file before it has heard which project that belongs to.
+        forwards=Forwards(
+            asks="tsserver/request",
+            answers="tsserver/response",
+            to="vue-typescript",
+            command="typescript.tsserverRequest",
+        ),
         install={"npm": "npm install -g @vue/language-server typescript@5.9"},
         quirks=(
+            "Knows the template, the styles and the parts of a file, but no types.",
             "Asks its client for TypeScript's help by a notification, and waits for the answer.",
             "Crashes with TypeScript 7.",
-            "Publishes the same twice.",
         ),
+        verified="3.3.11",
+    ),
+    Definition(
+        id="vue-typescript",
+        # Not of the same family: both are needed, so one that is missing is to be told.
+        family="vue-typescript",
+        languages={".vue": "vue"},
+        markers=_MARKERS,
+        outermost=_WORKSPACE,
+        commands=(("typescript-language-server", "--stdio"),),
+        # Without the plugin it would read the whole file as a script.
+        borrows=("vue-language-server", "@vue/language-server", "@vue/typescript-plugin"),
+        initialization={
+            **_TSSERVER,
+            "plugins": [
+                {
+                    "name": "@vue/typescript-plugin",
+                    "location": "{package}",
+                    "languages": ["vue"],
+                }
+            ],
+        },
+        install={
+            "npm": "npm install -g typescript-language-server@5.3.0 @vue/language-server "
+            "typescript@5.9"
+        },
+        readiness="progress",
+        proofs=(ProofRule(how="ordered", ask="tsserver"),),
+        quirks=(
+            "The types of scripts and templates, by a plugin that is part of vue-language-server.",
+            "Refuses to start with TypeScript 7, or without any.",
+            "Knows no types in templates where the package vue is not installed.",
+            "Serves components only: in a script, `typescript` finds none that is not declared.",
+        ),
+        verified="5.3.0",
     ),
     Definition(
         id="svelte",

@@ -1,0 +1,121 @@
+"""Questions of one server that another server of the same root answers (`Definition.forwards`).
+
+They come as notifications, and whoever sent one may do nothing else until it has the answer. So
+there always is one: null, if the other server is not there, refuses, ends, or takes too long.
+
+The reader of the server that asks only hands the question on. From there it goes from one answer to
+the next on the workers, like `submit`, and no thread waits.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+from lspkit.errors import LspkitError, RequestFailed
+from lspkit.protocol.messages import decode_any
+from lspkit.runtime.asking import Asking
+from lspkit.runtime.commanding import COMMAND
+from lspkit.runtime.files import File
+from lspkit.runtime.server import Server
+from lspkit.runtime.timers import Timers
+from lspkit.runtime.waiting import Call, Steps
+from lspkit.runtime.workers import Workers
+from lspkit.servers.definition import Forwards
+
+log = logging.getLogger("lspkit.runtime")
+
+#: The part of a request's time that the other server has. A caller whose question led to this one
+#: still gets an answer in time.
+SHARE = 0.5
+
+
+class Forwarding:
+    """How questions get from server to server. Holds no state of its own."""
+
+    def __init__(self, asking: Asking, workers: Workers, timers: Timers) -> None:
+        self._asking = asking
+        self._workers = workers
+        self._timers = timers
+
+    def want(self, server: Server, forwards: Forwards, params: bytes | None) -> None:
+        """The server has asked something. Called by its reader; does not wait."""
+        from lspkit.runtime.submit import Task  # here, to keep `import lspkit` quick
+
+        for number, command, arguments in _questions(params):
+            call = Call(SHARE * self._asking.request_timeout(server))
+            steps = self._carry(server, forwards, number, [command, arguments], call)
+            Task(steps, call, self._workers, self._timers).start()
+
+    def _carry(
+        self, server: Server, forwards: Forwards, number: Any, question: list[Any], call: Call
+    ) -> Steps[None]:
+        body = None
+        try:
+            body = yield from self._answered(server, forwards, question, call)
+        except LspkitError as problem:
+            log.debug("%s gets no answer to %s: %s", server.id, question[0], problem)
+        except Exception:
+            log.exception("a question of %s could not be carried on", server.id)
+        finally:
+            self._answer(server, forwards, [number, body])
+
+    def _answered(
+        self, server: Server, forwards: Forwards, question: list[Any], call: Call
+    ) -> Steps[Any]:
+        """What the other server says; None if there is nobody to ask."""
+        path = _file_in(question[1])
+        file = self._asking.files.locate(path, may_be_missing=True) if path else None
+        other = self._asking.companion(server, file.path) if file is not None else None
+        if file is None or other is None:
+            return None
+        yield from self._asking.ready(other, call)
+        return (yield from self._asked(other, file, forwards.command, question, call))
+
+    def _asked(
+        self, other: Server, file: File, command: str, question: list[Any], call: Call
+    ) -> Steps[Any]:
+        # It knows nothing of a file that it does not have open. One that is not on disk may be
+        # shown to it by a caller.
+        if file.stamp is not None:
+            other.follow_disk(file, opens=True)
+        ticket = other.ask(COMMAND, {"command": command, "arguments": question})
+        answered = yield from self._asking.answer(other, ticket, call.deadline)
+        if isinstance(answered, RequestFailed):
+            raise answered
+        return _body_of(answered.result)
+
+    def _answer(self, server: Server, forwards: Forwards, answer: list[Any]) -> None:
+        try:
+            server.say(forwards.answers, [answer])
+        except LspkitError as problem:
+            log.debug("%s is gone and wants no answer any more: %s", server.id, problem)
+
+
+def _questions(params: bytes | None) -> list[list[Any]]:
+    """Number, command and arguments of each question. What is no question has no number."""
+    try:
+        found = decode_any(params) if params is not None else None
+    except (ValueError, RecursionError):
+        return []
+    if not isinstance(found, list):
+        return []
+    return [[*one, None, None][:3] for one in found if isinstance(one, list) and one]
+
+
+def _file_in(arguments: Any) -> str:
+    """The file that TypeScript's server is asked about: by name, or as the first of a list."""
+    if isinstance(arguments, dict):
+        found = arguments.get("file")
+    else:
+        found = arguments[0] if isinstance(arguments, list) and arguments else None
+    return found if isinstance(found, str) else ""
+
+
+def _body_of(answer: bytes) -> Any:
+    """What TypeScript's server answered, without what it says about the answer."""
+    try:
+        response = decode_any(answer)
+    except (ValueError, RecursionError):
+        return None
+    return response.get("body") if isinstance(response, dict) else None
