@@ -27,7 +27,7 @@ LAYERS = (
     ("operations", "servers", "config", "edits", "diagnostics"),
     ("protocol",),
     ("changes",),
-    ("types", "errors", "version"),
+    ("types", "errors", "version", "prepared"),
 )
 RANK = {part: rank for rank, parts in enumerate(LAYERS) for part in parts}
 

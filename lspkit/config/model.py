@@ -12,6 +12,7 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
+from lspkit.prepared import prepared
 from lspkit.protocol.text import Encoding
 
 #: What the calls of the operating system take for a time in milliseconds: 24 days.
@@ -150,6 +151,7 @@ class Restarting(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fie
     jitter: Part = 0.2
 
 
+@prepared
 class Config(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
     """Everything that can be set."""
 

@@ -21,6 +21,7 @@ from collections.abc import Callable, Mapping
 import msgspec
 
 from lspkit.errors import ConfigError
+from lspkit.prepared import prepared
 from lspkit.types import one_line
 
 #: The list, in the state folder.
@@ -54,6 +55,7 @@ class Listed(msgspec.Struct, frozen=True):
     warning: str = ""
 
 
+@prepared
 class _File(msgspec.Struct, frozen=True, kw_only=True):
     version: int
     entries: tuple[Entry, ...]

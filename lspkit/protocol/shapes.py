@@ -13,6 +13,7 @@ from typing import Any, Generic, TypeVar
 
 import msgspec
 
+from lspkit.prepared import prepared
 from lspkit.protocol.messages import decode_any, mend
 
 T = TypeVar("T")
@@ -187,6 +188,7 @@ class WireAction(msgspec.Struct, frozen=True, rename="camel"):
     edit: WireEdit | None = None
 
 
+@prepared
 class WireCommand(msgspec.Struct, frozen=True):
     """`Command`."""
 

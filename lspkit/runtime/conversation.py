@@ -269,7 +269,9 @@ class Conversation:
         while True:
             with self.lock:
                 document = self.documents.get(file.uri)
-                if not opens if document is None else document.stamp is None:
+                if document is None and not opens:
+                    return
+                if document is not None and document.stamp is None:
                     return
                 if self._ask_about(file, key, None, content, "", _nothing) is not None:
                     return

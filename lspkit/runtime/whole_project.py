@@ -8,6 +8,7 @@ import msgspec
 
 from lspkit.errors import Cancelled
 from lspkit.operations import Examined
+from lspkit.prepared import prepared
 from lspkit.protocol.documents import View
 from lspkit.protocol.shapes import read_pieces, read_report
 from lspkit.protocol.text import Text
@@ -19,11 +20,13 @@ from lspkit.runtime.waiting import Call, Steps
 METHOD = "workspace/diagnostic"
 
 
+@prepared
 class _Entry(msgspec.Struct, frozen=True):
     uri: str
     version: int | None = None
 
 
+@prepared
 class _Answer(msgspec.Struct, frozen=True):
     items: msgspec.Raw = msgspec.Raw(b"[]")
 

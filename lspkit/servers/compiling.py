@@ -19,6 +19,8 @@ from typing import Any
 
 import msgspec
 
+from lspkit.prepared import prepared
+
 #: Databases, seen from a server's root. The first that is there counts.
 DATABASES = ("compile_commands.json", os.path.join("build", "compile_commands.json"))
 
@@ -49,6 +51,7 @@ LANGUAGES = frozenset(
 )
 
 
+@prepared
 class Entry(msgspec.Struct):
     """One command of a database."""
 

@@ -20,6 +20,7 @@ from lspkit.testing import Fault, Log, Script
 from tests.scripted import SOURCE, ask, config_for, workspace
 
 KILLED = Path(__file__).with_name("killed.py")
+FIRST = Path(__file__).with_name("first_workspaces.py")
 #: Ignores everything, and has a grandchild that has left its group, its session and its marks.
 STUBBORN = Script(ignore=["shutdown", "exit", "eof", "SIGTERM"], grandchildren=["escaped", "group"])
 
@@ -30,6 +31,15 @@ def test_it_works_inside_a_running_event_loop(tmp_path, scripted):
             return ask(ws)
 
     assert asyncio.run(main()) == "1:5"
+
+
+def test_threads_may_open_the_first_workspaces_at_once():
+    """A race that msgspec may lose in one of three processes, where it has to learn a type."""
+    for _ in range(12):
+        done = subprocess.run(
+            [sys.executable, str(FIRST)], capture_output=True, check=False, text=True, timeout=60
+        )
+        assert (done.returncode, done.stdout) == (0, "8 1\n"), done.stderr
 
 
 def test_any_thread_may_ask(tmp_path, scripted):

@@ -145,14 +145,10 @@ def test_a_filter_that_shows_every_warning_shows_this_one_once(user, argv):
 
 
 def test_many_threads_at_once_are_warned_once(user, argv):
-    """After a first workspace elsewhere: msgspec 0.22 may crash if several threads at once are the
-    first to convert something to a type, and this is about the warning."""
     user.project("project", argv)
-    user.project("other")
     (user.home / "many.py").write_text(
         "import sys, threading, lspkit\n"
         "from concurrent.futures import ThreadPoolExecutor\n"
-        "lspkit.Workspace('other').close()\n"
         "sys.setswitchinterval(1e-6)\n"
         "start = threading.Barrier(8)\n"
         "def make(_):\n"
