@@ -1,0 +1,46 @@
+"""A sidecar that is a script, and the ears of the test."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from lspkit.runtime.backoff import Restart
+from lspkit.runtime.sidecar import Sidecar, start_all, stop_all
+from tests.runtime.sidecars.hearing import SAY, SOON, Ear, States, middle
+from tests.runtime.trees import python
+
+
+@pytest.fixture
+def ear(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ear]:
+    ear = Ear(tmp_path_factory.mktemp("ear") / "ear")
+    yield ear
+    ear.close()
+
+
+@pytest.fixture
+def states() -> Iterator[States]:
+    log = logging.getLogger("lspkit.runtime")
+    states, level = States(), log.level
+    log.addHandler(states)
+    log.setLevel(logging.DEBUG)
+    yield states
+    log.removeHandler(states)
+    log.setLevel(level)
+
+
+@pytest.fixture
+def run(tmp_path: Path, ear: Ear) -> Iterator[object]:
+    """Starts a sidecar that is a script, and ends it after the test."""
+    sidecars: list[Sidecar] = []
+
+    def start(script: str, *arguments: str, restart: Restart = SOON) -> Sidecar:
+        argv = python(SAY + script, *arguments)
+        sidecars.extend(start_all([argv], str(tmp_path), ear.env, restart=restart, dice=middle))
+        return sidecars[-1]
+
+    yield start
+    stop_all(sidecars)
