@@ -31,6 +31,7 @@ from lspkit.runtime.answers import (
     view_of,
     worst_of,
 )
+from lspkit.runtime.companions import companion_loaded
 from lspkit.runtime.conversation import Build, Lost, Ticket
 from lspkit.runtime.files import File, Files, was_read_since
 from lspkit.runtime.pool import Pool
@@ -99,7 +100,7 @@ class Asking:
     # One server
 
     def _ask_one(self, server: Server, file: File, effect: Ask, call: Call) -> Steps[Reply]:
-        if not server.is_ready or not server.loading.done:
+        if not server.is_ready or not server.loading.done or server.choice.definition.forwards:
             yield from self.loaded(server, file, effect.text, call)
         if not effect.unheard_of and not server.session.supports(
             effect.method, key_of(server, file)
@@ -265,11 +266,15 @@ class Asking:
         """Wait until the server knows the project that its first document belongs to."""
         yield from self.ready(server, call)
         if server.choice.definition.forwards is not None:
-            yield from self._companion_loaded(server, file, call)
+            yield from companion_loaded(self, server, file, call)
         if server.loading.done:
             server.believe()
             return
         server.sync(file, text)
+        yield from self.project_loaded(server, call)
+
+    def project_loaded(self, server: Server, call: Call) -> Steps[None]:
+        """The same, when the server has been shown a document."""
         began = time.monotonic()
         begin_by = began + server.choice.definition.load_begins
         while server.failure is None:
@@ -282,17 +287,6 @@ class Asking:
             outcome = yield (news, until)
             if outcome is not Outcome.DONE and until == call.deadline:
                 yield from self.wait(server, Waiter(), 0.0)  # says why it was slow
-
-    def _companion_loaded(self, server: Server, file: File, call: Call) -> Steps[None]:
-        """Wait for who answers the server's questions: else the time of this one would run."""
-        try:
-            companion = self.companion(server, file.path)
-            if companion is not None and not companion.loading.done:
-                yield from self.loaded(companion, file, None, call)
-        except (RequestTimeout, Cancelled):
-            raise
-        except LspkitError as problem:
-            log.debug("%s goes on without a companion: %s", server.id, problem)
 
     def at_rest(self, server: Server, call: Call) -> Steps[None]:
         """Wait while the server is loading its project once more."""
@@ -334,15 +328,6 @@ class Asking:
         """Seconds that one request may take."""
         own = server.choice.config.timing.request_timeout_ms
         return (self.pool.config.timing.request_timeout_ms if own is None else own) / 1000
-
-    def companion(self, server: Server, path: str) -> Server | None:
-        """Who answers the questions that this server has about a file; None if nobody does."""
-        forwards = server.choice.definition.forwards
-        key = (forwards.to if forwards is not None else "", server.root)
-        servers = [one for one in self.pool.servers() if one.usable and one.begun]
-        if key not in [(one.id, one.root) for one in servers]:
-            servers, _ = self.pool.servers_for(path)  # may start it, or start it again
-        return next((one for one in servers if (one.id, one.root) == key), None)
 
     def locate(self, path: str, text: str | None, call: Call) -> File:
         """The file that a caller means; who gives a text of his own may mean one to come."""

@@ -28,13 +28,14 @@ def useless(choice: Choice, why: str) -> ServerUnavailable:
 
 
 def held_back(choice: Choice) -> ServerUnavailable:
-    """It would run code of a project that is not trusted."""
-    remedy = choice.permit.remedy
-    hint = f"; to allow it: {remedy}" if remedy else ""
+    """It would run code of a project that is not trusted, or lacks something."""
+    if choice.permit.trusted:
+        install = next(iter(choice.definition.install.values()), "")
+        hint = f"; get it with: {install}" if install else ""
+        message = f"{choice.id} {choice.why_not}{hint}"
+        return ServerUnavailable(message, server=choice.id, install=install)
     return ServerUnavailable(
-        f"{choice.id} is held back: {choice.held_back}{hint}",
-        server=choice.id,
-        rule=choice.permit.state,
+        f"{choice.id} is {choice.why_not}", server=choice.id, rule=choice.permit.state
     )
 
 

@@ -10,12 +10,15 @@ the next on the workers, like `submit`, and no thread waits.
 from __future__ import annotations
 
 import logging
+import os
+import threading
 from typing import Any
 
 from lspkit.errors import LspkitError, RequestFailed
 from lspkit.protocol.messages import decode_any
 from lspkit.runtime.asking import Asking
 from lspkit.runtime.commanding import COMMAND
+from lspkit.runtime.companions import SHARE, companion_of
 from lspkit.runtime.files import File
 from lspkit.runtime.server import Server
 from lspkit.runtime.timers import Timers
@@ -25,27 +28,47 @@ from lspkit.servers.definition import Forwards
 
 log = logging.getLogger("lspkit.runtime")
 
-#: The part of a request's time that the other server has. A caller whose question led to this one
-#: still gets an answer in time.
-SHARE = 0.5
+#: So many questions of all servers are under way at most.
+MOST = 1000
 
 
 class Forwarding:
-    """How questions get from server to server. Holds no state of its own."""
+    """How questions get from server to server."""
 
     def __init__(self, asking: Asking, workers: Workers, timers: Timers) -> None:
         self._asking = asking
         self._workers = workers
         self._timers = timers
+        #: Guards the number of questions that are under way.
+        self._lock = threading.Lock()
+        self._under_way = 0
 
     def want(self, server: Server, forwards: Forwards, params: bytes | None) -> None:
         """The server has asked something. Called by its reader; does not wait."""
         from lspkit.runtime.submit import Task  # here, to keep `import lspkit` quick
 
         for number, command, arguments in _questions(params):
+            # A caller whose question led to this one still gets an answer in time.
             call = Call(SHARE * self._asking.request_timeout(server))
             steps = self._carry(server, forwards, number, [command, arguments], call)
-            Task(steps, call, self._workers, self._timers).start()
+            if self._begun():
+                task = Task(steps, call, self._workers, self._timers)
+                task.start()
+                if not task.future.done() or task.future.exception() is None:
+                    continue
+                self._ended()  # no thread is left to do it
+            self._answer(server, forwards, [number, None])
+
+    def _begun(self) -> bool:
+        with self._lock:
+            if self._under_way >= MOST:
+                return False
+            self._under_way += 1
+            return True
+
+    def _ended(self) -> None:
+        with self._lock:
+            self._under_way -= 1
 
     def _carry(
         self, server: Server, forwards: Forwards, number: Any, question: list[Any], call: Call
@@ -57,19 +80,23 @@ class Forwarding:
             log.debug("%s gets no answer to %s: %s", server.id, question[0], problem)
         except Exception:
             log.exception("a question of %s could not be carried on", server.id)
-        finally:
-            self._answer(server, forwards, [number, body])
+        # Not if this is thrown away: then everything ends, in a thread that may hold any lock.
+        self._ended()
+        self._answer(server, forwards, [number, body])
 
     def _answered(
         self, server: Server, forwards: Forwards, question: list[Any], call: Call
     ) -> Steps[Any]:
         """What the other server says; None if there is nobody to ask."""
         path = _file_in(question[1])
-        file = self._asking.files.locate(path, may_be_missing=True) if path else None
-        other = self._asking.companion(server, file.path) if file is not None else None
-        if file is None or other is None:
+        if server.choice.definition.language_of(os.path.basename(path)) is None:
+            return None  # no file of theirs
+        file = self._asking.files.locate(path, may_be_missing=True)
+        other = companion_of(server, file.path, self._asking.pool)
+        if other is None:
             return None
         yield from self._asking.ready(other, call)
+        yield from self._asking.room(other, COMMAND, call.deadline)
         return (yield from self._asked(other, file, forwards.command, question, call))
 
     def _asked(
@@ -86,6 +113,8 @@ class Forwarding:
         return _body_of(answered.result)
 
     def _answer(self, server: Server, forwards: Forwards, answer: list[Any]) -> None:
+        if server.connection is not None and not server.connection.has_room():
+            return  # it has stopped reading
         try:
             server.say(forwards.answers, [answer])
         except LspkitError as problem:

@@ -18,7 +18,7 @@ from lspkit.runtime.proving import Proving
 from lspkit.runtime.server import Server
 from lspkit.runtime.subject import Subject
 from lspkit.runtime.timers import Timers
-from lspkit.runtime.waiting import Call, block
+from lspkit.runtime.waiting import Call, Steps
 from lspkit.runtime.workers import Workers
 
 log = logging.getLogger("lspkit.runtime")
@@ -51,12 +51,18 @@ class Refreshing:
             self._later(server)
 
     def _later(self, server: Server) -> None:
-        def on_time() -> None:
-            self._workers.do(lambda: self._refresh(server))
+        from lspkit.runtime.submit import Task  # here, to keep `import lspkit` quick
 
-        self._timers.at(time.monotonic() + PAUSE, on_time)
+        task = Task(self._refreshed(server), Call(), self._workers, self._timers)
+        self._timers.at(time.monotonic() + PAUSE, task.start)
 
-    def _refresh(self, server: Server) -> None:
+    def _refreshed(self, server: Server) -> Steps[None]:
+        try:
+            yield from self._refresh(server)
+        except Exception:
+            log.exception("%s could not be asked again", server.id)
+
+    def _refresh(self, server: Server) -> Steps[None]:
         """Ask again for what was answered before the server said so."""
         with self._lock:
             since = self._wanted.get(id(server), 0.0)
@@ -71,7 +77,7 @@ class Refreshing:
             if server.turns.taken():
                 self.want(server)  # somebody checks something meanwhile: later
                 return
-            if server.closing or not self._ask_again(server, uri):
+            if server.closing or not (yield from self._ask_again(server, uri)):
                 return
 
     def _old(self, server: Server, since: float) -> list[str]:
@@ -81,7 +87,7 @@ class Refreshing:
             asked = [uri for uri in store.asked_about() if uri in open_now]
             return [uri for uri in asked if store.newest(uri) < since]
 
-    def _ask_again(self, server: Server, uri: str) -> bool:
+    def _ask_again(self, server: Server, uri: str) -> Steps[bool]:
         file = self._asking.files.again(uri)
         if file is None or file.stamp is None or not server.usable:
             return server.usable
@@ -90,7 +96,7 @@ class Refreshing:
         try:
             for rule in server.choice.definition.proofs:
                 if rule.how in (None, "pull") and server.session.supports(PULL):
-                    block(self._proving.prove(subject, rule), call)
+                    yield from self._proving.prove(subject, rule)
         except LspkitError as problem:
             log.debug("%s was not asked again about %s: %s", server.id, uri, problem)
             return False

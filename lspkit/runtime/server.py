@@ -88,6 +88,8 @@ class Server(Findings):
         self.sidecar_warnings: tuple[str, ...] = ()
         #: Whether its start is under way or over.
         self.begun = False
+        #: Who was to answer its questions and could not in time.
+        self.goes_on_without: Server | None = None
         #: URIs of documents to open again, after a restart.
         self.reopen: list[str] = []
         #: Whether lspkit is ending it.

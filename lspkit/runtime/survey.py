@@ -75,8 +75,7 @@ def _row(choice: Choice, servers: list[Server], pool: Pool, loaded: Loaded) -> R
     elif not argv and definition.commands:
         state, reason = ServerState.UNAVAILABLE, "its program was not found"
     elif choice.held_back:
-        remedy = f"; to allow it: {choice.permit.remedy}" if choice.permit.remedy else ""
-        state, reason = ServerState.UNAVAILABLE, f"held back: {choice.held_back}{remedy}"
+        state, reason = ServerState.UNAVAILABLE, choice.why_not
     return Row(
         server=definition.id,
         state=worst((one.state for one in roots), state),

@@ -44,6 +44,16 @@ class Choice(msgspec.Struct, frozen=True):
         return "held back" if self.held_back else "restricted"
 
     @property
+    def why_not(self) -> str:
+        """Why it does not run, and what would allow it; empty if it does."""
+        if not self.held_back:
+            return ""
+        if self.permit.trusted:
+            return f"cannot run: {self.held_back}"
+        remedy = f"; to allow it: {self.permit.remedy}" if self.permit.remedy else ""
+        return f"held back: {self.held_back}{remedy}"
+
+    @property
     def id(self) -> str:
         """The server's id."""
         return self.definition.id

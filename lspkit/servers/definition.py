@@ -91,6 +91,8 @@ class Definition(msgspec.Struct, frozen=True, kw_only=True):
     #: this server: `"{package}"` in its initialization stands for the folder of the first. Where
     #: they are not found, it does not run.
     borrows: tuple[str, str, str] | None = None
+    #: Whether its markers are those of another language, so that only files tell of its own.
+    shares_markers: bool = False
     #: What it asks for, and who answers.
     forwards: Forwards | None = None
     #: Package manager: the command that installs it.

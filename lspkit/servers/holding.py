@@ -7,6 +7,7 @@ server may do in it, in `permitting.py`.
 
 from __future__ import annotations
 
+import itertools
 import os
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -16,13 +17,17 @@ from lspkit.config.loading import Loaded
 from lspkit.config.trust import Standing
 from lspkit.servers.built_in import BUILT_IN
 from lspkit.servers.choosing import definitions, find_argv
+from lspkit.servers.definition import Definition
 from lspkit.servers.permitting import PROJECT_FOLDERS
-from lspkit.servers.programs import search_folders
+from lspkit.servers.programs import find_program, search_folders
 from lspkit.servers.roots import has_marker
+from lspkit.servers.walking import walk
 from lspkit.types import one_line
 
 #: So many things are named, the rest are counted.
 NAMED = 5
+#: So many files are looked at for one of a language.
+LOOKED_AT = 2000
 
 
 def notice(loaded: Loaded) -> str:
@@ -90,7 +95,18 @@ def servers_of(folder: str, loaded: Loaded) -> list[str]:
         said = loaded.config.server(one.id, one.aliases)
         if one.restricted is not None or said.disabled:
             continue
-        meant = (is_given and said.selects) or has_marker(folder, one.only_with or one.markers)
-        if meant and find_argv(one, folders):
+        meant = (is_given and said.selects) or _is_set_up(folder, one)
+        lender = one.borrows[0] if one.borrows is not None else ""
+        if meant and find_argv(one, folders) and (not lender or find_program(lender, folders)):
             found.append(one.id)
     return found
+
+
+def _is_set_up(folder: str, one: Definition) -> bool:
+    """Whether the folder shows signs of what the server is for."""
+    if not has_marker(folder, one.only_with or one.markers):
+        return False
+    if not one.shares_markers:
+        return True
+    names = map(os.path.basename, itertools.islice(walk(folder), LOOKED_AT))
+    return any(one.language_of(name) is not None for name in names)

@@ -63,13 +63,23 @@ def at_home(definition: Definition, root: str, folders: Sequence[str] = ()) -> D
     if definition.own_settings:
         own = _filled(definition.own_settings, {"interpreter": _interpreter((), root, "")})
         definition = msgspec.structs.replace(definition, settings=merged(own, definition.settings))
-    if definition.borrows is None:
-        return definition
-    name, package, part = definition.borrows
+    return definition if definition.borrows is None else _lent(definition, folders)
+
+
+def _lent(definition: Definition, folders: Sequence[str]) -> Definition | str:
+    """The definition with the package that it borrows; or why it cannot have it."""
+    name, package, part = definition.borrows or ("", "", "")
+    if _filled(definition.initialization, {"package": ""}) == definition.initialization:
+        return definition  # the user says himself where it lies
+    needs = f"it needs the package {part}, which comes with {name}"
     program = find_program(name, folders)
-    folder = package_of(program, package) if program is not None else None
-    if folder is None or not can_load(folder, part):
-        return f"it needs the package {part}, which comes with {name}, and there is none"
+    if program is None:
+        return f"{needs}, and that was not found"
+    folder = package_of(program, package)
+    if folder is None:
+        return f"{needs}, and where {program} has it cannot be told: name it in `initialization`"
+    if not can_load(folder, part):
+        return f"{needs}, and {folder} has none"
     filled = _filled(definition.initialization, {"package": folder})
     return msgspec.structs.replace(definition, initialization=filled)
 

@@ -58,10 +58,11 @@ def elsewhere(act: str, path: Path, more: str = "") -> None:
 @contextmanager
 def workspace(server: str, course: Course, folder: Path) -> Iterator[lspkit.Workspace]:
     """A project without its files, and this server as its definition has it."""
-    real_servers.require(server)
+    program = course.program or server
+    real_servers.require(program)
     course.write(folder, real_servers.NODE_MODULES)
     own = {
-        "command": real_servers.command(server),
+        "command": real_servers.command(program),
         "env": environment(folder, server),
         "disabled": False,
     }

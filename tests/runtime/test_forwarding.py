@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import lspkit
+from lspkit.runtime import forwarding
 from lspkit.testing import Diagnostics, Fault, Log, Say, Script, progress
 
 ASKS, ANSWERS, COMMAND = "tsserver/request", "tsserver/response", "workspace/executeCommand"
@@ -68,6 +70,11 @@ def answers(argv: list[str], count: int = 1) -> list[Any]:
     log = Log.of(argv)
     log.wait_for_message(ANSWERS, count=count)
     return [message["params"] for message in log.messages(ANSWERS)]
+
+
+def times(argv: list[str], method: str) -> list[float]:
+    """When a server got these messages."""
+    return [one.time for one in Log.of(argv).entries() if (one.got or {}).get("method") == method]
 
 
 def test_a_question_is_answered_by_the_other_server(file, scripted):
@@ -131,6 +138,63 @@ def test_one_that_does_not_come_up_is_given_up(file, scripted):
     with opened(file, vue, types, initializeTimeoutMs=500) as ws:
         assert [one.name for one in ws.document_symbols("a.vue")] == ["greet"]
         assert answers(vue) == [[[7, None]]]
+
+
+@pytest.mark.parametrize("hangs", ["initialize", "load"])
+def test_one_that_never_gets_ready_takes_half_of_a_callers_time_and_once(file, scripted, hangs):
+    vue = scripted(asking(question(file)))
+    types = scripted(
+        answering(Fault("initialize", "hang"))
+        if hangs == "initialize"
+        else answering(Fault("$/progress", "hang", nth=2))
+    )
+    with opened(file, vue, types, requestTimeoutMs=60_000) as ws:
+        for _ in range(2):
+            assert [one.name for one in ws.document_symbols("a.vue", timeout=4)] == ["greet"]
+    first, second = times(vue, SYMBOLS)
+    assert second - first < 3  # the second half of the first call, and nothing of the second
+
+
+def test_a_second_caller_waits_for_the_other_server_as_well(file, scripted):
+    vue = scripted(asking(question(file)))
+    types = scripted(answering(Fault("$/progress", "delay", nth=2, seconds=1.5)))
+    with opened(file, vue, types) as ws, ThreadPoolExecutor(2) as callers:
+        first = callers.submit(ws.document_symbols, "a.vue")
+        Log.of(types).wait_for_message("textDocument/didOpen")
+        callers.submit(ws.document_symbols, "a.vue").result(20)
+        first.result(20)
+    [shown] = times(types, "textDocument/didOpen")
+    assert [at - shown > 1.0 for at in times(vue, SYMBOLS)] == [True, True]
+
+
+def test_a_question_about_a_file_of_another_language_is_answered_with_null(file, scripted):
+    other = file.with_name("b.ts")
+    other.write_text("export {}\n", encoding="utf-8")
+    vue, types = scripted(asking(question(other))), scripted(answering())
+    with opened(file, vue, types) as ws:
+        ws.document_symbols("a.vue")
+        assert answers(vue) == [[[7, None]]]
+    assert Log.of(types).messages(COMMAND) == []
+
+
+def test_more_questions_than_can_be_under_way_are_answered_with_null(file, scripted, monkeypatch):
+    monkeypatch.setattr(forwarding, "MOST", 3)
+    many = [question(file, number) for number in range(10)]
+    vue, types = scripted(asking(*many)), scripted(answering(Fault(COMMAND, "hang", times=0)))
+    with opened(file, vue, types, requestTimeoutMs=60_000) as ws:
+        ws.document_symbols("a.vue")
+        assert answers(vue, count=7) == [[[number, None]] for number in range(3, 10)]
+
+
+def test_a_question_that_no_thread_can_carry_is_answered_with_null(file, scripted, monkeypatch):
+    vue, types = scripted(asking(question(file))), scripted(answering())
+    with opened(file, vue, types) as ws:
+        ws.document_symbols("a.vue")
+        assert answers(vue) == [[[7, BODY]]]
+        monkeypatch.setattr(ws._engine._workers, "do", lambda _: False)
+        ws.document_symbols("a.vue")
+        assert answers(vue, count=2) == [[[7, BODY]], [[7, None]]]
+        monkeypatch.undo()
 
 
 def test_where_there_is_no_other_server_null_is_the_answer(file, scripted):

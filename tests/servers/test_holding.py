@@ -110,6 +110,23 @@ def test_one_in_the_users_own_file_is_not_named_in_every_project(project: Path) 
     assert held_back(loaded(project)) == ["mine"]
 
 
+def test_a_project_of_another_language_with_the_same_markers_is_not_named(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bin = project.parent / "home"
+    program(bin / "typescript-language-server")
+    (project / "package.json").write_text("{}", encoding="utf-8")
+    (project / "a.ts").write_text("", encoding="utf-8")
+    assert notice(loaded(project)) == ""
+    program(bin / "vue-language-server")
+    assert notice(loaded(project)) == ""
+    (project / "src").mkdir()
+    (project / "src" / "a.vue").write_text("", encoding="utf-8")
+    assert held_back(loaded(project)) == ["vue", "vue-typescript"]
+    (bin / "vue-language-server").unlink()
+    assert notice(loaded(project)) == ""
+
+
 def test_where_everything_is_turned_off_nothing_is_held_back(project: Path) -> None:
     program(project / ".venv" / "bin" / "ty")
     configure(project, {"lsp": False})

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from lspkit.config import read_config
-from lspkit.servers.built_in import BUILT_IN
-from lspkit.servers.choosing import permitted
+from lspkit.servers.choosing import Choice, definitions, permitted
 from lspkit.servers.packages import package_of
 from lspkit.servers.permitting import ALL, Permit
 
 NAME = "@vue/language-server"
 PLUGIN = "@vue/typescript-plugin"
-VUE_TYPESCRIPT = next(one for one in BUILT_IN if one.id == "vue-typescript")
+INSIDE = "lib/node_modules/@vue/language-server/bin/vue-language-server.js"
+ID = "vue-typescript"
 
 
 @pytest.fixture
@@ -45,13 +47,28 @@ def test_a_link_leads_into_its_package(tmp_path, package):
     [
         'exec /usr/bin/node FOLDER/bin/vue-language-server.js "$@"',
         'exec -a "$0" "FOLDER/bin/vue-language-server.js" "$@"',
-        'exec node "$basedir/../lib/node_modules/@vue/language-server/bin/vue-language-server.js"',
+        f'exec node "$basedir/../{INSIDE}"',
+        f'exec node "${{basedir}}/../{INSIDE}"',
+        f'exec node "$(dirname "$0")/../{INSIDE}"',
+        f"exec node $(dirname -- $0)/../{INSIDE}",
     ],
-    ids=["by hand", "Nix", "pnpm"],
+    ids=["by hand", "Nix", "pnpm", "braces", "dirname", "bare dirname"],
 )
 def test_a_launcher_names_a_file_of_its_package(tmp_path, package, line):
     text = f"#!/bin/sh\n{line.replace('FOLDER', str(package))}\n"
     assert package_of(launcher(tmp_path, text), NAME) == str(package)
+
+
+def test_a_path_may_have_spaces(tmp_path, package):
+    folder = tmp_path / "My Tools"
+    (tmp_path / "lib").rename(folder)
+    text = f"#!/bin/sh\nexec node '{folder}/{INSIDE.removeprefix('lib/')}' \"$@\"\n"
+    assert package_of(launcher(tmp_path, text), NAME) == str(folder / INSIDE[4:-27])
+
+
+def test_a_description_that_is_a_pipe_keeps_nobody_waiting(tmp_path, package):
+    os.mkfifo(tmp_path / "package.json")
+    assert package_of(launcher(tmp_path, "#!/bin/sh\n"), NAME) is None
 
 
 @pytest.mark.parametrize("text", ["", "#!/bin/sh\nexec node /nowhere/x.js\n", "\0ELF /tmp"])
@@ -65,10 +82,11 @@ def test_a_package_counts_by_its_name(tmp_path, package, said):
     assert package_of(str(package / "bin" / "vue-language-server.js"), NAME) is None
 
 
-def chosen(tmp_path: Path, permit: Permit):
-    said = read_config({}).server("vue-typescript", ())
+def chosen(tmp_path: Path, permit: Permit, **said: Any) -> Choice:
+    config = read_config({"lsp": {ID: said}} if said else {})
+    definition = next(one for one in definitions(config) if one.id == ID)
     root, folders = str(tmp_path / "project"), [str(tmp_path / "bin")]
-    return permitted(VUE_TYPESCRIPT, said, root, root, folders, permit)
+    return permitted(definition, config.server(ID, ()), root, root, folders, permit)
 
 
 @pytest.mark.parametrize("beside", [True, False])
@@ -84,16 +102,31 @@ def test_the_plugin_is_loaded_from_the_package(tmp_path, package, beside):
     assert plugin["location"] == str(package)
 
 
-@pytest.mark.parametrize("missing", ["program", "plugin"])
+@pytest.mark.parametrize("missing", ["program", "package", "plugin"])
 def test_without_the_plugin_the_server_does_not_run_and_says_why(tmp_path, package, missing):
     launcher(tmp_path, "", "typescript-language-server")
-    if missing == "plugin":
-        launcher(tmp_path, f"#!/bin/sh\nexec node {package}/bin/vue-language-server.js\n")
+    at = package if missing == "plugin" else "/nowhere"
+    if missing != "program":
+        launcher(tmp_path, f"#!/bin/sh\nexec node {at}/bin/vue-language-server.js\n")
     choice = chosen(tmp_path, ALL)
-    assert choice.held_back == (
-        "it needs the package @vue/typescript-plugin, which comes with vue-language-server, "
-        "and there is none"
+    reasons = {
+        "program": "that was not found",
+        "package": f"where {tmp_path}/bin/vue-language-server has it cannot be told: name it in "
+        "`initialization`",
+        "plugin": f"{package} has none",
+    }
+    assert choice.why_not == (
+        "cannot run: it needs the package @vue/typescript-plugin, which comes with "
+        f"vue-language-server, and {reasons[missing]}"
     )
+
+
+def test_a_user_may_say_where_the_plugin_lies(tmp_path):
+    launcher(tmp_path, "", "typescript-language-server")
+    own = {"plugins": [{"name": PLUGIN, "location": "/mine", "languages": ["vue"]}]}
+    choice = chosen(tmp_path, ALL, initialization=own)
+    assert choice.why_not == ""
+    assert choice.definition.initialization["plugins"] == own["plugins"]
 
 
 def test_in_a_project_that_is_not_trusted_it_is_held_back(tmp_path, package):

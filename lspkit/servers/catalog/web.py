@@ -223,6 +223,7 @@ PAGES: tuple[Definition, ...] = (
         aliases=("volar",),
         markers=_MARKERS,
         outermost=_WORKSPACE,
+        shares_markers=True,
         commands=(("vue-language-server", "--stdio"),),
         # It answers nothing about a file before it has heard which project that belongs to.
         forwards=Forwards(
@@ -246,6 +247,7 @@ PAGES: tuple[Definition, ...] = (
         languages={".vue": "vue"},
         markers=_MARKERS,
         outermost=_WORKSPACE,
+        shares_markers=True,
         commands=(("typescript-language-server", "--stdio"),),
         # Without the plugin it would read the whole file as a script.
         borrows=("vue-language-server", "@vue/language-server", "@vue/typescript-plugin"),
@@ -279,6 +281,7 @@ PAGES: tuple[Definition, ...] = (
         languages={".svelte": "svelte"},
         markers=("svelte.config.js", "svelte.config.mjs", "svelte.config.ts", *_MARKERS),
         outermost=_WORKSPACE,
+        shares_markers=True,
         commands=(("svelteserver", "--stdio"),),
         # What depends on an open document is told from before until it was asked about that one.
         takes_in_by="textDocument/documentSymbol",
