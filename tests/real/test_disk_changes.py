@@ -8,6 +8,7 @@ never is: the server has to hear of it, or to look for itself.
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import time
@@ -63,13 +64,16 @@ def workspace(server: str, course: Course, folder: Path) -> Iterator[lspkit.Work
     course.write(folder, real_servers.NODE_MODULES)
     own = {
         "command": real_servers.command(program),
-        "env": environment(folder, server),
+        "env": environment(folder, program),
         "disabled": False,
     }
     others = {one.id: {"disabled": True} for one in BUILT_IN if one.id != server}
     config = {"lsp": {**others, server: own}, "timing": TIMING}
-    with lspkit.Workspace(folder, config=config, trusted=True) as ws:
-        yield ws
+    with pytest.MonkeyPatch.context() as patch:
+        # It may load a part of another server's package, which is found by that one's program.
+        patch.setenv("PATH", str(real_servers.PROGRAMS), prepend=os.pathsep)
+        with lspkit.Workspace(folder, config=config, trusted=True) as ws:
+            yield ws
 
 
 def verdict_soon(ws: lspkit.Workspace, path: Path, wanted: Verdict) -> Verdict:
