@@ -153,7 +153,7 @@ def permitted(
 ) -> Choice:
     """A server as it would run in a root, or why it would not."""
     searched = program_folders(root, permit, list(folders))
-    argv = find_argv(definition, searched)
+    argv = find_argv(definition, searched, workspace if permit.trusted else "")
     if permit.trusted:
         made = at_home(definition, root, searched)
     else:
@@ -182,10 +182,10 @@ def _runs(choice: Choice, candidates: list[Choice], duds: Container[str]) -> boo
     return choice is (found or rivals)[0]
 
 
-def find_argv(definition: Definition, folders: Sequence[str]) -> tuple[str, ...]:
+def find_argv(definition: Definition, folders: Sequence[str], at: str = "") -> tuple[str, ...]:
     """The first command whose program is there, the program as an absolute path."""
     for command in definition.commands:
-        program = find_program(command[0], folders)
+        program = find_program(command[0], folders, at)
         if program is not None:
             return (program, *command[1:])
     return ()

@@ -35,12 +35,14 @@ def search_folders(workspace: str, path_variable: str | None = None) -> list[str
     return [*folders, tools_folder()]
 
 
-def find_program(name: str, folders: Sequence[str]) -> str | None:
-    """The absolute path of a program, None if there is none that may be run."""
-    if os.path.isabs(name):
-        return name if _runnable(name) else None
+def find_program(name: str, folders: Sequence[str], at: str = "") -> str | None:
+    """The absolute path of a program, None if there is none that may be run.
+
+    `at` is where a relative path begins; without it such a path leads nowhere.
+    """
     if os.sep in name:
-        return None
+        path = os.path.normpath(os.path.join(at, name))
+        return path if os.path.isabs(path) and _runnable(path) else None
     for folder in folders:
         path = os.path.join(folder, name)
         if _runnable(path):

@@ -1,8 +1,9 @@
-"""The variables that a server is started with."""
+"""The program and the variables that a server is started with."""
 
 from __future__ import annotations
 
 import os
+import shlex
 import tempfile
 from pathlib import Path
 
@@ -14,6 +15,27 @@ from lspkit.servers.definition import Restricted
 from lspkit.testing import Log, Script
 from tests.runtime.told import define
 from tests.scripted import config_for
+
+
+@pytest.mark.parametrize("trusted", [True, False])
+def test_a_relative_command_begins_at_the_workspace_if_that_is_trusted(
+    tmp_path: Path, scripted, monkeypatch, trusted
+):
+    define(monkeypatch, restricted=Restricted())
+    (tmp_path / "a.scr").write_text("def greet\n")
+    argv = scripted(Script())
+    tool = tmp_path / "tools" / "server"
+    tool.parent.mkdir()
+    tool.write_text(f"#!/bin/sh\nexec {shlex.join(argv)}\n")
+    tool.chmod(0o755)
+    config = config_for(["./tools/server"])
+    with lspkit.Workspace(tmp_path, config=config, trusted=trusted) as ws:
+        if trusted:
+            assert [one.name for one in ws.document_symbols("a.scr")] == ["greet"]
+        else:
+            with pytest.raises(lspkit.ServerUnavailable, match=r"\./tools/server was not found"):
+                ws.document_symbols("a.scr")
+    assert len(Log.of(argv).pids()) == trusted
 
 
 @pytest.mark.parametrize("trusted", [True, False])

@@ -76,8 +76,17 @@ def test_an_absolute_path_is_taken_if_it_can_be_run(tmp_path):
     assert find_program(str(tmp_path / "none"), []) is None
 
 
-@pytest.mark.parametrize("name", ["./tool", "bin/tool", "../code/tool"])
-def test_a_relative_path_is_no_program(tmp_path, monkeypatch, name):
+@pytest.mark.parametrize("name", ["./tool", "../work/tool", "sub/../tool"])
+def test_a_relative_path_is_taken_from_where_it_begins(tmp_path, name):
+    found = program(tmp_path / "work" / "tool")
+    assert find_program(name, [], str(tmp_path / "work")) == str(found)
+    assert find_program("./none", [], str(tmp_path / "work")) is None
+
+
+@pytest.mark.parametrize("name", ["./tool", "bin/tool", "../work/tool"])
+def test_a_relative_path_is_no_program_where_nothing_says_where_it_begins(
+    tmp_path, monkeypatch, name
+):
     program(tmp_path / "work" / "tool")
     program(tmp_path / "work" / "bin" / "tool")
     monkeypatch.chdir(tmp_path / "work")
