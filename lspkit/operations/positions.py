@@ -20,6 +20,8 @@ from lspkit.protocol.text import Encoding, Text
 
 #: So many names are suggested when one is not found.
 SUGGESTED = 20
+#: So many lines are named that have a word.
+SHOWN = 5
 
 
 def ask_at(
@@ -65,7 +67,20 @@ def _by_name(request: PositionRequest[Any], name: str) -> Generator[Effect, Any,
     if matches:
         raise _unclear(f"{name} is ambiguous in {request.path}", matches)
     near = [entry for entry in named if wanted[-1].lower() in entry[0][-1].lower()] or named
-    raise _unclear(f"{request.path} has no symbol {name}", near)
+    text: Text = yield ReadText(request.path, request.text)
+    hint = _lines_with(text, wanted[-1])
+    raise _unclear(f"{request.path} defines no symbol {name}{hint}", near)
+
+
+def _lines_with(text: Text, word: str) -> str:
+    """Where a name stands that is defined elsewhere: an import, say."""
+    pattern = re.compile(_whole_word(word))
+    lines = [str(at + 1) for at in range(text.line_count) if pattern.search(text.line(at))]
+    if not lines:
+        return ""
+    more = ", …" if len(lines) > SHOWN else ""
+    which = "line" if len(lines) == 1 else "lines"
+    return f", but the word stands on {which} {', '.join(lines[:SHOWN])}{more}: give a line as well"
 
 
 def _unclear(what: str, among: list[tuple[tuple[str, ...], types.Symbol]]) -> PositionError:
