@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 import sys
 from collections.abc import Sequence
@@ -59,7 +60,8 @@ def _told(problem: Exception, *, debug: bool) -> int:
     if debug and sys.stderr is not None:
         import traceback  # here: hardly anybody wants to see it
 
-        traceback.print_exception(problem)
+        with contextlib.suppress(OSError):  # where it cannot be written, the status has to do
+            traceback.print_exception(problem)
     if isinstance(problem, LspkitError):
         tell(problem.message)
         return USAGE

@@ -69,10 +69,11 @@ def test_a_full_disk_is_one_line_and_status_70(bare, project, words):
 
 
 @full
-def test_where_nobody_can_be_told_the_status_remains(bare, project):
+@pytest.mark.parametrize("words", [["check"], ["--debug", "check"]], ids=" ".join)
+def test_where_nobody_can_be_told_the_status_remains(bare, project, words):
     with FULL.open("wb") as output:
         done = subprocess.run(
-            bare.command("check", "--root", "none", "right.py"),
+            bare.command(*words, "--root", "none", "right.py"),
             cwd=project,
             env=bare.environment,
             stderr=output,
