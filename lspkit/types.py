@@ -30,9 +30,8 @@ def shown(path: Path | None, uri: str = "") -> str:
     """A path as people read it: on one line, relative to the current folder where it lies in it."""
     if path is None:
         return one_line(uri)
-    text = one_line(str(path))
-    here = os.getcwd()
-    return text[len(here) + 1 :] if text.startswith(here + os.sep) else text
+    text, here = str(path), os.getcwd()
+    return one_line(text[len(here) + 1 :] if text.startswith(here + os.sep) else text)
 
 
 def one_line(text: str) -> str:

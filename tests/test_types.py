@@ -188,6 +188,10 @@ def test_a_path_is_shown_relative_to_the_current_folder(
     assert shown(here / "a" / "b.py") == str(Path("a", "b.py"))
     assert shown(here.with_name(here.name + "-next") / "b.py").startswith(str(here.parent))
     assert shown(None, "untitled:1") == "untitled:1"
+    strange = here / "a\nb"
+    strange.mkdir()
+    monkeypatch.chdir(strange)
+    assert shown(strange / "c\n.py") == "c\\n.py"
 
 
 def test_severities_are_ranked_from_the_worst() -> None:

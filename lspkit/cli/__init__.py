@@ -3,36 +3,75 @@
 from __future__ import annotations
 
 import argparse
-import io
+import contextlib
+import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from lspkit.cli import trust
-from lspkit.cli.statuses import INTERRUPTED, USAGE
-from lspkit.errors import LspkitError
+from lspkit.cli import trust, words
+from lspkit.cli.saying import Unprinted, end, escape_what_cannot_be_printed, tell
+from lspkit.cli.statuses import FAILED, INTERRUPTED, USAGE
+from lspkit.errors import LspkitError, PathError
+from lspkit.types import one_line
 from lspkit.version import VERSION
+
+if TYPE_CHECKING:
+    _Commands = argparse._SubParsersAction[argparse.ArgumentParser]
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run a command; returns its exit status. No traceback reaches the user without `--debug`."""
-    parser = _parser()
-    arguments = parser.parse_args(argv)
-    run: Callable[[argparse.Namespace], int] | None = getattr(arguments, "run", None)
-    if run is None:
-        parser.print_help()
-        return USAGE
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")  # names of files may be any bytes
+    """Run a command; returns its exit status. No traceback reaches the user without `--debug`.
+
+    What is shown never changes the status.
+    """
+    escape_what_cannot_be_printed()
+    arguments = argparse.Namespace(debug=False)
     try:
-        return run(arguments)
-    except LspkitError as problem:
-        if arguments.debug:
-            raise
-        print(f"lspkit: {problem}", file=sys.stderr)
-        return USAGE
+        try:
+            return _run(_parser(), argv, arguments)
+        finally:
+            end()
     except KeyboardInterrupt:
         return INTERRUPTED
+    except Exception as problem:  # noqa: BLE001  whatever it is, it is told here
+        return _told(problem, debug=arguments.debug)
+
+
+def _run(
+    parser: argparse.ArgumentParser, argv: Sequence[str] | None, arguments: argparse.Namespace
+) -> int:
+    """Read the command line into `arguments`, and do what it says."""
+    parser.parse_args(argv, arguments)
+    if not hasattr(arguments, "run"):
+        parser.print_help()
+        return USAGE
+    try:
+        os.getcwd()
+    except OSError as problem:
+        message = f"the current folder cannot be used: {problem.strerror}; change to another one"
+        raise PathError(message, path=os.curdir) from None
+    status: int = arguments.run(arguments)
+    return status
+
+
+def _told(problem: Exception, *, debug: bool) -> int:
+    """The exit status for what went wrong, after it was said on a line or in full."""
+    if debug and sys.stderr is not None:
+        import traceback  # here: hardly anybody wants to see it
+
+        with contextlib.suppress(OSError):  # where it cannot be written, the status has to do
+            traceback.print_exception(problem)
+    if isinstance(problem, LspkitError):
+        tell(problem.message)
+        return USAGE
+    if isinstance(problem, Unprinted):
+        tell(str(problem))
+        return FAILED
+    more = "" if debug else "; run with --debug to see more"
+    what = one_line(f"{type(problem).__name__}: {problem}")
+    tell(f"this should not have happened: {what}{more}")
+    return FAILED
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -42,14 +81,34 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"lspkit {VERSION}")
     parser.add_argument("--debug", action="store_true", help="show tracebacks")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND")
+    _add_check(commands)
+    _add_config(commands)
+    trust.add_parser(commands)
+    for command in commands.choices.values():
+        # Also behind the command, where one adds it to the line that went wrong.
+        command.add_argument(
+            "--debug", action="store_true", default=argparse.SUPPRESS, help="show tracebacks"
+        )
+    return parser
+
+
+def _add_check(commands: _Commands) -> None:
     check = commands.add_parser(
         "check",
         help="fresh diagnostics of files and folders",
         description="Fresh diagnostics of files and folders. Exit status: 0 clean, 1 findings, "
-        "2 a mistake in the call, 3 unknown (a server is missing or did not answer).",
+        "2 a mistake in the call (also a PATH that does not exist), 3 unknown (a server is missing "
+        "or did not answer, or something cannot be read), 70 lspkit has failed.",
     )
-    check.add_argument("paths", nargs="+", metavar="PATH", help="a file, or a folder to walk")
-    check.add_argument("--root", metavar="DIR", help="the workspace (default: the current folder)")
+    check.add_argument(
+        "paths", nargs="+", type=words.path, metavar="PATH", help="a file, or a folder to walk"
+    )
+    check.add_argument(
+        "--root",
+        type=words.path,
+        metavar="DIR",
+        help="the workspace (default: the current folder)",
+    )
     check.add_argument("--format", choices=["text", "json"], default="text")
     check.add_argument("--json", action="store_const", dest="format", const="json")
     check.add_argument(
@@ -58,9 +117,16 @@ def _parser() -> argparse.ArgumentParser:
         help="the mildest finding that counts (default: as configured, which is error)",
     )
     check.add_argument(
-        "--timeout", type=float, default=60.0, metavar="SECONDS", help="for all (default: 60)"
+        "--timeout",
+        type=words.seconds,
+        default=60.0,
+        metavar="SECONDS",
+        help="for all (default: 60)",
     )
     check.set_defaults(run=_check)
+
+
+def _add_config(commands: _Commands) -> None:
     config = commands.add_parser(
         "config",
         help="what is configured, and by which file",
@@ -72,11 +138,9 @@ def _parser() -> argparse.ArgumentParser:
         choices=["show", "schema", "path"],
         help="every value; the JSON Schema of the files; where the files are",
     )
-    config.add_argument("--root", default=".", metavar="DIR", help="the workspace")
+    config.add_argument("--root", type=words.path, default=".", metavar="DIR", help="the workspace")
     config.add_argument("--origin", action="store_true", help="also who has said it")
     config.add_argument("--json", action="store_true")
-    trust.add_parser(commands)
-    return parser
 
 
 def _check(arguments: argparse.Namespace) -> int:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import sys
 import time
@@ -12,13 +11,16 @@ from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
 
-from lspkit.cli.saying import say
-from lspkit.cli.statuses import CLEAN, FINDINGS, UNKNOWN
+from lspkit.cli.config import tell_warnings
+from lspkit.cli.saying import as_json, is_terminal, say
+from lspkit.cli.statuses import CLEAN, FINDINGS, UNKNOWN, USAGE
 from lspkit.cli.trust import offer
-from lspkit.cli.walking import files_below, workspace_of
+from lspkit.cli.walking import meant_by, workspace_of
+from lspkit.config.loading import load
 from lspkit.diagnostics.report import Report
 from lspkit.errors import LspkitError, NoServer, PathError, ServerUnavailable
-from lspkit.types import Severity, Verdict, shown
+from lspkit.servers.choosing import aliases
+from lspkit.types import Severity, Verdict, one_line, shown
 from lspkit.workspace import Workspace
 
 #: So many files are under way at once. More would only make every one of them slower.
@@ -28,12 +30,18 @@ AT_ONCE = 32
 def run(arguments: argparse.Namespace) -> int:
     """Check everything, print it, and say by the exit status how it went."""
     root = arguments.root or workspace_of(arguments.paths)
-    offer(root)
+    loaded = load(root, aliases=aliases())
+    tell_warnings(loaded)
+    offer(root, loaded)
     with Workspace(root) as ws:
         severities = _from_worst_to(arguments.severity) if arguments.severity else None
-        reports, skipped = _check_all(ws, arguments.paths, arguments.timeout, severities)
+        deadline = time.monotonic() + arguments.timeout
+        meant = meant_by(arguments.paths)
+        reports, unchecked = _check_all(ws, meant.files, deadline, severities)
+    missing = dict.fromkeys(meant.missing, "does not exist")
+    skipped = {**missing, **meant.unreadable, **unchecked}
     say(_as_json(reports, skipped) if arguments.format == "json" else _as_text(reports, skipped))
-    return _status(reports, skipped)
+    return USAGE if missing else _status(reports, skipped)
 
 
 def _as_json(reports: list[Report], skipped: dict[Path, str]) -> str:
@@ -41,7 +49,7 @@ def _as_json(reports: list[Report], skipped: dict[Path, str]) -> str:
         "reports": [one.to_dict() for one in reports],
         "skipped": [{"path": str(path), "reason": why} for path, why in skipped.items()],
     }
-    return json.dumps(plain, indent=1, ensure_ascii=False)
+    return as_json(plain)
 
 
 def _from_worst_to(mildest: str) -> list[str]:
@@ -57,13 +65,12 @@ def _status(reports: list[Report], skipped: dict[Path, str]) -> int:
 
 
 def _check_all(
-    ws: Workspace, given: list[str], timeout: float, severities: list[str] | None
+    ws: Workspace, files: list[Path], deadline: float, severities: list[str] | None
 ) -> tuple[list[Report], dict[Path, str]]:
     """Reports by path, and why there is none."""
-    deadline = time.monotonic() + timeout
     reports: list[Report] = []
     skipped: dict[Path, str] = {}
-    waiting = deque(files_below(given))
+    waiting = deque(files)
     total, flying = len(waiting), deque[tuple[Path, Future[Report]]]()
     while waiting or flying:
         while waiting and len(flying) < AT_ONCE:
@@ -75,7 +82,10 @@ def _check_all(
         _progress(total - len(waiting) - len(flying) - 1, total, path)
         try:
             reports.append(future.result())
-        except (NoServer, ServerUnavailable, PathError) as problem:
+        except PathError as problem:
+            # The line starts with the path already.
+            skipped[path] = one_line(problem.message.removeprefix(f"{path} "))
+        except (NoServer, ServerUnavailable) as problem:
             skipped[path] = problem.message
         except LspkitError as problem:
             skipped[path] = f"{problem.code}: {problem.message}"
@@ -85,7 +95,7 @@ def _check_all(
 
 def _progress(done: int, total: int, path: Path | None) -> None:
     """One line that rewrites itself, on a terminal only."""
-    if not sys.stderr.isatty():
+    if not is_terminal(sys.stderr):
         return
     width = os.get_terminal_size(sys.stderr.fileno()).columns
     line = f"{done}/{total} {shown(path)}"[: width - 1] if path is not None else ""

@@ -7,7 +7,7 @@ import json
 import os
 from typing import Any
 
-from lspkit.cli.saying import say
+from lspkit.cli.saying import as_json, say, tell
 from lspkit.cli.statuses import CLEAN, USAGE
 from lspkit.config.files import find_project, global_file
 from lspkit.config.loading import Loaded, load
@@ -16,10 +16,25 @@ from lspkit.config.places import place_of
 from lspkit.config.schema import schema
 from lspkit.types import one_line
 
+#: So many warnings are told by a command that is about something else.
+TOLD = 10
+
 
 def run(arguments: argparse.Namespace) -> int:
     """Show it. The status is 2 if the project's file had to be ignored."""
     return _COMMANDS[arguments.what](arguments)
+
+
+def tell_warnings(loaded: Loaded) -> None:
+    """What of the configuration is not followed, for who has asked for something else.
+
+    What is held back for want of trust has a line of its own: `trust.offer` says it.
+    """
+    told = [one for one in loaded.warnings if one.place not in loaded.held_back]
+    for warning in told[:TOLD]:
+        tell(one_line(str(warning)))
+    if len(told) > TOLD:
+        tell(f"{len(told) - TOLD} more warnings are shown by: lspkit config show")
 
 
 def _schema(arguments: argparse.Namespace) -> int:
@@ -32,7 +47,7 @@ def _path(arguments: argparse.Namespace) -> int:
     own = global_file(os.environ, os.path.expanduser("~"))
     project = [file for file, _ in find_project(os.path.abspath(arguments.root))]
     if arguments.json:
-        say(json.dumps({"global": own, "project": project[0] if project else None}, indent=1))
+        say(as_json({"global": own, "project": project[0] if project else None}))
         return CLEAN
     there = "" if os.path.lexists(own) else " (not there)"
     say("\n".join([f"global   {one_line(own)}{there}", f"project  {_or_none(project)}"]))
@@ -67,7 +82,7 @@ def _as_json(loaded: Loaded, origin: bool) -> str:
     }
     if origin:
         plain["origins"] = {place: one.to_dict() for place, one in loaded.origins.items()}
-    return json.dumps(plain, indent=1, ensure_ascii=False)
+    return as_json(plain)
 
 
 def _as_text(loaded: Loaded, origin: bool) -> str:

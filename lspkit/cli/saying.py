@@ -2,14 +2,73 @@
 
 from __future__ import annotations
 
+import io
+import json
 import os
 import sys
+from typing import Any, TextIO
+
+from lspkit.types import one_line
+
+
+class Unprinted(Exception):
+    """The result could not be written, and not because its reader has gone."""
+
+
+def escape_what_cannot_be_printed() -> None:
+    """Names of files may be any bytes, and a terminal may know few letters."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
 
 
 def say(text: str) -> None:
     """Print the result. A reader who has seen enough (`| head`) is no mistake of anybody."""
     try:
         print(text, flush=True)
-    except BrokenPipeError:
-        # Python would complain once more while it ends.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except OSError as problem:
+        _failed(problem)
+
+
+def as_json(plain: Any) -> str:
+    """As JSON, in letters that standard output can print: Python's escapes would be no JSON."""
+    encoding = getattr(sys.stdout, "encoding", None) or "ascii"
+    unicode = encoding.lower().replace("-", "").startswith("utf")
+    return json.dumps(plain, indent=1, ensure_ascii=not unicode)
+
+
+def end() -> None:
+    """Write what others have printed, while somebody can still be told that it does not work."""
+    try:
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except OSError as problem:
+        _failed(problem)
+
+
+def _failed(problem: OSError) -> None:
+    _give_up(sys.stdout)
+    if not isinstance(problem, BrokenPipeError):
+        raise Unprinted(f"the result cannot be written: {problem.strerror}") from problem
+
+
+def _give_up(stream: TextIO) -> None:
+    """Python would try, and complain, once more while it ends."""
+    with open(os.devnull, "wb") as nowhere:
+        os.dup2(nowhere.fileno(), stream.fileno())
+
+
+def tell(text: str) -> None:
+    """A line, or some, beside the result. Where nobody can be told, the status has to do."""
+    if sys.stderr is None:
+        return
+    lines = [one_line(line) for line in text.split("\n")]
+    try:
+        print("lspkit: " + "\n".join(lines), file=sys.stderr, flush=True)
+    except OSError:
+        _give_up(sys.stderr)
+
+
+def is_terminal(*streams: TextIO | None) -> bool:
+    """Whether somebody sits at all of them. A stream that the caller has closed is None."""
+    return all(one is not None and one.isatty() for one in streams)

@@ -16,8 +16,9 @@ import sys
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from lspkit.cli.saying import say
+from lspkit.cli.saying import is_terminal, say, tell
 from lspkit.cli.statuses import CLEAN, FINDINGS, USAGE
+from lspkit.cli.words import path
 from lspkit.errors import LspkitError, PathError
 from lspkit.types import one_line
 
@@ -39,7 +40,9 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         "the project here. What it would be allowed to run is shown first.",
     )
     parser.add_argument("action", nargs="?", choices=["add", "list", "remove"], default="add")
-    parser.add_argument("path", nargs="?", metavar="PATH", help="default: the current folder")
+    parser.add_argument(
+        "path", nargs="?", type=path, metavar="PATH", help="default: the current folder"
+    )
     parser.add_argument(
         "--shared", action="store_true", help="also if other users can change its configuration"
     )
@@ -68,7 +71,7 @@ def _add(path: str, *, shared: bool, yes: bool) -> int:
     if found.shared and not shared:
         say("Other users can change its configuration. If that is meant to be so, add --shared.")
         return USAGE
-    if not yes and not (sys.stdin.isatty() and sys.stdout.isatty()):
+    if not yes and not is_terminal(sys.stdin, sys.stdout):
         say("It is not trusted: there is no terminal to ask on, and no --yes.")
         return USAGE
     if not yes and not _asked(f"Trust {one_line(found.candidate)}? [y/N] "):
@@ -85,7 +88,7 @@ def _add(path: str, *, shared: bool, yes: bool) -> int:
     return CLEAN
 
 
-def offer(root: str) -> None:
+def offer(root: str, loaded: Loaded) -> None:
     """Before a project is checked that is not trusted: say what is held back, or ask, once.
 
     On a terminal the question is asked once for each project; elsewhere a line says it.
@@ -93,15 +96,14 @@ def offer(root: str) -> None:
     from lspkit.config.trust_store import state_folder
     from lspkit.servers.holding import notice
 
-    loaded = _load(root)
     line = notice(loaded)
     if not line:
         return
-    terminal = all(one.isatty() for one in (sys.stdin, sys.stdout, sys.stderr))
+    terminal = is_terminal(sys.stdin, sys.stdout, sys.stderr)
     if terminal and _first_time(state_folder(), loaded.standing.candidate):
         _add(root, shared=False, yes=False)
     else:
-        print(f"lspkit: {line}", file=sys.stderr)
+        tell(line)
 
 
 def _first_time(state: str, candidate: str) -> bool:
@@ -135,7 +137,7 @@ def _list() -> int:
 
     known = listed(state_folder())
     if known.warning:
-        print(f"lspkit: {known.warning}", file=sys.stderr)
+        tell(known.warning)
     for entry in sorted(known.entries, key=lambda one: one.path):
         marks = [_state(entry.path), *(["shared"] if entry.shared else []), entry.added[:10]]
         say(f"{one_line(entry.path)}  ({', '.join(marks)})")

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Sequence
 from pathlib import Path
+
+import msgspec
 
 from lspkit.config import Config
 from lspkit.edits.paths import is_inside
@@ -12,26 +15,54 @@ from lspkit.servers.choosing import definitions
 from lspkit.servers.walking import walk
 
 
+class Meant(msgspec.Struct, frozen=True):
+    """What the paths of a command line stand for."""
+
+    #: To be checked, in order.
+    files: list[Path]
+    #: Files and folders that cannot be read, and why.
+    unreadable: dict[Path, str]
+    #: What was named and is not there.
+    missing: list[Path]
+
+
 def workspace_of(paths: Sequence[str]) -> str:
-    """The current folder if everything lies in it, else the folder that holds everything."""
+    """The current folder if everything lies in it, else the folder that holds everything.
+
+    A path that is not there has no say: a mistake must not make the workspace a wider one.
+    """
     here = os.path.realpath(os.curdir)
-    real = [os.path.realpath(path) for path in paths]
+    real = [os.path.realpath(path) for path in paths if os.path.exists(path)]
     if all(is_inside(path, here) for path in real):
         return here
     folders = [path if os.path.isdir(path) else os.path.dirname(path) for path in real]
     return os.path.commonpath(folders)
 
 
-def files_below(given: Sequence[str]) -> list[Path]:
+def meant_by(given: Sequence[str]) -> Meant:
     """The files that are named, and those of a known kind in the folders that are, in order."""
     known = definitions(Config())
-    found: dict[Path, None] = {}
+    files: dict[Path, None] = {}
+    unreadable: dict[Path, str] = {}
+    missing: dict[Path, None] = {}
+
+    def failed(problem: OSError) -> None:
+        unreadable[Path(problem.filename)] = f"cannot be read: {problem.strerror}"
+
     for name in given:
         path = Path(os.path.abspath(name))
-        if not path.is_dir():
-            found[path] = None
+        try:
+            is_folder = stat.S_ISDIR(path.stat().st_mode)
+        except (FileNotFoundError, NotADirectoryError):
+            missing[path] = None
             continue
-        for file in walk(str(path)):
+        except OSError as problem:
+            failed(problem)
+            continue
+        if not is_folder:
+            files[path] = None
+            continue
+        for file in walk(str(path), failed):
             if any(definition.language_of(os.path.basename(file)) for definition in known):
-                found[Path(file)] = None
-    return list(found)
+                files[Path(file)] = None
+    return Meant(list(files), unreadable, list(missing))

@@ -86,7 +86,9 @@ class Report(Value, frozen=True):
     def why(self) -> str:
         """Why it is not known whether the file is clean; empty where it is."""
         silent = [one for one in self.servers if one.applies and not one.proven]
-        return "; ".join(f"{one.server}: {one.reason or one.how}" for one in silent)
+        # A kind of file that nobody knows has no server that could be named.
+        told = [(one.server, one.reason or one.how) for one in silent]
+        return "; ".join(f"{server}: {why}" if server else why for server, why in told)
 
 
 def verdict_of(counted: list[Diagnostic], servers: list[Evidence]) -> Verdict:

@@ -5,15 +5,18 @@ tried with: all but letters, digits and `-._~/` is percent-encoded, a drive lett
 colon encoded. What servers write is read in any spelling. The operating system is an argument, so
 nothing here looks at the machine, and no file is touched.
 
-A POSIX name is bytes. Bytes that are no UTF-8 stand in a `str` as Python's file functions put them
-there, and come back the same.
+A POSIX name is bytes. They stand in a `str` as Python's file functions put them there, and come
+back the same, also where those do not read names as UTF-8.
 """
 
 from __future__ import annotations
 
 import os
 import re
+import sys
 
+#: How Python reads the names of files: as UTF-8, but as ASCII in the C locale with PYTHONUTF8=0.
+_NAMES = sys.getfilesystemencoding()
 _PLAIN = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/")
 _ENCODED = [chr(byte) if byte in _PLAIN else f"%{byte:02X}" for byte in range(256)]
 _PERCENT = re.compile(rb"%([0-9A-Fa-f]{2})")
@@ -32,7 +35,7 @@ def path_to_uri(path: str, *, windows: bool = os.name == "nt") -> str:
     'file:///c%3A/code/a.py'
     """
     if not windows:
-        return "file://" + _encode(path, "surrogateescape")
+        return "file://" + _encode(path, "surrogateescape", _NAMES)
     # The prefix that lifts the length limit names the same file as the path without it.
     path = _EXTENDED.sub(lambda prefix: r"\\" if prefix[1] else "", path, count=1)
     path = path.replace("\\", "/")
@@ -62,7 +65,7 @@ def uri_to_path(uri: str, *, windows: bool = os.name == "nt") -> str | None:
         return _windows_path(_decode(host, "surrogatepass"), _decode(rest, "surrogatepass"))
     if host.lower() not in ("", "localhost") or not rest.startswith("/"):
         return None
-    return _decode(rest, "surrogateescape")
+    return _decode(rest, "surrogateescape", _NAMES)
 
 
 def _windows_path(host: str, rest: str) -> str | None:
@@ -79,22 +82,22 @@ def _windows_path(host: str, rest: str) -> str | None:
     return rest.replace("/", "\\")
 
 
-def _encode(path: str, errors: str) -> str:
+def _encode(path: str, errors: str, encoding: str = "utf-8") -> str:
     try:
-        data = path.encode("utf-8", errors)
+        data = path.encode(encoding, errors)
     except UnicodeEncodeError:
         # No file has such a name, but a caller may have made it up.
         data = path.encode("utf-8", "surrogatepass")
     return "".join([_ENCODED[byte] for byte in data])
 
 
-def _decode(text: str, errors: str) -> str:
-    if "%" not in text:
+def _decode(text: str, errors: str, encoding: str = "utf-8") -> str:
+    if "%" not in text and (encoding == "utf-8" or text.isascii()):
         return text
     data = text.encode("utf-8", "surrogatepass")
     data = _PERCENT.sub(lambda found: bytes((int(found[1], 16),)), data)
     try:
-        return data.decode("utf-8", errors)
+        return data.decode(encoding, errors)
     except UnicodeDecodeError:
         # Bytes that are no name on Windows, from a server that got the encoding wrong.
         return data.decode("utf-8", "replace")

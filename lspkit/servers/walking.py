@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 #: Folders that hold other people's code, or none.
 PASSED_OVER = frozenset(
@@ -18,9 +18,12 @@ PASSED_OVER = frozenset(
 ENOUGH = 20_000
 
 
-def walk(folder: str) -> Iterator[str]:
-    """All files, folder by folder, in the order of their names."""
-    for here, inner, names in os.walk(folder):
+def walk(folder: str, failed: Callable[[OSError], object] | None = None) -> Iterator[str]:
+    """All files, folder by folder, in the order of their names.
+
+    `failed` is told of each folder that cannot be read; its `filename` says which.
+    """
+    for here, inner, names in os.walk(folder, onerror=failed):
         inner[:] = sorted(one for one in inner if one not in PASSED_OVER)
         for name in sorted(names):
             yield os.path.join(here, name)

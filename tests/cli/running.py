@@ -22,6 +22,15 @@ TIMEOUT = 100
 #: How a question for yes or no ends.
 QUESTION = "[y/N]"
 
+_UNPRIVILEGED = """
+import sys
+from lspkit.cli import main
+from tests.edits.trees import without_privileges
+statuses = []
+without_privileges(lambda: statuses.append(main()))
+sys.exit(*statuses)
+"""
+
 
 def on_terminal(
     command: Sequence[str], cwd: Path, environment: Mapping[str, str], answer: bytes = b""
@@ -75,6 +84,10 @@ class CommandLine:
 
     def command(self, *words: str | Path) -> list[str]:
         return [self.python, "-m", "lspkit", *map(str, words)]
+
+    def unprivileged(self, *words: str | Path) -> list[str]:
+        """The same for somebody to whom the permission bits of files apply, also as root."""
+        return [self.python, "-c", _UNPRIVILEGED, *map(str, words)]
 
     def __call__(
         self, *words: str | Path, cwd: Path | str = "/", **environment: str

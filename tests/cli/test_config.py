@@ -86,6 +86,14 @@ def test_json_has_the_documented_keys(command, scene):
     assert more["origins"]["timing.debounceMs"] == {"layer": "built-in", "file": None}
 
 
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-8"])
+def test_json_is_json_in_whatever_letters_can_be_printed(command, scene, encoding):
+    say(scene, '{"lsp": {"ty": {"settings": {"a": "é😀"}}}}')
+    variables = {"XDG_CONFIG_HOME": str(scene / "own"), "PYTHONIOENCODING": encoding}
+    done = command("config", "show", "--json", cwd=scene / "project", **variables)
+    assert json.loads(done.stdout)["config"]["lsp"]["ty"]["settings"] == {"a": "é😀"}
+
+
 def test_a_bad_file_of_the_user_is_status_2_with_a_line_for_each_fault(command, scene):
     say(scene, '{"timing": {"debounceMs": -1,\n"requestTimeoutMs": 0}}')
     done = run(command, scene, "show")

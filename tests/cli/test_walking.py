@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import errno
+import os
+import shutil
 from pathlib import Path
 
 import pytest
 
-from lspkit.cli.walking import files_below, workspace_of
-from lspkit.servers.walking import PASSED_OVER
+from lspkit.cli.walking import meant_by, workspace_of
+from lspkit.servers.walking import PASSED_OVER, walk
+from tests.edits.trees import without_privileges
 
 
 @pytest.fixture
@@ -21,7 +25,7 @@ def tree(tmp_path, monkeypatch):
 
 
 def names(given: list[str], tree: Path) -> list[str]:
-    return [str(path.relative_to(tree)) for path in files_below(given)]
+    return [str(path.relative_to(tree)) for path in meant_by(given).files]
 
 
 def test_a_folder_stands_for_its_files_of_a_known_kind_in_order(tree):
@@ -29,7 +33,45 @@ def test_a_folder_stands_for_its_files_of_a_known_kind_in_order(tree):
 
 
 def test_a_file_that_is_named_counts_whatever_it_is(tree):
-    assert names(["notes.txt", "missing.py"], tree) == ["notes.txt", "missing.py"]
+    assert names(["notes.txt"], tree) == ["notes.txt"]
+
+
+@pytest.mark.parametrize("name", ["missing.py", "missing/folder", "a.py/below", "dangling"])
+def test_a_path_that_is_named_and_not_there_is_missing(tree, name):
+    (tree / "dangling").symlink_to("nowhere")
+    meant = meant_by([name, "a.py", name])
+    assert (meant.files, meant.missing) == ([tree / "a.py"], [tree / name])
+    assert meant.unreadable == {}
+
+
+def test_a_path_that_the_system_refuses_is_unreadable_with_the_reason(tree):
+    (tree / "circle").symlink_to("circle")
+    long = "x" * 300
+    meant = meant_by(["circle", "a.py", long])
+    assert (meant.files, meant.missing) == ([tree / "a.py"], [])
+    assert meant.unreadable == {
+        tree / "circle": f"cannot be read: {os.strerror(errno.ELOOP)}",
+        tree / long: f"cannot be read: {os.strerror(errno.ENAMETOOLONG)}",
+    }
+
+
+def test_a_folder_that_goes_while_it_is_walked_is_told(tree):
+    told = []
+    found = walk(str(tree), told.append)
+    assert next(found) == str(tree / "a.py")
+    shutil.rmtree(tree / "sub")
+    assert [Path(file).name for file in found] == ["b.py", "notes.txt", "e.py"]
+    assert [problem.filename for problem in told] == [str(tree / "sub")]
+
+
+def test_folders_that_may_not_be_read_are_told_beside_what_can_be(tree):
+    (tree / "sub").chmod(0)
+    meant = []
+    without_privileges(lambda: meant.append(meant_by([".", "sub", "sub/c.ts"])))
+    (tree / "sub").chmod(0o755)
+    assert meant[0].files == [tree / "a.py", tree / "b.py", tree / "other" / "e.py"]
+    reason = "cannot be read: Permission denied"
+    assert meant[0].unreadable == {tree / "sub": reason, tree / "sub" / "c.ts": reason}
 
 
 def test_what_is_named_twice_counts_once(tree):
@@ -65,6 +107,11 @@ def test_else_it_is_the_folder_that_holds_everything(tree, monkeypatch):
     assert workspace_of(["../sub/c.ts", "../sub/deep/d.c"]) == str(tree / "sub")
     assert workspace_of(["../sub", "e.py"]) == str(tree)
     assert workspace_of(["../sub/c.ts"]) == str(tree / "sub")
+
+
+def test_a_path_that_is_not_there_has_no_say_in_the_workspace(tree):
+    assert workspace_of(["a.py", "/nowhere/x.py"]) == str(tree)
+    assert workspace_of(["/nowhere/x.py"]) == str(tree)
 
 
 def test_a_link_counts_by_where_it_leads(tree, monkeypatch):

@@ -58,6 +58,11 @@ def test_a_report_that_knows_nothing_says_who_is_to_blame():
     assert str(told) == "/a: unknown (b: slow; s: quiet)"
 
 
+def test_a_reason_that_is_no_servers_stands_alone():
+    told = report(servers=[evidence("none", "", "no server is defined for .x files")])
+    assert str(told) == "/a: unknown (no server is defined for .x files)"
+
+
 def test_a_verdict_is_no_bool():
     with pytest.raises(TypeError):
         bool(report(servers=[]).verdict)

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+
 import pytest
 
 from lspkit.protocol.uris import path_to_uri, uri_to_path
@@ -34,6 +38,20 @@ class TestPosixPaths:
 
     def test_the_path_comes_back(self, path: str, uri: str) -> None:
         assert uri_to_path(uri, windows=False) == path
+
+
+@pytest.mark.parametrize("uri", ["file:///Gr%C3%BC%C3%9Fe", "file:///Grüße"])
+def test_names_are_read_as_the_process_reads_names(uri: str) -> None:
+    """In the C locale Python takes names for ASCII, and a path has to be one that it can open."""
+    code = f"""
+import os
+from lspkit.protocol.uris import path_to_uri, uri_to_path
+path = uri_to_path({uri!a})
+assert os.fsencode(path) == b"/Gr\\xc3\\xbc\\xc3\\x9fe", ascii(path)
+assert path_to_uri(path) == "file:///Gr%C3%BC%C3%9Fe"
+"""
+    plain = {"PYTHONUTF8": "0", "LC_ALL": "C", "PYTHONPATH": os.pathsep.join(sys.path)}
+    subprocess.run([sys.executable, "-c", code], env=plain, timeout=60, check=True)
 
 
 @pytest.mark.parametrize(

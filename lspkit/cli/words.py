@@ -1,0 +1,24 @@
+"""The words of a command line that are more than text: what each may be, and what is wrong."""
+
+from __future__ import annotations
+
+import argparse
+import math
+
+
+def path(word: str) -> str:
+    """A path. An empty one is a variable that nobody has set, and not the current folder."""
+    if not word:
+        raise argparse.ArgumentTypeError("a path cannot be empty")
+    return word
+
+
+def seconds(word: str) -> float:
+    """A time that can pass."""
+    try:
+        number = float(word)
+    except ValueError:
+        number = math.nan
+    if not 0 <= number < math.inf:
+        raise argparse.ArgumentTypeError(f"expected seconds, 0 or more, found {word!r}")
+    return number
