@@ -13,6 +13,7 @@ from lspkit.runtime.pool import Pool
 from lspkit.runtime.processes import usage
 from lspkit.runtime.server import Server
 from lspkit.servers.choosing import Choice, definitions, is_built_in, permitted
+from lspkit.servers.holding import notice
 from lspkit.servers.programs import search_folders
 from lspkit.servers.status import Broken, RootStatus, Row, ServerState, Snapshot, snapshot, worst
 from lspkit.types import Severity
@@ -35,7 +36,8 @@ def known(effect: Known, files: Files, pool: Pool) -> list[KnownFindings]:
 def take_status(files: Files, pool: Pool, loaded: Loaded, root: str | None) -> Snapshot:
     """Perform `TakeStatus`."""
     config, workspace = pool.config, files.boundary.root
-    told = tuple(str(warning) for warning in loaded.warnings)
+    held_back = notice(loaded)
+    told = (*([held_back] if held_back else []), *(str(one) for one in loaded.warnings))
     if not config.enabled:
         reason = "LSP disabled by configuration"
         return snapshot((), time.time(), unavailable=reason, warnings=told)
