@@ -13,7 +13,6 @@ from lspkit.runtime.pool import Pool
 from lspkit.runtime.processes import usage
 from lspkit.runtime.server import Server
 from lspkit.servers.choosing import Choice, definitions, is_built_in, permitted
-from lspkit.servers.holding import notice
 from lspkit.servers.programs import search_folders
 from lspkit.servers.status import Broken, RootStatus, Row, ServerState, Snapshot, snapshot, worst
 from lspkit.types import Severity
@@ -35,6 +34,8 @@ def known(effect: Known, files: Files, pool: Pool) -> list[KnownFindings]:
 
 def take_status(files: Files, pool: Pool, loaded: Loaded, root: str | None) -> Snapshot:
     """Perform `TakeStatus`."""
+    from lspkit.servers.holding import notice  # here: to import lspkit takes longer with it
+
     config, workspace = pool.config, files.boundary.root
     held_back = notice(loaded)
     told = (*([held_back] if held_back else []), *(str(one) for one in loaded.warnings))

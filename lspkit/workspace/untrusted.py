@@ -10,7 +10,6 @@ import sys
 import warnings
 
 from lspkit.config.loading import Loaded
-from lspkit.servers.holding import notice
 
 #: By project: a mark of who has told about it in this process. `setdefault` is one step, so that
 #: of several threads one tells it, without a lock.
@@ -46,6 +45,8 @@ def warn_once(loaded: Loaded, *, stacklevel: int) -> None:
     """
     if not in_notebook() or loaded.standing.candidate in _told:
         return
+    from lspkit.servers.holding import notice  # here: only notebooks need it at once
+
     said = notice(loaded)
     mine = object()
     if not said or _told.setdefault(loaded.standing.candidate, mine) is not mine:
