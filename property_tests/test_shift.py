@@ -10,7 +10,7 @@ import msgspec
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from lspkit.diagnostics.shift import Before, changed_blocks, compared
+from lspkit.diagnostics.shift import Before, changed_blocks, compared, without_reworded
 from lspkit.protocol.text import Text
 from lspkit.types import Diagnostic, Position, Range, Severity
 
@@ -124,6 +124,22 @@ def test_the_order_in_which_findings_came_does_not_matter(before, after, dice):
     dice.shuffle(old)
     dice.shuffle(new)
     assert compared(Before(before.text, tuple(old)), after.text, new, BOTH) == expected
+
+
+@given(states(), states(), st.sets(st.sampled_from("xy")))
+def test_what_is_said_in_other_words_is_as_much_there_as_back(before, after, words):
+    left = without_reworded(after.findings, after.text, before, words)
+    back = without_reworded(before.findings, before.text, after, words)
+    assert not count(left) - count(after.findings)
+    paired = len(after.findings) - len(left)
+    assert paired == len(before.findings) - len(back)
+
+
+@given(states(), states())
+def test_without_other_words_everything_introduced_stays_new(before, after):
+    introduced, fixed, _ = compared(before, after.text, after.findings, BOTH)
+    gone = Before(before.text, tuple(fixed))
+    assert without_reworded(introduced, after.text, gone, ()) == introduced
 
 
 @given(LINES, LINES)

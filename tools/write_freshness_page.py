@@ -54,6 +54,22 @@ Afterwards each report is held against the truth. Which text it speaks of is rea
 what the server was sent, by the version that the report names. Whether that text is broken, and on
 which line, is known from how it was made, and so is what lay on disk while the call was under way.
 
+## What a server does not look at
+
+A fresh empty list is a proof only if the server has looked. Some have a file open, answer questions
+about it, and find nothing wrong with it, because they leave out the folder that it lies in. Which
+folders a server leaves out by itself is known (`passes_over` in its definition): `ty` and `ruff` do
+it with `dist`, `venv`, `.tox` and the like, `pyrefly` with `venv` and `node_modules`, `eslint` and
+`svelte` with `node_modules`, `gopls` with `testdata` and whatever begins with a dot or `_`. If such
+a server finds nothing there, the verdict is `UNKNOWN` and says why; what it does find counts. That
+is so also where a project takes a folder in again, as ty's `exclude = ["!**/dist/"]` does: lspkit
+does not read how checkers are configured.
+
+What a project's own configuration leaves out is the project's word, and not looked for:
+`[tool.ty.src] exclude`, ruff's `exclude`, eslint's `ignores`, a rule that is turned off, a comment
+that silences a line. `CLEAN` means: nothing is wrong by the project's own rules. Where these rules
+are somebody else's, see [trust](trust.md#pull-requests-of-strangers).
+
 ## How to read the table
 
 - *proof*: what made lspkit believe that the server had looked, as `Evidence.how` names it.

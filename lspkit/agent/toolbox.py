@@ -230,7 +230,8 @@ class Toolbox:
     def _warnings(self, config: Config) -> tuple[str, ...]:
         """What is wrong with the workspace as such; asked again when it is configured anew."""
         known, warnings = self._standing
-        if known is None or known != config:
+        # Not by its values: a project that is trusted by now may be configured as it was.
+        if known is not config:
             warnings = self._ws.status().warnings
             self._standing = (config, warnings)
         return warnings

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import bisect
 import re
+from collections import Counter
 from collections.abc import Callable, Container, Hashable, Iterable, Sequence
 
 import msgspec
@@ -25,6 +26,7 @@ from lspkit.types import Diagnostic
 #: How often anchors are looked for between anchors. Ordinary edits need two or three rounds.
 ROUNDS = 8
 
+_WORD = re.compile(r"\w+")
 _BREAK = re.compile(r"\r\n|\n|\r")
 #: Some messages name a line ("already defined on line 3"), which is another one after an edit.
 _LINE_NUMBER = re.compile(r"\b([Ll]ines?) \d+")
@@ -61,8 +63,8 @@ def compared(
     blocks: list[Block] = []
     if before.text.value != text.value:
         blocks = changed_blocks(_lines(before.text), _lines(text))
-    old = _located(before.findings, before.text, blocks, is_old=True)
-    new = _located(findings, text, blocks, is_old=False)
+    old = _located(before.findings, before.text, blocks, is_old=True, what=_what)
+    new = _located(findings, text, blocks, is_old=False, what=_what)
     same: set[_Place] = set()
     for look, nearness in _LOOKS:
         same |= _paired(look, nearness, [one for one in (*old, *new) if one not in same])
@@ -72,6 +74,43 @@ def compared(
         _ordered(_told_by(answered, gone)),
         _ordered(one.finding for one in new if one in same),
     )
+
+
+def without_reworded(
+    findings: Sequence[Diagnostic], text: Text, before: Before, words: Container[str]
+) -> list[Diagnostic]:
+    """The findings without those that are old ones in other words, as after a rename.
+
+    `before` has the old findings that are gone. Each of them stands for one new finding at most: on
+    the same line of the text, and saying the same but for these words. `compared` does not do so: a
+    wrong name in the place of another wrong one is new to who asks what an edit has introduced.
+    """
+
+    def what(one: Diagnostic) -> Hashable:
+        return _what(one, lambda message: _WORD.sub(blanked, message))
+
+    def blanked(word: re.Match[str]) -> str:
+        return "" if word[0] in words else word[0]
+
+    def look(one: _Place) -> Hashable:
+        return (one.block, one.row) if one.block < 0 or even[one.block] else None
+
+    blocks = changed_blocks(_lines(before.text), _lines(text))
+    even = [one.old_end - one.old_start == one.new_end - one.new_start for one in blocks]
+    old = _located(before.findings, before.text, blocks, is_old=True, what=what)
+    new = _located(findings, text, blocks, is_old=False, what=what)
+    same = _paired(look, _by_row, [*old, *new])
+    return [one.finding for one in new if one not in same]
+
+
+def changed_words(old: str, new: str) -> set[str]:
+    """Words that are in one of the texts more often than in the other.
+
+    >>> sorted(changed_words("double(a); double(b)", "twice(a); twice(b)"))
+    ['double', 'twice']
+    """
+    ours, theirs = Counter(_WORD.findall(old)), Counter(_WORD.findall(new))
+    return {word for word in ours.keys() | theirs.keys() if ours[word] != theirs[word]}
 
 
 def _told_by(answered: Container[str], findings: Iterable[Diagnostic]) -> list[Diagnostic]:
@@ -130,7 +169,12 @@ _LOOKS: tuple[tuple[_Look, _Nearness], ...] = (
 
 
 def _located(
-    findings: Iterable[Diagnostic], text: Text, blocks: list[Block], *, is_old: bool
+    findings: Iterable[Diagnostic],
+    text: Text,
+    blocks: list[Block],
+    *,
+    is_old: bool,
+    what: Callable[[Diagnostic], Hashable],
 ) -> list[_Place]:
     starts = [one.old_start if is_old else one.new_start for one in blocks]
     places: list[_Place] = []
@@ -146,13 +190,12 @@ def _located(
             else:
                 number, row = -1, line + (block.new_end - block.old_end if is_old else 0)
         words, column = text.line(line).strip(), finding.range.start.column
-        what = _what(finding)
-        places.append(_Place(finding, is_old, line, row, number, words, column, what))
+        places.append(_Place(finding, is_old, line, row, number, words, column, what(finding)))
     return places
 
 
-def _what(one: Diagnostic) -> Hashable:
-    message = _LINE_NUMBER.sub(r"\1", one.message)
+def _what(one: Diagnostic, put: Callable[[str], str] = str) -> Hashable:
+    message = put(_LINE_NUMBER.sub(r"\1", one.message))
     return message, one.code, one.source, one.severity.value
 
 

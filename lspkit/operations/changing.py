@@ -13,6 +13,7 @@ from typing import Any
 from lspkit.changes import Applied, CodeAction, WorkspaceEdit, combined
 from lspkit.diagnostics.report import Report
 from lspkit.errors import LspkitError, NoServer, PathError, RequestFailed, ServerUnavailable
+from lspkit.operations.brought import brought
 from lspkit.operations.check import Check, CheckAll, check, check_all, unchecked
 from lspkit.operations.effects import (
     Apply,
@@ -29,7 +30,6 @@ from lspkit.operations.proposals import digest, resolved, workspace_edit
 from lspkit.operations.request import Request, operation
 from lspkit.protocol.shapes import WireCommand, read_edit
 from lspkit.protocol.text import Text
-from lspkit.types import Diagnostic
 
 
 class Write(Request[Report], frozen=True, kw_only=True):
@@ -166,27 +166,14 @@ def _verify(applied: Applied, before: dict[Path, Report]) -> Generator[Effect, A
     """Check what was touched; new errors mean that the edit is taken back."""
     there = tuple(str(one.path) for one in applied.touched if one.now == "file")
     after: dict[Path, Report] = yield from check_all(CheckAll(paths=there))
-    worse = [report for path, report in after.items() if _is_worse(report, before.get(path))]
-    if worse:
+    new = brought(applied.edit, before, after)
+    if new:
         yield Undo(applied)
-        found = "; ".join(str(one) for report in worse for one in _new_in(report)[:3])
+        found = "; ".join(str(one) for findings in new for one in findings[:3])
         raise RequestFailed(
             f"the edit was taken back, since it brings new errors: {found}",
             server=applied.edit.server,
         )
-
-
-def _new_in(report: Report) -> list[Diagnostic]:
-    """The findings that count and were not there before, as far as that is known."""
-    new = report.diagnostics if report.introduced is None else report.introduced
-    return [one for one in new if one.severity.value in report.severities]
-
-
-def _is_worse(report: Report, before: Report | None) -> bool:
-    """Whether there are findings that count and were not there before."""
-    if report.introduced is not None and before is not None:
-        return bool(_new_in(report))
-    return bool(report.counted) and not (before is not None and before.counted)
 
 
 @operation("undo", UndoEdit, None)

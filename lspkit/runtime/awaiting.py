@@ -13,7 +13,7 @@ import msgspec
 from lspkit.diagnostics import settle
 from lspkit.diagnostics.proof import ProofRule
 from lspkit.diagnostics.settle import Proven, Quiet, Target, Unknown
-from lspkit.diagnostics.store import Said, is_empty
+from lspkit.diagnostics.store import Said
 from lspkit.errors import Cancelled
 from lspkit.operations import Examined
 from lspkit.protocol.documents import View
@@ -163,8 +163,8 @@ class Awaiting:
     ) -> Examined:
         rule, view = watch.rule, watch.view
         lists = [] if said is None else [said.items]
-        doubt = one.server.doubt(one.uri)
-        if doubt and (said is None or is_empty(said.items)):
+        doubt = one.doubt(lists)
+        if doubt:
             return one.failed(rule, doubt)
         if isinstance(decision, Quiet):
             reason = "it gives no version, so its silence proves nothing"

@@ -11,11 +11,18 @@ from lspkit.diagnostics.store import PUSHED, Said
 from lspkit.errors import LspkitError
 from lspkit.protocol.documents import View
 from lspkit.protocol.session import Session
+from lspkit.protocol.uris import uri_to_path
 from lspkit.runtime.conversation import Conversation
 from lspkit.runtime.files import Files
 from lspkit.runtime.heard import Heard
 from lspkit.servers import Choice
+from lspkit.servers.passing_over import passed_over
 from lspkit.servers.readiness import Loading
+
+#: Why an empty list is no proof where the server leaves a folder out.
+PASSED_OVER = (
+    "it passes over files in {}/ unless the project says otherwise, so its silence proves nothing"
+)
 
 
 class Findings(Conversation):
@@ -114,9 +121,15 @@ class Findings(Conversation):
             return self.heard.store.last(uri, source)
 
     def doubt(self, uri: str) -> str:
-        """Why its findings about a file are worth nothing; empty if nothing speaks against them."""
+        """Why it proves nothing that it finds nothing in a file; empty if it does prove it."""
         with self.lock:
-            return self.heard.doubt(uri)
+            said = self.heard.doubt(uri)
+        path = uri_to_path(uri)
+        if said or path is None:
+            return said
+        choice = self.choice
+        folder = passed_over(path, choice.definition, choice.root, self._files.boundary.root)
+        return PASSED_OVER.format(folder) if folder else ""
 
     def remembered(self, uri: str) -> list[Said]:
         """The last that it said about a file, also about a text that is no longer there."""

@@ -14,7 +14,6 @@ import msgspec
 from lspkit.diagnostics import settle, tsserver
 from lspkit.diagnostics.proof import How, ProofRule
 from lspkit.diagnostics.settle import CHANGED, Proven, Target
-from lspkit.diagnostics.store import is_empty
 from lspkit.errors import RequestFailed
 from lspkit.operations import Examined
 from lspkit.protocol.shapes import read_pieces, read_report
@@ -196,8 +195,8 @@ class Proving:
             # Some servers answer about what is there by the time that they come to it.
             events.append(settle.Superseded(version=view.version + 1, at=event.at))
         decision = settle.settle(target, rule, events, event.at)
-        doubt = one.server.doubt(one.uri)
-        if doubt and all(is_empty(items) for items in lists):
+        doubt = one.doubt(lists)
+        if doubt:
             return one.failed(rule, doubt)
         if isinstance(decision, Proven):
             return one.found(rule, view, lists, decision.how)

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable
 
 import msgspec
 
 from lspkit.diagnostics.proof import ProofRule
+from lspkit.diagnostics.store import is_empty
 from lspkit.operations import Examined
 from lspkit.protocol.documents import View
+from lspkit.protocol.shapes import read_diagnostics
 from lspkit.runtime.files import File
 from lspkit.runtime.server import Server
 from lspkit.runtime.waiting import Call
+
+#: The severity of what is no fault, such as an import that nobody uses.
+HINT = 4
 
 
 class Subject(msgspec.Struct, frozen=True):
@@ -35,6 +41,11 @@ class Subject(msgspec.Struct, frozen=True):
             return self.call.deadline
         return time.monotonic() + request_timeout
 
+    def doubt(self, lists: Iterable[bytes]) -> str:
+        """Why findings like these are worth nothing; empty if they are worth something."""
+        doubt = self.server.doubt(self.uri)
+        return "" if doubt and any(map(_finds_fault, lists)) else doubt
+
     def failed(self, rule: ProofRule, reason: str, *, late: bool = False) -> Examined:
         """Nothing is known."""
         took = time.monotonic() - self.began
@@ -46,3 +57,10 @@ class Subject(msgspec.Struct, frozen=True):
         """These are the findings."""
         took = time.monotonic() - self.began
         return Examined(self.server.id, view, tuple(lists), how, took, False, reason, rule.source)
+
+
+def _finds_fault(items: bytes) -> bool:
+    """Whether a list says more than hints, which some give about a file that they do not check."""
+    if is_empty(items):
+        return False
+    return any(one.severity != HINT for one in read_diagnostics(items).items)

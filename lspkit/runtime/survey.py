@@ -34,8 +34,11 @@ def known(effect: Known, files: Files, pool: Pool) -> list[KnownFindings]:
 
 def take_status(files: Files, pool: Pool, loaded: Loaded, root: str | None) -> Snapshot:
     """Perform `TakeStatus`."""
+    from lspkit.servers.holding import notice  # here: to import lspkit takes longer with it
+
     config, workspace = pool.config, files.boundary.root
-    told = tuple(str(warning) for warning in loaded.warnings)
+    held_back = notice(loaded)
+    told = (*([held_back] if held_back else []), *(str(one) for one in loaded.warnings))
     if not config.enabled:
         reason = "LSP disabled by configuration"
         return snapshot((), time.time(), unavailable=reason, warnings=told)

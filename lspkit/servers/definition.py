@@ -128,6 +128,11 @@ class Definition(msgspec.Struct, frozen=True, kw_only=True):
     #: A notification or request of its own, and what its params hold, by which it says that its
     #: next findings are worth nothing; or `$/progress` and the title of the work that says so.
     doubts: tuple[tuple[str, dict[str, Any]], ...] = ()
+    #: Folders whose files it finds nothing wrong with, though it has them open: unless the project
+    #: says otherwise, it leaves them out. A name or glob, at any depth of the workspace, or of a
+    #: project that the workspace lies in. With `/` before it: directly in the project's root. With
+    #: `./`: at any depth of the server's root. With `**/`: anywhere, even if all of it lies there.
+    passes_over: tuple[str, ...] = ()
     #: One by which it says what it does with a file, and what that holds when it is done.
     rests_by: tuple[str, dict[str, Any]] | None = None
     #: Capabilities that only this server knows, told to it as `experimental`.

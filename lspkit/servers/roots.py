@@ -15,7 +15,7 @@ def root_of(path: str, definition: Definition, workspace: str) -> str:
     The nearest folder above the file with a marker, not above the workspace, or else the workspace;
     but where one of the `outermost` markers is found, the outermost folder that has one.
     """
-    folders = list(_upwards(path, workspace))
+    folders = list(upwards(path, workspace))
     for folder in reversed(folders):
         if has_marker(folder, definition.outermost):
             return folder
@@ -27,7 +27,7 @@ def root_of(path: str, definition: Definition, workspace: str) -> str:
 
 def is_wanted(path: str, definition: Definition, workspace: str) -> bool:
     """Whether the markers around the file leave it to this server."""
-    folders = list(_upwards(path, workspace))
+    folders = list(upwards(path, workspace))
     if any(has_marker(folder, definition.kept_out_by) for folder in folders):
         return False
     return not definition.only_with or any(
@@ -35,7 +35,7 @@ def is_wanted(path: str, definition: Definition, workspace: str) -> bool:
     )
 
 
-def _upwards(path: str, workspace: str) -> Iterator[str]:
+def upwards(path: str, workspace: str) -> Iterator[str]:
     """The folders from that of the file up to the workspace; none for a file outside."""
     folder = os.path.dirname(path)
     while folder == workspace or folder.startswith(workspace.rstrip(os.sep) + os.sep):

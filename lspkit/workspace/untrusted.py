@@ -45,7 +45,7 @@ def warn_once(loaded: Loaded, *, stacklevel: int) -> None:
     """
     if not in_notebook() or loaded.standing.candidate in _told:
         return
-    from lspkit.servers.holding import notice  # here: only notebooks need it
+    from lspkit.servers.holding import notice  # here: only notebooks need it at once
 
     said = notice(loaded)
     mine = object()

@@ -291,6 +291,28 @@ def test_a_warning_about_the_workspace_is_in_every_answer(tmp_path):
         assert any("lsp.x.command" in one for one in envelope["meta"]["warnings"])
 
 
+def test_what_is_held_back_from_a_project_is_in_every_answer_until_it_is_trusted(
+    tmp_path, monkeypatch
+):
+    monkeypatch.setenv("LSPKIT_STATE", str(tmp_path / "state"))
+    monkeypatch.delenv("LSPKIT_TRUST")
+    program = tmp_path / "project" / ".venv" / "bin" / "ty"
+    program.parent.mkdir(parents=True)
+    program.touch(0o755)
+    asked = {"operation": "workspaceSymbol", "query": "x"}
+    with lspkit.Workspace(tmp_path / "project", config={"lsp": {}}) as ws:
+        toolbox = Toolbox(ws)
+        untrusted = [toolbox.call(asked) for _ in range(2)]
+        monkeypatch.setenv("LSPKIT_TRUST", "always")
+        ws.reload()
+        trusted = toolbox.call(asked)
+    for envelope in untrusted:
+        check_form(envelope)
+        [line] = [one for one in envelope["meta"]["warnings"] if "is not trusted" in one]
+        assert "held back: .venv/bin/ty" in line
+    assert trusted["meta"]["warnings"] == []
+
+
 def test_a_toolbox_needs_room_for_an_answer(tmp_path):
     with alone(tmp_path) as toolbox:
         ws = toolbox._ws

@@ -9,7 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from lspkit.diagnostics.shift import Before, changed_blocks, compared
+from lspkit.diagnostics.shift import (
+    Before,
+    changed_blocks,
+    changed_words,
+    compared,
+    without_reworded,
+)
 from lspkit.protocol.text import Text
 from lspkit.types import Diagnostic, Position, Range, Severity
 
@@ -223,6 +229,57 @@ def test_the_order_is_that_of_the_file_whatever_order_they_came_in():
     assert compared(Before(Text("x\ny"), ()), Text("x\ny"), mixed, ())[0] == found
     assert compared(Before(Text("x\ny"), tuple(mixed)), Text("x\ny"), [], {"ty"})[1] == found
     assert compared(Before(Text("x\ny"), tuple(mixed)), Text("x\ny"), mixed, ())[2] == found
+
+
+# The same in other words
+
+
+def left(old: str, gone: list[Diagnostic], new: str, found: list[Diagnostic]) -> list[str]:
+    """What is really new of what was found."""
+    before = Before(Text(old), tuple(gone))
+    return places(without_reworded(found, Text(new), before, changed_words(old, new)))
+
+
+def test_a_finding_that_only_names_what_was_renamed_is_no_new_one():
+    old, new = [finding(2, 8, "`double` wants int")], [finding(2, 7, "`twice` wants int")]
+    assert left("a\ndouble('x')", old, "a\ntwice('x')", new) == []
+
+
+def test_it_need_not_be_on_a_line_that_was_edited():
+    old, new = [finding(3, 1, "`double` is wrong")], [finding(4, 1, "`twice` is wrong")]
+    assert left("double\n\nf()", old, "top\ntwice\n\nf()", new) == []
+
+
+def test_a_finding_that_says_something_else_besides_is_new():
+    old, new = [finding(1, message="`double` wants int")], [finding(1, message="`twice` wants str")]
+    assert left("double", old, "twice", new) == ["1:1 `twice` wants str"]
+
+
+@pytest.mark.parametrize(
+    "change", [{"code": "E2"}, {"source": "x"}, {"severity": Severity.WARNING}]
+)
+def test_one_of_another_kind_is_new(change):
+    new = finding(1, message="twice", **change)
+    assert left("double", [finding(1, message="double")], "twice", [new]) == ["1:1 twice"]
+
+
+def test_one_on_another_line_is_new():
+    old, new = [finding(1, message="double")], [finding(2, message="twice")]
+    assert left("double\ndouble", old, "twice\ntwice", new) == ["2:1 twice"]
+
+
+def test_one_that_is_gone_stands_for_one_new_one():
+    old, new = [finding(1, 5, "double")], [finding(1, 1, "twice"), finding(1, 6, "twice")]
+    assert left("double", old, "twice", new) == ["1:1 twice"]
+    assert left("double", old, "twice", [new[0], new[0]]) == ["1:1 twice"]
+
+
+def test_where_lines_were_put_in_nobody_can_tell_which_line_it_was():
+    old, new = [finding(1, message="double")], [finding(1, message="twice")]
+    assert left("double", old, "twice\nmore", new) == ["1:1 twice"]
+
+
+# Which lines differ
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import msgspec
 import pytest
 
 import lspkit
@@ -112,3 +113,45 @@ def test_an_edit_that_breaks_something_is_taken_back_when_it_is_verified(renamin
     with pytest.raises(lspkit.RequestFailed, match="taken back"):
         ws.apply(half, verify=True)
     assert snapshot(tmp_path) == before
+
+
+#: Server: a file that defines `double` and uses it wrongly twice on one line.
+WRONG_BEFORE = {
+    "ty": ("a.py", "def double(x: int) -> int:\n    return x\n\n\ndouble('a'), double('b')\n"),
+    "pyright": ("a.py", "def double(x: int) -> int:\n    return x\n\n\ndouble('a'), double('b')\n"),
+    "typescript": ("a.ts", "class double { a = 1 }\nexport const b: double = 1, c: double = 2;\n"),
+}
+
+
+@pytest.fixture(params=WRONG_BEFORE)
+def wrong_before(request, tmp_path):
+    server = request.param
+    real_servers.require(server)
+    name, text = WRONG_BEFORE[server]
+    (tmp_path / name).write_text(text, encoding="utf-8")
+    (tmp_path / "tsconfig.json").write_text('{"compilerOptions": {"types": []}}\n')
+    with workspace_with(tmp_path, {server: real_servers.command(server)}) as ws:
+        yield ws, name, ws.rename(name, symbol="double", new_name="twice")
+
+
+def test_a_rename_stays_where_old_errors_name_what_it_renames(wrong_before, tmp_path):
+    ws, name, edit = wrong_before
+    old = [one.message for one in ws.check(name).counted]
+    ws.apply(edit, verify=True)
+    assert "double" not in (tmp_path / name).read_text(encoding="utf-8")
+    assert len(old) == 2
+    assert [one.message for one in ws.check(name).counted] == [
+        one.replace("double", "twice") for one in old
+    ]
+
+
+def test_a_rename_of_half_of_them_is_taken_back_beside_old_errors(wrong_before, tmp_path):
+    ws, name, edit = wrong_before
+    text = (tmp_path / name).read_text(encoding="utf-8")
+    [change] = edit.changes
+    *_, last = change.edits
+    broken = "twice".join(text.rsplit("double", 1))
+    half = msgspec.structs.replace(change, edits=(last,), after=broken)
+    with pytest.raises(lspkit.RequestFailed, match="taken back"):
+        ws.apply(lspkit.WorkspaceEdit((half,), edit.server), verify=True)
+    assert (tmp_path / name).read_text(encoding="utf-8") == text

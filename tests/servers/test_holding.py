@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+import lspkit
 from lspkit.config.loading import Loaded, load
 from lspkit.config.trust import Standing
 from lspkit.servers.choosing import aliases
@@ -139,3 +140,28 @@ def test_the_line_is_for_projects_about_which_nobody_has_decided(
 ) -> None:
     program(project / ".venv" / "bin" / "ty")
     assert bool(notice(loaded(project, trusted=trusted))) is said
+
+
+def test_the_status_of_a_workspace_has_the_line(project: Path) -> None:
+    program(project / ".venv" / "bin" / "ty")
+    with lspkit.Workspace(project) as ws:
+        [warning] = ws.status().warnings
+        told = ws.status_text()
+    assert warning == notice(loaded(project))
+    assert told.endswith(f"\n  warning: {warning}")
+
+
+def test_the_line_comes_before_whatever_the_project_says_wrong(project: Path) -> None:
+    """Where warnings are cut, a project cannot push it out."""
+    configure(project, {"lsp": {f"s{number}": {"command": ["x"]} for number in range(20)}})
+    with lspkit.Workspace(project) as ws:
+        first, *others = ws.status().warnings
+    assert first == notice(loaded(project))
+    assert len(others) >= 20
+
+
+@pytest.mark.parametrize("trusted", [True, False])
+def test_the_status_has_no_line_where_somebody_has_decided(project: Path, trusted: bool) -> None:
+    program(project / ".venv" / "bin" / "ty")
+    with lspkit.Workspace(project, trusted=trusted) as ws:
+        assert ws.status().warnings == ()

@@ -16,6 +16,30 @@ _MARKERS = (
     "ty.toml",
 )
 
+#: What both ty and ruff leave out, unless a project's own configuration takes it in again.
+_LEFT_OUT = (
+    ".bzr",
+    ".direnv",
+    ".eggs",
+    ".git",
+    ".git-rewrite",
+    ".hg",
+    ".mypy_cache",
+    ".nox",
+    ".pants.d",
+    ".pytype",
+    ".ruff_cache",
+    ".svn",
+    ".tox",
+    ".venv",
+    "__pypackages__",
+    "_build",
+    "buck-out",
+    "dist",
+    "node_modules",
+    "venv",
+)
+
 PYTHON: tuple[Definition, ...] = (
     Definition(
         id="basedpyright",
@@ -88,7 +112,12 @@ PYTHON: tuple[Definition, ...] = (
             "pip": "pip install 'lspkit[python]'",
             "uv": "uv tool install ty",
         },
-        quirks=("Runs nothing that lies in the project.",),
+        passes_over=_LEFT_OUT,
+        quirks=(
+            "Runs nothing that lies in the project.",
+            "Finds nothing wrong with files that it leaves out: those in dist, venv and the like.",
+            "So also with those that `[tool.ty.src]` leaves out, which lspkit does not know.",
+        ),
         verified="0.0.100",
     ),
     Definition(
@@ -102,9 +131,12 @@ PYTHON: tuple[Definition, ...] = (
         install={"pip": "pip install pyrefly", "uv": "uv tool install pyrefly"},
         # The first push for a version may still show other files as they were.
         proofs=(ProofRule(how="version", debounce=0.5),),
+        # `**/`: it compares whole paths.
+        passes_over=("**/__pycache__", "**/node_modules", "**/venv", "/typings"),
         quirks=(
             "Publishes two or three times for a file that is opened.",
             "Runs the interpreter that the project names.",
+            "Gives only hints about files in venv, __pycache__, node_modules and `typings`.",
         ),
         verified="1.4.0",
     ),
@@ -131,6 +163,18 @@ PYTHON: tuple[Definition, ...] = (
             "uv": "uv tool install ruff",
             "brew": "brew install ruff",
         },
+        passes_over=(
+            *_LEFT_OUT,
+            ".ipynb_checkpoints",
+            ".pyenv",
+            ".pytest_cache",
+            ".vscode",
+            "site-packages",
+        ),
+        quirks=(
+            "Finds nothing wrong with files that it leaves out: those in dist, venv and the like.",
+            "So also with those that `exclude` leaves out, which lspkit does not know.",
+        ),
         verified="0.17.4",
     ),
 )

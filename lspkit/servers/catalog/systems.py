@@ -36,6 +36,8 @@ SYSTEMS: tuple[Definition, ...] = (
         proofs=(ProofRule(how="version", single=True),),
         # A go.mod that cannot be read leaves it without a package, and none has no faults.
         doubts=(("$/progress", {"title": "Error loading workspace"}),),
+        # As the go command does, but for a module of its own in one of them.
+        passes_over=("./testdata", "./_*", "./.*"),
         quirks=(
             "Needs `go` on PATH.",
             "Publishes before a file is opened and after it is closed.",

@@ -286,6 +286,7 @@ PAGES: tuple[Definition, ...] = (
         # What depends on an open document is told from before until it was asked about that one.
         takes_in_by="textDocument/documentSymbol",
         install={"npm": "npm install -g svelte-language-server"},
+        passes_over=("node_modules",),
         quirks=(
             "Runs the project's svelte.config.js.",
             "Publishes without a version, and about tsconfig.json, too.",

@@ -66,10 +66,12 @@ WEB_LINT: tuple[Definition, ...] = (
             ("eslint/noConfig", {}),
             ("eslint/probeFailed", {}),
         ),
+        passes_over=("/.git", "node_modules"),
         quirks=(
             "Diagnostics only when asked.",
             "Runs the project's own eslint, and its configuration.",
             "Answers with an empty list where eslint is missing or its configuration is broken.",
+            "So also for files that eslint ignores: in node_modules, or as its configuration says.",
         ),
         verified="4.10.0",
     ),
