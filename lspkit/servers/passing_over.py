@@ -8,7 +8,9 @@ leaves out besides, or takes in again, is not looked at: that is the project's w
 from __future__ import annotations
 
 import fnmatch
+import functools
 import os
+import re
 from collections.abc import Iterator
 
 from lspkit.servers.definition import Definition
@@ -20,15 +22,25 @@ def passed_over(path: str, definition: Definition, root: str, workspace: str) ->
 
     All are real paths; the root is the server's.
     """
-    for folder in _folders(path) if definition.passes_over else ():
+    patterns = definition.passes_over
+    # Most paths have no such name in them, and this is asked for each empty list.
+    if not patterns or not any(map(_any_of(patterns).fullmatch, path.split(os.sep))):
+        return ""
+    for folder in _folders(path):
         name = os.path.basename(folder)
-        for pattern in definition.passes_over:
+        for pattern in patterns:
             reach, slash, wanted = pattern.rpartition("/")
             if fnmatch.fnmatchcase(name, wanted) and _reaches(
                 reach + slash, folder, definition, root, workspace
             ):
                 return name
     return ""
+
+
+@functools.cache
+def _any_of(patterns: tuple[str, ...]) -> re.Pattern[str]:
+    """Fits every name that one of them fits, wherever it lies."""
+    return re.compile("|".join(fnmatch.translate(one.rpartition("/")[2]) for one in patterns))
 
 
 def _reaches(reach: str, folder: str, definition: Definition, root: str, workspace: str) -> bool:
