@@ -63,6 +63,9 @@ def meant_by(given: Sequence[str]) -> Meant:
             files[path] = None
             continue
         for file in walk(str(path), failed):
-            if any(definition.language_of(os.path.basename(file)) for definition in known):
+            # Editors lock a file by a link that leads nowhere.
+            nowhere = os.path.islink(file) and not os.path.lexists(os.path.realpath(file))
+            kind = any(definition.language_of(os.path.basename(file)) for definition in known)
+            if kind and not nowhere:
                 files[Path(file)] = None
     return Meant(list(files), unreadable, list(missing))

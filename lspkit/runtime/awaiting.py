@@ -165,7 +165,7 @@ class Awaiting:
         lists = [] if said is None else [said.items]
         doubt = one.doubt(lists)
         if doubt:
-            return one.failed(rule, doubt)
+            return one.doubted(rule, view, lists, doubt)
         if isinstance(decision, Quiet):
             reason = "it gives no version, so its silence proves nothing"
             return one.found(rule, view, lists, "quiet", reason)

@@ -30,7 +30,7 @@ from lspkit.runtime.timers import Timers
 from lspkit.runtime.watching import Watching
 from lspkit.runtime.workers import Workers
 from lspkit.servers import Choice, choose
-from lspkit.servers.choosing import definitions, permitted
+from lspkit.servers.choosing import begins_at, definitions, permitted
 from lspkit.servers.definition import Forwards
 from lspkit.servers.permitting import ALL, Permits, program_folders
 from lspkit.servers.programs import search_folders, tools_folder
@@ -349,7 +349,8 @@ class Pool:
         if not again or said.disabled or not config.enabled:
             return False
         folders, permit = search_folders(workspace), self.permits(old.root)
-        new = permitted(again[0], said, old.root, workspace, folders, permit)
+        at = begins_at(workspace, self.permits)
+        new = permitted(again[0], said, old.root, workspace, folders, permit, at)
         return bool(msgspec.structs.replace(new, language=old.language) == old)
 
     def shut(self) -> list[Server]:

@@ -197,7 +197,7 @@ class Proving:
         decision = settle.settle(target, rule, events, event.at)
         doubt = one.doubt(lists)
         if doubt:
-            return one.failed(rule, doubt)
+            return one.doubted(rule, view, lists, doubt)
         if isinstance(decision, Proven):
             return one.found(rule, view, lists, decision.how)
         changed = isinstance(decision, settle.Unknown)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
 
 import msgspec
 
@@ -15,9 +14,6 @@ from lspkit.protocol.shapes import read_diagnostics
 from lspkit.runtime.files import File
 from lspkit.runtime.server import Server
 from lspkit.runtime.waiting import Call
-
-#: The severity of what is no fault, such as an import that nobody uses.
-HINT = 4
 
 
 class Subject(msgspec.Struct, frozen=True):
@@ -41,10 +37,26 @@ class Subject(msgspec.Struct, frozen=True):
             return self.call.deadline
         return time.monotonic() + request_timeout
 
-    def doubt(self, lists: Iterable[bytes]) -> str:
-        """Why findings like these are worth nothing; empty if they are worth something."""
-        doubt = self.server.doubt(self.uri)
-        return "" if doubt and any(map(_finds_fault, lists)) else doubt
+    def doubt(self, lists: list[bytes]) -> str:
+        """Why findings like these prove nothing; empty if they do."""
+        return self.server.doubt(self.uri) or self._disclaimer(lists)
+
+    def _disclaimer(self, lists: list[bytes]) -> str:
+        """The finding by which the server says that it has not looked."""
+        for words in self.server.choice.definition.disclaimers:
+            for items in lists:
+                if words.encode() not in items:
+                    continue
+                for one in read_diagnostics(items).items:
+                    if one.text.startswith(words):
+                        return one.text.partition("\n")[0]
+        return ""
+
+    def doubted(self, rule: ProofRule, view: View, lists: list[bytes], doubt: str) -> Examined:
+        """What it has found counts; that it has found no more proves nothing."""
+        if all(map(is_empty, lists)):
+            return self.failed(rule, doubt)
+        return self.found(rule, view, lists, "quiet", doubt)
 
     def failed(self, rule: ProofRule, reason: str, *, late: bool = False) -> Examined:
         """Nothing is known."""
@@ -57,10 +69,3 @@ class Subject(msgspec.Struct, frozen=True):
         """These are the findings."""
         took = time.monotonic() - self.began
         return Examined(self.server.id, view, tuple(lists), how, took, False, reason, rule.source)
-
-
-def _finds_fault(items: bytes) -> bool:
-    """Whether a list says more than hints, which some give about a file that they do not check."""
-    if is_empty(items):
-        return False
-    return any(one.severity != HINT for one in read_diagnostics(items).items)

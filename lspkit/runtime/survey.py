@@ -12,7 +12,7 @@ from lspkit.runtime.files import Files
 from lspkit.runtime.pool import Pool
 from lspkit.runtime.processes import usage
 from lspkit.runtime.server import Server
-from lspkit.servers.choosing import Choice, definitions, is_built_in, permitted
+from lspkit.servers.choosing import Choice, begins_at, definitions, is_built_in, permitted
 from lspkit.servers.programs import search_folders
 from lspkit.servers.status import Broken, RootStatus, Row, ServerState, Snapshot, snapshot, worst
 from lspkit.types import Severity
@@ -57,6 +57,7 @@ def take_status(files: Files, pool: Pool, loaded: Loaded, root: str | None) -> S
                 workspace,
                 folders,
                 permit,
+                begins_at(workspace, pool.permits),
             ),
             running.get(definition.id, []),
             pool,

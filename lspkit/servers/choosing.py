@@ -138,9 +138,19 @@ def choose(
             continue
         if said.selects or is_wanted(path, definition, workspace):
             root = root_of(path, definition, workspace)
-            choice = permitted(definition, said, root, workspace, folders, permits(root))
+            permit = permits(root)
+            at = begins_at(workspace, permits)
+            choice = permitted(definition, said, root, workspace, folders, permit, at)
             candidates.append(msgspec.structs.replace(choice, language=language))
     return [choice for choice in candidates if _runs(choice, candidates, duds)]
+
+
+def begins_at(workspace: str, permits: Permits) -> str:
+    """Where a relative command begins: in the workspace, if that is trusted itself.
+
+    A root in it may be trusted while the folder around it, where the program would lie, is not.
+    """
+    return workspace if permits(workspace).trusted else ""
 
 
 def permitted(
@@ -150,10 +160,14 @@ def permitted(
     workspace: str,
     folders: Sequence[str],
     permit: Permit,
+    at: str = "",
 ) -> Choice:
-    """A server as it would run in a root, or why it would not."""
+    """A server as it would run in a root, or why it would not.
+
+    `at` is where a relative command begins; see `begins_at`.
+    """
     searched = program_folders(root, permit, list(folders))
-    argv = find_argv(definition, searched, workspace if permit.trusted else "")
+    argv = find_argv(definition, searched, at if permit.trusted else "")
     if permit.trusted:
         made = at_home(definition, root, searched)
     else:

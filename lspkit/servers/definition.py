@@ -133,6 +133,8 @@ class Definition(msgspec.Struct, frozen=True, kw_only=True):
     #: project that the workspace lies in. With `/` before it: directly in the project's root. With
     #: `./`: at any depth of the server's root. With `**/`: anywhere, even if all of it lies there.
     passes_over: tuple[str, ...] = ()
+    #: How findings begin by which it says that it has not looked at the file.
+    disclaimers: tuple[str, ...] = ()
     #: One by which it says what it does with a file, and what that holds when it is done.
     rests_by: tuple[str, dict[str, Any]] | None = None
     #: Capabilities that only this server knows, told to it as `experimental`.

@@ -65,8 +65,12 @@ def _name_of(folder: str) -> str:
 def _read(path: str, most: int) -> bytes:
     """The first bytes of a file, nothing if it is none: a pipe may never have any."""
     try:
-        with open(os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)), "rb") as file:
+        with open(path, "rb", opener=_without_waiting) as file:
             is_file = stat.S_ISREG(os.fstat(file.fileno()).st_mode)
             return file.read(most) if is_file else b""
     except OSError:
         return b""
+
+
+def _without_waiting(path: str, flags: int) -> int:
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))

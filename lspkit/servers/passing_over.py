@@ -52,11 +52,18 @@ def _reaches(reach: str, folder: str, definition: Definition, root: str, workspa
         case "./":
             return any(upwards(folder, root))
         case "/":
-            return parent == workspace or has_marker(parent, definition.markers)
+            return parent == workspace or has_marker(parent, _markers(definition))
     # Servers look for their project upwards, further than the workspace goes.
     return any(upwards(folder, workspace)) or any(
-        has_marker(above, definition.markers) for above in _folders(folder)
+        has_marker(above, _markers(definition)) for above in _folders(folder)
     )
+
+
+def _markers(definition: Definition) -> tuple[str, ...]:
+    """By which the server itself finds its project, whatever roots a user has configured."""
+    from lspkit.servers.built_in import BUILT_IN  # here: `import lspkit` need not read the table
+
+    return next((one.markers for one in BUILT_IN if one.id == definition.id), definition.markers)
 
 
 def _folders(path: str) -> Iterator[str]:

@@ -118,3 +118,9 @@ def test_a_link_counts_by_where_it_leads(tree, monkeypatch):
     (tree / "other" / "link").symlink_to(tree / "sub")
     monkeypatch.chdir(tree / "other")
     assert workspace_of(["link/c.ts"]) == str(tree / "sub")
+
+
+def test_a_link_that_leads_nowhere_is_left_out_unless_it_is_named(tree):
+    (tree / "sub" / ".#c.ts").symlink_to("me@host.1234")
+    assert names(["sub"], tree) == ["sub/c.ts", "sub/deep/d.c"]
+    assert meant_by(["sub/.#c.ts"]).missing == [tree / "sub" / ".#c.ts"]

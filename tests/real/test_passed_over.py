@@ -135,3 +135,23 @@ def test_a_go_module_in_such_a_folder_is_looked_at(
     with only("gopls", root, monkeypatch) as ws:
         assert ws.check(broken, timeout=60).verdict.dirty
         assert ws.check(fine, timeout=60).verdict.clean
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("s_windows.go", "package p\nfunc broken( {\n"),
+        ("tagged.go", "//go:build ignore\n\npackage p\nfunc broken( {\n"),
+        ("_a.go", "package p\nfunc broken( {\n"),
+    ],
+)
+def test_gopls_says_which_files_it_has_not_looked_at(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, text: str
+) -> None:
+    folder = project(tmp_path / "project")
+    file, real = write(folder / name, text), write(folder / "real.go", "package p\n")
+    with only("gopls", folder, monkeypatch) as ws:
+        assert ws.check(real, timeout=60).verdict.clean
+        report = ws.check(file, timeout=60)
+    assert report.verdict.unknown
+    assert "No packages found for open file" in report.why

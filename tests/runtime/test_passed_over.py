@@ -33,15 +33,31 @@ def test_a_server_is_not_believed_to_find_nothing_in_a_folder_that_it_passes_ove
     assert elsewhere.verdict.clean
 
 
-def test_a_hint_does_not_prove_that_a_server_has_looked_at_a_file_that_it_passes_over(
-    tmp_path, scripted, monkeypatch
+@pytest.mark.parametrize("severity", [2, 3, 4])
+def test_less_than_an_error_does_not_prove_that_a_server_has_looked_at_a_file_that_it_passes_over(
+    tmp_path, scripted, monkeypatch, severity
 ):
     define(monkeypatch, VERSION, passes_over=("out",))
     file = tmp_path / "out" / "a.scr"
     file.parent.mkdir()
     file.write_text("fine\n", encoding="utf-8")
-    hint = published(file, {**finding("not used"), "severity": 4}, version=1)
+    hint = published(file, {**finding("not used"), "severity": severity}, version=1)
     silent = Diagnostics(on=[])
     say = [Say(OPEN, notification=hint)]
     with workspace(tmp_path, scripted(Script(diagnostics=silent, say=say))) as ws:
-        assert ws.check("out/a.scr").verdict.unknown
+        report = ws.check("out/a.scr")
+    assert report.verdict.unknown
+    assert [one.message for one in report.diagnostics] == ["not used"]
+
+
+def test_a_server_that_says_that_it_has_not_looked_is_taken_at_its_word(
+    tmp_path, scripted, monkeypatch
+):
+    define(monkeypatch, VERSION, disclaimers=("No part of anything",))
+    (tmp_path / "a.scr").write_text("fine\n", encoding="utf-8")
+    said = {**finding("No part of anything.\nSee there."), "severity": 2}
+    say = [Say(OPEN, notification=published(tmp_path / "a.scr", said, version=1))]
+    with workspace(tmp_path, scripted(Script(diagnostics=Diagnostics(on=[]), say=say))) as ws:
+        report = ws.check("a.scr")
+    assert report.verdict.unknown
+    assert report.why == "scripted: No part of anything."

@@ -11,6 +11,7 @@ from lspkit.config import read_config
 from lspkit.servers import Choice, choose
 from lspkit.servers.built_in import BUILT_IN
 from lspkit.servers.choosing import definitions
+from lspkit.servers.permitting import ALL, Permit
 
 
 @pytest.fixture
@@ -166,3 +167,23 @@ def test_built_in_servers_have_all_that_a_user_needs_to_know():
         assert one.commands, one.id
         assert one.install, one.id
         assert one.verified, one.id
+
+
+@pytest.mark.parametrize("trusted", ["workspace and root", "root"])
+def test_a_relative_command_needs_a_workspace_that_is_trusted_itself(tmp_path, trusted):
+    workspace, root = tmp_path / "work", tmp_path / "work" / "inner"
+    program = workspace / "tools" / "server"
+    for folder in (root, program.parent):
+        folder.mkdir(parents=True)
+    (root / "mark").touch()
+    program.write_text("#!/bin/sh\n", encoding="utf-8")
+    program.chmod(0o755)
+    server = {"command": ["./tools/server"], "extensions": [".x"], "roots": ["mark"]}
+    config = read_config({"lsp": {"mine": server}})
+
+    def permits(folder: str) -> Permit:
+        return ALL if folder == str(root) or "workspace" in trusted else Permit(False, "untrusted")
+
+    [choice] = choose(str(root / "a.x"), str(workspace), config, [], permits=permits)
+    assert choice.root == str(root)
+    assert choice.argv == ((str(program),) if "workspace" in trusted else ())

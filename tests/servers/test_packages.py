@@ -66,6 +66,14 @@ def test_a_path_may_have_spaces(tmp_path, package):
     assert package_of(launcher(tmp_path, text), NAME) == str(folder / INSIDE[4:-27])
 
 
+def test_a_description_that_is_a_folder_leaves_no_descriptor(tmp_path, package):
+    (tmp_path / "package.json").mkdir()
+    program, before = launcher(tmp_path, "#!/bin/sh\n"), len(os.listdir("/proc/self/fd"))
+    for _ in range(10):
+        assert package_of(program, NAME) is None
+    assert len(os.listdir("/proc/self/fd")) == before
+
+
 def test_a_description_that_is_a_pipe_keeps_nobody_waiting(tmp_path, package):
     os.mkfifo(tmp_path / "package.json")
     assert package_of(launcher(tmp_path, "#!/bin/sh\n"), NAME) is None

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from lspkit.servers import Definition
+from lspkit.servers.built_in import BUILT_IN
 from lspkit.servers.passing_over import passed_over
 
 SERVER = Definition(
@@ -82,3 +84,13 @@ def test_a_name_for_the_servers_root_counts_at_any_depth_of_it_and_not_above(
     root = outside / "own" / "pkg"
     assert over(root / "a.x", outside, root) == ""
     assert over(root / "deep" / "own2" / "a.x", outside, root) == "own2"
+
+
+def test_roots_that_a_user_has_configured_do_not_change_where_a_server_finds_its_project(
+    outside: Path,
+) -> None:
+    (outside / "ruff.toml").touch()
+    ruff = next(one for one in BUILT_IN if one.id == "ruff")
+    configured = msgspec.structs.replace(ruff, markers=("foo.cfg",))
+    project = str(outside / "dist" / "project")
+    assert passed_over(f"{project}/a.py", configured, project, project) == "dist"

@@ -38,6 +38,8 @@ SYSTEMS: tuple[Definition, ...] = (
         doubts=(("$/progress", {"title": "Error loading workspace"}),),
         # As the go command does, but for a module of its own in one of them.
         passes_over=("./testdata", "./_*", "./.*"),
+        # A file for another system, with a build tag that is not set, or that is no part at all.
+        disclaimers=("No packages found for open file",),
         quirks=(
             "Needs `go` on PATH.",
             "Publishes before a file is opened and after it is closed.",
