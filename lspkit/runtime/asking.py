@@ -149,6 +149,13 @@ class Asking:
             yield from self.asked(server, sample, None, method, about_the_file, until)
         else:
             server.sync(sample, None)
+        # It may answer about a file before it has put that into its index.
+        while server.choice.definition.rests_by is not None and server.failure is None:
+            news = server.news.next()
+            if server.is_done_with(sample.uri):
+                return
+            if (yield (news, min(until, call.deadline))) is not Outcome.DONE:
+                return  # then it is asked as it is
 
     def asked_whole(self, server: Server, method: str, params: Any, until: float) -> Steps[Reply]:
         """Ask about no document."""

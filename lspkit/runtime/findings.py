@@ -120,6 +120,11 @@ class Findings(Conversation):
         with self.lock:
             return self.heard.store.last(uri, source)
 
+    def is_done_with(self, uri: str) -> bool:
+        """Whether the last that it said of its work on a file is that it is done."""
+        with self.lock:
+            return self.heard.rests(uri)
+
     def doubt(self, uri: str) -> str:
         """Why it proves nothing that it finds nothing in a file; empty if it does prove it."""
         with self.lock:

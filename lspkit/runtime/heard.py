@@ -81,6 +81,10 @@ class Heard:
         self._work.append(settle.Stopped(token=rule.token, at=now))
         return True
 
+    def rests(self, uri: str) -> bool:
+        """Whether it says that it has nothing to do with a file."""
+        return uri in self._rested
+
     def about(self, uri: str) -> list[settle.Event]:
         """What the decision about one file goes by."""
         events: list[settle.Event] = [] if self.ready is None else [self.ready]

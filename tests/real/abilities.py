@@ -41,7 +41,7 @@ class Abilities:
     pulls: bool = False
     #: Whether it sends others on its own as well, from a tool that reads the disk.
     pushes_too: bool = False
-    #: How to know that it has read the project: `progress`, `quiescent`, or at once.
+    #: How to know that it has read the project: `progress`, `quiescent`, a `push`, or at once.
     loaded_by: str = ""
     #: Operations that it knows, and has nothing to say to in the sample.
     silent: frozenset[str] = frozenset()
@@ -55,7 +55,7 @@ ABILITIES = {
     "ty": Abilities(lacks=frozenset(), encoding="utf-32", pulls=True),
     "typescript": Abilities(lacks=_TYPES | {"declaration"}, loaded_by="progress"),
     "typescript-7": Abilities(lacks=_TYPES | {"declaration"}, encoding="utf-8", pulls=True),
-    "clangd": Abilities(lacks=frozenset()),
+    "clangd": Abilities(lacks=frozenset(), loaded_by="push"),
     "gopls": Abilities(lacks=_TYPES | {"declaration"}, loaded_by="progress"),
     "rust-analyzer": Abilities(
         lacks=_TYPES, encoding="utf-8", pulls=True, pushes_too=True, loaded_by="quiescent"

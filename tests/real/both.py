@@ -268,6 +268,9 @@ def both_on(server: str, folder: Path) -> Iterator[Both]:
                 raw.wait_until_loaded()
             elif abilities.loaded_by == "quiescent":
                 raw.wait_until_quiet()
+            elif abilities.loaded_by == "push":
+                library = (folder / sample.library).as_uri()
+                raw.wait_for(lambda: library in raw.pushes, "a library that was read")
             both = Both(server, folder, sample, abilities, ws, raw, Reader(encoding), log, first)
             if abilities.pushes_too:
                 wait_for_pushes(both)
