@@ -116,7 +116,7 @@ class Both:
         if operation == "document_symbols":
             return method(self.sample.main, timeout=TIMEOUT)
         if operation == "workspace_symbols":
-            return method(self.sample.query, self.sample.main, timeout=TIMEOUT)
+            return self.own(method(self.sample.query, self.sample.main, timeout=TIMEOUT))
         if operation == "code_actions":
             start, end = (self.sample.place(spot) for spot in self.sample.mistake)
             return method(
@@ -125,6 +125,10 @@ class Both:
         spot = self.spot(operation)
         more = {"new_name": "gauge"} if operation == "rename" else {}
         return method(spot.file, *self.sample.place(spot), timeout=TIMEOUT, **more)
+
+    def own(self, symbols: list[lspkit.Symbol]) -> list[lspkit.Symbol]:
+        """Those of the project: when clangd knows those of the system is a matter of time."""
+        return [one for one in symbols if one.path and one.path.is_relative_to(self.folder)]
 
     def asked(self, operation: str) -> Any:
         """The same as plain tuples."""
@@ -153,7 +157,10 @@ class Both:
             return self.reader.symbols(main, raw)
         if operation == "workspace_symbols":
             raw = self.raw.request("workspace/symbol", {"query": self.sample.query})
-            return self.reader.found_symbols(raw)
+            own = self.folder.as_uri()
+            return self.reader.found_symbols(
+                [one for one in raw if one["location"]["uri"].startswith(own)]
+            )
         if operation == "code_actions":
             return [self._action(one) for one in in_order(self.raw_actions())]
         method = AT_PLACE[operation][1]

@@ -101,7 +101,7 @@ class EveryOperation:
 
         found = both.ws.workspace_symbols(both.sample.query, timeout=TIMEOUT)
 
-        assert plain_found_symbols(found) == expected
+        assert plain_found_symbols(both.own(found)) == expected
 
     def test_a_rename_is_a_preview_and_its_diff_makes_the_texts_of_the_server(
         self, both: Both
