@@ -63,9 +63,18 @@ def meant_by(given: Sequence[str]) -> Meant:
             files[path] = None
             continue
         for file in walk(str(path), failed):
-            # Editors lock a file by a link that leads nowhere.
-            nowhere = os.path.islink(file) and not os.path.lexists(os.path.realpath(file))
             kind = any(definition.language_of(os.path.basename(file)) for definition in known)
-            if kind and not nowhere:
+            if kind and not _leads_nowhere(file):
                 files[Path(file)] = None
     return Meant(list(files), unreadable, list(missing))
+
+
+def _leads_nowhere(file: str) -> bool:
+    """Whether it is a link to nothing, by which editors lock a file. Not one to what is locked."""
+    try:
+        os.stat(file)
+    except FileNotFoundError:
+        return os.path.islink(file)
+    except OSError:
+        return False
+    return False

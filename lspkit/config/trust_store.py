@@ -112,7 +112,9 @@ def _content(folder: str) -> _File | None:
     try:
         _look_at(os.stat(folder), "its folder")
         flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
-        with open(os.open(os.path.join(folder, FILE), flags), "rb") as stream:
+        # By an opener: else a folder of that name would leave its descriptor open.
+        file = os.path.join(folder, FILE)
+        with open(file, "rb", opener=lambda path, _: os.open(path, flags)) as stream:
             status = os.fstat(stream.fileno())
             if not stat.S_ISREG(status.st_mode):
                 raise _Unbelievable("it is no regular file")

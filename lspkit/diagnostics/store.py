@@ -8,7 +8,11 @@ again, so that "something newer than what I saw" can be told.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import msgspec
+
+from lspkit.protocol.shapes import read_diagnostics
 
 #: The source of what a server says unasked, and of its ordered answers, which say the same.
 PUSHED = ""
@@ -104,6 +108,13 @@ class Store:
     def forget(self) -> None:
         """The server is gone."""
         self._reports.clear()
+
+
+def disclaimer(lists: Iterable[bytes], beginnings: tuple[str, ...]) -> str:
+    """The finding by which a server says that it has not looked: one that begins like that."""
+    said = [items for items in lists if any(one.encode() in items for one in beginnings)]
+    texts = [one.text for items in said for one in read_diagnostics(items).items]
+    return next((one.partition("\n")[0] for one in texts if one.startswith(beginnings)), "")
 
 
 def is_empty(items: bytes) -> bool:

@@ -174,9 +174,7 @@ class Asking:
         until: float,
     ) -> Steps[Reply]:
         """Ask about a document."""
-        answered, ticket = yield from self._persist(
-            server, method, until, lambda: server.ask_about(file, text, method, build)
-        )
+        answered, ticket = yield from self.told(server, file, text, method, build, until)
         return Reply(server.id, answered.result, view_of(ticket))
 
     def told(

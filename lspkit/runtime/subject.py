@@ -7,10 +7,9 @@ import time
 import msgspec
 
 from lspkit.diagnostics.proof import ProofRule
-from lspkit.diagnostics.store import is_empty
+from lspkit.diagnostics.store import disclaimer, is_empty
 from lspkit.operations import Examined
 from lspkit.protocol.documents import View
-from lspkit.protocol.shapes import read_diagnostics
 from lspkit.runtime.files import File
 from lspkit.runtime.server import Server
 from lspkit.runtime.waiting import Call
@@ -39,18 +38,8 @@ class Subject(msgspec.Struct, frozen=True):
 
     def doubt(self, lists: list[bytes]) -> str:
         """Why findings like these prove nothing; empty if they do."""
-        return self.server.doubt(self.uri) or self._disclaimer(lists)
-
-    def _disclaimer(self, lists: list[bytes]) -> str:
-        """The finding by which the server says that it has not looked."""
-        for words in self.server.choice.definition.disclaimers:
-            for items in lists:
-                if words.encode() not in items:
-                    continue
-                for one in read_diagnostics(items).items:
-                    if one.text.startswith(words):
-                        return one.text.partition("\n")[0]
-        return ""
+        disclaimers = self.server.choice.definition.disclaimers
+        return self.server.doubt(self.uri) or disclaimer(lists, disclaimers)
 
     def doubted(self, rule: ProofRule, view: View, lists: list[bytes], doubt: str) -> Examined:
         """What it has found counts; that it has found no more proves nothing."""

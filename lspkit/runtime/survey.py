@@ -43,7 +43,7 @@ def take_status(files: Files, pool: Pool, loaded: Loaded, root: str | None) -> S
         reason = "LSP disabled by configuration"
         return snapshot((), time.time(), unavailable=reason, warnings=told)
     folders = search_folders(workspace)
-    permit = pool.permits(workspace)
+    permit, at = pool.permits(workspace), begins_at(workspace, pool.permits)
     running: dict[str, list[Server]] = {}
     for server in pool.servers():
         if root is None or server.root == root:
@@ -57,7 +57,7 @@ def take_status(files: Files, pool: Pool, loaded: Loaded, root: str | None) -> S
                 workspace,
                 folders,
                 permit,
-                begins_at(workspace, pool.permits),
+                at,
             ),
             running.get(definition.id, []),
             pool,

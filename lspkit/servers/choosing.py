@@ -138,9 +138,8 @@ def choose(
             continue
         if said.selects or is_wanted(path, definition, workspace):
             root = root_of(path, definition, workspace)
-            permit = permits(root)
             at = begins_at(workspace, permits)
-            choice = permitted(definition, said, root, workspace, folders, permit, at)
+            choice = permitted(definition, said, root, workspace, folders, permits(root), at)
             candidates.append(msgspec.structs.replace(choice, language=language))
     return [choice for choice in candidates if _runs(choice, candidates, duds)]
 

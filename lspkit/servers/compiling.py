@@ -20,6 +20,7 @@ from typing import Any
 import msgspec
 
 from lspkit.prepared import prepared
+from lspkit.servers.packages import without_waiting
 
 #: Databases, seen from a server's root. The first that is there counts.
 DATABASES = ("compile_commands.json", os.path.join("build", "compile_commands.json"))
@@ -88,7 +89,7 @@ def compiling(root: str) -> Compiling:
 def _read(file: str, _: int, __: int) -> Compiling:
     """The file as it is at this time and of this size: a large one is read once."""
     try:
-        with open(os.open(file, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)), "rb") as stream:
+        with open(file, "rb", opener=without_waiting) as stream:
             content = stream.read(LARGEST)
     except OSError:
         return Compiling()

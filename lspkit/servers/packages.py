@@ -65,12 +65,13 @@ def _name_of(folder: str) -> str:
 def _read(path: str, most: int) -> bytes:
     """The first bytes of a file, nothing if it is none: a pipe may never have any."""
     try:
-        with open(path, "rb", opener=_without_waiting) as file:
+        with open(path, "rb", opener=without_waiting) as file:
             is_file = stat.S_ISREG(os.fstat(file.fileno()).st_mode)
             return file.read(most) if is_file else b""
     except OSError:
         return b""
 
 
-def _without_waiting(path: str, flags: int) -> int:
+def without_waiting(path: str, flags: int) -> int:
+    """Opens a file for `open`: a pipe in its place is not waited for."""
     return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))

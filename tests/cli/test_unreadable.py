@@ -52,6 +52,15 @@ def test_a_folder_that_cannot_be_read_is_told_beside_the_clean_files(with_ty, pr
     assert done.returncode == 3
 
 
+def test_a_link_to_what_cannot_be_read_is_told_as_well(bare, project, locked):
+    (project / "sub").mkdir()
+    (project / "sub" / "link.py").symlink_to(locked / "a.py")
+    done = check(bare, "sub", cwd=project)
+    assert done.stdout.startswith("skipped sub/link.py: ")
+    assert done.stdout.endswith("1 file: 1 skipped\n")
+    assert done.returncode == 3
+
+
 @pytest.mark.parametrize("name", ["locked", "locked/a.py", "locked/none.py"])
 def test_it_is_told_as_well_if_it_is_named(bare, project, locked, name):
     done = check(bare, name, cwd=project)
