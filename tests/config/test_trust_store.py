@@ -79,6 +79,14 @@ def test_nothing_but_the_list_and_its_lock_is_left_in_the_folder(folder: str) ->
     assert {FILE} <= set(os.listdir(folder)) <= {FILE, FILE + ".lock"}
 
 
+def test_a_folder_in_its_place_leaves_no_descriptor(folder: str) -> None:
+    os.makedirs(os.path.join(folder, FILE), mode=0o700)
+    before = len(os.listdir("/proc/self/fd"))
+    for _ in range(10):
+        assert listed(folder).warning
+    assert len(os.listdir("/proc/self/fd")) == before
+
+
 class TestUnbelievable:
     """Such a list counts as empty, with a warning, and is kept when something is added."""
 

@@ -231,6 +231,21 @@ def test_a_push_counts_once_the_server_says_that_it_is_done_with_the_file(
     assert (report.verdict.value, messages_of(report)) == ("dirty", ["second"])
 
 
+def test_a_first_question_about_the_project_waits_until_the_server_is_done_with_its_file(
+    tmp_path, scripted, rules
+):
+    """Only then is the file in its index."""
+    rules(ProofRule(how="version"), rests_by=(STATUS, {"state": "idle"}))
+    uri = (tmp_path / "a.scr").as_uri()
+    idle = {"method": STATUS, "params": {"uri": uri, "state": "idle"}}
+    say = [Say("textDocument/didOpen", notification=idle, seconds=0.5)]
+    argv = scripted(Script(say=say, answers={"workspace/symbol": []}))
+    with workspace(tmp_path, argv, text="def greet\n") as ws:
+        assert ws.workspace_symbols("greet", "a.scr") == []
+    at = {one.got.get("method"): one.time for one in Log.of(argv).entries() if one.got}
+    assert at["workspace/symbol"] - at["textDocument/didOpen"] > 0.4
+
+
 # What it has read and taken in
 
 
