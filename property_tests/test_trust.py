@@ -122,10 +122,10 @@ def test_every_name_can_be_written_with_escapes(name: str) -> None:
     if name in (".", "..") or "\\\\" in name or len(name) > 300:
         return
     special = set(string.punctuation) - {"/"}
-    entry = "/work/" + "".join("\\" + one if one in special else one for one in name)
+    entry = "/code/" + "".join("\\" + one if one in special else one for one in name)
     if "\\\\\\" in entry:
         return
-    assert compiled(entry, windows=False).plain == "/work/" + name
+    assert compiled(entry, windows=False).plain == "/code/" + name
 
 
 #: Settings as a stranger may write them.

@@ -94,16 +94,16 @@ def compiled(
     `home` tells the folder that `~` or `~user` stands for. On Windows a backslash is a separator,
     and a special character is put in brackets instead: `[(]`.
 
-    >>> compiled("/work").trusts("/work/a/b"), compiled("/work").trusts("/work2")
+    >>> compiled("/code").trusts("/code/a/b"), compiled("/code").trusts("/code2")
     (True, False)
-    >>> compiled("/work/*").trusts("/work/a"), compiled("/work/*").trusts("/work/a/b")
+    >>> compiled("/code/*").trusts("/code/a"), compiled("/code/*").trusts("/code/a/b")
     (True, False)
     """
     try:
         return Pattern(entry, _items(entry, home, windows), windows)
     except ConfigError as problem:
         why = f"{entry[:100]!r} is none: {problem.message}"
-        expected = f"a folder such as ~/work, or a pattern such as ~/work/*; {why}"
+        expected = f"a folder such as ~/code, or a pattern such as ~/code/*; {why}"
         raise ConfigError(f"expected {expected}", expected=expected) from None
 
 

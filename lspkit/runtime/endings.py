@@ -30,7 +30,7 @@ def useless(choice: Choice, why: str) -> ServerUnavailable:
 def held_back(choice: Choice) -> ServerUnavailable:
     """It would run code of a project that is not trusted, or lacks something."""
     if choice.permit.trusted:
-        install = next(iter(choice.definition.install.values()), "")
+        install = choice.definition.how_to_install
         hint = f"; get it with: {install}" if install else ""
         message = f"{choice.id} {choice.why_not}{hint}"
         return ServerUnavailable(message, server=choice.id, install=install)
@@ -43,7 +43,7 @@ def missing(choice: Choice, folders: list[str]) -> ServerUnavailable:
     """No program of it was found."""
     commands = choice.definition.commands
     names = " or ".join(dict.fromkeys(command[0] for command in commands)) or "a command"
-    install = next(iter(choice.definition.install.values()), "")
+    install = choice.definition.how_to_install
     hint = f"; get it with: {install}" if install else ""
     return ServerUnavailable(
         f"{choice.id} is not installed: {names} was not found{hint}",

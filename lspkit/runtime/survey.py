@@ -92,7 +92,7 @@ def _row(choice: Choice, servers: list[Server], pool: Pool, loaded: Loaded) -> R
         roots=roots,
         diagnostics=_counted(servers),
         reason=reason,
-        install=next(iter(definition.install.values()), ""),
+        install=definition.how_to_install,
         trust=choice.trust,
     )
 

@@ -146,6 +146,11 @@ class Definition(msgspec.Struct, frozen=True, kw_only=True):
     #: The version it was tested with here, or `documentation`.
     verified: str = "documentation"
 
+    @property
+    def how_to_install(self) -> str:
+        """The command of the package manager that comes first; empty if none is known."""
+        return next(iter(self.install.values()), "")
+
     def language_of(self, name: str) -> str | None:
         """The `languageId` of a file by its name, None if this server does not know it."""
         known = self.languages.get(name) or self.languages.get(name.partition(".")[0] + ".*")

@@ -54,34 +54,34 @@ def test_what_the_truth_rejects_is_refused(entry: str) -> None:
     ("entry", "yes", "no"),
     [
         (
-            "/work",
-            ["/work", "/work/a", "/work/a/b", "/work/.a"],
-            ["/", "/work2", "/wor", "/a/work"],
+            "/code",
+            ["/code", "/code/a", "/code/a/b", "/code/.a"],
+            ["/", "/code2", "/cod", "/a/code"],
         ),
-        ("/work/**", ["/work", "/work/a", "/work/a/b"], ["/work2", "/work2/a", "/"]),
-        ("/work/*", ["/work/a", "/work/.a"], ["/work", "/work/a/b"]),
-        ("/work/*/**", ["/work/a/b", "/work/a/b/c"], ["/work", "/work/a"]),
-        ("/work/**/lib", ["/work/lib", "/work/a/lib", "/work/a/b/lib"], ["/work", "/work/a/lib/b"]),
+        ("/code/**", ["/code", "/code/a", "/code/a/b"], ["/code2", "/code2/a", "/"]),
+        ("/code/*", ["/code/a", "/code/.a"], ["/code", "/code/a/b"]),
+        ("/code/*/**", ["/code/a/b", "/code/a/b/c"], ["/code", "/code/a"]),
+        ("/code/**/lib", ["/code/lib", "/code/a/lib", "/code/a/b/lib"], ["/code", "/code/a/lib/b"]),
         ("/**", ["/", "/a", "/a/b"], []),
         ("/**/lib", ["/a/lib", "/a/b/lib"], ["/", "/a"]),
-        ("/work/**/**", ["/work", "/work/a"], ["/work2"]),
-        ("/work/{a,b}/**", ["/work/a", "/work/b/c"], ["/work", "/work/c"]),
-        ("/work/{a,b/c}/d", ["/work/a/d", "/work/b/c/d"], ["/work/b/d", "/work/a/d/e"]),
-        ("/work/x{,y}", ["/work/x", "/work/xy"], ["/work/y", "/work/x/y"]),
-        ("/work/{a,{b,c}d}", ["/work/a", "/work/bd", "/work/cd"], ["/work/b", "/work/ad"]),
-        ("/work/{a,b/**}/c", ["/work/a/c", "/work/b/x/c"], ["/work/b/c", "/work/c"]),
-        ("/work/{**/x,b}", ["/work/b", "/work/a/x"], ["/work/x", "/work", "/work/ax"]),
-        ("/work/[ab]", ["/work/a", "/work/b", "/work/[ab]"], ["/work/c", "/work/ab"]),
-        ("/work/[^a-c]x", ["/work/dx"], ["/work/ax", "/work/x", "/work//x"]),
-        ("/work/[-_]x", ["/work/-x", "/work/_x"], ["/work/ax"]),
-        (r"/work/[\]]", ["/work/]"], ["/work/a"]),
-        (r"/work/\[ab\]", ["/work/[ab]", "/work/[ab]/c"], ["/work/a"]),
-        (r"/work/a\{b", ["/work/a{b"], ["/work/ab"]),
-        (r"/work/\(old\)", ["/work/(old)", "/work/(old)/a"], ["/work/old"]),
-        (r"/work/[ab]\+", ["/work/a+"], ["/work/aa"]),
-        (r"/work/a\\b", ["/work/a\\b"], ["/work/ab"]),
-        ("/work/a b$^@=,;'é", ["/work/a b$^@=,;'é"], ["/work/a b"]),
-        ("/work/hi!", ["/work/hi!"], []),
+        ("/code/**/**", ["/code", "/code/a"], ["/code2"]),
+        ("/code/{a,b}/**", ["/code/a", "/code/b/c"], ["/code", "/code/c"]),
+        ("/code/{a,b/c}/d", ["/code/a/d", "/code/b/c/d"], ["/code/b/d", "/code/a/d/e"]),
+        ("/code/x{,y}", ["/code/x", "/code/xy"], ["/code/y", "/code/x/y"]),
+        ("/code/{a,{b,c}d}", ["/code/a", "/code/bd", "/code/cd"], ["/code/b", "/code/ad"]),
+        ("/code/{a,b/**}/c", ["/code/a/c", "/code/b/x/c"], ["/code/b/c", "/code/c"]),
+        ("/code/{**/x,b}", ["/code/b", "/code/a/x"], ["/code/x", "/code", "/code/ax"]),
+        ("/code/[ab]", ["/code/a", "/code/b", "/code/[ab]"], ["/code/c", "/code/ab"]),
+        ("/code/[^a-c]x", ["/code/dx"], ["/code/ax", "/code/x", "/code//x"]),
+        ("/code/[-_]x", ["/code/-x", "/code/_x"], ["/code/ax"]),
+        (r"/code/[\]]", ["/code/]"], ["/code/a"]),
+        (r"/code/\[ab\]", ["/code/[ab]", "/code/[ab]/c"], ["/code/a"]),
+        (r"/code/a\{b", ["/code/a{b"], ["/code/ab"]),
+        (r"/code/\(old\)", ["/code/(old)", "/code/(old)/a"], ["/code/old"]),
+        (r"/code/[ab]\+", ["/code/a+"], ["/code/aa"]),
+        (r"/code/a\\b", ["/code/a\\b"], ["/code/ab"]),
+        ("/code/a b$^@=,;'é", ["/code/a b$^@=,;'é"], ["/code/a b"]),
+        ("/code/hi!", ["/code/hi!"], []),
         ("~", ["/home/u", "/home/u/a"], ["/home", "/home/v"]),
         ("~/", ["/home/u"], ["/home"]),
         ("~/Code/*", ["/home/u/Code/a"], ["/home/u/Code"]),
@@ -105,12 +105,12 @@ def test_an_entry_trusts(entry: str, yes: list[str], no: list[str]) -> None:
         ("*/work", "not absolute"),
         ("{/a,/b}", "not absolute"),
         ("!/work", "no negation"),
-        ("/work/!a", "no negation"),
-        ("/work/{!a,b}", "no negation"),
-        ("/work/../a", "made of dots"),
-        ("/work/./a", "made of dots"),
-        (r"/work/\.\.", "made of dots"),
-        ("/work//a", "is empty"),
+        ("/code/!a", "no negation"),
+        ("/code/{!a,b}", "no negation"),
+        ("/code/../a", "made of dots"),
+        ("/code/./a", "made of dots"),
+        (r"/code/\.\.", "made of dots"),
+        ("/code//a", "is empty"),
         ("/a/***", "**"),
         ("/a/**b", "**"),
         ("/a/b**", "**"),
@@ -207,24 +207,24 @@ class TestWindows:
         assert [path for path in yes if not pattern.trusts(path)] == []
         assert [path for path in no if pattern.trusts(path)] == []
 
-    @pytest.mark.parametrize("entry", ["/work", r"\work", "C:work", "work", r"\\machine"])
+    @pytest.mark.parametrize("entry", ["/code", r"\work", "C:work", "work", r"\\machine"])
     def test_what_depends_on_the_current_folder_is_refused(self, entry: str) -> None:
         with pytest.raises(ConfigError, match="not absolute"):
             windows(entry)
 
     def test_case_counts_elsewhere(self) -> None:
-        assert not posix("/Work").trusts("/work")
-        assert not posix("/Work/*").trusts("/work/a")
+        assert not posix("/Work").trusts("/code")
+        assert not posix("/Work/*").trusts("/code/a")
 
 
 @pytest.mark.parametrize(
     ("entry", "path", "anchor"),
     [
-        ("/work", "/work/a/b", "/work"),
-        ("/work/**", "/work/a/b", "/work"),
-        ("/work/*/lib", "/work/a/lib", "/work"),
-        ("/work/a*", "/work/ab", "/work"),
-        ("/work/{a,b/c}/d", "/work/b/c/d", "/work"),
+        ("/code", "/code/a/b", "/code"),
+        ("/code/**", "/code/a/b", "/code"),
+        ("/code/*/lib", "/code/a/lib", "/code"),
+        ("/code/a*", "/code/ab", "/code"),
+        ("/code/{a,b/c}/d", "/code/b/c/d", "/code"),
         ("/*", "/a", "/"),
         ("/**", "/a/b", "/"),
         ("/", "/a", "/"),
