@@ -23,7 +23,7 @@ def useless(choice: Choice, why: str) -> ServerUnavailable:
         f"{choice.id} does not work: {program}: {why}",
         server=choice.id,
         looked_for=program,
-        install=next(iter(choice.definition.install.values()), ""),
+        install=choice.definition.how_to_install,
     )
 
 
