@@ -150,7 +150,8 @@ class Snapshot:
     def look(self, path: str, *, anew: bool = False) -> bool:
         """Compare what is at a path; whether it belongs to what is watched.
 
-        With `anew` a file has changed even if it looks the same, and a folder is read again.
+        With `anew` a file has changed even if it looks the same, and so has each in a folder: it
+        was away for a moment, and who has just been told of it may have found nothing there.
         """
         way: list[str] = []
         here = path
@@ -205,7 +206,7 @@ class Snapshot:
         if now == _READ and before == _PASSED:
             self.due[path] = time.time_ns()
         elif now == _READ and (anew or path not in self.folders):
-            self._walk(path)
+            self._walk(path, anew)
         return now != _PASSED
 
     def _state(self, path: str) -> int | None:
@@ -241,12 +242,12 @@ class Snapshot:
         self._shallow.discard(folder)
         return True
 
-    def _walk(self, folder: str) -> None:
+    def _walk(self, folder: str, anew: bool = False) -> None:
         folders = [folder]
         while folders:
-            folders += self._read(folders.pop())
+            folders += self._read(folders.pop(), anew)
 
-    def _read(self, folder: str) -> list[str]:
+    def _read(self, folder: str, anew: bool = False) -> list[str]:
         """Watch and read one folder; the folders in it that are to be read next."""
         since = self.due.pop(folder, self.unsure.pop(folder, None))
         self._deepen(folder)
@@ -262,19 +263,19 @@ class Snapshot:
                 self._tell(os.path.join(folder, name), CREATED)
             self.folders[folder] = now
         else:
-            self._compare(folder, now, since, young)
+            self._compare(folder, now, since, young, anew)
         return self._next(inner, since)
 
     def _compare(
-        self, folder: str, now: dict[str, int], since: int | None, young: set[str]
+        self, folder: str, now: dict[str, int], since: int | None, young: set[str], anew: bool
     ) -> None:
-        """Tell what is not as it was in a folder."""
+        """Tell what is not as it was in a folder; with `anew`, nothing is."""
         entries = self.folders.setdefault(folder, {})
         for name in [name for name in entries if name not in now]:
             self._vanished(entries, folder, name)
         for name, state in now.items():
             before = entries.get(name)
-            if before == state:
+            if before == state and not (anew and state >= 0):
                 continue
             path = os.path.join(folder, name)
             if before == _PASSED and state == _READ:

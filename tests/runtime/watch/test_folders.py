@@ -15,6 +15,7 @@ from tests.runtime.watch.watching import (
     PATIENCE,
     Heard,
     Start,
+    needs_inotify,
     shell,
 )
 
@@ -180,3 +181,18 @@ class TestTheRoot:
         shell("echo longer > x.py", root)
         watcher.catch_up()
         assert heard.lines() == ["~ x.py"]
+
+
+@needs_inotify
+@pytest.mark.parametrize("folder", ["", "src", "src/deep"])
+def test_a_folder_that_was_away_for_a_moment_is_told_again(
+    folder: str, start: Start, root: Path, heard: Heard
+) -> None:
+    """Whoever was just told of a file in it may have found nothing there."""
+    watcher = start()
+    away = root.parent / "away"
+    (root / folder).rename(away)
+    away.rename(root / folder)
+    watcher.catch_up()
+    inside = [line for line in ("src/a.py", "src/b.py", "src/deep/c.py") if line.startswith(folder)]
+    assert heard.lines() == [f"~ {path}" for path in inside]

@@ -71,7 +71,12 @@ def test_only_what_is_looked_at_is_compared(tree: Tree, root: Path) -> None:
 def test_a_file_that_looks_the_same_has_changed_if_it_is_said_to_be_anew(tree: Tree) -> None:
     assert tree.look("src/a.py") == []
     assert tree.look("src/a.py", anew=True) == ["~ src/a.py"]
-    assert tree.look("src", "src/deep", anew=True) == []
+
+
+def test_with_a_folder_that_is_anew_so_is_every_file_in_it(tree: Tree) -> None:
+    assert tree.look("src/deep") == []
+    assert tree.look("src", anew=True) == ["~ src/a.py", "~ src/b.py", "~ src/deep/c.py"]
+    assert tree.look_everywhere() == []
 
 
 def test_looking_at_a_file_finds_the_folders_that_came_with_it(tree: Tree, root: Path) -> None:
