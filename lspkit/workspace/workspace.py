@@ -121,6 +121,8 @@ class Workspace(Questions, Changes):
         one: `report.other_files`, with how far that reaches and a verdict of its own. `severities`
         are those that the verdict goes by, `("error", "warning")` say; else what is configured.
         """
+        if scope not in ("file", "project"):
+            raise ValueError(f'scope is "file" or "project", and not {scope!r}')
         request = ops.Check(
             path=os.fspath(path), text=text, scope=scope, severities=_words(severities)
         )
@@ -221,4 +223,11 @@ class Workspace(Questions, Changes):
 
 
 def _words(severities: Sequence[str] | None) -> tuple[str, ...] | None:
-    return None if severities is None else tuple(Severity(one).value for one in severities)
+    if severities is None:
+        return None
+    try:
+        return tuple(Severity(one).value for one in severities)
+    except ValueError:
+        words = " ".join(Severity)
+        known = f'severities are some of {words}, as in ("error", "warning")'
+        raise ValueError(f"{known}, and not {severities!r}") from None

@@ -305,3 +305,20 @@ def test_every_check_of_many_files_is_about_the_last_edit(tmp_path, scripted):
             scripts(tmp_path, 5, text)
             reports = ws.check_all(names)
             assert {one.verdict.value for one in reports.values()} == {verdict}, number
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"scope": "projct"}, '"file" or "project", and not \'projct\''),
+        ({"severities": ("error", "wrning")}, r"error warning info hint.* not \('error', 'wrning'"),
+        ({"severities": "error"}, r'as in \("error", "warning"\), and not \'error\''),
+    ],
+)
+def test_an_option_that_is_no_choice_is_refused_with_the_choices(tmp_path, options, words):
+    (tmp_path / "main.scr").write_text("")
+    with (
+        lspkit.Workspace(tmp_path, trusted=True) as ws,
+        pytest.raises(ValueError, match=words),
+    ):
+        ws.check("main.scr", **options)
