@@ -47,7 +47,8 @@ def worded(found: Standing, held: Sequence[str]) -> str:
         return ""
     rest = len(held) - NAMED
     names = ", ".join(held[:NAMED]) + (f" and {rest} more" if rest > 0 else "")
-    said = f"{found.candidate} is not trusted; held back: {names}. To allow it: {found.remedy}"
+    state = f"no longer trusted ({found.why})" if found.state == "stale" else "not trusted"
+    said = f"{found.candidate} is {state}; held back: {names}. To allow it: {found.remedy}"
     return one_line(said)
 
 

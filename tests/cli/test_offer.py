@@ -98,6 +98,15 @@ def test_without_a_terminal_one_line_says_what_is_held_back_and_what_allows_it(u
     assert "main.py:1:15 error" in done.stdout
 
 
+def test_a_project_that_would_run_something_else_by_now_is_told_as_such(user: User) -> None:
+    assert user.types("trust", "add", "--yes").returncode == 0
+    assert user.types("check", "main.py").stderr == ""
+    user.write(".lspkit/lsp.json", json.dumps({"lsp": {"ty": {"command": ["ty", "server", "-v"]}}}))
+    [line] = user.types("check", "main.py").stderr.splitlines()
+    assert line.startswith(f"lspkit: {user.project} is no longer trusted ({user.project} was trust")
+    assert "what it would run has changed since); held back: lsp.ty.command," in line
+
+
 def test_what_is_said_is_no_part_of_the_result(user: User) -> None:
     done = user.types("check", "--json", "main.py")
     [report] = json.loads(done.stdout)["reports"]
