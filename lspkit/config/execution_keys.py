@@ -1,20 +1,36 @@
-"""Settings of language servers that make them run something.
+"""Settings of language servers that make them run something, or write to a file.
 
 By server id, dotted, without the name of the section that a server's settings may be wrapped in:
 `gate.py` finds a key wherever it stands. A key counts if it names a program, a library or an SDK
-that is loaded or run, arguments or variables of one, a file with such things in it, or if it is
-the switch that allows them. Some are read by editors only; they cost nothing here, and the next
-version of a server may read them.
+that is loaded or run, arguments or variables of one, a file with such things in it, a place that is
+written to, or if it is the switch that allows them. Some are read by editors only; they cost
+nothing here, and the next version of a server may read them.
+
+Of a server that runs in a project without trust, everything is left out that is not known to be
+harmless (`harmless_keys.py`); there these are what is left out also inside of that.
 """
 
 from __future__ import annotations
 
 #: What pyright and its fork run: the interpreter that is named, or is found in what is named.
 _PYTHON = ("python.pythonPath", "python.defaultInterpreterPath", "python.venvPath", "python.path")
-_PYTHON_FILES = ("analysis.configFilePath", "analysis.nodeExecutable", "analysis.nodeArguments")
+_PYTHON_FILES = (
+    "analysis.configFilePath",
+    "analysis.nodeExecutable",
+    "analysis.nodeArguments",
+    "analysis.baselineFile",
+)
 
-#: TypeScript is a library that is loaded from a folder, with plugins. Fetching types runs npm.
+#: TypeScript is a library that is loaded from a folder, with plugins. Fetching types runs npm. And
+#: the locale is a word of the command: `--allowLocalPluginLoads` is no language.
 _TYPESCRIPT = (
+    "locale",
+    "logDirectory",
+    "maxTsServerMemory",
+    "tsserver.log",
+    "tsserver.logDirectory",
+    "tsserver.logVerbosity",
+    "tsserver.maxTsServerMemory",
     "tsdk",
     "globalTsdk",
     "autoUseWorkspaceTsdk",
@@ -41,11 +57,12 @@ EXECUTION_KEYS: dict[str, tuple[str, ...]] = {
     # Both ask the interpreter where its packages are. A file of settings may name one as well.
     "basedpyright": (*_PYTHON, *_PYTHON_FILES),
     "pyright": (*_PYTHON, *_PYTHON_FILES),
-    # It runs nothing; these are for the editor that starts it.
-    "ty": ("ty.path", "ty.interpreter"),
+    # It runs nothing; these are for the editor that starts it. The last is its word for trust.
+    "ty": ("ty.path", "ty.interpreter", "logFile", "untrustedWorkspace"),
     "pyrefly": (*_PYTHON, "pyrefly.configPath", "pyrefly.lspPath", "pyrefly.interpreterPath"),
     "zuban": (*_PYTHON, "pythonExecutable"),
-    "ruff": ("ruff.path", "interpreter", "path"),
+    # It can format by way of uv.
+    "ruff": ("ruff.path", "interpreter", "path", "logFile", "format.backend"),
     "typescript": _TYPESCRIPT,
     "vtsls": _TYPESCRIPT,
     "typescript-7": (*_TYPESCRIPT, "native-preview.tsdk", "automaticTypeAcquisition", "pprofDir"),
@@ -172,7 +189,7 @@ EXECUTION_KEYS: dict[str, tuple[str, ...]] = {
         "shfmt.additionalArguments",
         "explainshellEndpoint",
     ),
-    "intelephense": ("runtime",),
+    "intelephense": ("runtime", "storagePath", "globalStoragePath", "clearCache", "licenceKey"),
     # Add-ons and linters are gems, and a Gemfile is a program.
     "ruby-lsp": ("bundleGemfile", "rubyExecutablePath", "linters", "formatter", "addonSettings"),
     "solargraph": ("commandPath", "bundlerPath", "useBundler", "externalServer", "plugins"),

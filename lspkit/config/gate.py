@@ -2,9 +2,10 @@
 
 A project's layer is split in two: what applies in any case, and what only a trusted project may
 say. Blocked are a server's `command`, `args`, `env` and `watch` as a whole, and of its
-`initialization` and `settings` the keys of `execution_keys.py`. Such a key counts wherever it
-stands, since sections may be wrapped in others; written in one word with dots or as objects in
-objects; and in any spelling that differs only by case, `_` and `-`.
+`initialization` and `settings` the keys of `execution_keys.py`; of a server that runs without trust
+everything but the keys of `harmless_keys.py`, and of one that nobody knows all. Such a key counts
+wherever it stands, since sections may be wrapped in others; written in one word with dots or as
+objects in objects; and in any spelling that differs only by case, `_` and `-`.
 
 Whether a project is trusted is decided in `trust.py`.
 """
@@ -19,6 +20,7 @@ from typing import Any
 import msgspec
 
 from lspkit.config.execution_keys import EXECUTION_KEYS
+from lspkit.config.harmless_keys import HARMLESS_KEYS
 from lspkit.config.places import Path, place_of
 
 __all__ = ["EXECUTION_KEYS", "Blocked", "digest", "gated", "gated_content"]
@@ -31,7 +33,7 @@ SEARCHED_FIELDS = frozenset({"initialization", "initializationoptions", "setting
 MAX_DEPTH = 64
 
 _NOTHING: Any = object()
-_Keys = frozenset[tuple[str, ...]]
+_KeysOf = Mapping[str, tuple[str, ...]]
 
 
 class Blocked(msgspec.Struct, frozen=True):
@@ -42,27 +44,29 @@ class Blocked(msgspec.Struct, frozen=True):
 
 
 def gated(
-    project: Mapping[str, Any], execution_keys: Mapping[str, tuple[str, ...]]
+    project: Mapping[str, Any], execution_keys: _KeysOf, harmless_keys: _KeysOf = HARMLESS_KEYS
 ) -> tuple[dict[str, Any], list[Blocked]]:
     """A project's layer as if the blocked fields were not written, and which these are.
 
     >>> gated({"lsp": {"x": {"command": ["run-me"], "extensions": [".x"]}}}, {})
     ({'lsp': {'x': {'extensions': ['.x']}}}, [Blocked(field='lsp.x.command')])
     """
-    kept, _, blocked = _parted(project, execution_keys)
+    kept, _, blocked = _parted(project, execution_keys, harmless_keys)
     return kept, blocked
 
 
 def gated_content(
-    project: Mapping[str, Any], execution_keys: Mapping[str, tuple[str, ...]]
+    project: Mapping[str, Any], execution_keys: _KeysOf, harmless_keys: _KeysOf = HARMLESS_KEYS
 ) -> dict[str, Any]:
     """Only what `gated` leaves out, in the same form."""
-    return _parted(project, execution_keys)[1]
+    return _parted(project, execution_keys, harmless_keys)[1]
 
 
-def digest(project: Mapping[str, Any], execution_keys: Mapping[str, tuple[str, ...]]) -> str:
+def digest(
+    project: Mapping[str, Any], execution_keys: _KeysOf, harmless_keys: _KeysOf = HARMLESS_KEYS
+) -> str:
     """A SHA-256 over what is blocked: the same for every order and layout of the file."""
-    content = gated_content(project, execution_keys)
+    content = gated_content(project, execution_keys, harmless_keys)
     text = json.dumps(content, sort_keys=True, separators=(",", ":"), default=_as_text)
     return hashlib.sha256(text.encode("ascii")).hexdigest()
 
@@ -73,7 +77,7 @@ def _as_text(value: object) -> str:
 
 
 def _parted(
-    project: Mapping[str, Any], execution_keys: Mapping[str, tuple[str, ...]]
+    project: Mapping[str, Any], execution_keys: _KeysOf, harmless_keys: _KeysOf
 ) -> tuple[dict[str, Any], dict[str, Any], list[Blocked]]:
     kept, out, blocked = dict(project), dict[str, Any](), list[Blocked]()
     permissions = project.get("permissions")
@@ -86,20 +90,16 @@ def _parted(
     servers = project.get("lsp")
     if not isinstance(servers, Mapping):
         return kept, out, blocked
-    # An id that is not known may be another name of a server that is, or run its program.
-    every = {key for keys in execution_keys.values() for key in keys}
     kept["lsp"], taken = {}, {}
     for id, said in servers.items():
-        parting = _Parting(_folded_keys(execution_keys.get(id, every)), blocked)
+        # An id that is not known may be another name of a server that is, or run its program.
+        harmless = harmless_keys.get(id) if id in execution_keys else ()
+        parting = _Parting(execution_keys.get(id, ()), harmless, blocked)
         mine, theirs = parting.server(said, ("lsp", id))
         kept["lsp"][id] = mine
         if theirs:
             taken[id] = theirs
     return kept, out | ({"lsp": taken} if taken else {}), blocked
-
-
-def _folded_keys(keys: Iterable[str]) -> _Keys:
-    return frozenset(_segments(key) for key in keys)
 
 
 def _segments(key: str) -> tuple[str, ...]:
@@ -109,9 +109,12 @@ def _segments(key: str) -> tuple[str, ...]:
 class _Parting:
     """Takes one server's fields apart, and notes the places of what is blocked."""
 
-    def __init__(self, keys: _Keys, blocked: list[Blocked]) -> None:
-        self._keys = keys
-        self._lengths = {len(key) for key in keys}
+    def __init__(
+        self, keys: Iterable[str], harmless: Iterable[str] | None, blocked: list[Blocked]
+    ) -> None:
+        self._keys = _Keys(keys)
+        #: None: whatever has none of the keys.
+        self._harmless = None if harmless is None else _Keys(harmless)
         self._blocked = blocked
 
     def server(self, said: Any, place: Path) -> tuple[Any, dict[str, Any]]:
@@ -138,18 +141,12 @@ class _Parting:
         """What is kept of a value and what is not; either may be nothing."""
         if len(place) > MAX_DEPTH and isinstance(value, Mapping | list | tuple):
             return self._block(value, place)
-        if isinstance(value, list | tuple):
-            # Lists replace one another whole, so one is blocked whole.
-            inside = _Parting(self._keys, [])
-            for number, one in enumerate(value):
-                if inside._part(one, above, (*place, number))[1] is not _NOTHING:
-                    return self._block(value, place)
         if not isinstance(value, Mapping):
-            return value, _NOTHING
+            return (value, _NOTHING) if self._passes(value, above) else self._block(value, place)
         kept, taken = dict[str, Any](), dict[str, Any]()
         for name, inner in value.items():
             path = (*above, *_segments(name))
-            if self._leads(path):
+            if self._keys.has(path):
                 mine, theirs = self._block(inner, (*place, name))
             else:
                 mine, theirs = self._part(inner, path, (*place, name))
@@ -157,12 +154,42 @@ class _Parting:
             _put(taken, name, theirs)
         return (_NOTHING if taken and not kept else kept), taken or _NOTHING
 
-    def _leads(self, path: tuple[str, ...]) -> bool:
+    def _passes(self, value: Any, path: tuple[str, ...]) -> bool:
+        """Whether what is no object may stand there. A list is taken, or not, as a whole."""
+        if self._harmless is not None and not self._harmless.has(path):
+            return False
+        return not any(self._leads(one, path, 1) for one in _listed(value))
+
+    def _leads(self, value: Any, path: tuple[str, ...], depth: int) -> bool:
+        """Whether there is one of the keys in a value inside of a list."""
+        if depth > MAX_DEPTH:
+            return True
+        if isinstance(value, Mapping):
+            return any(
+                self._keys.has(inner := (*path, *_segments(name)))
+                or self._leads(one, inner, depth + 1)
+                for name, one in value.items()
+            )
+        return any(self._leads(one, path, depth + 1) for one in _listed(value))
+
+
+class _Keys:
+    """Dotted keys, found anywhere in a path."""
+
+    def __init__(self, keys: Iterable[str]) -> None:
+        self._keys = frozenset(map(_segments, keys))
+        self._lengths = {len(key) for key in self._keys}
+
+    def has(self, path: tuple[str, ...]) -> bool:
         return any(
             path[start : start + length] in self._keys
             for length in self._lengths
             for start in range(len(path) - length + 1)
         )
+
+
+def _listed(value: Any) -> Iterable[Any]:
+    return value if isinstance(value, list | tuple) else ()
 
 
 def _put(into: dict[str, Any], name: str, value: Any) -> None:

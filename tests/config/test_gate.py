@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from lspkit.config.gate import EXECUTION_KEYS, MAX_DEPTH, digest, gated, gated_content
+from lspkit.config.harmless_keys import HARMLESS_KEYS
 from lspkit.servers.built_in import BUILT_IN
 
 KEYS = {"pyright": ("python.pythonPath",), "other": ("path",)}
@@ -18,7 +19,7 @@ def project(**fields: Any) -> dict[str, Any]:
 
 
 def blocked(values: dict[str, Any], keys: Any = KEYS) -> list[str]:
-    return [one.field for one in gated(values, keys)[1]]
+    return [one.field for one in gated(values, keys, {})[1]]
 
 
 @pytest.mark.parametrize(
@@ -36,9 +37,9 @@ def blocked(values: dict[str, Any], keys: Any = KEYS) -> list[str]:
 )
 def test_what_names_or_shapes_a_program_is_left_out(field: str, value: Any) -> None:
     values = project(**{field: value, "extensions": [".py"]})
-    assert gated(values, KEYS)[0] == project(extensions=[".py"])
+    assert gated(values, KEYS, {})[0] == project(extensions=[".py"])
     assert blocked(values) == [f"lsp.pyright.{field}"]
-    assert gated_content(values, KEYS) == project(**{field: value})
+    assert gated_content(values, KEYS, {}) == project(**{field: value})
 
 
 def test_the_rest_applies_without_trust() -> None:
@@ -59,8 +60,8 @@ def test_the_rest_applies_without_trust() -> None:
         "timing": {"debounceMs": 1},
         "diagnostics": {"maxPerFile": 3},
     }
-    assert gated(values, KEYS) == (values, [])
-    assert gated_content(values, KEYS) == {}
+    assert gated(values, KEYS, {}) == (values, [])
+    assert gated_content(values, KEYS, {}) == {}
 
 
 @pytest.mark.parametrize("field", ["settings", "initialization", "initializationOptions"])
@@ -85,16 +86,16 @@ def test_a_key_that_leads_to_a_program_is_found_however_it_is_written(
     field: str, written: dict[str, Any]
 ) -> None:
     values = project(**{field: {**written, "harmless": 1}})
-    kept, found = gated(values, KEYS)
+    kept, found = gated(values, KEYS, {})
     assert kept == project(**{field: {"harmless": 1}})
     assert len(found) == 1
     assert found[0].field.startswith(f"lsp.pyright.{field}")
-    assert gated_content(values, KEYS) == project(**{field: written})
+    assert gated_content(values, KEYS, {}) == project(**{field: written})
 
 
 def test_what_is_left_empty_by_it_is_left_out_too() -> None:
     values = project(settings={"python": {"pythonPath": "x"}}, roots=["a"])
-    assert gated(values, KEYS)[0] == project(roots=["a"])
+    assert gated(values, KEYS, {})[0] == project(roots=["a"])
 
 
 def test_a_key_counts_only_as_a_whole() -> None:
@@ -107,9 +108,38 @@ def test_a_place_is_written_as_in_every_other_message() -> None:
     assert blocked(values) == ['lsp.pyright.settings["python.pythonPath"]']
 
 
-def test_a_server_that_nobody_knows_has_the_keys_of_all() -> None:
-    values = {"lsp": {"mine": {"settings": {"path": "x", "python": {"pythonPath": "y"}, "a": 1}}}}
-    assert gated(values, KEYS)[0] == {"lsp": {"mine": {"settings": {"a": 1}}}}
+def test_of_a_server_that_nobody_knows_no_setting_passes() -> None:
+    values = {"lsp": {"mine": {"settings": {"path": "x", "a": {"b": 1}}, "roots": ["r"]}}}
+    assert gated(values, KEYS, {"mine": ("a",)})[0] == {"lsp": {"mine": {"roots": ["r"]}}}
+
+
+def test_where_the_harmless_keys_are_known_nothing_else_passes() -> None:
+    settings = {
+        "python": {"pythonPath": "./evil", "analysis": {"mode": "strict"}, "log": "/etc/x"},
+        "python.analysis.mode": 1,
+        "wrapped": {"analysis": {"python": {"pythonPath": "./evil"}, "paths": [1]}},
+        "list": [{"analysis": 1}],
+        "analysis": [{"python": {"pythonPath": "./evil"}}],
+        "empty": {},
+        "nothing": None,
+    }
+    kept, found = gated(project(settings=settings), KEYS, {"pyright": ("analysis",)})
+    assert kept == project(
+        settings={
+            "python": {"analysis": {"mode": "strict"}},
+            "python.analysis.mode": 1,
+            "wrapped": {"analysis": {"paths": [1]}},
+            "empty": {},
+        }
+    )
+    assert [one.field.removeprefix("lsp.pyright.settings.") for one in found] == [
+        "python.pythonPath",
+        "python.log",
+        "wrapped.analysis.python.pythonPath",
+        "list",
+        "analysis",
+        "nothing",
+    ]
 
 
 def test_what_lies_too_deep_to_be_looked_at_is_left_out() -> None:
@@ -117,17 +147,17 @@ def test_what_lies_too_deep_to_be_looked_at_is_left_out() -> None:
     for _ in range(MAX_DEPTH * 2):
         deep = [{"a": deep}]
     values = project(settings={"a": deep, "b": 1})
-    assert gated(values, KEYS)[0] == project(settings={"b": 1})
+    assert gated(values, KEYS, {})[0] == project(settings={"b": 1})
 
 
 @pytest.mark.parametrize("values", [{}, {"lsp": False}, {"lsp": True}, {"lsp": {"pyright": None}}])
 def test_a_project_without_servers_is_left_as_it_is(values: dict[str, Any]) -> None:
-    assert gated(values, KEYS) == (values, [])
+    assert gated(values, KEYS, {}) == (values, [])
 
 
 def test_the_project_itself_is_not_changed() -> None:
     values = project(command=["x"], settings={"python": {"pythonPath": "x", "a": 1}})
-    gated(values, KEYS)
+    gated(values, KEYS, {})
     assert values == project(command=["x"], settings={"python": {"pythonPath": "x", "a": 1}})
 
 
@@ -140,7 +170,9 @@ class TestDigest:
         said = self.BASE["lsp"]["pyright"]
         turned = dict(reversed([*said.items(), ("roots", ["a"])]))
         turned["env"] = {"B": "2", "A": "1"}
-        assert digest({"timing": {}, "lsp": {"pyright": turned}}, KEYS) == digest(self.BASE, KEYS)
+        assert digest({"timing": {}, "lsp": {"pyright": turned}}, KEYS, {}) == digest(
+            self.BASE, KEYS, {}
+        )
 
     @pytest.mark.parametrize(
         "change",
@@ -156,33 +188,44 @@ class TestDigest:
     )
     def test_everything_that_is_blocked_counts(self, change: dict[str, Any]) -> None:
         changed = project(**{**self.BASE["lsp"]["pyright"], **change})
-        assert digest(changed, KEYS) != digest(self.BASE, KEYS)
+        assert digest(changed, KEYS, {}) != digest(self.BASE, KEYS, {})
 
     def test_the_same_for_another_server_is_something_else(self) -> None:
         other = {"lsp": {"other": {"command": ["a"]}}}
-        assert digest(other, KEYS) != digest(project(command=["a"]), KEYS)
+        assert digest(other, KEYS, {}) != digest(project(command=["a"]), KEYS, {})
 
     def test_it_is_a_sha_256_that_stays_the_same_for_ever(self) -> None:
         # Lists that people have made would be worth nothing after an update otherwise.
-        assert digest({}, KEYS) == (
+        assert digest({}, KEYS, {}) == (
             "44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a"
         )
-        assert digest(project(command=["a"]), KEYS) == (
+        assert digest(project(command=["a"]), KEYS, {}) == (
             "12fa55e44c76a995382df81bbb4e4d1cb95b8bf8a7e2c23018c9ec2f527fb10e"
         )
 
     def test_dates_of_toml_and_broken_letters_can_be_told_apart(self) -> None:
         days = [dt.date(2024, 1, day) for day in (1, 2)]
-        first, second = (digest(project(command=[day]), KEYS) for day in days)
+        first, second = (digest(project(command=[day]), KEYS, {}) for day in days)
         assert first != second
-        assert digest(project(command=["\udcff"]), KEYS) != digest(
-            project(command=["\udcfe"]), KEYS
+        assert digest(project(command=["\udcff"]), KEYS, {}) != digest(
+            project(command=["\udcfe"]), KEYS, {}
         )
 
 
 class TestExecutionKeys:
     def test_every_built_in_server_was_thought_of(self) -> None:
         assert sorted(EXECUTION_KEYS) == sorted(one.id for one in BUILT_IN)
+
+    def test_the_harmless_settings_of_every_server_that_runs_without_trust_are_known(self) -> None:
+        assert sorted(HARMLESS_KEYS) == sorted(one.id for one in BUILT_IN if one.restricted)
+
+    def test_every_harmless_key_passes_and_no_other(self) -> None:
+        for server, keys in HARMLESS_KEYS.items():
+            for key in keys:
+                values = {"lsp": {server: {"settings": {"section": {key: True}}}}}
+                assert gated(values, EXECUTION_KEYS) == (values, [])
+            values = {"lsp": {server: {"initialization": {"newSetting": "/home/me/.bashrc"}}}}
+            assert gated(values, EXECUTION_KEYS)[0] == {"lsp": {server: {}}}
 
     def test_another_name_of_a_server_lets_nothing_more_through(self) -> None:
         through = [
@@ -228,6 +271,16 @@ class TestExecutionKeys:
             ("clojure-lsp", {"project-specs": [{"classpath-cmd": ["./evil"]}]}),
             ("terraform-ls", {"terraform": {"path": "./evil"}}),
             ("oxlint", {"settings": {"configPath": "./evil.json"}}),
+            ("typescript", {"locale": "--allowLocalPluginLoads"}),
+            ("vtsls", {"typescript": {"locale": "--allowLocalPluginLoads"}}),
+            ("typescript", {"tsserver": {"logDirectory": "/home/me", "logVerbosity": "verbose"}}),
+            ("ruff", {"settings": {"logFile": "/home/me/.bashrc"}}),
+            ("ruff", {"format": {"backend": "uv"}}),
+            ("ty", {"logFile": "/home/me/.bashrc"}),
+            ("ty", {"untrustedWorkspace": False}),
+            ("intelephense", {"storagePath": "/home/me"}),
+            ("intelephense", {"clearCache": True}),
+            ("yaml", {"http": {"proxy": "evil:80"}}),
         ],
         ids=str,
     )

@@ -6,6 +6,7 @@ stepped into where the project is trusted, so that they are known to work.
 
 from __future__ import annotations
 
+import json
 import os
 import venv
 from collections.abc import Callable
@@ -20,6 +21,7 @@ from lspkit.errors import PositionError, ServerUnavailable, Unsupported
 from lspkit.servers.built_in import BUILT_IN
 from lspkit.servers.status import Row
 from tests import real_servers
+from tests.real.planted_files import FILES
 from tests.real.planting import Planted
 
 pytestmark = [pytest.mark.server, pytest.mark.slow]
@@ -223,6 +225,49 @@ def test_in_a_trusted_project_the_traps_go_off(
     with lspkit.Workspace(planted.project, trusted=True) as ws:
         ws.submit(ws.check, trap.file, timeout=TIMEOUT)
         planted.wait_for(trap.note, TIMEOUT)
+
+
+#: Settings that are no program, and lead to one, or to a file that is written to.
+WORDS: dict[str, tuple[str, dict[str, Any]]] = {
+    "ruff": ("main.py", {"settings": {"logFile": "@VICTIM@/log", "logLevel": "debug"}}),
+    "ty": ("main.py", {"logFile": "@VICTIM@/log", "logLevel": "debug"}),
+    "intelephense": ("main.php", {"storagePath": "@VICTIM@"}),
+    "typescript": (
+        "main.ts",
+        {
+            "locale": "--allowLocalPluginLoads",
+            "tsserver": {"logDirectory": "@VICTIM@", "logVerbosity": "verbose"},
+        },
+    ),
+    "vtsls": ("main.ts", {"typescript": {"locale": "--allowLocalPluginLoads"}}),
+}
+
+
+@pytest.mark.parametrize("trusted", [False, True])
+@pytest.mark.parametrize("server", WORDS)
+def test_a_setting_leads_to_no_file_and_no_plugin_before_the_project_is_trusted(
+    planted: Planted, server: str, trusted: bool
+) -> None:
+    real_servers.require(server)
+    planted.install(server)
+    planted.only(server)
+    file, said = WORDS[server]
+    victim = planted.folder / "victim"
+    victim.mkdir()
+    words = json.loads(json.dumps(said).replace("@VICTIM@", str(victim)))
+    config = {"lsp": {server: {"settings": words, "initialization": words}}}
+    planted.write(".lspkit/lsp.json", json.dumps(config))
+    for name in (file, "node_modules/planted-plugin/package.json"):
+        planted.write(name, FILES[name])
+    planted.write("node_modules/planted-plugin/index.js", planted.javascript("plugin"))
+    options = {"plugins": [{"name": "planted-plugin"}], "lib": ["es2020"], "types": []}
+    planted.write("tsconfig.json", json.dumps({"compilerOptions": options}))
+    with lspkit.Workspace(planted.project, trusted=trusted or None) as ws:
+        ws.check(file, timeout=TIMEOUT)
+        assert row_of(ws, server).state == "active"
+    written = any(victim.iterdir())
+    assert written == (trusted and server != "vtsls")
+    assert ("script plugin" in planted.ran) == (trusted and file == "main.ts")
 
 
 @pytest.mark.parametrize("trusted", [False, True])

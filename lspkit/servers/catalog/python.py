@@ -107,7 +107,9 @@ PYTHON: tuple[Definition, ...] = (
         markers=_MARKERS,
         commands=(("ty", "server"),),
         # With uv, which it runs if it is told to, it would build the project.
-        restricted=Restricted(environment={"TY_UV": "0"}),
+        restricted=Restricted(
+            initialization={"untrustedWorkspace": True}, environment={"TY_UV": "0"}
+        ),
         install={
             "pip": "pip install 'lspkit[python]'",
             "uv": "uv tool install ty",
