@@ -110,23 +110,24 @@ class Asking:
         if not effect.in_step:
             params = effect.build(file.uri, NO_TEXT, server.session.encoding)
             return (yield from self.asked_whole(server, effect.method, params, until))
-        if effect.text is None:
+        if effect.text is None and not server.turns.has_guests:
             return (yield from self.asked(server, file, None, effect.method, effect.build, until))
         # Another text is another caller's business while somebody waits for an answer about his.
-        turn = Turn()
+        turn = Turn(guest=effect.text is not None and server.choice.definition.compares_files)
         try:
             server.turns.queue(file.uri, turn)
-            yield from self.in_turn(server, file.uri, turn, call, effect.method)
+            yield from self.in_turn(server, turn, call, effect.method)
+            until = time.monotonic() + self.request_timeout(server)
             return (
                 yield from self.asked(server, file, effect.text, effect.method, effect.build, until)
             )
         finally:
             try:
-                if turn.done:
+                if turn.done and effect.text is not None:
                     self.restore(server, effect.path)
             finally:
                 turn.over = True
-                server.turns.tidy(file.uri)
+                server.turns.tidy()
 
     def _ask_whole(
         self, server: Server, sample: File | None, effect: AskWorkspace, call: Call
@@ -249,8 +250,8 @@ class Asking:
             log.debug("%s did not answer %s in time", server.id, method)
             raise server.timed_out(method, time.monotonic() - began)
 
-    def in_turn(self, server: Server, uri: str, turn: Turn, call: Call, method: str) -> Steps[None]:
-        """Wait until the document is this caller's alone, who gives it on by `turn.over`."""
+    def in_turn(self, server: Server, turn: Turn, call: Call, method: str) -> Steps[None]:
+        """Wait until it is this caller's turn, who gives it on by `turn.over`."""
         while not turn.done:
             patience = time.monotonic() + LOST_TURN
             if patience >= call.deadline:
@@ -258,7 +259,8 @@ class Asking:
             elif (yield (turn, patience)) is Outcome.CANCELLED:
                 raise Cancelled("the call was cancelled")
             # Whoever had it may have been interrupted before he could give it on.
-            server.turns.tidy(uri)
+            if turn.turns is not None:
+                turn.turns.tidy()
 
     def ready(self, server: Server, call: Call) -> Steps[None]:
         """Wait until the server can be asked."""

@@ -63,14 +63,14 @@ class Commanding:
             raise failures[0] if failures else _no_longer_there(effect)
         turn = Turn()
         try:
-            server.turns.queue(COMMAND, turn)
+            server.commands.queue(COMMAND, turn)
             yield from self._asking.loaded(server, file, None, call)
-            yield from self._asking.in_turn(server, COMMAND, turn, call, COMMAND)
+            yield from self._asking.in_turn(server, turn, call, COMMAND)
             _refuse_unknown(server, effect.command)
             yield from self._run(server, file, effect, call)
         finally:
             turn.over = True
-            server.turns.tidy(COMMAND)
+            server.commands.tidy()
 
     def _run(self, server: Server, file: File, effect: RunCommand, call: Call) -> Steps[None]:
         inbox = Inbox()

@@ -69,8 +69,8 @@ class Conversation:
         self.session = session
         self.documents = Documents(session.capabilities, "utf-16")
         self.connection: Connection | None = None
-        #: Callers who check one document take turns.
-        self.turns = Turns()
+        #: Callers who check one document take turns, and so do those who have it run a command.
+        self.turns, self.commands = Turns(), Turns()
         #: When it was last asked something, by the monotonic clock.
         self.last_used = time.monotonic()
         #: Counts what the server was told that may change its findings.

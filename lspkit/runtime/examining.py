@@ -1,8 +1,8 @@
 """Fresh diagnostics of files from all their servers, as generators of waits.
 
 All servers of a file work at the same time; `proving.py` gets the findings of each of their
-sources, with a proof. Callers who check one document take turns, so that one's text never answers
-for another's.
+sources, with a proof. Callers who check one document take turns, and so does with all others who
+shows a text of his own, so that one's text never answers for another's.
 """
 
 from __future__ import annotations
@@ -87,14 +87,14 @@ class Examining:
         makes the answer unknown.
         """
         began = time.monotonic()
-        turn = Turn()
+        turn = Turn(guest=effect.text is not None and server.choice.definition.compares_files)
         found = _Found()
         try:
             if in_turn:
                 server.turns.queue(file.uri, turn)
             yield from self._asking.loaded(server, file, effect.text, call)
             if in_turn:
-                yield from self._asking.in_turn(server, file.uri, turn, call, PULL)
+                yield from self._asking.in_turn(server, turn, call, PULL)
             yield from self._asking.room(server, PULL, call.deadline)
             self._asking.refresh(server, call)
             subject = Subject(server, file, effect.text, call, began)
@@ -113,7 +113,7 @@ class Examining:
                     self._asking.restore(server, effect.path)
             finally:
                 turn.over = True
-                server.turns.tidy(file.uri)
+                server.turns.tidy()
         found.examined = [_with_memories(one, server, file.uri) for one in found.examined]
         return found
 

@@ -390,7 +390,7 @@ class Server(Findings):
     def drop_after_fork(self) -> None:
         """In a forked child: let go of the parent's server without touching it."""
         self.lock = threading.Lock()
-        self._settled, self.news, self.turns = News(), News(), Turns()
+        self._settled, self.news, self.turns, self.commands = News(), News(), Turns(), Turns()
         self.closing = True
         for sidecar in self.sidecars:
             sidecar.drop_after_fork()

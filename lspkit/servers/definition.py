@@ -147,6 +147,11 @@ class Definition(msgspec.Struct, frozen=True, kw_only=True):
     verified: str = "documentation"
 
     @property
+    def compares_files(self) -> bool:
+        """Whether what it finds in a file may depend on another one."""
+        return any(not rule.alone for rule in self.proofs)
+
+    @property
     def how_to_install(self) -> str:
         """The command of the package manager that comes first; empty if none is known."""
         return next(iter(self.install.values()), "")
