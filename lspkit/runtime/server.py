@@ -51,7 +51,7 @@ class Server(Findings):
         version: str,
         on_change: Callable[[], None],
         on_ready: Callable[[Server], None],
-        on_gone: Callable[[Server, LspkitError], None],
+        on_gone: Callable[[Server, LspkitError], LspkitError],
         on_watch: Callable[[Server], None],
         on_refresh: Callable[[Server], None],
         on_forward: Callable[[Server, Forwards, bytes | None], None],
@@ -361,7 +361,7 @@ class Server(Findings):
     def _fail(self, error: LspkitError) -> None:
         if self.failure is None and not self.closing:
             # Before any caller knows: its next call must find that the server is to be spared.
-            self._on_gone(self, error)
+            error = self._on_gone(self, error)
         if self.connection is not None and not self.closing:
             self.connection.child.kill()
         with self.lock:
