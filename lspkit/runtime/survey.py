@@ -14,7 +14,17 @@ from lspkit.runtime.processes import usage
 from lspkit.runtime.server import Server
 from lspkit.servers.choosing import Choice, begins_at, definitions, is_built_in, permitted
 from lspkit.servers.programs import search_folders
-from lspkit.servers.status import Broken, RootStatus, Row, ServerState, Snapshot, snapshot, worst
+from lspkit.servers.status import (
+    NOT_FOUND,
+    Broken,
+    RootStatus,
+    Row,
+    ServerState,
+    Snapshot,
+    snapshot,
+    why_nothing_runs,
+    worst,
+)
 from lspkit.types import Severity
 
 
@@ -67,7 +77,10 @@ def take_status(files: Files, pool: Pool, loaded: Loaded, root: str | None) -> S
     ]
     beside = [warning for one in pool.servers() for warning in one.sidecar_warnings]
     warnings = (*told, *pool.watching.warnings(), *beside)
-    return snapshot(rows, time.time(), warnings=warnings)
+    # One line has to do, and what is held back may be all of the reason.
+    why = why_nothing_runs(rows)
+    unavailable = f"{why}; {held_back}" if why and held_back else why
+    return snapshot(rows, time.time(), unavailable=unavailable, warnings=warnings)
 
 
 def _row(choice: Choice, servers: list[Server], pool: Pool, loaded: Loaded) -> Row:
@@ -77,7 +90,7 @@ def _row(choice: Choice, servers: list[Server], pool: Pool, loaded: Loaded) -> R
     if said.disabled:
         state = ServerState.DISABLED
     elif not argv and definition.commands:
-        state, reason = ServerState.UNAVAILABLE, "its program was not found"
+        state, reason = ServerState.UNAVAILABLE, NOT_FOUND
     elif choice.held_back:
         state, reason = ServerState.UNAVAILABLE, choice.why_not
     return Row(

@@ -10,6 +10,9 @@ import msgspec
 from lspkit.servers.sidecars import SidecarStatus
 from lspkit.types import Value
 
+#: Why a server cannot run that nobody keeps from it.
+NOT_FOUND = "its program was not found"
+
 
 class ServerState(enum.StrEnum):
     """Worst first: in this order rows are shown."""
@@ -84,7 +87,8 @@ class Row(Value, frozen=True):
     command: tuple[str, ...]
     #: The version it was tested with here, or `documentation`.
     verified: str
-    #: `trusted`; or, where the project is not, `restricted` or `held back`.
+    #: `trusted`; where the project is not, `restricted`, or for a server that does not run there
+    #: what the project is: `untrusted` or `stale`.
     trust: str = "trusted"
     roots: tuple[RootStatus, ...] = ()
     #: By severity, and `total`.
@@ -121,6 +125,23 @@ class Snapshot(Value, frozen=True):
 def worst(states: Iterable[ServerState], otherwise: ServerState) -> ServerState:
     """The worst of them, or `otherwise` if there is none."""
     return min(states, key=lambda one: one.rank, default=otherwise)
+
+
+def why_nothing_runs(rows: Iterable[Row]) -> str:
+    """Why none of the servers can run; empty if one can, or there is none."""
+    counts: dict[str, int] = {}
+    for row in rows:
+        if row.state is ServerState.DISABLED:
+            what = "disabled"
+        elif row.state is not ServerState.UNAVAILABLE:
+            return ""
+        elif row.reason == NOT_FOUND:
+            what = "not found"
+        else:
+            what = "unusable" if row.trust == "trusted" else "held back"
+        counts[what] = counts.get(what, 0) + 1
+    told = ", ".join(f"{number} {what}" for what, number in sorted(counts.items()))
+    return f"no server can run ({told})" if told else ""
 
 
 def snapshot(
