@@ -8,7 +8,7 @@ from collections.abc import Iterable
 import msgspec
 
 from lspkit.servers.sidecars import SidecarStatus
-from lspkit.types import Value
+from lspkit.types import Value, one_line
 
 #: Why a server cannot run that nobody keeps from it.
 NOT_FOUND = "its program was not found"
@@ -100,7 +100,7 @@ class Row(Value, frozen=True):
     def __str__(self) -> str:
         where = ", ".join(one.root for one in self.roots)
         more = f" {where}" if where else f" {self.reason}" if self.reason else ""
-        return f"{self.state.value} {self.server}{more}"
+        return one_line(f"{self.state.value} {self.server}{more}")
 
 
 class Snapshot(Value, frozen=True):
