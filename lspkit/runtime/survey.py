@@ -7,7 +7,7 @@ import time
 from lspkit.config.loading import Loaded
 from lspkit.errors import ServerUnavailable
 from lspkit.operations import Known, KnownFindings
-from lspkit.protocol.shapes import read_diagnostics
+from lspkit.protocol.shapes import read_diagnostics, read_pieces
 from lspkit.runtime.files import Files
 from lspkit.runtime.pool import Pool
 from lspkit.runtime.processes import usage
@@ -122,19 +122,24 @@ def _root(server: Server, pool: Pool) -> RootStatus:
         broken = Broken(record.attempts, None if wait == float("inf") else wait, str(failure))
     flying = tuple(pending.method for pending in list(server.session.pending.values()))
     seen = None if connection is None else time.monotonic() - connection.last_received
+    work = server.session.progress.busy_with()
+    files = len({said.uri for said in server.known() if read_pieces(said.items)})
     return RootStatus(
         root=server.root,
         state=_state(server),
         pid=pid,
         name=server.session.server_name,
-        busy_with=server.session.progress.busy_with(),
+        busy_with=tuple(what for what, _ in work),
+        busy_for=tuple(seconds for _, seconds in work),
         requests=seat.counts.taken(flying),
+        checks=seat.counts.checks(files),
         broken=broken,
         documents=len(server.documents),
         memory_bytes=memory,
         cpu_seconds=cpu,
         last_seen=seen,
         stderr=connection.stderr_tail() if connection is not None else "",
+        noise=connection.noise if connection is not None else 0,
         sidecars=tuple(one.status() for one in server.sidecars),
     )
 

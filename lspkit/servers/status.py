@@ -51,6 +51,17 @@ class Requests(Value, frozen=True):
     in_flight: tuple[str, ...] = ()
 
 
+class Checks(Value, frozen=True):
+    """Files that were checked so far, in milliseconds where it is about time."""
+
+    count: int = 0
+    p50: float = 0.0
+    p95: float = 0.0
+    timeouts: int = 0
+    #: Files that findings are known of.
+    files: int = 0
+
+
 class RootStatus(Value, frozen=True):
     """One process of a server."""
 
@@ -60,7 +71,10 @@ class RootStatus(Value, frozen=True):
     #: Name and version, as the server gives them.
     name: str = ""
     busy_with: tuple[str, ...] = ()
+    #: Seconds, of each of these.
+    busy_for: tuple[float, ...] = ()
     requests: Requests = Requests()
+    checks: Checks = Checks()
     broken: Broken | None = None
     documents: int = 0
     #: Of the process and all that it has started.
@@ -69,6 +83,8 @@ class RootStatus(Value, frozen=True):
     #: Seconds since it last said anything.
     last_seen: float | None = None
     stderr: str = ""
+    #: Bytes on its standard output that were no message.
+    noise: int = 0
     #: Programs that run beside it.
     sidecars: tuple[SidecarStatus, ...] = ()
 
@@ -171,9 +187,11 @@ def status_text(taken: Snapshot) -> str:
 
 def _root_lines(root: RootStatus) -> list[str]:
     asked = f"{root.requests.count} requests" if root.requests.count else "nothing asked yet"
+    asked += f", {root.checks.count} checks" if root.checks.count else ""
     pid = f", pid {root.pid}" if root.pid else ""
     lines = [f"{root.root}: {root.state.value}{pid}, {asked}"]
-    lines += [f"busy with {work}" for work in root.busy_with]
+    work = zip(root.busy_with, root.busy_for, strict=True)
+    lines += [f"busy with {what} for {seconds:.0f} s" for what, seconds in work]
     lines += [f"beside it: {sidecar}" for sidecar in root.sidecars]
     if root.broken is not None:
         again = root.broken.retry_in
