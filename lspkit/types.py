@@ -30,8 +30,12 @@ def shown(path: Path | None, uri: str = "") -> str:
     """A path as people read it: on one line, relative to the current folder where it lies in it."""
     if path is None:
         return one_line(uri)
-    text, here = str(path), os.getcwd()
-    return one_line(text[len(here) + 1 :] if text.startswith(here + os.sep) else text)
+    text = str(path)
+    try:
+        here = os.getcwd() + os.sep
+    except OSError:  # the current folder is gone
+        return one_line(text)
+    return one_line(text.removeprefix(here))
 
 
 def one_line(text: str) -> str:

@@ -12,6 +12,8 @@ import msgspec
 import pytest
 
 from lspkit import types
+from lspkit.changes import CodeAction
+from lspkit.servers.status import Row, ServerState
 from lspkit.types import (
     Call,
     CallItem,
@@ -154,6 +156,8 @@ def _lists(plain: Any) -> Any:
         CallItem("a\nb", "function", *ITEM),
         Signature("f(\n  x: int,\n)"),
         Parameter("x:\nint"),
+        CodeAction("two\nlines", "quick\nfix"),
+        Row("s", ServerState.IDLE, (), (), (), "", (), "", reason="two\nlines"),
     ],
     ids=lambda one: type(one).__name__,
 )
@@ -192,6 +196,8 @@ def test_a_path_is_shown_relative_to_the_current_folder(
     strange.mkdir()
     monkeypatch.chdir(strange)
     assert shown(strange / "c\n.py") == "c\\n.py"
+    strange.rmdir()
+    assert str(LOCATION) == "/project/src/app.py:12:8"
 
 
 def test_severities_are_ranked_from_the_worst() -> None:

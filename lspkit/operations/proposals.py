@@ -22,7 +22,7 @@ from lspkit.operations.effects import (
 )
 from lspkit.operations.places import Translator, to_wire, translator
 from lspkit.operations.positions import params_at, position_of
-from lspkit.operations.request import PositionRequest, operation
+from lspkit.operations.request import PositionRequest, check_number, operation
 from lspkit.protocol.shapes import (
     WireChange,
     WireCommand,
@@ -57,6 +57,11 @@ class CodeActions(PositionRequest[list[CodeAction]], frozen=True, kw_only=True):
     end_column: int | None = None
     #: Kinds to ask for, such as `quickfix`; empty for all.
     only: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_number("end_line", self.end_line)
+        check_number("end_column", self.end_column)
 
 
 @operation("rename", Rename, WorkspaceEdit)
@@ -110,6 +115,11 @@ def code_actions(request: CodeActions) -> Generator[Effect, Any, list[CodeAction
     """All offers of all servers, the preferred ones first."""
     line, column = yield from position_of(request)
     end = (request.end_line or line, request.end_column or column)
+    if end < (line, column):
+        raise PositionError(
+            f"the range ends at {end[0]}:{end[1]}, before it starts at {line}:{column}",
+            bounds=f"{line}:{column} or later",
+        )
     reports: list[KnownFindings] = yield Known(request.path)
     known: dict[str, list[bytes]] = {}
     for report in reports:

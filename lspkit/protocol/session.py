@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import collections
 import enum
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
@@ -82,7 +83,7 @@ class Pending(msgspec.Struct):
 class Session:
     """The state of one conversation. See the module's text."""
 
-    def __init__(self, opening: Opening) -> None:
+    def __init__(self, opening: Opening, clock: Callable[[], float] = lambda: 0.0) -> None:
         self.opening = opening
         self.state = State.NEW
         self.capabilities = Capabilities()
@@ -90,7 +91,8 @@ class Session:
         self.encoding: Encoding = "utf-16"
         #: Name and version, as the server gives them.
         self.server_name = ""
-        self.progress = Progress()
+        #: What the server is busy with, and by this clock for how long.
+        self.progress = Progress(clock)
         #: Requests of ours without an answer, by id.
         self.pending: dict[int, Pending] = {}
         #: Whether somebody is there who makes the edits that the server asks for.

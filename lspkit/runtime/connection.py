@@ -19,7 +19,7 @@ import time
 from collections.abc import Callable
 
 from lspkit.errors import FramingError
-from lspkit.protocol.events import Event
+from lspkit.protocol.events import Event, Printed
 from lspkit.protocol.framing import FrameReader
 from lspkit.protocol.messages import Malformed, parse
 from lspkit.protocol.session import Session, State
@@ -69,6 +69,7 @@ class Connection:
         self._on_exit = on_exit
         self._initialize_by = initialize_by
         self._frames = FrameReader()
+        self._printed = False
         self._queue: collections.deque[bytes | None] = collections.deque()
         #: Bytes ever queued (by callers, under the lock) and ever written (by the writer).
         self._queued, self._written = 0, 0
@@ -245,6 +246,9 @@ class Connection:
 
     def _take(self, data: bytes) -> None:
         bodies = collections.deque(self._frames.feed(data))
+        if self._frames.skipped and not self._printed:
+            self._printed = True
+            self._on_event(Printed(self._frames.skipped_sample))
         while bodies:
             message = parse(bodies.popleft())
             if isinstance(message, Malformed) and message.swallowed and not bodies:

@@ -7,7 +7,6 @@ shows a text of his own, so that one's text never answers for another's.
 
 from __future__ import annotations
 
-import logging
 import time
 from pathlib import Path
 
@@ -21,6 +20,7 @@ from lspkit.runtime.answers import OWN_FAULTS, nowhere
 from lspkit.runtime.asking import Asking
 from lspkit.runtime.awaiting import PULL
 from lspkit.runtime.baselines import Baselines
+from lspkit.runtime.counting import log_findings
 from lspkit.runtime.files import File
 from lspkit.runtime.proving import Proving
 from lspkit.runtime.read_back import ReadBack
@@ -29,8 +29,6 @@ from lspkit.runtime.subject import Subject
 from lspkit.runtime.turns import Turn
 from lspkit.runtime.waiting import Call, Steps, together
 from lspkit.runtime.whole_project import WholeProject
-
-log = logging.getLogger("lspkit.runtime")
 
 
 class Examining:
@@ -60,8 +58,8 @@ class Examining:
                 raise found
             whole.add(found)
         for one in whole.examined:
-            took = one.duration * 1000
-            log.debug("%s: %s by %s in %.1f ms", file.path, one.server, one.how, took)
+            took = f"by {one.how} in {one.duration * 1000:.1f} ms"
+            log_findings(one.server, file.path, one.lists, took)
         return Examination(
             path=Path(file.path),
             uri=file.uri,
@@ -114,6 +112,10 @@ class Examining:
             finally:
                 turn.over = True
                 server.turns.tidy()
+        known = any(one.how != "none" for one in found.examined)
+        took = time.monotonic() - began if known else None
+        timed_out = any(one.timed_out for one in found.examined)
+        self._asking.pool.seat(server).counts.checked(took, timed_out=timed_out)
         found.examined = [_with_memories(one, server, file.uri) for one in found.examined]
         return found
 

@@ -13,6 +13,7 @@ from lspkit.protocol.documents import View
 from lspkit.protocol.session import Session
 from lspkit.protocol.uris import uri_to_path
 from lspkit.runtime.conversation import Conversation
+from lspkit.runtime.counting import log_findings
 from lspkit.runtime.files import Files
 from lspkit.runtime.heard import Heard
 from lspkit.servers import Choice
@@ -55,6 +56,7 @@ class Findings(Conversation):
         """Keep what it said unasked."""
         with self.lock:
             self.heard.store.push(uri, version, items, time.monotonic())
+        log_findings(self.choice.id, uri, (items,), "pushed")
         self._on_change()
 
     def believe(self) -> None:

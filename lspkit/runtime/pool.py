@@ -282,12 +282,15 @@ class Pool:
             except LspkitError:
                 continue  # gone, or no longer ours to read
 
-    def _gone(self, server: Server, error: LspkitError) -> None:
-        """A server ended that nobody told to, or did not come up. Called by its own threads."""
+    def _gone(self, server: Server, error: LspkitError) -> LspkitError:
+        """A server ended that nobody told to, or did not come up. Called by its own threads.
+
+        Returns the error for its callers, who are told as well when it is started again.
+        """
         with self._lock:
             seat = self._seats.get((server.id, server.root))
             if self._closed or seat is None or seat.server is not server:
-                return
+                return error
             if isinstance(error, ServerUnavailable):
                 self._duds[server.choice.argv[0]] = self._clock() + LOOK_AGAIN
             else:
@@ -300,8 +303,10 @@ class Pool:
                     now=now,
                     dice=self._dice(),
                 )
+                error = endings.with_record(error, seat.record, now)
         log.debug("%s failed: %s", server.id, error)
         self._workers.do(lambda: self._clear_away(server))
+        return error
 
     def _clear_away(self, server: Server) -> None:
         self.watching.end(server)
@@ -384,13 +389,4 @@ def _may_restart(seat: Seat, now: float) -> None:
             raise failure.renewed()
         return
     if failure is not None and now < record.retry_at:
-        wait = record.retry_at - now
-        again = "not before a reload" if wait == float("inf") else f"in {wait:.0f} s"
-        raise ServerBroken(
-            f"{failure} (failed {record.attempts} times; next try {again})",
-            server=seat.server.id,
-            exit_status=getattr(failure, "exit_status", None),
-            attempts=record.attempts,
-            retry_in=wait,
-            stderr=getattr(failure, "stderr", ""),
-        )
+        raise endings.too_early(failure, record, now)

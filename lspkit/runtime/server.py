@@ -51,7 +51,7 @@ class Server(Findings):
         version: str,
         on_change: Callable[[], None],
         on_ready: Callable[[Server], None],
-        on_gone: Callable[[Server, LspkitError], None],
+        on_gone: Callable[[Server, LspkitError], LspkitError],
         on_watch: Callable[[Server], None],
         on_refresh: Callable[[Server], None],
         on_forward: Callable[[Server, Forwards, bytes | None], None],
@@ -67,7 +67,7 @@ class Server(Findings):
             encodings=definition.encodings,
             experimental=definition.experimental,
         )
-        super().__init__(Session(opening), choice, files, on_change)
+        super().__init__(Session(opening, time.monotonic), choice, files, on_change)
         self.choice = choice
         self.id = choice.id
         self.root = root
@@ -239,7 +239,7 @@ class Server(Findings):
             method,
             waited,
             state=self.state,
-            progress=self.session.progress.busy_with(),
+            progress=self.session.progress.told(),
             in_flight=tuple(one.method for one in list(self.session.pending.values())),
             stderr=self._tail(),
         )
@@ -330,8 +330,8 @@ class Server(Findings):
                 self.news.tell()
             case events.BadMessage():
                 log.debug("%s sent something unreadable: %s", self.id, event.reason)
-            case _:
-                pass
+            case events.Printed():
+                log.debug("%s prints what is no message: %r", self.id, event.sample)
 
     def _believe_by_its_word(self) -> None:
         """A server that says when it is loading is believed only while it is not."""
@@ -361,7 +361,7 @@ class Server(Findings):
     def _fail(self, error: LspkitError) -> None:
         if self.failure is None and not self.closing:
             # Before any caller knows: its next call must find that the server is to be spared.
-            self._on_gone(self, error)
+            error = self._on_gone(self, error)
         if self.connection is not None and not self.closing:
             self.connection.child.kill()
         with self.lock:

@@ -16,6 +16,7 @@ from lspkit.operations import (
     Examine,
     Examined,
     FindPlaces,
+    Known,
     Place,
     ReadText,
     Remember,
@@ -93,6 +94,8 @@ class Engine:
             case FindPlaces():
                 self.looked_up.append(effect)
                 return {uri: self.place(uri, effect) for uri in effect.uris}
+            case Known():
+                return []
             case Examine():
                 return self.examination(effect)
             case Remember():

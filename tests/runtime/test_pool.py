@@ -146,7 +146,7 @@ def test_a_crash_loop_is_retried_with_growing_patience_up_to_a_cap(tmp_path, scr
     with _on_clock(tmp_path, argv, clock, restart={"jitter": 0}) as ws:
         delays = []
         for attempt in range(1, 7):
-            _fail(ws)  # starts it, and it dies
+            assert _fail(ws).attempts == attempt  # starts it, and it dies
             waiting = _fail(ws)  # told at once
             assert waiting.attempts == attempt
             delays.append(waiting.retry_in)

@@ -84,7 +84,7 @@ def test_the_last_words_of_a_server_are_in_the_error(tmp_path, scripted):
 def test_while_a_broken_server_waits_for_its_restart_calls_fail_at_once(tmp_path, scripted):
     argv = scripted(Script(faults=[Fault(DEFINITION, "crash", code=3)]))
     with workspace(tmp_path, argv) as ws:
-        with pytest.raises(lspkit.ServerBroken):
+        with pytest.raises(lspkit.ServerBroken) as first:
             ask(ws)
         with pytest.raises(lspkit.ServerBroken) as caught:
             ask(ws)
@@ -92,6 +92,10 @@ def test_while_a_broken_server_waits_for_its_restart_calls_fail_at_once(tmp_path
     assert caught.value.attempts == 1
     assert caught.value.retry_in is not None
     assert 3.9 < caught.value.retry_in <= 6
+    # Whoever was there when it broke knows as much.
+    assert (first.value.attempts, first.value.exit_status) == (1, 3)
+    assert first.value.retry_in is not None
+    assert caught.value.retry_in <= first.value.retry_in <= 6
 
 
 def test_a_server_that_stops_reading_lets_every_caller_back_by_its_deadline(tmp_path, scripted):

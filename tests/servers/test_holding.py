@@ -148,7 +148,7 @@ def test_the_status_of_a_workspace_has_the_line(project: Path) -> None:
         [warning] = ws.status().warnings
         told = ws.status_text()
     assert warning == notice(loaded(project))
-    assert told.endswith(f"\n  warning: {warning}")
+    assert told.endswith(warning)
 
 
 def test_the_line_comes_before_whatever_the_project_says_wrong(project: Path) -> None:

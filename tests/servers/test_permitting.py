@@ -259,7 +259,8 @@ def test_status_says_how_far_a_server_is_trusted() -> None:
 
     assert trust(unknown, ALL) == "trusted"
     assert trust(profiled, UNTRUSTED) == "restricted"
-    assert trust(unknown, UNTRUSTED) == "held back"
+    assert trust(unknown, UNTRUSTED) == "untrusted"
+    assert trust(unknown, Permit(False, "stale")) == "stale"
 
 
 def choices(folder: Path, file: str, lsp: dict[str, Any] | None = None) -> list[Choice]:
@@ -279,7 +280,7 @@ def test_a_type_server_that_is_held_back_makes_room_for_a_rival(tmp_path: Path) 
 def test_one_without_a_rival_is_told_of(tmp_path: Path) -> None:
     program(tmp_path / "typescript-language-server")
     [choice] = choices(tmp_path, "a.ts")
-    assert (choice.id, choice.trust) == ("typescript", "held back")
+    assert (choice.id, choice.trust) == ("typescript", "untrusted")
     assert "tsserver" in choice.held_back
 
 
@@ -287,13 +288,13 @@ def test_one_that_was_selected_makes_no_room(tmp_path: Path) -> None:
     for name in ("pyrefly", "ty"):
         program(tmp_path / name)
     [choice] = choices(tmp_path, "a.py", {"pyrefly": {"disabled": False}})
-    assert (choice.id, choice.trust) == ("pyrefly", "held back")
+    assert (choice.id, choice.trust) == ("pyrefly", "untrusted")
 
 
 def test_a_server_of_the_users_own_is_held_back(tmp_path: Path) -> None:
     program(tmp_path / "mine")
     [choice] = choices(tmp_path, "a.mine", {"mine": {"command": ["mine"], "extensions": [".mine"]}})
-    assert choice.trust == "held back"
+    assert choice.trust == "untrusted"
 
 
 # The page about it
