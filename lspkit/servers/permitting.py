@@ -19,7 +19,7 @@ from typing import Any
 import msgspec
 
 from lspkit.config.merge import merged
-from lspkit.edits.paths import is_inside
+from lspkit.edits.paths import is_inside, leads_through
 from lspkit.servers.compiling import compiling
 from lspkit.servers.definition import Definition
 from lspkit.servers.packages import can_load, package_of
@@ -164,7 +164,7 @@ def _tsserver(argv: tuple[str, ...], _: str, workspace: str) -> str | None:
     while folder and os.path.dirname(folder) != folder:
         for parts in (("node_modules",), ("lib", "node_modules"), ()):
             found = os.path.join(folder, *parts, "typescript", "lib", "tsserver.js")
-            if os.path.isfile(found) and not is_inside(os.path.realpath(found), workspace):
+            if os.path.isfile(found) and not leads_through(found, workspace):
                 return found
         folder = os.path.dirname(folder)
     return None
@@ -225,7 +225,7 @@ def clean_environment(environ: Mapping[str, str], workspace: str) -> dict[str, s
 
 
 def clean_path(variable: str, workspace: str) -> str:
-    """A list of folders, such as `PATH`, without relative ones and those inside the workspace."""
+    """A list of folders, such as `PATH`, without relative ones and what leads to the workspace."""
     kept = [folder for folder in variable.split(os.pathsep) if _is_outside(folder, workspace)]
     return os.pathsep.join(kept)
 
@@ -245,4 +245,4 @@ def _loads_from_outside(options: str, workspace: str) -> bool:
 
 
 def _is_outside(path: str, workspace: str) -> bool:
-    return os.path.isabs(path) and not is_inside(os.path.realpath(path), workspace)
+    return os.path.isabs(path) and not leads_through(path, workspace)
