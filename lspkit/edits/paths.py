@@ -47,10 +47,11 @@ def boundary_of(
         raise PathError(
             f"the workspace root {root} {what}", code="ENOENT", path=str(root), resolved=real
         )
-    return Boundary(real, _work_tree(real), exclude, allow_external)
+    return Boundary(real, work_tree(real), exclude, allow_external)
 
 
-def _work_tree(folder: str) -> str:
+def work_tree(folder: str) -> str:
+    """The git work tree that a folder lies in, or the folder itself."""
     at = folder
     while True:
         if os.path.exists(os.path.join(at, ".git")):
