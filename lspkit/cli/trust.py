@@ -166,7 +166,7 @@ def _load(path: str) -> Loaded:
 def _shown(loaded: Loaded) -> str:
     """What the project would be allowed to run."""
     from lspkit.config.gate import EXECUTION_KEYS, gated_content
-    from lspkit.servers.holding import programs_of, servers_of
+    from lspkit.servers.holding import files_of, programs_of, servers_of
 
     found = loaded.standing
     lines = [f"Project: {one_line(found.candidate)} ({found.state}: {one_line(found.why)})"]
@@ -178,9 +178,12 @@ def _shown(loaded: Loaded) -> str:
     lines += ["Its configuration would set:", *settings] if settings else []
     programs = [f"  {one_line(program)}" for program in programs_of(found.candidate, content)]
     lines += ["Of its own programs, these are servers:", *programs] if programs else []
+    used = files_of(found.candidate, loaded)
+    files = [f"  {one_line(file)} ({one_line(server)})" for file, server in used.items()]
+    lines += ["Of its files, servers run these, or do what they say:", *files] if files else []
     servers = [f"  {one_line(server)}" for server in servers_of(found.candidate, loaded)]
     lines += ["These servers run code of it:", *servers] if servers else []
-    if not settings and not programs and not servers:
+    if not (settings or programs or files or servers):
         lines.append("Its configuration names no program, and it has no server of its own.")
     return "\n".join([*lines, "", _CONSEQUENCE])
 

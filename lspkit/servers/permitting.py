@@ -66,6 +66,16 @@ def at_home(definition: Definition, root: str, folders: Sequence[str] = ()) -> D
     return definition if definition.borrows is None else _lent(definition, folders)
 
 
+def own_files(definition: Definition, root: str) -> list[str]:
+    """What of a project this server runs, or takes commands from, if it is trusted; from its root.
+
+    Only what is there.
+    """
+    found = [_interpreter((), root, "")] if definition.own_settings else []
+    own = [os.path.relpath(path, root) for path in found if path is not None]
+    return own + [name for name in definition.own_files if os.path.isfile(os.path.join(root, name))]
+
+
 def _lent(definition: Definition, folders: Sequence[str]) -> Definition | str:
     """The definition with the package that it borrows; or why it cannot have it."""
     name, package, part = definition.borrows or ("", "", "")
