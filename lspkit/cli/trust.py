@@ -83,7 +83,8 @@ def _add(path: str, *, shared: bool, yes: bool) -> int:
     if now.state == "trusted" and now.allows_programs:
         say(f"{one_line(found.candidate)} is trusted.")
     else:
-        why = f"projectConfigPolicy is {now.policy}" if now.state == "trusted" else now.why
+        reason = now.warning or now.why
+        why = f"projectConfigPolicy is {now.policy}" if now.state == "trusted" else reason
         say(f"{one_line(found.candidate)} is on the list, but not in force: {one_line(why)}.")
     return CLEAN
 

@@ -21,7 +21,7 @@ from msgspec.structs import replace
 from lspkit.config.gate import EXECUTION_KEYS, digest
 from lspkit.config.model import ProjectConfigPolicy, Security
 from lspkit.config.trust_patterns import Pattern, compiled
-from lspkit.config.trust_store import Entry, Listed, listed, state_folder, writers
+from lspkit.config.trust_store import Entry, Listed, list_for, writers
 from lspkit.edits.paths import is_inside
 from lspkit.errors import ConfigError
 from lspkit.types import one_line
@@ -128,11 +128,13 @@ def trust_of(
     security: Security,
     environ: Mapping[str, str],
     override: bool | None,
+    around: str = "",
 ) -> Standing:
     """How a project stands, by its configuration file, if there is one, and what that says.
 
     `project` is the project's layer in canonical form, `override` what the program says. A root
-    inside of a workspace may stand otherwise than the workspace: ask for it, too, with no file.
+    inside of a workspace may stand otherwise than the workspace: ask for it, too, with no file and
+    with the workspace `around` it.
     """
     patterns = patterns_of(security, environ=environ)
     said = environ.get(VARIABLE, "")
@@ -142,7 +144,7 @@ def trust_of(
     found = Standing("untrusted", "", os.path.abspath(root), security.project_config_policy)
     try:
         found = replace(found, candidate=candidate_of(project_file, root))
-        known = listed(state_folder(environ))
+        known = list_for(around or found.candidate, environ)
         found = replace(found, warning=known.warning, shared=bool(_writers(found, project_file)))
         found = _by_entries(found, project_file, digest(project, EXECUTION_KEYS), patterns, known)
     except (OSError, ValueError, RecursionError) as problem:

@@ -152,6 +152,14 @@ class TestAdd:
         assert done.returncode == 0
         assert "not in force: LSPKIT_TRUST is never" in done.stdout
 
+    def test_a_list_inside_of_the_project_has_no_effect_and_that_is_said(self, user: User) -> None:
+        done = user.types("--yes", LSPKIT_STATE=str(user.project / "state"))
+        assert "not in force" in done.stdout
+        assert "LSPKIT_STATE names a folder of the project" in done.stdout
+        done = user.types("list", LSPKIT_STATE="state")
+        assert (done.returncode, done.stdout) == (2, "")
+        assert "LSPKIT_STATE is state; expected an absolute path" in done.stderr
+
 
 class TestAsking:
     def test_without_a_terminal_and_without_a_yes_nothing_is_trusted(self, user: User) -> None:
