@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -222,3 +223,35 @@ def test_the_status_has_no_line_where_somebody_has_decided(project: Path, truste
     program(project / ".venv" / "bin" / "ty")
     with lspkit.Workspace(project, trusted=trusted) as ws:
         assert ws.status().warnings == ()
+
+
+def test_what_is_left_out_is_logged_once_for_each_load(
+    project: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    configure(project, {"lsp": {"x\x1b": {"command": ["x"], "extensions": [".x"]}}, "tming": {}})
+    with lspkit.Workspace(project) as ws:
+        told = ws.status().warnings[1:]
+        ws.status()
+        logged = [one for one in caplog.records if one.name == "lspkit.config"]
+        assert [one.getMessage() for one in logged] == list(told)
+        assert {one.levelname for one in logged} == {"WARNING"}
+        assert any("it is left out" in one for one in told)
+        assert all(one.getMessage().isprintable() for one in logged)
+        ws.reload()
+        assert len([one for one in caplog.records if one.name == "lspkit.config"]) == 2 * len(told)
+
+
+def test_where_nobody_has_set_up_logging_nothing_is_printed(project: Path) -> None:
+    configure(project, {"lsp": {"x": {"command": ["x"]}}})
+    script = "import lspkit\nwith lspkit.Workspace() as ws:\n    print(len(ws.status().warnings))"
+    path = os.pathsep.join(one for one in sys.path if one)
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        cwd=project,
+        env={**os.environ, "PYTHONPATH": path},
+        capture_output=True,
+        text=True,
+        timeout=100,
+        check=False,
+    )
+    assert (int(done.stdout) > 1, done.stderr) == (True, "")
