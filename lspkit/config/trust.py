@@ -93,7 +93,7 @@ def patterns_of(
     found = []
     for number, entry in enumerate(security.trusted_project_roots):
         try:
-            found.append(compiled(entry, home=lambda name: _home(name, environ)))
+            found.append(compiled(entry, home=lambda name: home_of(name, environ)))
         except ConfigError as problem:
             place = f"security.trustedProjectRoots[{number}]"
             where = f"{one_line(file)}: {place}" if file else place
@@ -103,7 +103,7 @@ def patterns_of(
     return found
 
 
-def _home(name: str, environ: Mapping[str, str]) -> str:
+def home_of(name: str, environ: Mapping[str, str]) -> str:
     """What `~` or `~user` stands for. Only real paths are compared, so it is one."""
     named = environ.get("HOME", "") if name == "~" and os.name == "posix" else ""
     folder = named or os.path.expanduser(name)
