@@ -45,7 +45,8 @@ def _schema(arguments: argparse.Namespace) -> int:
 def _path(arguments: argparse.Namespace) -> int:
     """Only the names: this has to work also when something in the files is wrong."""
     own = global_file(os.environ, os.path.expanduser("~"))
-    project = [file for file, _ in find_project(os.path.abspath(arguments.root))]
+    found = find_project(os.path.abspath(arguments.root))
+    project = [file for file, source in found if source is not None]
     if arguments.json:
         say(as_json({"global": own, "project": project[0] if project else None}))
         return CLEAN

@@ -7,6 +7,7 @@ way to ask a server, whoever waits for it.
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
 from collections.abc import Callable, Generator
@@ -60,11 +61,16 @@ from lspkit.runtime.timers import Timers
 from lspkit.runtime.turns import News
 from lspkit.runtime.waiting import Call, Outcome, Steps, block, together
 from lspkit.runtime.workers import Workers
+from lspkit.types import one_line
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
 T = TypeVar("T")
+
+log = logging.getLogger("lspkit.config")
+# For who has set up no logging: Python would print the warnings, which `status()` has as well.
+log.addHandler(logging.NullHandler())
 
 #: What changes files, or what is shown in their place.
 Change = Apply | Undo | Overlay | EndOverlay | ChangeDisk
@@ -85,7 +91,7 @@ class LocalEngine:
         self._read_config = read
         self._trusted = trusted
         #: The configuration, and where it comes from; replaced as a whole.
-        self.loaded = read()
+        self.loaded = self._load()
         config = self.loaded.config
         security = config.security
         boundary = boundary_of(
@@ -234,9 +240,16 @@ class LocalEngine:
                 raise result
         return results
 
+    def _load(self) -> Loaded:
+        """Read the configuration, and log what of it is not followed."""
+        loaded = self._read_config()
+        for warning in loaded.warnings:
+            log.warning("%s", one_line(str(warning)))
+        return loaded
+
     def _reload(self) -> None:
         """Take the configuration as it is now; servers that it changes are started anew."""
-        self.loaded = loaded = self._read_config()
+        self.loaded = loaded = self._load()
         permits = permits_of(loaded, self.files.boundary.root, self._trusted)
         stop(self.pool.reconfigure(loaded.config, permits))
 

@@ -87,6 +87,9 @@ class Definition(msgspec.Struct, frozen=True, kw_only=True):
     #: Settings for a project that is trusted, under all others. `"{interpreter}"` stands for the
     #: project's own (`permitting.py`).
     own_settings: dict[str, Any] = {}
+    #: Files of a project that is trusted, seen from its root, which it runs or takes commands from,
+    #: besides the interpreter.
+    own_files: tuple[str, ...] = ()
     #: A program, its npm package, and another package that comes with that one and is loaded by
     #: this server: `"{package}"` in its initialization stands for the folder of the first. Where
     #: they are not found, it does not run.

@@ -167,6 +167,16 @@ def test_a_typescript_inside_of_the_project_is_not(tmp_path: Path, linked: bool)
     assert reason == "it needs tsserver from outside of the project, and there is none"
 
 
+def test_a_typescript_that_is_reached_by_way_of_the_project_is_not(tmp_path: Path) -> None:
+    server = program(tmp_path / "tools" / "typescript-language-server")
+    program(tmp_path / "evil" / "typescript" / "lib" / "tsserver.js")
+    (tmp_path / "work").mkdir()
+    (tmp_path / "work" / "node_modules").symlink_to("../evil")
+    (tmp_path / "node_modules").symlink_to("work/node_modules")
+    work = str(tmp_path / "work")
+    assert isinstance(restrict(KNOWN["typescript"], (str(server),), work, work), str)
+
+
 def test_every_profile_speaks_of_places_that_are_known() -> None:
     for one in BUILT_IN:
         if one.restricted is not None:
@@ -190,6 +200,8 @@ def test_every_profile_speaks_of_places_that_are_known() -> None:
         ("{work}:{work}/bin:{work}/../work/bin:/bin", "/bin"),
         ("{work}2:{work}/..:/bin", "{work}2:{work}/..:/bin"),
         ("{link}:/bin", "/bin"),
+        ("{work}/out:{around}/out:/bin", "/bin"),
+        ("{around}/..:{beside}:/bin", "{around}/..:{beside}:/bin"),
     ],
 )
 def test_a_path_loses_what_leads_into_the_project(
@@ -198,7 +210,12 @@ def test_a_path_loses_what_leads_into_the_project(
     work, link = tmp_path / "work", tmp_path / "link"
     (work / "bin").mkdir(parents=True)
     link.symlink_to(work / "bin")
-    places = {"work": work, "link": link}
+    around, beside = tmp_path / "around", tmp_path / "beside"
+    around.symlink_to(work)
+    beside.symlink_to("elsewhere")
+    (tmp_path / "elsewhere").mkdir()
+    (work / "out").symlink_to("../elsewhere")
+    places = {"work": work, "link": link, "around": around, "beside": beside}
     assert clean_path(variable.format(**places), str(work)) == cleaned.format(**places)
 
 
