@@ -8,7 +8,7 @@ from collections.abc import Iterable
 import msgspec
 
 from lspkit.servers.sidecars import SidecarStatus
-from lspkit.types import Value
+from lspkit.types import Value, folded, one_line
 
 
 class ServerState(enum.StrEnum):
@@ -94,9 +94,9 @@ class Row(Value, frozen=True):
     install: str = ""
 
     def __str__(self) -> str:
-        where = ", ".join(one.root for one in self.roots)
-        more = f" {where}" if where else f" {self.reason}" if self.reason else ""
-        return f"{self.state.value} {self.server}{more}"
+        where = one_line(", ".join(one.root for one in self.roots))
+        more = f" {where}" if where else f" {folded(self.reason)}" if self.reason else ""
+        return f"{self.state.value} {one_line(self.server)}{more}"
 
 
 class Snapshot(Value, frozen=True):
@@ -113,7 +113,7 @@ class Snapshot(Value, frozen=True):
 
     def __str__(self) -> str:
         if self.unavailable:
-            return f"LSP unavailable: {self.unavailable}"
+            return folded(f"LSP unavailable: {self.unavailable}")
         told = [f"{number} {what}" for what, number in self.totals.items() if number]
         return ", ".join(told)
 
