@@ -95,7 +95,7 @@ def _as_text(loaded: Loaded, origin: bool) -> str:
     lines += [f"# warning  {one_line(str(warning))}" for warning in loaded.warnings]
     for path, value in leaves(loaded.values):
         place = place_of(path)
-        line = f"{place} = {json.dumps(value, ensure_ascii=False)}"
+        line = f"{one_line(place)} = {as_json(value, indent=None)}"
         lines.append(f"{line}  # {one_line(str(loaded.origins[place]))}" if origin else line)
     return "\n".join(lines)
 

@@ -149,7 +149,8 @@ class WireTextEdit(msgspec.Struct, frozen=True, rename="camel"):
     """A replacement of a range."""
 
     range: WireRange
-    new_text: str = ""
+    #: Never left out: what nobody has said must not be taken for nothing, which deletes.
+    new_text: str
 
 
 class WireDocument(msgspec.Struct, frozen=True):

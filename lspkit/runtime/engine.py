@@ -249,7 +249,10 @@ class LocalEngine:
 
     def _reload(self) -> None:
         """Take the configuration as it is now; servers that it changes are started anew."""
-        self.loaded = loaded = self._load()
+        loaded = self._load()
+        security = loaded.config.security
+        self.files.confine(exclude=security.exclude, allow_external=security.allow_external_paths)
+        self.loaded = loaded
         permits = permits_of(loaded, self.files.boundary.root, self._trusted)
         stop(self.pool.reconfigure(loaded.config, permits))
 

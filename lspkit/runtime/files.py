@@ -113,6 +113,7 @@ class Files:
     """The files of one workspace. Any thread may call it."""
 
     def __init__(self, boundary: Boundary) -> None:
+        #: What may be touched; replaced as a whole.
         self.boundary = boundary
         self.overlays = Overlays()
         #: Guards the three tables below. Nothing is read or looked up on disk while it is held.
@@ -124,6 +125,15 @@ class Files:
         self._kept = 0
         #: URI of a server: path, and whether its text may be read.
         self._places: dict[str, tuple[Path | None, str | None]] = {}
+
+    def confine(self, *, exclude: tuple[str, ...], allow_external: bool) -> None:
+        """Allow other files from now on, whatever was found before."""
+        with self._lock:
+            self.boundary = msgspec.structs.replace(
+                self.boundary, exclude=exclude, allow_external=allow_external
+            )
+            self._located.clear()
+            self._places.clear()
 
     def locate(
         self, given: str, *, may_be_missing: bool = False, since: float = float("inf")
@@ -143,27 +153,32 @@ class Files:
             found = _leads_to(absolute)
             if found is not None and found[0] == real and stat.S_ISREG(found[1].st_mode):
                 return File(real, uri, stamp_of(found[1]), since, given)
-        located = locate(given, self.boundary, may_be_missing=may_be_missing)
+        boundary = self.boundary
+        located = locate(given, boundary, may_be_missing=may_be_missing)
         uri = path_to_uri(located.path)
         if located.stat is None:
             return File(located.path, uri, None, given=given)
         if not given.startswith("@"):  # where that leads depends on what else is there
-            absolute = written(given, self.boundary.root)
+            absolute = written(given, boundary.root)
             with self._lock:
                 if len(self._located) > 10_000:
                     self._located.clear()
-                self._located[given] = (absolute, located.path, uri)
+                if self.boundary is boundary:
+                    self._located[given] = (absolute, located.path, uri)
         return File(located.path, uri, stamp_of(located.stat), since, given)
 
     def again(self, uri: str, *, since: float = float("inf")) -> File | None:
-        """A file that was located before, as it is now; None if the URI names no file."""
+        """A file that was located before, as it is now; None if the URI names no file.
+
+        One that may no longer be touched is as good as gone.
+        """
         path = uri_to_path(uri)
         if path is None:
             return None
         shown = self.overlays.get(path)
         if shown is not None:
             return File(path, uri, shown.stamp)
-        found = _stat(path)
+        found = _stat(path) if self.place(uri)[1] is not None else None
         return File(path, uri, None if found is None else stamp_of(found), since)
 
     def read(self, file: File) -> Content:
@@ -200,19 +215,19 @@ class Files:
         known = self._places.get(uri)
         if known is not None:
             return known
-        path = uri_to_path(uri)
+        path, boundary = uri_to_path(uri), self.boundary
         if path is None or "\0" in path:
             found: tuple[Path | None, str | None] = (None, None)
         else:
             real = os.path.realpath(path)
-            boundary = self.boundary
             inside = is_inside(real, boundary.root) or is_inside(real, boundary.outer)
             allowed = (inside or boundary.allow_external) and not is_excluded(real, boundary)
             found = (Path(path), real if allowed else None)
         with self._lock:
             if len(self._places) > 50_000:
                 self._places.clear()
-            self._places[uri] = found
+            if self.boundary is boundary:
+                self._places[uri] = found
         return found
 
     def text_at(self, path: str) -> Text | None:

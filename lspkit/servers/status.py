@@ -8,7 +8,7 @@ from collections.abc import Iterable
 import msgspec
 
 from lspkit.servers.sidecars import SidecarStatus
-from lspkit.types import Value, one_line
+from lspkit.types import Value, folded, one_line
 
 #: Why a server cannot run that nobody keeps from it.
 NOT_FOUND = "its program was not found"
@@ -114,9 +114,9 @@ class Row(Value, frozen=True):
     install: str = ""
 
     def __str__(self) -> str:
-        where = ", ".join(one.root for one in self.roots)
-        more = f" {where}" if where else f" {self.reason}" if self.reason else ""
-        return one_line(f"{self.state.value} {self.server}{more}")
+        where = one_line(", ".join(one.root for one in self.roots))
+        more = f" {where}" if where else f" {folded(self.reason)}" if self.reason else ""
+        return f"{self.state.value} {one_line(self.server)}{more}"
 
 
 class Snapshot(Value, frozen=True):
@@ -133,7 +133,7 @@ class Snapshot(Value, frozen=True):
 
     def __str__(self) -> str:
         if self.unavailable:
-            return f"LSP unavailable: {self.unavailable}"
+            return folded(f"LSP unavailable: {self.unavailable}")
         told = [f"{number} {what}" for what, number in self.totals.items() if number]
         return ", ".join(told)
 

@@ -31,7 +31,11 @@ def at_start(text: str) -> dict[str, Any]:
 
 def asks_for(path: Path, text: str, **more: Any) -> Say:
     """While the command runs, the server wants a text put before what is in a file."""
-    edit = {"changes": {path.as_uri(): [at_start(text)]}}
+    return request_for({"changes": {path.as_uri(): [at_start(text)]}}, **more)
+
+
+def request_for(edit: dict[str, Any], **more: Any) -> Say:
+    """While the command runs, the server wants this edit to be made."""
     request = {"method": APPLY, "params": {"label": "mend", "edit": edit}}
     return Say(COMMAND, request=request, **{"wait": True, **more})
 
