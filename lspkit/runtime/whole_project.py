@@ -12,6 +12,7 @@ from lspkit.prepared import prepared
 from lspkit.protocol.documents import View
 from lspkit.protocol.shapes import read_pieces, read_report
 from lspkit.protocol.text import Text
+from lspkit.protocol.uris import one_spelling
 from lspkit.runtime.answers import OWN_FAULTS
 from lspkit.runtime.asking import Asking
 from lspkit.runtime.server import Server
@@ -72,8 +73,9 @@ class WholeProject:
                 report = read_report(piece)
                 if report is None or report.kind != "full":
                     continue
-                view = View(entry.uri, Text(""), entry.version or 0, server.session.encoding)
-                found[entry.uri] = Examined(server.id, view, (bytes(report.items),), "pull", took)
+                uri = one_spelling(entry.uri)
+                view = View(uri, Text(""), entry.version or 0, server.session.encoding)
+                found[uri] = Examined(server.id, view, (bytes(report.items),), "pull", took)
         except (msgspec.DecodeError, UnicodeError, RecursionError):
             reason = f"{server.id} answered {METHOD} with something that is no report"
             return {"": Examined(server.id, None, (), "none", took, False, reason)}
