@@ -88,7 +88,7 @@ def text_of(envelope: Mapping[str, Any], page: Page, notes: Sequence[str] = ()) 
     if not envelope["ok"]:
         return "\n".join(_instead(envelope, page))
     failed = [
-        f"Note: {one['serverId'] or 'a server'} did not answer: {one['message']}"
+        f"Note: {one['serverId'] or 'a server'} did not answer, or not in full: {one['message']}"
         for one in envelope["errors"]
     ]
     below = [*failed, *(f"Note: {one_line(note)}" for note in notes)]

@@ -27,6 +27,7 @@ from lspkit.operations.effects import (
     Undo,
 )
 from lspkit.operations.proposals import digest, resolved, workspace_edit
+from lspkit.operations.reading import unreadable
 from lspkit.operations.request import Request, operation
 from lspkit.protocol.shapes import WireCommand, read_edit
 from lspkit.protocol.text import Text
@@ -138,7 +139,10 @@ def _run(
     made: list[Applied] = []
 
     def make(reply: Reply) -> Generator[Effect, Any, None]:
-        for wire in read_edit(reply.result).items:
+        told = read_edit(reply.result)
+        if told.dropped:
+            raise unreadable(reply)
+        for wire in told.items:
             edit = yield from workspace_edit(wire, reply)
             made.append((yield Apply(edit)))
 

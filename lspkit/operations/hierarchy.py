@@ -14,8 +14,10 @@ from lspkit.errors import PositionError
 from lspkit.operations.effects import Ask, Effect, Reply
 from lspkit.operations.places import Translator, translator
 from lspkit.operations.positions import ask_at
+from lspkit.operations.reading import readable
 from lspkit.operations.request import PositionRequest, T_co, operation
-from lspkit.protocol.shapes import SYMBOL_KINDS, WireItem, read_calls, read_item, read_pieces
+from lspkit.protocol.pieces import read_items, read_others
+from lspkit.protocol.shapes import SYMBOL_KINDS, WireItem
 from lspkit.types import Call, CallItem, HierarchyItem, TypeItem
 
 Item = TypeVar("Item", bound=HierarchyItem)
@@ -97,8 +99,8 @@ def _prepare(
 ) -> Generator[Effect, Any, list[Item]]:
     replies = yield from ask_at(request, method)
     found: list[Item] = []
-    for reply in replies:
-        found += yield from _items(reply, read_pieces(reply.result), request.path, kind)
+    for reply, items in (yield from readable(replies, read_items)):
+        found += yield from _items(reply, items, request.path, kind)
     return sorted(found, key=_place)
 
 
@@ -107,10 +109,9 @@ def _place(item: HierarchyItem) -> tuple[Any, ...]:
 
 
 def _items(
-    reply: Reply, pieces: list[bytes], via: str, kind: type[Item]
+    reply: Reply, read: list[tuple[bytes, WireItem]], via: str, kind: type[Item]
 ) -> Generator[Effect, Any, list[Item]]:
     """Items of an answer, each with its own bytes."""
-    read = [(raw, wire) for raw in pieces for wire in read_item(raw).items]
     translate = yield from translator(reply, [wire.uri for _, wire in read])
     return [_item(wire, raw, reply.server, via, translate, kind) for raw, wire in read]
 
@@ -162,12 +163,13 @@ def _calls(
 ) -> Generator[Effect, Any, list[Call]]:
     item = yield from _start(request, given, CallItem)
     found: list[Call] = []
-    for reply in (yield from _ask_about(item, method)):
-        wires = [one for one in read_calls(reply.result).items if read_item(one.item).items]
-        others = yield from _items(reply, [one.item for one in wires], item.via, CallItem)
+    replies = yield from _ask_about(item, method)
+    for reply, read in (yield from readable(replies, read_others)):
+        ends = [(call.item, wire) for call, wire in read]
+        others = yield from _items(reply, ends, item.via, CallItem)
         translate = yield from translator(reply, [item.uri, *(one.uri for one in others)])
         incoming = method.endswith("incomingCalls")
-        for wire, other in zip(wires, others, strict=True):
+        for (wire, _), other in zip(read, others, strict=True):
             text = translate.place((other if incoming else item).uri).text
             ranges = tuple(translate.range(text, one) for one in wire.from_ranges or ())
             found.append(Call(other, ranges))
@@ -179,6 +181,7 @@ def _types(
 ) -> Generator[Effect, Any, list[TypeItem]]:
     item = yield from _start(request, given, TypeItem)
     found: list[TypeItem] = []
-    for reply in (yield from _ask_about(item, method)):
-        found += yield from _items(reply, read_pieces(reply.result), item.via, TypeItem)
+    replies = yield from _ask_about(item, method)
+    for reply, items in (yield from readable(replies, read_items)):
+        found += yield from _items(reply, items, item.via, TypeItem)
     return sorted(found, key=_place)

@@ -22,8 +22,11 @@ from lspkit.operations.effects import (
 )
 from lspkit.operations.places import Translator, to_wire, translator
 from lspkit.operations.positions import params_at, position_of
+from lspkit.operations.reading import readable, unreadable
 from lspkit.operations.request import PositionRequest, operation
+from lspkit.protocol.pieces import read_actions, read_pieces
 from lspkit.protocol.shapes import (
+    WireAction,
     WireChange,
     WireCommand,
     WireEdit,
@@ -31,7 +34,6 @@ from lspkit.protocol.shapes import (
     read_action,
     read_command,
     read_edit,
-    read_pieces,
 )
 from lspkit.protocol.text import Encoding, Text
 from lspkit.types import Position
@@ -93,8 +95,8 @@ def _first_edit(
     replies: list[Reply],
 ) -> Generator[Effect, Any, tuple[WorkspaceEdit, list[str]]]:
     """The first edit that changes something, and the files in it that begin with a mark."""
-    for reply in replies:
-        for wire in read_edit(reply.result).items:
+    for reply, wires in (yield from readable(replies, read_edit, whole=True)):
+        for wire in wires:
             edit = yield from workspace_edit(wire, reply)
             if edit.changes:
                 uris = tuple(one.uri for one in edit.changes if isinstance(one, FileEdit))
@@ -113,7 +115,7 @@ def code_actions(request: CodeActions) -> Generator[Effect, Any, list[CodeAction
     reports: list[KnownFindings] = yield Known(request.path)
     known: dict[str, list[bytes]] = {}
     for report in reports:
-        known.setdefault(report.uri, []).extend(read_pieces(report.items))
+        known.setdefault(report.uri, []).extend(read_pieces(report.items).items)
     found: list[CodeAction] = []
     replies: list[Reply] = yield Ask(
         request.path,
@@ -121,9 +123,9 @@ def code_actions(request: CodeActions) -> Generator[Effect, Any, list[CodeAction
         "textDocument/codeAction",
         _about((line, column), end, known, request.only),
     )
-    for reply in replies:
-        for raw in read_pieces(reply.result):
-            found += yield from _action(raw, reply, request.path)
+    for reply, actions in (yield from readable(replies, read_actions)):
+        for raw, wire in actions:
+            found.append((yield from _action(raw, wire, reply, request.path)))
     return sorted(found, key=lambda one: (not one.preferred, bool(one.disabled)))
 
 
@@ -156,26 +158,23 @@ def _touches(raw: bytes, first: dict[str, int], last: dict[str, int]) -> bool:
         return False
 
 
-def _action(raw: bytes, reply: Reply, via: str) -> Generator[Effect, Any, list[CodeAction]]:
-    actions = []
-    for wire in read_action(raw).items:
-        edit = None
-        if wire.edit is not None:
-            edit = yield from workspace_edit(wire.edit, reply)
-        actions.append(
-            CodeAction(
-                title=wire.title,
-                kind=wire.kind or "",
-                preferred=wire.is_preferred,
-                disabled=(wire.disabled or {}).get("reason", ""),
-                edit=edit,
-                server=reply.server,
-                via=via,
-                raw=raw.decode(),
-                sha256=digest(reply.view.text),
-            )
-        )
-    return actions
+def _action(
+    raw: bytes, wire: WireAction, reply: Reply, via: str
+) -> Generator[Effect, Any, CodeAction]:
+    edit = None
+    if wire.edit is not None:
+        edit = yield from workspace_edit(wire.edit, reply)
+    return CodeAction(
+        title=wire.title,
+        kind=wire.kind or "",
+        preferred=bool(wire.is_preferred),
+        disabled=(wire.disabled or {}).get("reason", ""),
+        edit=edit,
+        server=reply.server,
+        via=via,
+        raw=raw.decode(),
+        sha256=digest(reply.view.text),
+    )
 
 
 def digest(text: Text) -> str:
@@ -212,7 +211,10 @@ def resolved(action: CodeAction) -> Generator[Effect, Any, WorkspaceEdit | WireC
         replies = []  # it has nothing to add to its command
     for reply in replies:
         command = command or read_command(reply.result)
-        for wire in read_action(reply.result).items:
+        told = read_action(reply.result)
+        if told.dropped:
+            raise unreadable(reply)
+        for wire in told.items:
             if wire.edit is not None:
                 edit = yield from workspace_edit(wire.edit, reply)
                 if edit.changes or command is None:

@@ -28,6 +28,7 @@ from lspkit.operations import (
     Examine,
     FindPlaces,
     Known,
+    Misread,
     Overlay,
     Place,
     ReadText,
@@ -44,6 +45,7 @@ from lspkit.operations import (
 from lspkit.protocol.text import Text
 from lspkit.protocol.uris import one_spelling
 from lspkit.runtime import host
+from lspkit.runtime.answers import misread
 from lspkit.runtime.asking import Asking
 from lspkit.runtime.baselines import Baselines
 from lspkit.runtime.changing import Changing
@@ -181,6 +183,8 @@ class LocalEngine:
                 if effect.text is not None:
                     return Text(effect.text)
                 return self.files.read(self.files.locate(effect.path)).text
+            case Misread():
+                return misread(effect, self.pool.servers(), call)
             case Known():
                 return known(effect, self.files, self.pool)
             case SyncFile():
