@@ -93,7 +93,8 @@ def text_of(envelope: Mapping[str, Any], page: Page, notes: Sequence[str] = ()) 
         told = [one["message"] for one in envelope["errors"]]
         return _within(told, 0, list(_instead(envelope, page)), page.most)
     failed = [
-        f"Note: {one_line(one['serverId']) or 'a server'} did not answer: {one['message']}"
+        f"Note: {one_line(one['serverId']) or 'a server'} did not answer, or not in full: "
+        f"{one['message']}"
         for one in envelope["errors"]
     ]
     below = [*failed, *(f"Note: {one_line(note)}" for note in notes)]

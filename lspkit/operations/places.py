@@ -14,6 +14,7 @@ from lspkit.errors import PositionError
 from lspkit.operations.effects import Effect, FindPlaces, Place, Reply
 from lspkit.protocol.shapes import WirePosition, WireRange
 from lspkit.protocol.text import Encoding, Text
+from lspkit.protocol.uris import one_spelling
 from lspkit.types import Location, Position, Range
 
 
@@ -102,7 +103,9 @@ def translator(
     texts = texts or view.encoding != "utf-32"
     asked = FindPlaces(reply.server, view.uri, (view.uri, *others), texts)
     places: dict[str, Place] = yield asked
-    places[view.uri] = Place(places[view.uri].path, view.text)
+    here = Place(places[view.uri].path, view.text)
+    places |= {uri: here for uri in others if one_spelling(uri) == view.uri}
+    places[view.uri] = here
     return Translator(view.encoding, places)
 
 

@@ -22,9 +22,11 @@ from lspkit.operations.effects import (
 )
 from lspkit.operations.places import Translator, to_wire, translator
 from lspkit.operations.positions import params_at, position_of
+from lspkit.operations.reading import readable, unreadable
 from lspkit.operations.request import PositionRequest, check_number, operation
+from lspkit.protocol.pieces import read_actions, read_pieces
 from lspkit.protocol.shapes import (
-    Read,
+    WireAction,
     WireChange,
     WireCommand,
     WireEdit,
@@ -32,7 +34,6 @@ from lspkit.protocol.shapes import (
     read_action,
     read_command,
     read_edit,
-    read_pieces,
 )
 from lspkit.protocol.text import Encoding, Text
 from lspkit.types import Position, shown
@@ -85,7 +86,7 @@ def rename(request: Rename) -> Generator[Effect, Any, WorkspaceEdit]:
         params_at(line, column, newName=request.new_name),
     )
     replies: list[Reply] = yield question
-    found = _first_edit(replies)
+    found = yield from _first_edit(replies)
     if found is None:
         return WorkspaceEdit()
     marked = yield from _marked(*found)
@@ -94,14 +95,19 @@ def rename(request: Rename) -> Generator[Effect, Any, WorkspaceEdit]:
         for path in marked:
             yield SyncFile(path, None)
         replies = yield question
-        found = _first_edit(replies)
+        found = yield from _first_edit(replies)
     return (yield from workspace_edit(*found)) if found is not None else WorkspaceEdit()
 
 
-def _first_edit(replies: list[Reply]) -> tuple[WireEdit, Reply] | None:
+def _first_edit(
+    replies: list[Reply],
+) -> Generator[Effect, Any, tuple[WireEdit, Reply] | None]:
     """The first edit that changes something."""
-    edits = ((wire, reply) for reply in replies for wire in edits_in(reply))
-    return next((one for one in edits if _changes(one[0])), None)
+    for reply, wires in (yield from readable(replies, read_edit, whole=True)):
+        for wire in wires:
+            if _changes(wire):
+                return wire, reply
+    return None
 
 
 def _marked(wire: WireEdit, reply: Reply) -> Generator[Effect, Any, list[str]]:
@@ -125,7 +131,7 @@ def code_actions(request: CodeActions) -> Generator[Effect, Any, list[CodeAction
     reports: list[KnownFindings] = yield Known(request.path)
     known: dict[str, list[bytes]] = {}
     for report in reports:
-        known.setdefault(report.uri, []).extend(read_pieces(report.items))
+        known.setdefault(report.uri, []).extend(read_pieces(report.items).items)
     found: list[CodeAction] = []
     replies: list[Reply] = yield Ask(
         request.path,
@@ -133,9 +139,9 @@ def code_actions(request: CodeActions) -> Generator[Effect, Any, list[CodeAction
         "textDocument/codeAction",
         _about((line, column), end, known, request.only),
     )
-    for reply in replies:
-        for raw in read_pieces(reply.result):
-            found += yield from _action(raw, reply, request.path)
+    for reply, actions in (yield from readable(replies, read_actions)):
+        for raw, wire in actions:
+            found.append((yield from _action(raw, wire, reply, request.path)))
     return sorted(found, key=lambda one: (not one.preferred, bool(one.disabled)))
 
 
@@ -168,31 +174,26 @@ def _touches(raw: bytes, first: dict[str, int], last: dict[str, int]) -> bool:
         return False
 
 
-def _action(raw: bytes, reply: Reply, via: str) -> Generator[Effect, Any, list[CodeAction]]:
-    actions = []
-    read = read_action(raw)
-    for wire in read.items:
-        edit, unusable = None, ""
-        try:
-            if wire.edit is not None:
-                _refuse_parts(read, reply)
-                edit = yield from workspace_edit(wire.edit, reply)
-        except RequestFailed as problem:
-            unusable = problem.message
-        actions.append(
-            CodeAction(
-                title=wire.title,
-                kind=wire.kind or "",
-                preferred=wire.is_preferred,
-                disabled=(wire.disabled or {}).get("reason", "") or unusable,
-                edit=edit,
-                server=reply.server,
-                via=via,
-                raw=raw.decode(),
-                sha256=digest(reply.view.text),
-            )
-        )
-    return actions
+def _action(
+    raw: bytes, wire: WireAction, reply: Reply, via: str
+) -> Generator[Effect, Any, CodeAction]:
+    edit, unusable = None, ""
+    try:
+        if wire.edit is not None:
+            edit = yield from workspace_edit(wire.edit, reply)
+    except RequestFailed as problem:
+        unusable = problem.message
+    return CodeAction(
+        title=wire.title,
+        kind=wire.kind or "",
+        preferred=bool(wire.is_preferred),
+        disabled=(wire.disabled or {}).get("reason", "") or unusable,
+        edit=edit,
+        server=reply.server,
+        via=via,
+        raw=raw.decode(),
+        sha256=digest(reply.view.text),
+    )
 
 
 def digest(text: Text) -> str:
@@ -230,9 +231,10 @@ def resolved(action: CodeAction) -> Generator[Effect, Any, WorkspaceEdit | WireC
     for reply in replies:
         command = command or read_command(reply.result)
         read = read_action(reply.result)
+        if read.dropped:
+            raise unreadable(reply)
         for wire in read.items:
             if wire.edit is not None:
-                _refuse_parts(read, reply)
                 edit = yield from workspace_edit(wire.edit, reply)
                 if edit.changes or command is None:
                     return edit
@@ -243,16 +245,11 @@ def resolved(action: CodeAction) -> Generator[Effect, Any, WorkspaceEdit | WireC
 
 
 def edits_in(reply: Reply) -> list[WireEdit]:
-    """The edits that a server has sent."""
+    """The edits that a server has sent. One without some of its parts would be another one."""
     read = read_edit(reply.result)
-    _refuse_parts(read, reply)
-    return read.items
-
-
-def _refuse_parts(read: Read[Any], reply: Reply) -> None:
-    """An edit is used whole or not at all: one without some of its parts is another one."""
     if read.dropped:
-        raise _unusable(reply, "has parts that make no sense")
+        raise unreadable(reply)
+    return read.items
 
 
 def _unusable(reply: Reply, why: str) -> RequestFailed:

@@ -28,6 +28,7 @@ from lspkit.protocol.framing import frame
 from lspkit.protocol.opening import Opening
 from lspkit.protocol.progress import Progress
 from lspkit.protocol.text import Encoding
+from lspkit.protocol.uris import one_spelling
 
 
 class State(enum.Enum):
@@ -176,7 +177,8 @@ class Session:
                 return self._answered(message), None
             case messages.Published():
                 items = message.items if message.items != b"null" else b"[]"
-                return events.DiagnosticsPublished(message.uri, message.version, items), None
+                uri = one_spelling(message.uri)
+                return events.DiagnosticsPublished(uri, message.version, items), None
             case messages.Told():
                 return self._told(message), None
             case messages.Asked():

@@ -163,7 +163,7 @@ class Asking:
         answered, _ = yield from self._persist(
             server, method, until, lambda: server.ask(method, params)
         )
-        return Reply(server.id, answered.result, nowhere(server))
+        return Reply(server.id, answered.result, nowhere(server), method)
 
     def asked(
         self,
@@ -176,7 +176,7 @@ class Asking:
     ) -> Steps[Reply]:
         """Ask about a document."""
         answered, ticket = yield from self.told(server, file, text, method, build, until)
-        return Reply(server.id, answered.result, view_of(ticket))
+        return Reply(server.id, answered.result, view_of(ticket), method)
 
     def told(
         self,

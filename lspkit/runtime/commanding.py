@@ -22,6 +22,7 @@ from lspkit.runtime.turns import News, Turn
 from lspkit.runtime.waiting import Call, Outcome, Steps, together
 
 COMMAND = "workspace/executeCommand"
+EDIT = "workspace/applyEdit"
 
 
 class Inbox:
@@ -124,7 +125,7 @@ class Commanding:
         problem: LspkitError | None = None
         try:
             view = view_of(server.sync(file, None))
-            yield from self._drive(effect.make(Reply(server.id, event.edit, view)), call)
+            yield from self._drive(effect.make(Reply(server.id, event.edit, view, EDIT)), call)
         except LspkitError as refused:
             problem = refused
         server.edit_done(event, "" if problem is None else str(problem))

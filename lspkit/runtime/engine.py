@@ -29,6 +29,7 @@ from lspkit.operations import (
     Examine,
     FindPlaces,
     Known,
+    Misread,
     Overlay,
     Place,
     ReadText,
@@ -43,7 +44,9 @@ from lspkit.operations import (
     Undo,
 )
 from lspkit.protocol.text import Text
+from lspkit.protocol.uris import one_spelling
 from lspkit.runtime import host
+from lspkit.runtime.answers import misread
 from lspkit.runtime.asking import Asking
 from lspkit.runtime.baselines import Baselines
 from lspkit.runtime.changing import Changing
@@ -186,6 +189,8 @@ class LocalEngine:
                 if effect.text is not None:
                     return Text(effect.text)
                 return self.files.read(self.files.locate(effect.path)).text
+            case Misread():
+                return misread(effect, self.pool.servers(), call)
             case Known():
                 return known(effect, self.files, self.pool)
             case SyncFile():
@@ -274,7 +279,8 @@ class LocalEngine:
         for uri in effect.uris:
             path, readable = self.files.place(uri)
             text, marked = opened.get(uri), False
-            if text is None and effect.texts and readable is not None and uri != effect.asked_uri:
+            asked = one_spelling(uri) == effect.asked_uri
+            if text is None and effect.texts and readable is not None and not asked:
                 content = self.files.content_at(readable)
                 if content is not None:
                     text, marked = content.text, content.marked
@@ -291,7 +297,7 @@ class LocalEngine:
                 continue
             with server.lock:
                 for uri in effect.uris:
-                    document = server.documents.get(uri)
+                    document = server.documents.get(one_spelling(uri))
                     if document is not None:
                         texts[uri] = document.text
         return texts

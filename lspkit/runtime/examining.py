@@ -14,9 +14,9 @@ import msgspec
 
 from lspkit.diagnostics.settle import CHANGED
 from lspkit.errors import Cancelled, LspkitError, RequestTimeout
-from lspkit.operations import Elsewhere, Examination, Examine, Examined
+from lspkit.operations import OWN_FAULTS, Elsewhere, Examination, Examine, Examined
 from lspkit.protocol.documents import Unsaved
-from lspkit.runtime.answers import OWN_FAULTS, nowhere
+from lspkit.runtime.answers import nowhere
 from lspkit.runtime.asking import Asking
 from lspkit.runtime.awaiting import PULL
 from lspkit.runtime.baselines import Baselines

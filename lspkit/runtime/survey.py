@@ -7,7 +7,8 @@ import time
 from lspkit.config.loading import Loaded
 from lspkit.errors import ServerUnavailable
 from lspkit.operations import Known, KnownFindings
-from lspkit.protocol.shapes import read_diagnostics, read_pieces
+from lspkit.protocol.pieces import read_pieces
+from lspkit.protocol.shapes import read_diagnostics
 from lspkit.runtime.files import Files
 from lspkit.runtime.pool import Pool
 from lspkit.runtime.processes import usage
@@ -123,7 +124,7 @@ def _root(server: Server, pool: Pool) -> RootStatus:
     flying = tuple(pending.method for pending in list(server.session.pending.values()))
     seen = None if connection is None else time.monotonic() - connection.last_received
     work = server.session.progress.busy_with()
-    files = len({said.uri for said in server.known() if read_pieces(said.items)})
+    files = len({said.uri for said in server.known() if read_pieces(said.items).items})
     return RootStatus(
         root=server.root,
         state=_state(server),

@@ -161,6 +161,12 @@ class Call:
             self.witness.answered.update(servers)
             self.witness.failed += failed
 
+    def misheard(self, failed: Iterable[str], problems: Iterable[Exception]) -> None:
+        """What some have answered makes no sense, or not all of it; `failed`: none of it."""
+        if self.witness is not None:
+            self.witness.answered.difference_update(failed)
+            self.witness.failed += problems
+
     def cancelled(self) -> bool:
         """Whether the caller has given up."""
         return self.cancel is not None and self.cancel.is_set()

@@ -17,6 +17,7 @@ from lspkit.operations import (
     Examined,
     FindPlaces,
     Known,
+    Misread,
     Place,
     ReadText,
     Remember,
@@ -70,6 +71,8 @@ class Engine:
     error: LspkitError | None = None
     asked: list[tuple[str, str, Any]] = field(default_factory=list)
     looked_up: list[FindPlaces] = field(default_factory=list)
+    #: What was said about answers that make no sense.
+    misread: list[Misread] = field(default_factory=list)
     #: The last proven findings.
     before: Before | None = None
 
@@ -98,6 +101,9 @@ class Engine:
                 return []
             case Examine():
                 return self.examination(effect)
+            case Misread():
+                self.misread.append(effect)
+                return None
             case Remember():
                 self.before = effect.before
                 return None
@@ -110,7 +116,7 @@ class Engine:
         view = View(URI, self.seen(effect.text), 1, server.encoding)
         self.asked.append((server.id, effect.method, effect.build(URI, view.text, server.encoding)))
         result = json.dumps(server.answers.get(effect.method)).encode()
-        return Reply(server.id, result, view)
+        return Reply(server.id, result, view, effect.method)
 
     def place(self, uri: str, effect: FindPlaces) -> Place:
         path = uri_to_path(uri)

@@ -50,8 +50,8 @@ def test_every_shape_of_a_location_is_read(answer):
     assert (str(found.path), str(found.range)) == ("/code/b.py", "2:1-2:4")
 
 
-@pytest.mark.parametrize("answer", [None, [], [{}], [17, {"uri": 3}], "nonsense"])
-def test_no_answer_and_nonsense_are_empty_lists(answer):
+@pytest.mark.parametrize("answer", [None, []])
+def test_no_place_is_an_empty_list(answer):
     assert defined(answer) == []
 
 

@@ -93,30 +93,36 @@ PARTS: dict[str, dict[str, Any]] = {
     },
     "no change": 17,  # type: ignore[dict-item]
 }
+#: Those of them that cannot even be read.
+UNREADABLE = ("no range", "no text", "no change")
+REFUSED = "nothing of it is used|cannot be read"
 
 
 @pytest.mark.parametrize("part", PARTS)
 def test_a_part_that_is_not_understood_refuses_the_edit(tmp_path, scripted, part):
     understood = of_file(tmp_path / "a.scr", at_start("X"))
     answer = {"documentChanges": [understood, PARTS[part]]}
-    with pytest.raises(lspkit.RequestFailed) as caught:
+    with pytest.raises(lspkit.RequestFailed, match=REFUSED):
         renamed(tmp_path, scripted(Script(answers={RENAME: answer})))
-    assert "nothing of it is used" in caught.value.message
     assert (tmp_path / "a.scr").read_text(encoding="utf-8") == TEXT
 
 
 @pytest.mark.parametrize("part", PARTS)
-def test_an_action_with_such_a_part_says_why_it_cannot_be_done(tmp_path, scripted, part):
+def test_an_action_with_such_a_part_is_not_offered_or_says_why_it_cannot_be_done(
+    tmp_path, scripted, part
+):
     right = {"documentChanges": [of_file(tmp_path / "a.scr", at_start("X"))]}
     wrong = {"documentChanges": [*right["documentChanges"], PARTS[part]]}
     offers = [{"title": "wrong", "edit": wrong}, {"title": "right", "edit": right}]
     script = Script(capabilities={"codeActionProvider": True}, answers={ACTIONS: offers})
     with workspace(tmp_path, scripted(script), text=TEXT) as ws:
-        good, bad = ws.code_actions("a.scr", 1, 1)
+        good, *others = ws.code_actions("a.scr", 1, 1)
         assert (good.title, good.disabled) == ("right", "")
-        assert (bad.title, bad.edit) == ("wrong", None)
-        with pytest.raises(lspkit.RequestFailed, match="nothing of it is used"):
-            ws.apply(bad)
+        assert [one.title for one in others] == ([] if part in UNREADABLE else ["wrong"])
+        for bad in others:
+            assert bad.edit is None
+            with pytest.raises(lspkit.RequestFailed, match=REFUSED):
+                ws.apply(bad)
         assert (tmp_path / "a.scr").read_text(encoding="utf-8") == TEXT
         ws.apply(good)
         assert (tmp_path / "a.scr").read_text(encoding="utf-8") == f"X{TEXT}"
@@ -134,7 +140,7 @@ def test_an_action_that_is_filled_in_with_such_a_part_is_refused(tmp_path, scrip
     )
     with workspace(tmp_path, scripted(script), text=TEXT) as ws:
         [action] = ws.code_actions("a.scr", 1, 1)
-        with pytest.raises(lspkit.RequestFailed, match="nothing of it is used"):
+        with pytest.raises(lspkit.RequestFailed, match=REFUSED):
             ws.apply(action)
     assert (tmp_path / "a.scr").read_text(encoding="utf-8") == TEXT
 
@@ -146,7 +152,7 @@ def test_a_command_that_asks_for_such_a_part_is_taken_back(tmp_path, scripted, p
     argv = scripted(commanded(request_for(right), request_for(wrong)))
     with workspace(tmp_path, argv, text=TEXT) as ws:
         [action] = ws.code_actions("a.scr", 1, 1)
-        with pytest.raises(lspkit.RequestFailed, match="nothing of it is used"):
+        with pytest.raises(lspkit.RequestFailed, match=REFUSED):
             ws.apply(action)
     assert [one["applied"] for one in verdicts(argv)] == [True, False]
     assert (tmp_path / "a.scr").read_text(encoding="utf-8") == TEXT
