@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from lspkit.errors import RequestTimeout, ServerBroken, ServerUnavailable
+from lspkit.errors import LspkitError, RequestTimeout, ServerBroken, ServerUnavailable
 from lspkit.servers import Choice
 
 
@@ -13,6 +13,19 @@ def gone(server: str, reason: str, status: int | None, stderr: str) -> ServerBro
     last = f"; its last words: {stderr.splitlines()[-1]}" if stderr else ""
     return ServerBroken(
         f"{server} is gone: {reason}{last}", server=server, exit_status=status, stderr=stderr
+    )
+
+
+def too_early(server: str, failure: LspkitError, attempts: int, wait: float) -> ServerBroken:
+    """The server has failed, and is spared for a while."""
+    again = "not before a reload" if wait == float("inf") else f"in {wait:.0f} s"
+    return ServerBroken(
+        f"{failure} (failed {attempts} times; next try {again})",
+        server=server,
+        exit_status=getattr(failure, "exit_status", None),
+        attempts=attempts,
+        retry_in=wait,
+        stderr=getattr(failure, "stderr", ""),
     )
 
 

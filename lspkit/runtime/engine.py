@@ -126,8 +126,11 @@ class LocalEngine:
     def run(self, request: Request[T], limits: Limits) -> T:
         """Do it, and return its result."""
         call = Call(limits.timeout, limits.cancel, limits.witness)
-        result: T = block(self._steps(request, call), call)
-        return result
+        try:
+            result: T = block(self._steps(request, call), call)
+            return result
+        finally:
+            call.end()
 
     def submit(self, request: Request[T], limits: Limits) -> Future[T]:
         """Do it without a thread that waits."""
@@ -183,7 +186,7 @@ class LocalEngine:
             case Known():
                 return known(effect, self.files, self.pool)
             case SyncFile():
-                return self._sync(effect)
+                return self._sync(effect, call)
             case TakeStatus():
                 return take_status(self.files, self.pool, self.loaded, effect.root)
             case DoAll():
@@ -203,27 +206,27 @@ class LocalEngine:
                 return (yield from self._commanding.run(effect, call))
             case _:
                 try:
-                    return self._change(effect)
+                    return self._change(effect, call)
                 finally:
                     call.renew()
 
-    def _change(self, effect: Change) -> Any:
+    def _change(self, effect: Change, call: Call) -> Any:
         match effect:
             case Apply():
                 return self._changing.apply(effect.edit)
             case Undo():
                 return self._changing.undo(effect.applied)
             case Overlay():
-                return self._changing.show(effect.texts)
+                return self._changing.show(effect.texts, call)
             case EndOverlay():
                 return self._changing.end_show(effect.number)
             case ChangeDisk():
                 return self._changing.change(effect)
 
-    def _sync(self, effect: SyncFile) -> None:
+    def _sync(self, effect: SyncFile, call: Call) -> None:
         """In the caller's thread, so that what is synced first is told first."""
         file = self.files.locate(effect.path, may_be_missing=effect.text is not None)
-        for server in self.pool.servers_for(file.path)[0]:
+        for server in self.pool.servers_for(file.path, call)[0]:
             server.tell(file, effect.text)
 
     def _do_all(self, effect: DoAll, call: Call) -> Steps[list[Any]]:

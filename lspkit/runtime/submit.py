@@ -46,9 +46,11 @@ class Task:
         try:
             waiter, until = next(self._steps) if outcome is None else self._steps.send(outcome)
         except StopIteration as end:
+            self._call.end()
             self.future.set_result(end.value)
             return
         except BaseException as problem:  # noqa: BLE001 (the future carries it on)
+            self._call.end()
             self.future.set_exception(problem)
             return
         with self._lock:
