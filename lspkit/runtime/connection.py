@@ -23,7 +23,8 @@ from lspkit.protocol.events import Event
 from lspkit.protocol.framing import FrameReader
 from lspkit.protocol.messages import Malformed, parse
 from lspkit.protocol.session import Session, State
-from lspkit.runtime.launch import Child
+from lspkit.runtime.child import Child, close_all
+from lspkit.runtime.threads import OwnThread, joined
 from lspkit.runtime.waiting import Waiter
 
 log = logging.getLogger("lspkit.runtime")
@@ -79,16 +80,15 @@ class Connection:
         self._want_room: collections.deque[Waiter] = collections.deque()
         self._stderr: collections.deque[bytes] = collections.deque()
         self._stderr_size = 0
-        self._wake_read, self._wake_write = os.pipe()
+        self._wake_read, wake_write = os.pipe()
+        #: The two ends of the wake pipe, until they are closed.
+        self._near_end, self._far_end = [self._wake_read], [wake_write]
         self.last_received = time.monotonic()
         #: Whether anything at all has come on standard output.
         self.has_spoken = False
         # In this order they are started: the reader waits for the last words on standard error.
         jobs = (("stderr", self._drain), ("writer", self._write), ("reader", self._read))
-        self._threads = [
-            threading.Thread(target=job, name=f"lspkit-{name}-{what}", daemon=True)
-            for what, job in jobs
-        ]
+        self._threads = [OwnThread(job, f"{name}-{what}") for what, job in jobs]
 
     def start(self) -> None:
         """Start the three threads."""
@@ -151,31 +151,22 @@ class Connection:
 
     def close(self, timeout: float) -> bool:
         """End the threads, then the process tree and the descriptors. True if nothing is left."""
-        wake, self._wake_write = self._wake_write, -1
-        if wake != -1:
-            os.close(wake)
+        close_all(self._far_end)
         self._queue.append(None)
         if self._something.locked():
             self._something.release()
         deadline = time.monotonic() + timeout
-        for thread in self._threads:
-            if thread is not threading.current_thread() and thread.ident is not None:
-                thread.join(max(0.0, deadline - time.monotonic()))
+        ended = joined(self._threads, timeout)
         gone = self.child.close(max(0.1, deadline - time.monotonic()))
         # A thread that is still there may use its descriptor; only then it is left to it.
-        if not any(thread.is_alive() for thread in self._threads):
-            read, self._wake_read = self._wake_read, -1
-            if read != -1:
-                os.close(read)
-            return gone
-        return False
+        if ended:
+            close_all(self._near_end)
+        return ended and gone
 
     def drop_after_fork(self) -> None:
         """In a forked child: give up the descriptors, and touch nothing else."""
-        for descriptor in (self._wake_read, self._wake_write):
-            if descriptor != -1:
-                os.close(descriptor)
-        self._wake_read = self._wake_write = -1
+        close_all(self._near_end)
+        close_all(self._far_end)
         self.child.drop_after_fork()
 
     # The reader

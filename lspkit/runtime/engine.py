@@ -46,6 +46,7 @@ from lspkit.runtime import host
 from lspkit.runtime.asking import Asking
 from lspkit.runtime.baselines import Baselines
 from lspkit.runtime.changing import Changing
+from lspkit.runtime.closing import Closing
 from lspkit.runtime.commanding import Commanding
 from lspkit.runtime.examining import Examining
 from lspkit.runtime.files import Files
@@ -65,6 +66,9 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
 
 T = TypeVar("T")
+
+#: Why nothing can be asked after `close`.
+CLOSED = "this workspace was closed"
 
 #: What changes files, or what is shown in their place.
 Change = Apply | Undo | Overlay | EndOverlay | ChangeDisk
@@ -93,6 +97,7 @@ class LocalEngine:
         )
         self.files = Files(boundary)
         self._workers = Workers()
+        self._callers = Workers("caller")
         self._timers = Timers()
         #: Guards `epoch`.
         self._epoch_lock = threading.Lock()
@@ -118,9 +123,19 @@ class LocalEngine:
         self._forwarding = Forwarding(self._asking, self._workers, self._timers)
         self._changing = Changing(self.files, self.pool)
         self._commanding = Commanding(self._asking, self._drive)
-        #: Guards `_closed`, and makes a second closer wait for the first.
-        self._close_lock = threading.Lock()
         self._closed = ""
+        self._closing = Closing(
+            self._stop_servers,
+            self._workers.close,
+            self._timers.close,
+            # A start that was under way meanwhile has seen that it is too late; make sure.
+            lambda: self._stop_servers(),
+            lambda: self._news.tell(over=True),
+            self._changing.replaced.close,
+            self.pool.release,
+            # Last, since callbacks may take any time, unless they ask something here.
+            lambda: self._callers.close(finish=True),
+        )
         host.register(self)
 
     def run(self, request: Request[T], limits: Limits) -> T:
@@ -140,7 +155,7 @@ class LocalEngine:
     def _begin(self, steps: Steps[T], call: Call) -> Future[T]:
         from lspkit.runtime.submit import Task  # here, to keep `import lspkit` quick
 
-        task = Task(steps, call, self._workers, self._timers)
+        task = Task(steps, call, self._workers, self._timers, self._callers)
         task.start()
         return task.future
 
@@ -292,29 +307,19 @@ class LocalEngine:
 
     def close(self) -> None:
         """End all servers. Safe from any thread, any number of times, and at interpreter exit."""
-        with self._close_lock:
-            if self._closed:
-                return
-            self._closed = "this workspace was closed"
-            try:
-                stop(self.pool.shut())
-            finally:
-                self._workers.close()
-                self._timers.close()
-                # A start that was under way meanwhile has seen that it is too late; make sure.
-                stop(self.pool.shut())
-                self._news.tell(over=True)
-                self._changing.replaced.close()
-                self.pool.release()
-                host.unregister(self)
+        self._closed = self._closed or CLOSED
+        if self._closing.run():
+            host.unregister(self)
+
+    def _stop_servers(self) -> None:
+        stop(self.pool.shut(), patient=not self._closing.hurried)
 
     def drop_after_fork(self) -> None:
         """In a forked child: this workspace belongs to the parent."""
-        self._close_lock = threading.Lock()
+        self._closing = Closing()
         self._closed = "this workspace belongs to the process that was forked"
-        self._workers = Workers()
+        self._workers, self._callers, self._timers = Workers(), Workers(), Timers()
         self._workers.close()
-        self._timers = Timers()
         self._epoch_lock, self._news = threading.Lock(), News()
         self._baselines = Baselines()
         self._changing.replaced.drop_after_fork()

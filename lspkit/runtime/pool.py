@@ -369,10 +369,10 @@ class Pool:
     def release(self) -> None:
         """Everything is stopped: the watchers and the guardian may go."""
         self.watching.close()
-        with self._lock:
-            warm, self._warm = self._warm, False
-        if warm:
+        if self._warm:
             launch.release()
+            # Not before: an interrupt may have come between, and this is called again.
+            self._warm = False
 
     def drop_after_fork(self) -> None:
         """In a forked child: let go of everything."""

@@ -36,7 +36,7 @@ class Outcome(enum.Enum):
 class Waiter:
     """Something that will be there once. Completed by any thread, awaited by one."""
 
-    __slots__ = ("_lock", "done", "on_done", "value")
+    __slots__ = ("__weakref__", "_lock", "done", "on_done", "value")
 
     def __init__(self) -> None:
         #: Held until there is something to see.
