@@ -40,6 +40,7 @@ LAST_WORDS = 0.02
 
 #: Why a conversation is over, where the server gave no better reason.
 CLOSED_OUTPUT = "it closed its output"
+LATE = "it did not answer initialize in time"
 
 
 class Connection:
@@ -201,13 +202,15 @@ class Connection:
                     self._take(data)
                     if self._frames.error is not None:
                         return self._framing_failed(self._frames.error)
+                    if self._patience() == 0.0:
+                        return LATE  # it has much to say, and not what it was asked
                     continue
                 if data is not None:
                     return CLOSED_OUTPUT
             if ended in ready and self.child.status() is not None:
                 return CLOSED_OUTPUT
             if not ready:
-                return "it did not answer initialize in time"
+                return LATE
 
     def _await_exit(self) -> None:
         """A server may close its output well before it ends."""
