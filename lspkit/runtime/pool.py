@@ -56,7 +56,9 @@ class Seat(msgspec.Struct):
 
 
 class _Serving(msgspec.Struct, frozen=True):
-    """Which servers a file has: taken for granted until then, or until `PATH` is another."""
+    """Which servers a file has: taken for granted until then, or, if one is missing, until `PATH`
+    is another.
+    """
 
     until: float
     path_variable: str
@@ -145,7 +147,7 @@ class Pool:
             known is not None
             and now < known.until
             and all(one.failure is None and not one.closing for one in known.servers)
-            and (known.servers or os.environ.get("PATH", "") == known.path_variable)
+            and (not known.failures or os.environ.get("PATH", "") == known.path_variable)
         ):
             if not known.servers:
                 raise known.failures[0].renewed()
