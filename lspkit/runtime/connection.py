@@ -31,6 +31,9 @@ log = logging.getLogger("lspkit.runtime")
 
 #: Frames that wait to be written, in bytes, before callers have to wait for room.
 QUEUE_LIMIT = 8 * 1024 * 1024
+#: So many bytes may wait when one more message is queued that nobody waits with. A server that has
+#: let so much pile up is given up: what it would have to catch up with is not kept any longer.
+PILED_UP = 256 * 1024 * 1024
 #: Of standard error, so many last bytes are kept.
 STDERR_KEPT = 64 * 1024
 #: One read, and about the most that is written at once.
@@ -41,6 +44,7 @@ LAST_WORDS = 0.02
 #: Why a conversation is over, where the server gave no better reason.
 CLOSED_OUTPUT = "it closed its output"
 LATE = "it did not answer initialize in time"
+STUCK = f"it has stopped reading its input, and {PILED_UP >> 20} MB wait for it"
 
 
 class Connection:
@@ -74,6 +78,8 @@ class Connection:
         self._queue: collections.deque[bytes | None] = collections.deque()
         #: Bytes ever queued (by callers, under the lock) and ever written (by the writer).
         self._queued, self._written = 0, 0
+        #: Whether too much has piled up, and whether the conversation is over. Under the lock.
+        self._stuck, self._lost = False, False
         #: Released when there is something to write.
         self._something = _thread.allocate_lock()
         self._something.acquire()
@@ -100,10 +106,19 @@ class Connection:
 
     def post(self, *frames: bytes) -> None:
         """Queue frames. The caller holds the lock."""
+        if self._queued - self._written > PILED_UP:
+            self._give_up()
+            return
         self._queue.extend(frames)
         self._queued += sum(map(len, frames))
         if self._something.locked():
             self._something.release()
+
+    def _give_up(self) -> None:
+        """Let the reader say that the server is stuck. The lock is held."""
+        self._stuck = True
+        self._queue.clear()
+        close_all(self._far_end)
 
     @property
     def queued(self) -> int:
@@ -142,7 +157,7 @@ class Connection:
         """Complete as soon as there is room. The caller holds the lock."""
         waiter = Waiter()
         self._want_room.append(waiter)
-        if self.has_room():
+        if self._lost or self.has_room():
             waiter.complete()
         return waiter
 
@@ -161,6 +176,7 @@ class Connection:
         gone = self.child.close(max(0.1, deadline - time.monotonic()))
         # A thread that is still there may use its descriptor; only then it is left to it.
         if ended:
+            self._queue.clear()
             close_all(self._near_end)
         return ended and gone
 
@@ -182,6 +198,10 @@ class Connection:
         finally:
             self._threads[0].join(LAST_WORDS)
             self._on_lost(reason)
+            with self.lock:
+                self._lost = True
+            while self._want_room:  # and hear why there will be none
+                self._want_room.popleft().complete()
             self._await_exit()
             self._on_exit()
 
@@ -193,7 +213,7 @@ class Connection:
         while True:
             ready = dict(poll.poll(self._patience()))
             if wake in ready:
-                return "lspkit closed it"
+                return STUCK if self._stuck else "lspkit closed it"
             if output in ready:
                 data = self._chunk(output)
                 if data:
@@ -265,7 +285,10 @@ class Connection:
         while True:
             self._something.acquire()
             while self._queue:
-                data = self._next()
+                try:
+                    data = self._next()
+                except IndexError:  # it has just been thrown away
+                    break
                 if data is None or not self._write_all(data, poll):
                     return
                 self._written += len(data)
