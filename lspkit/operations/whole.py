@@ -33,6 +33,7 @@ from lspkit.protocol.documents import View
 from lspkit.protocol.messages import decode_any
 from lspkit.protocol.text import Text
 from lspkit.servers.status import Snapshot
+from lspkit.servers.status import status_text as as_text
 
 
 class WorkspaceSymbols(Request[list[types.Symbol]], frozen=True, kw_only=True):
@@ -64,6 +65,10 @@ class Status(Request[Snapshot], frozen=True, kw_only=True):
     """How are the servers?"""
 
     root: str | None = None
+
+
+class StatusText(Request[str], frozen=True, kw_only=True):
+    """The same in words."""
 
 
 class Reload(Request[None], frozen=True, kw_only=True):
@@ -143,6 +148,13 @@ def status(request: Status) -> Generator[Effect, Any, Snapshot]:
     """A snapshot; taking it changes nothing."""
     snapshot: Snapshot = yield TakeStatus(request.root)
     return snapshot
+
+
+@operation("status_text", StatusText, str)
+def status_text(_: StatusText) -> Generator[Effect, Any, str]:
+    """The snapshot as text."""
+    snapshot: Snapshot = yield TakeStatus(None)
+    return as_text(snapshot)
 
 
 @operation("reload", Reload, None)

@@ -62,7 +62,7 @@ class Asking:
     def ask(self, effect: Ask, call: Call) -> Steps[list[Reply]]:
         """Perform `Ask`."""
         file = self.locate(effect.path, effect.text, call)
-        servers, failures = self.pool.servers_for(file.path)
+        servers, failures = self.pool.servers_for(file.path, call)
         yield from self.catch_up(call)
         if effect.server:
             servers = [one for one in servers if one.id == effect.server]
@@ -85,11 +85,11 @@ class Asking:
         yield from self.catch_up(call)
         if effect.path is not None:
             file = self.files.locate(effect.path)
-            servers, failures = self.pool.servers_for(file.path)
+            servers, failures = self.pool.servers_for(file.path, call)
             asked: list[tuple[Server, File | None]] = [(server, file) for server in servers]
         else:
-            running = [one for one in self.pool.servers() if one.usable and len(one.documents)]
-            asked = [(one, None) for one in running] or self._called_for()
+            running = [one for one in self.pool.in_use_by(call) if len(one.documents)]
+            asked = [(one, None) for one in running] or self._called_for(call)
         jobs = [self._ask_whole(server, sample, effect, call) for server, sample in asked]
         replies, failed = sorted_out((yield from together(jobs, call)))
         call.heard((one.server for one in replies), [*failed, *failures])
@@ -370,13 +370,13 @@ class Asking:
         except LspkitError:
             return
 
-    def _called_for(self) -> list[tuple[Server, File | None]]:
+    def _called_for(self, call: Call) -> list[tuple[Server, File | None]]:
         """The servers that the workspace's own files call for, started, each with such a file."""
         found: dict[int, tuple[Server, File | None]] = {}
         for path in samples(self.files.boundary.root):
             try:
                 file = self.files.locate(path)
-                servers, _ = self.pool.servers_for(file.path)
+                servers, _ = self.pool.servers_for(file.path, call)
             except LspkitError:
                 continue
             for server in servers:

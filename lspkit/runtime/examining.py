@@ -46,7 +46,7 @@ class Examining:
         began = time.monotonic()
         config = self._asking.pool.config
         file = self._asking.locate(effect.path, effect.text, call)
-        servers, failures = self._asking.pool.servers_for(file.path)
+        servers, failures = self._asking.pool.servers_for(file.path, call)
         yield from self._asking.catch_up(call)
         whole = _Found(examined=[_failed(problem, began) for problem in failures])
         if effect.others:

@@ -24,9 +24,10 @@ from lspkit.runtime import endings, launch
 from lspkit.runtime.backoff import Record, after_failure, restart_of
 from lspkit.runtime.counting import Counts
 from lspkit.runtime.files import Files
+from lspkit.runtime.idling import Idling
 from lspkit.runtime.server import Server
-from lspkit.runtime.shutdown import stop
 from lspkit.runtime.timers import Timers
+from lspkit.runtime.waiting import Call
 from lspkit.runtime.watching import Watching
 from lspkit.runtime.workers import Workers
 from lspkit.servers import Choice, choose
@@ -55,7 +56,9 @@ class Seat(msgspec.Struct):
 
 
 class _Serving(msgspec.Struct, frozen=True):
-    """Which servers a file has: taken for granted until then, or until `PATH` is another."""
+    """Which servers a file has: taken for granted until then, or, if one is missing, until `PATH`
+    is another.
+    """
 
     until: float
     path_variable: str
@@ -89,7 +92,9 @@ class Pool:
         tools_folder()
         self._files = files
         self._workers = workers
-        self._timers = timers
+        self._idling = Idling(
+            timers, workers, lambda: self.config.timing.idle_shutdown_ms / 1000, self.retire
+        )
         self._version = version
         self._on_change = on_change
         self._on_refresh = on_refresh
@@ -116,16 +121,25 @@ class Pool:
         with self._lock:
             return [seat.server for seat in self._seats.values()]
 
+    def in_use_by(self, call: Call, key: Key | None = None) -> list[Server]:
+        """All that can be asked, or the one on a key: they are kept until the call ends."""
+        with self._lock:
+            found = [seat.server for at, seat in self._seats.items() if key in (None, at)]
+            found = [one for one in found if one.usable]
+            for one in found:
+                call.use(one)
+        return found
+
     def seat(self, server: Server) -> Seat:
         """What is kept about a server; of one that has left, nothing."""
         return self._seats.get((server.id, server.root)) or Seat(server, 0.0)
 
     # Which servers
 
-    def servers_for(self, path: str) -> tuple[list[Server], list[LspkitError]]:
+    def servers_for(self, path: str, call: Call) -> tuple[list[Server], list[LspkitError]]:
         """The servers of a file, started if need be, and why others that it should have are not.
 
-        They may not be ready yet. A file that has none at all raises.
+        They may not be ready yet. A call keeps them until it ends. A file that has none raises.
         """
         now = self._clock()
         known = self._serving.get(path)
@@ -133,13 +147,17 @@ class Pool:
             known is not None
             and now < known.until
             and all(one.failure is None and not one.closing for one in known.servers)
-            and (known.servers or os.environ.get("PATH", "") == known.path_variable)
+            and (not known.failures or os.environ.get("PATH", "") == known.path_variable)
         ):
             if not known.servers:
                 raise known.failures[0].renewed()
-            return known.servers, known.failures
+            for one in known.servers:
+                call.use(one)
+            # Who retires a server forgets this first, and then looks who has taken it.
+            if self._serving.get(path) is known:
+                return known.servers, known.failures
         variable = os.environ.get("PATH", "")
-        servers, failures = self._start_for(path)
+        servers, failures = self._start_for(path, call)
         if all(isinstance(one, NoServer | ServerUnavailable) for one in failures):
             with self._lock:
                 if len(self._serving) > 10_000:
@@ -149,7 +167,7 @@ class Pool:
             raise failures[0]
         return servers, failures
 
-    def _start_for(self, path: str) -> tuple[list[Server], list[LspkitError]]:
+    def _start_for(self, path: str, call: Call) -> tuple[list[Server], list[LspkitError]]:
         servers: list[Server] = []
         failures: list[LspkitError] = []
         try:
@@ -158,7 +176,7 @@ class Pool:
             return [], [problem]
         for choice in choices:
             try:
-                servers.append(self._server(choice))
+                servers.append(self._server(choice, call))
             except LspkitError as problem:
                 failures.append(problem)
         return servers, failures
@@ -179,7 +197,7 @@ class Pool:
 
     # Starting
 
-    def _server(self, choice: Choice) -> Server:
+    def _server(self, choice: Choice, call: Call) -> Server:
         # One without any command had one that the project's configuration was not allowed to name.
         if choice.held_back and (choice.argv or not choice.definition.commands):
             raise endings.held_back(choice)
@@ -190,6 +208,7 @@ class Pool:
             seat = self._seats.get(key)
             if seat is None or not seat.server.usable:
                 seat = self._take_seat(key, choice, seat)
+            call.use(seat.server)
             warm, self._warm = self._warm, True
         if not warm:
             launch.retain()  # between two servers the guardian stays
@@ -256,20 +275,7 @@ class Pool:
         server.accompany(beside, restart_of(self.config.restart))
         if server.reopen:
             self._workers.do(lambda: self._reopen(server))
-        if self.config.timing.idle_shutdown_ms:
-            self._look_whether_idle(server)
-
-    def _look_whether_idle(self, server: Server) -> None:
-        """Stop a server that nobody has asked for long; else look again when that could be."""
-        until = server.last_used + self.config.timing.idle_shutdown_ms / 1000
-        if not server.usable:
-            return
-        if time.monotonic() < until or server.session.pending:
-            later = max(until, time.monotonic() + 0.05)
-            self._timers.at(later, lambda: self._look_whether_idle(server))
-            return
-        self.retire(server)
-        self._workers.do(lambda: stop([server]))
+        self._idling.begin(server)
 
     def _reopen(self, server: Server) -> None:
         """Open again what was open before the restart, as it is on disk now."""
@@ -322,16 +328,19 @@ class Pool:
 
     # The end
 
-    def retire(self, server: Server) -> None:
+    def retire(self, server: Server, *, unless: Callable[[Server], bool] = lambda _: False) -> bool:
         """Leave a server out of the pool; whoever calls this stops it."""
         with self._lock:
+            self._serving.clear()
+            if unless(server):
+                return False
             seat = self._seats.get((server.id, server.root))
             if seat is not None and seat.server is server:
                 del self._seats[server.id, server.root]
                 self._leaving = [one for one in self._leaving if one.connection is not None]
                 self._leaving.append(server)
-            self._serving.clear()
         self.watching.end(server)
+        return True
 
     def reconfigure(self, config: Config, permits: Permits) -> list[Server]:
         """Take a new configuration, forget all failures; returns the servers to be stopped."""
@@ -367,10 +376,10 @@ class Pool:
     def release(self) -> None:
         """Everything is stopped: the watchers and the guardian may go."""
         self.watching.close()
-        with self._lock:
-            warm, self._warm = self._warm, False
-        if warm:
+        if self._warm:
             launch.release()
+            # Not before: an interrupt may have come between, and this is called again.
+            self._warm = False
 
     def drop_after_fork(self) -> None:
         """In a forked child: let go of everything."""
@@ -387,6 +396,5 @@ def _may_restart(seat: Seat, now: float) -> None:
     if isinstance(failure, ServerUnavailable):
         if now - seat.started_at < LOOK_AGAIN:
             raise failure.renewed()
-        return
-    if failure is not None and now < record.retry_at:
+    elif failure is not None and now < record.retry_at:
         raise endings.too_early(failure, record, now)

@@ -75,18 +75,20 @@ class _Descent:
                     self.until = 0.0  # it is past this rung
 
 
-def stop(servers: Sequence[Server]) -> None:
-    """End all of them, and everything that belongs to them."""
+def stop(servers: Sequence[Server], *, patient: bool = True) -> None:
+    """End all of them, and everything that belongs to them; without patience by the last rung."""
     bell = Waiter()
     for server in servers:
         with server.lock:
             server.closing = True
+        server.call_off()
     for server in servers:
         for sidecar in server.sidecars:
             sidecar.tell()
     descents = [_Descent(server, bell) for server in servers]
     try:
-        _descend(descents, bell)
+        if patient:
+            _descend(descents, bell)
     finally:
         # Also after an interrupt, which ends all patience.
         for server in servers:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lspkit.runtime.turns import News, Turn, Turns
+from lspkit.runtime.turns import FEW, News, Turn, Turns
 
 
 def taken(turns: Turns, uri: str, *, guest: bool = False) -> Turn:
@@ -93,3 +93,13 @@ def test_news_wake_everybody_once():
     news.tell(over=True)
     assert late.done
     assert news.next().done
+
+
+def test_news_keep_nobody_who_waits_no_more():
+    news = News()
+    waits = [news.next() for _ in range(3)]
+    for _ in range(10 * FEW):
+        news.next()
+    assert len(news._waiters) <= FEW + 1
+    news.tell()
+    assert all(one.done for one in waits)
