@@ -13,16 +13,16 @@ from pathlib import Path
 import pytest
 
 import lspkit
+from benchmarks.overlap import running
 from benchmarks.overlap_projects import COURSES, Course
 from lspkit.servers.built_in import BUILT_IN
 from tests import real_servers
-from tests.real.running import workspace_with
 
 pytestmark = pytest.mark.server
 
-#: Those that give no verdict without a doubt, whatever is there, are not tried.
-TRIED = [name for name, course in COURSES.items() if course.pair and name not in ("jdtls",)]
-TRIED.remove("intelephense")
+#: Those that never call a file clean have nothing to be wrong about.
+DOUBTFUL = ("jdtls", "intelephense")
+TRIED = [name for name, course in COURSES.items() if course.pair and name not in DOUBTFUL]
 DEFINED = {one.id: one for one in BUILT_IN}
 SEES_FILES = [name for name in TRIED if DEFINED[name].unsaved_files]
 TIMEOUT = 60
@@ -30,15 +30,11 @@ TIMEOUT = 60
 
 @contextmanager
 def project(
-    server: str, folder: Path, monkeypatch: pytest.MonkeyPatch, *, there: bool = True
+    server: str, scratch: Path, *, there: bool = True
 ) -> Iterator[tuple[lspkit.Workspace, Course]]:
     """Two files that are in order, where one needs the other, or lacks it."""
-    course = COURSES[server]
-    programs = {server: course.program or server}
-    if server == "vue-typescript":
-        programs["vue"] = "vue"
-    commands = {name: real_servers.command(program) for name, program in programs.items()}
-    monkeypatch.setenv("PATH", str(real_servers.PROGRAMS), prepend=":")
+    course, folder = COURSES[server], scratch / "project"
+    real_servers.require(course.program or server)
     assert course.pair and course.other
     course.write(folder, real_servers.NODE_MODULES)
     for template in (course.alone, course.pair, course.other):
@@ -46,7 +42,7 @@ def project(
         (folder / template.name).write_text(text, encoding="utf-8")
     if not there:
         (folder / course.other.name).unlink()
-    with workspace_with(folder, commands) as ws:
+    with running(server, folder, scratch / "sent") as ws:
         yield ws, course
 
 
@@ -56,9 +52,9 @@ def expected(server: str, verdict: str) -> str:
 
 @pytest.mark.parametrize("server", TRIED)
 def test_a_server_that_runs_sees_the_text_of_a_file_that_it_has_not_opened(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, server: str
+    tmp_path: Path, server: str
 ) -> None:
-    with project(server, tmp_path / "project", monkeypatch) as (ws, course):
+    with project(server, tmp_path) as (ws, course):
         user, other = course.pair.name, course.other.name
         broken = course.other.make(2, broken=True).content
         verdicts = [ws.check(user, timeout=TIMEOUT).verdict]
@@ -70,9 +66,9 @@ def test_a_server_that_runs_sees_the_text_of_a_file_that_it_has_not_opened(
 
 @pytest.mark.parametrize("server", TRIED)
 def test_a_server_that_is_asked_about_the_others_sees_the_text_of_the_call(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, server: str
+    tmp_path: Path, server: str
 ) -> None:
-    with project(server, tmp_path / "project", monkeypatch) as (ws, course):
+    with project(server, tmp_path) as (ws, course):
         user, other = course.pair.name, course.other.name
         broken = course.other.make(2, broken=True).content
         ws.check(user, timeout=TIMEOUT)
@@ -87,9 +83,9 @@ def test_a_server_that_is_asked_about_the_others_sees_the_text_of_the_call(
 
 @pytest.mark.parametrize("server", TRIED)
 def test_a_server_that_starts_sees_the_text_and_not_what_is_wrong_on_disk(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, server: str
+    tmp_path: Path, server: str
 ) -> None:
-    with project(server, tmp_path / "project", monkeypatch) as (ws, course):
+    with project(server, tmp_path) as (ws, course):
         user, other = course.pair.name, course.other.name
         broken = course.other.make(2, broken=True).content
         mended = course.other.make(3, broken=False).content
@@ -101,10 +97,8 @@ def test_a_server_that_starts_sees_the_text_and_not_what_is_wrong_on_disk(
 
 
 @pytest.mark.parametrize("server", SEES_FILES)
-def test_a_file_that_is_not_there_is_seen_by_some(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, server: str
-) -> None:
-    with project(server, tmp_path / "project", monkeypatch, there=False) as (ws, course):
+def test_a_file_that_is_not_there_is_seen_by_some(tmp_path: Path, server: str) -> None:
+    with project(server, tmp_path, there=False) as (ws, course):
         user, other = course.pair.name, course.other.name
         verdicts = [ws.check(user, timeout=TIMEOUT).verdict]
         with ws.overlay({other: course.other.make(2, broken=False).content}):
