@@ -52,7 +52,7 @@ def _synced(server: Server) -> list[str]:
     with server.lock:
         uris = {one.key.uri for one in server.documents if one.stamp is None}
         uris -= server.turns.taken()
-        uris |= {uri for uri, text in server.untold.items() if text is not None}
+        uris |= {uri for uri, told in server.untold if told is not None and told.stamp is None}
     return [path for uri in uris if (path := uri_to_path(uri)) is not None]
 
 

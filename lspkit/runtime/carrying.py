@@ -13,21 +13,19 @@ from lspkit.errors import LspkitError
 from lspkit.protocol.uris import uri_to_path
 from lspkit.runtime.files import Files
 from lspkit.runtime.server import Server
+from lspkit.runtime.showing import Shown, Untold
 from lspkit.servers import Choice
 
-#: By URI: a text that was synced, or None for what stands for the file or is on disk by then.
-Texts = dict[str, str | None]
 
-
-def texts_of(server: Server) -> Texts:
+def texts_of(server: Server) -> Untold:
     """What the next process is to know. Not a text of a single question: it is asked again."""
     with server.lock:
         asked = server.turns.taken()
-        texts: Texts = {one.key.uri: None for one in server.documents}
+        texts: Untold = []
         for one in server.documents:
-            if one.stamp is None and one.key.uri not in asked:
-                texts[one.key.uri] = one.text.value
-        return texts | server.untold
+            synced = one.stamp is None and one.key.uri not in asked
+            texts.append((one.key.uri, Shown(one.text) if synced else None))
+        return texts + server.untold
 
 
 def show_overlays(server: Server, files: Files, choices: Callable[[str], list[Choice]]) -> None:

@@ -26,7 +26,7 @@ from lspkit.protocol.session import Session, State
 from lspkit.protocol.text import Encoding, Text
 from lspkit.runtime.connection import Connection
 from lspkit.runtime.files import File, Files, is_current
-from lspkit.runtime.showing import Shown, merely_opened, overlay_of, text_for
+from lspkit.runtime.showing import Shown, Untold, merely_opened, overlay_of, text_for, to_be_told
 from lspkit.runtime.turns import Turns
 from lspkit.runtime.waiting import Waiter
 
@@ -92,8 +92,8 @@ class Conversation:
         self._pending: dict[str, int] = {}
         #: Files on disk that it was told of and may not have read: URI, number of the note.
         self._unread: dict[str, int] = {}
-        #: What it could not be told before it was up: URI, and text if that is not the disk's.
-        self.untold: dict[str, str | None] = {}
+        #: What it could not be told before it was up, by URI.
+        self.untold: Untold = []
         self._caught_up = False
 
     def _connected(self) -> Connection:
@@ -188,25 +188,31 @@ class Conversation:
 
     def tell(self, file: File, text: str | None) -> None:
         """Bring the document up to date, now or as soon as the server is up; waits for nothing."""
-        with self.lock:
-            over = self.session.state not in (State.NEW, State.INITIALIZING, State.RUNNING)
-            early = not self._caught_up and not over
-            if early:
-                self.untold[file.uri] = text
-        if not early:
-            self.sync(file, text)
+        if self._is_coming_up():
+            shown = to_be_told(self._files, file, text)
+            with self.lock:
+                if self._is_coming_up():
+                    self.untold.append((file.uri, shown))
+                    return
+        self.sync(file, text)
+
+    def _is_coming_up(self) -> bool:
+        """Whether it is too early to tell it anything."""
+        alive = self.session.state in (State.NEW, State.INITIALIZING, State.RUNNING)
+        return alive and not self._caught_up
 
     def _catch_up(self) -> list[str]:
-        """The server is up: tell what it was too early for. The lock is held.
+        """The server is up: tell what it was too early for, in order. The lock is held.
 
-        Nobody has asked it anything yet: whatever is shown in place of files comes first. Texts
-        that have to be read first are left to the caller, by URI.
+        Nobody has asked it anything yet: whatever is shown in place of files comes first. Those
+        that have to be read are left to the caller, by URI.
         """
         self._caught_up = True
-        untold, self.untold = self.untold, {}
+        untold, self.untold = self.untold, []
         unread: list[str] = []
-        for uri, text in untold.items():
-            shown = overlay_of(self._files, uri) if text is None else Shown(Text(text))
+        for uri, told in untold:
+            shown = told if told is not None and told.stamp is None else None
+            shown = shown or overlay_of(self._files, uri) or told
             if shown is None:
                 unread.append(uri)
                 continue

@@ -24,6 +24,7 @@ from lspkit.runtime.backoff import Record, after_failure, restart_of
 from lspkit.runtime.counting import Counts
 from lspkit.runtime.files import Files
 from lspkit.runtime.server import Server
+from lspkit.runtime.showing import Untold
 from lspkit.runtime.shutdown import stop
 from lspkit.runtime.timers import Timers
 from lspkit.runtime.watching import Watching
@@ -105,7 +106,7 @@ class Pool:
         #: No longer in a seat, perhaps not yet stopped.
         self._leaving: list[Server] = []
         #: What those had open, for the next one on their key.
-        self._kept: dict[Key, carrying.Texts] = {}
+        self._kept: dict[Key, Untold] = {}
         #: By path.
         self._serving: dict[str, _Serving] = {}
         #: Whether the guardian is kept for this pool.
@@ -222,7 +223,7 @@ class Pool:
             fresh.untold = carrying.texts_of(old.server)
             seat = old
             seat.server, seat.started_at = fresh, now
-        fresh.untold |= self._kept.pop(key, {})
+        fresh.untold += self._kept.pop(key, [])
         seat.counts.starts += 1
         return seat
 

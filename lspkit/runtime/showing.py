@@ -23,6 +23,21 @@ class Shown(msgspec.Struct, frozen=True):
     below: Text | None = None
 
 
+#: What a server is to be told later, by URI: a text, or None for what stands for the file by then,
+#: and where nothing does, for what is on disk.
+Untold = list[tuple[str, Shown | None]]
+
+
+def to_be_told(files: Files, file: File, text: str | None) -> Shown | None:
+    """What a server is to be told of a file when it is up."""
+    if text is not None:
+        return Shown(Text(text))
+    if isinstance(file.stamp, Unsaved):
+        return None  # unless that is over by then
+    content = files.read(file)
+    return Shown(content.text, content.stamp)
+
+
 def text_for(files: Files, file: File, given: Text | None, *, opens_as_on_disk: bool) -> Shown:
     """A caller's own text, the one that stands for the file, or what is read from it."""
     stamp: object = None
