@@ -70,6 +70,20 @@ What a project's own configuration leaves out is the project's word, and not loo
 that silences a line. `CLEAN` means: nothing is wrong by the project's own rules. Where these rules
 are somebody else's, see [trust](trust.md#pull-requests-of-strangers).
 
+## Texts that are not on disk
+
+What is shown in `overlay`, told by `sync(path, text=…)`, or asked about with `check(path, text=…,
+scope="project")` may break other files, and not every server notices. How each of them comes to see
+such a text was tried, too, and is part of its definition (`unsaved`); it is listed with the
+[servers](servers.md). Most take it in as soon as the file is open; `pyright` and `basedpyright`
+only when an open file changes, so they are shown what is on disk first. `clangd` and `pyrefly` read
+other files from disk, whatever they are shown: while another file of theirs has an unsaved text,
+their verdicts are `UNKNOWN`, with the reason, and what they say is in `Report.known_before`. The
+same holds for a server that nobody has tried, for a file that is not there at all where a server
+sees none of those, and for files that a server takes in without being shown them: `tsconfig.json`,
+a script that a component imports, a file of another root. A linter's findings count, but not its
+silence. Sources that see only the disk, as `cargo check`, are not applicable beside such a text.
+
 ## How to read the table
 
 - *proof*: what made lspkit believe that the server had looked, as `Evidence.how` names it.

@@ -27,6 +27,14 @@ server's authors say, and nobody has tried it here yet.
 """
 
 
+UNSAVED = {
+    "opened": "seen",
+    "changed": "seen, as a change of what is on disk",
+    "never": "not seen",
+    "untried": "nobody has tried",
+}
+
+
 def code(words: tuple[str, ...] | list[str]) -> str:
     """Each word as code, with commas."""
     return ", ".join(f"`{word}`" for word in words)
@@ -47,6 +55,14 @@ def summary() -> str:
     return "\n".join(lines)
 
 
+def unsaved(one: Definition) -> str:
+    """How it comes to see texts of other files that are not on disk."""
+    if all(rule.alone for rule in one.proofs):
+        return "does not matter"
+    also = ", also of new files" if one.unsaved_files else ""
+    return UNSAVED[one.unsaved] + also
+
+
 def section(one: Definition) -> str:
     """All that is known about one server."""
     rows = {
@@ -59,6 +75,7 @@ def section(one: Definition) -> str:
         "Not with": code(one.kept_out_by),
         "Needs the program": code(one.borrows[:1] if one.borrows is not None else ()),
         "Has questions answered by": code((one.forwards.to,) if one.forwards is not None else ()),
+        "Unsaved text of other files": unsaved(one),
         "Tested with": one.verified,
     }
     lines = [f"## {one.id}", ""]

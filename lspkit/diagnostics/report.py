@@ -85,7 +85,8 @@ class Report(Value, frozen=True):
     @property
     def why(self) -> str:
         """Why it is not known whether the file is clean; empty where it is."""
-        silent = [one for one in self.servers if one.applies and not one.proven]
+        asked = [one for one in self.servers if one.applies] or self.servers
+        silent = [one for one in asked if not one.proven]
         # A kind of file that nobody knows has no server that could be named.
         told = [(one.server, one.reason or one.how) for one in silent]
         return "; ".join(f"{server}: {why}" if server else why for server, why in told)

@@ -124,8 +124,13 @@ class Documents:
             self._open.move_to_end(uri)
         return document
 
-    def sync(self, key: DocumentKey, text: Text, stamp: object) -> tuple[Document, list[Note]]:
-        """Make the server know `text`: the document, and what to send first, oldest first."""
+    def sync(
+        self, key: DocumentKey, text: Text, stamp: object, below: Text | None = None
+    ) -> tuple[Document, list[Note]]:
+        """Make the server know `text`: the document, and what to send first, oldest first.
+
+        With `below`, a document that has to be opened is so with that text, and then changed.
+        """
         document = self.get(key.uri)
         options = self.options(key)
         self._closed_now.clear()
@@ -137,11 +142,11 @@ class Documents:
                 notes += self._closing(document, options)
                 self._closed_now.add(key.uri)
             self._open[key.uri] = document
-            notes += self._opening(document, options)
+            notes += self._opening(document, options, below)
         elif document.unsure:
             document.version += 1
             document.text, document.stamp, document.since = text, stamp, document.version
-            notes = [*self._closing(document, options), *self._opening(document, options)]
+            notes = [*self._closing(document, options), *self._opening(document, options, below)]
             notes += self._saving(document, options)  # the one that went with a lost change
         elif document.text.value == text.value:
             if stamp is None:
@@ -199,10 +204,15 @@ class Documents:
             change = 1
         return SyncOptions(opens, change, bool(saves) and self._saves, with_text)
 
-    def _opening(self, document: Document, options: SyncOptions) -> list[Note]:
+    def _opening(
+        self, document: Document, options: SyncOptions, below: Text | None = None
+    ) -> list[Note]:
         document.opened = document.version
         if not options.open_close:
             return []
+        if below is not None and below.value != document.text.value and options.change:
+            text, document.text = document.text, below
+            return [*self._opening(document, options), *self._changing(document, text, options)]
         item = {
             "uri": document.key.uri,
             "languageId": document.key.language,
@@ -269,12 +279,19 @@ class Documents:
         return [] if document is None else self._saving(document, self.options(document.key))
 
     def _evicted(self) -> list[Note]:
-        """Close what was not used for longest, but nothing that somebody waits for."""
+        """Close what was not used for longest, but nothing that somebody waits for.
+
+        Nor what shows a text that is not on disk: closed, the file would be as it is there.
+        """
         surplus = len(self._open) - self._limit
         if surplus <= 0:
             return []
         newest, in_use = next(reversed(self._open)), self._in_use()
-        idle = [uri for uri in self._open if uri != newest and uri not in in_use]
+        idle = [
+            uri
+            for uri, one in self._open.items()
+            if uri != newest and uri not in in_use and one.is_on_disk
+        ]
         return [note for uri in idle[:surplus] for note in self._close(uri)]
 
 

@@ -25,7 +25,8 @@ from lspkit.protocol.documents import Documents, View
 from lspkit.protocol.session import Session, State
 from lspkit.protocol.text import Encoding, Text
 from lspkit.runtime.connection import Connection
-from lspkit.runtime.files import Content, File, Files, is_current
+from lspkit.runtime.files import File, Files, is_current
+from lspkit.runtime.showing import Shown, Untold, merely_opened, overlay_of, text_for, to_be_told
 from lspkit.runtime.turns import Turns
 from lspkit.runtime.waiting import Call, Waiter
 
@@ -61,9 +62,13 @@ class Lost(msgspec.Struct, frozen=True):
 class Conversation:
     """Questions to one server, and the documents that it knows. `Server` adds its life."""
 
-    def __init__(self, session: Session, language: str, files: Files) -> None:
+    def __init__(
+        self, session: Session, language: str, files: Files, *, opens_as_on_disk: bool
+    ) -> None:
         self._language = language
         self._files = files
+        #: Whether a text that is not on disk comes as a change of what is there.
+        self._opens_as_on_disk = opens_as_on_disk
         #: Guards everything below, and the session and queue of the connection.
         self.lock = threading.Lock()
         self.session = session
@@ -88,8 +93,9 @@ class Conversation:
         self._pending: dict[str, int] = {}
         #: Files on disk that it was told of and may not have read: URI, number of the note.
         self._unread: dict[str, int] = {}
-        #: What it could not be told before it was up: URI, and text if that is not the disk's.
-        self._untold: list[tuple[str, str | None]] = []
+        #: What it could not be told before it was up, by URI.
+        self.untold: Untold = []
+        self._caught_up = False
 
     def _connected(self) -> Connection:
         """The connection of a server that can be asked, or the reason why it cannot."""
@@ -111,27 +117,29 @@ class Conversation:
         """Bring the document up to date and queue a request about it, in one step."""
         key = DocumentKey(file.uri, self._language)
         given = None if text is None else Text(text)
-        content: Content | None = None
+        shown: Shown | None = None
         while True:
             with self.lock:
-                ticket = self._ask_about(file, key, given, content, method, build)
+                ticket = self._ask_about(file, key, given, shown, method, build)
             if ticket is not None:
                 return ticket
-            content = self._files.read(file)  # outside the lock, then compare and set
+            shown = self._shown(file, given)  # outside the lock, then compare and set
+
+    def _shown(self, file: File, given: Text | None) -> Shown:
+        return text_for(self._files, file, given, opens_as_on_disk=self._opens_as_on_disk)
 
     def _ask_about(
         self,
         file: File,
         key: DocumentKey,
         given: Text | None,
-        content: Content | None,
+        shown: Shown | None,
         method: str,
         build: Build,
     ) -> Ticket | None:
         document = self.documents.get(file.uri)
         encoding = self.session.encoding
         notes: list[Any] = []
-        stamp: object = document.stamp if document is not None else None
         if (
             given is None
             and document is not None
@@ -140,14 +148,14 @@ class Conversation:
         ):
             params = build(key.uri, document.text, encoding)
         else:
-            text, stamp = given, None
-            if text is None:
-                if content is None:
+            if shown is None:
+                is_open = document is not None and not document.unsure
+                if given is None or (self._opens_as_on_disk and not is_open):
                     return None
-                text, stamp = content.text, content.stamp
+                shown = Shown(given)
             # First the params, which may be refused: then nothing has changed and nothing is sent.
-            params = build(key.uri, text, encoding)
-            document, notes = self.documents.sync(key, text, stamp)
+            params = build(key.uri, shown.text, encoding)
+            document, notes = self.documents.sync(key, shown.text, shown.stamp, shown.below)
         view = View(key.uri, document.text, document.version, encoding)
         ticket = Ticket(method, Waiter(), view)
         if method:
@@ -158,9 +166,7 @@ class Conversation:
             ticket.waiter.complete()
         self.documents.commit(document)
         if notes:
-            # A file that is merely opened is as the server has seen it on disk.
-            other = stamp is None or any(note == "textDocument/didChange" for note, _ in notes)
-            self._wrote(key.uri, notes, matters_to_others=other)
+            self._wrote(key.uri, notes, matters_to_others=not merely_opened(document, notes))
         ticket.seq = self.seq
         return ticket
 
@@ -183,27 +189,40 @@ class Conversation:
 
     def tell(self, file: File, text: str | None) -> None:
         """Bring the document up to date, now or as soon as the server is up; waits for nothing."""
-        with self.lock:
-            early = self.session.state in (State.NEW, State.INITIALIZING)
-            if early:
-                self._untold.append((file.uri, text))
-        if not early:
-            self.sync(file, text)
+        if self._is_coming_up():
+            shown = to_be_told(self._files, file, text)
+            with self.lock:
+                if self._is_coming_up():
+                    self.untold.append((file.uri, shown))
+                    return
+        self.sync(file, text)
+
+    def _is_coming_up(self) -> bool:
+        """Whether it is too early to tell it anything."""
+        alive = self.session.state in (State.NEW, State.INITIALIZING, State.RUNNING)
+        return alive and not self._caught_up
 
     def _catch_up(self) -> list[str]:
         """The server is up: tell what it was too early for, in order. The lock is held.
 
-        Texts that have to be read first are left to the caller, by URI.
+        Nobody has asked it anything yet: whatever is shown in place of files comes first. Those
+        that have to be read are left to the caller, by URI.
         """
-        untold, self._untold = self._untold, []
-        for uri, text in untold:
-            if text is not None:
-                key = DocumentKey(uri, self._language)
-                document, notes = self.documents.sync(key, Text(text), None)
-                self._post(notes)
-                self.documents.commit(document)
-                self._wrote(uri, notes, matters_to_others=True)
-        return [uri for uri, text in untold if text is None]
+        self._caught_up = True
+        untold, self.untold = self.untold, []
+        unread: list[str] = []
+        for uri, told in untold:
+            shown = told if told is not None and told.stamp is None else None
+            shown = shown or overlay_of(self._files, uri) or told
+            if shown is None:
+                unread.append(uri)
+                continue
+            key = DocumentKey(uri, self._language)
+            document, notes = self.documents.sync(key, shown.text, shown.stamp)
+            self._post(notes)
+            self.documents.commit(document)
+            self._wrote(uri, notes, matters_to_others=True)
+        return unread
 
     def restore(self, file: File) -> None:
         """Let the server see the disk again after a caller's own text."""
@@ -266,7 +285,7 @@ class Conversation:
         With `opens`, one that is not open is opened.
         """
         key = DocumentKey(file.uri, self._language)
-        content: Content | None = None
+        shown: Shown | None = None
         while True:
             with self.lock:
                 document = self.documents.get(file.uri)
@@ -274,9 +293,9 @@ class Conversation:
                     return
                 if document is not None and document.stamp is None:
                     return
-                if self._ask_about(file, key, None, content, "", _nothing) is not None:
+                if self._ask_about(file, key, None, shown, "", _nothing) is not None:
                     return
-            content = self._files.read(file)
+            shown = self._shown(file, None)
 
     def shows_disk(self, uri: str) -> bool:
         """Whether a document is open with what is on disk, and not with a caller's own text."""

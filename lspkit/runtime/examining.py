@@ -20,6 +20,7 @@ from lspkit.runtime.answers import nowhere
 from lspkit.runtime.asking import Asking
 from lspkit.runtime.awaiting import PULL
 from lspkit.runtime.baselines import Baselines
+from lspkit.runtime.beside import Beside, beside, judged
 from lspkit.runtime.counting import log_findings
 from lspkit.runtime.files import File
 from lspkit.runtime.proving import Proving
@@ -67,7 +68,7 @@ class Examining:
             severities=config.diagnostics.include_severities,
             most=config.diagnostics.max_per_file,
             duration=time.monotonic() - began,
-            on_disk=_is_on_disk(file, effect),
+            on_disk=_is_on_disk(file, effect) and not whole.beside,
             before=self._baselines.get(file.path),
             elsewhere=tuple(
                 Elsewhere(uri, tuple(whole.others[uri])) for uri in sorted(whole.others)
@@ -76,14 +77,15 @@ class Examining:
         )
 
     def _examine_one(
-        self, server: Server, file: File, effect: Examine, call: Call, *, in_turn: bool = True
+        self, server: Server, file: File, effect: Examine, call: Call, own: str = ""
     ) -> Steps[_Found]:
         """One server: its own faults are its result, those of the file are raised.
 
-        Whoever has the turn of one document does not wait for another's: two callers who did would
-        wait for each other. Then the text on disk is asked about, and whoever changes it meanwhile
-        makes the answer unknown.
+        Whoever has the turn of one document, `own`, does not wait for another's: two callers who
+        did would wait for each other. Then the text on disk is asked about, and whoever changes it
+        meanwhile makes the answer unknown.
         """
+        in_turn = not own
         began = time.monotonic()
         turn = Turn(guest=effect.text is not None and server.choice.definition.compares_files)
         found = _Found()
@@ -95,8 +97,8 @@ class Examining:
                 yield from self._asking.in_turn(server, turn, call, PULL)
             yield from self._asking.room(server, PULL, call.deadline)
             self._asking.refresh(server, call)
-            subject = Subject(server, file, effect.text, call, began)
-            found.examined = yield from self._proven(subject, effect, in_turn=in_turn)
+            subject = Subject(server, file, effect.text, call, began, own)
+            found.examined = yield from self._proven(subject, effect, found)
             if effect.others:
                 # Before the caller's text is taken back: it is what the others may depend on.
                 yield from self._elsewhere(server, file, call, found)
@@ -119,7 +121,7 @@ class Examining:
         found.examined = [_with_memories(one, server, file.uri) for one in found.examined]
         return found
 
-    def _proven(self, one: Subject, effect: Examine, *, in_turn: bool) -> Steps[list[Examined]]:
+    def _proven(self, one: Subject, effect: Examine, found: _Found) -> Steps[list[Examined]]:
         """What each source of a server says about one text.
 
         If the document got another text meanwhile, it begins anew: with the one that is on disk by
@@ -129,23 +131,29 @@ class Examining:
             yield from self._read_back.wait(one.server, one.call)
             yield from self._asking.at_rest(one.server, one.call)
             examined: list[Examined] = []
+            texts = self._beside(one.server, one.uri, one.own)
+            found.beside = found.beside or bool(texts.name)
             for rule in one.server.choice.definition.proofs:
-                if rule.sees == "disk" and not _is_on_disk(one.file, effect):
-                    reason = "it sees the disk, and this text is not there"
-                    nothing = one.failed(rule, reason)
+                name = "this text" if not _is_on_disk(one.file, effect) else texts.name
+                if rule.sees == "disk" and name:
+                    nothing = one.failed(rule, f"it sees the disk, and {name} is not there")
                     examined.append(msgspec.structs.replace(nothing, how="not applicable"))
                 else:
-                    examined.append((yield from self._proving.prove(one, rule)))
+                    proven = yield from self._proving.prove(one, rule)
+                    examined.append(judged(proven, one.server, texts))
             examined = of_one_text(examined)
             if all(result.reason != CHANGED for result in examined):
                 return examined
-            if one.call.is_over or not (in_turn or one.server.shows_disk(one.uri)):
+            if one.call.is_over or (one.own and not one.server.shows_disk(one.uri)):
                 return examined  # who has the turn goes on with a text of his own
             if effect.text is None:
                 file = self._asking.files.again(one.uri)
                 if file is None or file.stamp is None:
                     return examined
                 one = msgspec.structs.replace(one, file=file)
+
+    def _beside(self, server: Server, uri: str, own: str) -> Beside:
+        return beside(server, uri, self._asking.files, self._asking.pool, own)
 
     # Other files
 
@@ -159,11 +167,14 @@ class Examining:
         if self._whole.can(server):
             found.coverage = "workspace"
             jobs = [self._whole.ask(server, call)]
+            if unseen := self._beside(server, "", file.uri).unseen:
+                jobs = []
+                found.others[""] = [Examined(server.id, None, (), "none", 0.0, False, unseen)]
         else:
             found.coverage = "open"
             with server.lock:
                 uris = [one.key.uri for one in server.documents if one.key.uri != file.uri]
-            jobs = [self._one_elsewhere(server, uri, call) for uri in uris]
+            jobs = [self._one_elsewhere(server, uri, file.uri, call) for uri in uris]
         for result in (yield from together(jobs, call)):
             if isinstance(result, Exception):
                 raise result
@@ -171,15 +182,15 @@ class Examining:
                 if uri != file.uri:
                     found.others.setdefault(uri, []).append(examined)
 
-    def _one_elsewhere(self, server: Server, uri: str, call: Call) -> Steps[dict[str, Examined]]:
+    def _one_elsewhere(
+        self, server: Server, uri: str, own: str, call: Call
+    ) -> Steps[dict[str, Examined]]:
         file = self._asking.files.again(uri, since=call.began)
         if file is None or file.stamp is None:
             return {}
         try:
             results = (
-                yield from self._examine_one(
-                    server, file, Examine(file.path, None), call, in_turn=False
-                )
+                yield from self._examine_one(server, file, Examine(file.path, None), call, own)
             ).examined
         except LspkitError as problem:  # it has become something that is no text
             results = [_failed(problem, time.monotonic(), server.id)]
@@ -197,10 +208,13 @@ class _Found(msgspec.Struct):
     examined: list[Examined] = msgspec.field(default_factory=list)
     others: dict[str, list[Examined]] = msgspec.field(default_factory=dict)
     coverage: str = "none"
+    #: Whether another file shows a text that is not on disk.
+    beside: bool = False
 
     def add(self, other: _Found) -> None:
         """Take up what another server has found; all together reach as far as the least does."""
         self.examined += other.examined
+        self.beside = self.beside or other.beside
         for uri, examined in other.others.items():
             self.others.setdefault(uri, []).extend(examined)
         if other.coverage == "open":

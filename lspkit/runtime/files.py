@@ -103,6 +103,10 @@ class Overlays:
                     del self._shown[path]
         return ended
 
+    def paths(self) -> list[str]:
+        """The files in whose place something is shown."""
+        return list(self._shown)
+
     def get(self, path: str) -> Content | None:
         """What is shown in place of a file."""
         contents = self._shown.get(path)
@@ -206,6 +210,14 @@ class Files:
                 _, dropped = self._contents.popitem(last=False)
                 self._kept -= len(dropped.text.value)
         return content
+
+    def disk_text(self, path: str) -> Text | None:
+        """What is on disk, whatever is shown in its place; None if no text is there."""
+        found = _stat(path)
+        try:
+            return None if found is None else self.read(File(path, "", stamp_of(found))).text
+        except PathError:
+            return None
 
     def place(self, uri: str) -> tuple[Path | None, str | None]:
         """Where a URI of a server points, and the path to read its text from, if it may be read.

@@ -32,7 +32,8 @@ class Findings(Conversation):
     def __init__(
         self, session: Session, choice: Choice, files: Files, on_change: Callable[[], None]
     ) -> None:
-        super().__init__(session, choice.language, files)
+        opens_as_on_disk = choice.definition.unsaved == "changed"
+        super().__init__(session, choice.language, files, opens_as_on_disk=opens_as_on_disk)
         self.choice = choice
         self._on_change = on_change
         #: What it has said so far. Guarded by the lock.

@@ -19,13 +19,13 @@ import msgspec
 
 from lspkit.config import Config
 from lspkit.errors import LspkitError, NoServer, ServerBroken, ServerUnavailable
-from lspkit.protocol.uris import uri_to_path
-from lspkit.runtime import endings, launch
+from lspkit.runtime import carrying, endings, launch
 from lspkit.runtime.backoff import Record, after_failure, restart_of
 from lspkit.runtime.counting import Counts
 from lspkit.runtime.files import Files
 from lspkit.runtime.idling import Idling
 from lspkit.runtime.server import Server
+from lspkit.runtime.showing import Untold
 from lspkit.runtime.timers import Timers
 from lspkit.runtime.waiting import Call
 from lspkit.runtime.watching import Watching
@@ -110,6 +110,8 @@ class Pool:
         self._duds: dict[str, float] = {}
         #: No longer in a seat, perhaps not yet stopped.
         self._leaving: list[Server] = []
+        #: What those had open, for the next one on their key.
+        self._kept: dict[Key, Untold] = {}
         #: By path.
         self._serving: dict[str, _Serving] = {}
         #: Whether the guardian is kept for this pool.
@@ -221,6 +223,7 @@ class Pool:
 
     def _start(self, server: Server) -> None:
         self.watching.begin(server)
+        carrying.show_overlays(server, self._files, self._choices)
         server.start()
         if not server.usable:
             self.watching.end(server)  # it may have been retired before it was watched
@@ -236,9 +239,10 @@ class Pool:
         if old is None:
             seat = self._seats[key] = Seat(fresh, now)
         else:
-            fresh.reopen = [document.key.uri for document in old.server.documents]
+            fresh.untold = carrying.texts_of(old.server)
             seat = old
             seat.server, seat.started_at = fresh, now
+        fresh.untold += self._kept.pop(key, [])
         seat.counts.starts += 1
         return seat
 
@@ -274,19 +278,8 @@ class Pool:
         )
         server.accompany(beside, restart_of(self.config.restart))
         if server.reopen:
-            self._workers.do(lambda: self._reopen(server))
+            self._workers.do(lambda: carrying.reopen(server, self._files))
         self._idling.begin(server)
-
-    def _reopen(self, server: Server) -> None:
-        """Open again what was open before the restart, as it is on disk now."""
-        for uri in server.reopen:
-            path = uri_to_path(uri)
-            try:
-                # Whoever checks it right now has shown it already, perhaps with a text of his own.
-                if path is not None and uri not in server.turns.taken():
-                    server.sync(self._files.locate(path), None)
-            except LspkitError:
-                continue  # gone, or no longer ours to read
 
     def _gone(self, server: Server, error: LspkitError) -> LspkitError:
         """A server ended that nobody told to, or did not come up. Called by its own threads.
@@ -337,6 +330,7 @@ class Pool:
             seat = self._seats.get((server.id, server.root))
             if seat is not None and seat.server is server:
                 del self._seats[server.id, server.root]
+                self._kept[server.id, server.root] = carrying.texts_of(server)
                 self._leaving = [one for one in self._leaving if one.connection is not None]
                 self._leaving.append(server)
         self.watching.end(server)

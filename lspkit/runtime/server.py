@@ -89,7 +89,7 @@ class Server(Findings):
         self.begun = False
         #: Who was to answer its questions and could not in time.
         self.goes_on_without: Server | None = None
-        #: URIs of documents to open again, after a restart.
+        #: URIs of documents to open as they are on disk, once it is up.
         self.reopen: list[str] = []
         #: Whether lspkit is ending it.
         self.closing = False

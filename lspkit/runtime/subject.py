@@ -24,6 +24,8 @@ class Subject(msgspec.Struct, frozen=True):
     text: str | None
     call: Call
     began: float
+    #: The document that the call itself is about, where this is another one.
+    own: str = ""
 
     @property
     def uri(self) -> str:

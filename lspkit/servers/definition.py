@@ -17,6 +17,11 @@ Role = Literal["types", "lint"]
 #: told to read its projects again, by a command (`reload`).
 LooksAgain = Literal["watched", "touch", "reload"]
 
+#: How a server comes to see a text of another document that is not on disk: as soon as that is open
+#: (`opened`); only by a change while it is open (`changed`); not at all (`never`), since it reads
+#: other files from disk; or nobody has tried (`untried`).
+Unsaved = Literal["opened", "changed", "never", "untried"]
+
 #: When the first answers of a server can be trusted: at once, when it has asked for its settings
 #: and got them, or when the progress that opening a first document sets off has ended.
 Readiness = Literal["initialized", "configured", "progress"]
@@ -117,6 +122,12 @@ class Definition(msgspec.Struct, frozen=True, kw_only=True):
     change_with: dict[str, Any] = {}
     touch_with: dict[str, Any] = {}
     looks_again: LooksAgain = "watched"
+    #: How it sees texts of other documents that are not on disk, and whether also one that stands
+    #: for a file that is not there. What it cannot see makes its verdicts about the others unknown.
+    unsaved: Unsaved = "untried"
+    unsaved_files: bool = False
+    #: Extensions of files that it reads from disk and takes in, besides those of its languages.
+    reads: tuple[str, ...] = ()
     #: A request for the text of a file as it has it, where it reads files in the background.
     read_back: str = ""
     #: Whether changes are sent as the whole text, also where it would take less.

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from lspkit.protocol.capabilities import Capabilities, DocumentKey, Registration
-from lspkit.protocol.documents import OPEN_LIMIT, Documents, Note, SyncOptions
+from lspkit.protocol.documents import OPEN_LIMIT, Documents, Note, SyncOptions, Unsaved
 from lspkit.protocol.text import Encoding, Text
 
 A, B, C, D = (DocumentKey(f"file:///{name}.py", "python") for name in "abcd")
@@ -297,10 +297,10 @@ class TestInterrupts:
 
     def test_an_eviction_that_was_lost_with_its_sync_is_not_forgotten(self) -> None:
         all = documents(limit=1)
-        sync(all, A, "a")
-        _, lost = all.sync(B, Text("b"), None)
+        sync(all, A, "a", DISK)
+        _, lost = all.sync(B, Text("b"), DISK)
         assert "didClose a" in said(lost)
-        sync(all, C, "c")
+        sync(all, C, "c", DISK)
         # The server still has A open: opening it without a close would be the second open.
         assert said(sync(all, A, "a"))[:2] == ["didClose a", "didOpen a"]
 
@@ -308,49 +308,88 @@ class TestInterrupts:
 class TestLimit:
     def test_the_least_recently_used_document_is_closed(self) -> None:
         all = documents(limit=2)
-        sync(all, A, "a")
-        sync(all, B, "b")
-        assert said(sync(all, C, "c")) == ["didOpen c", "didClose a"]
+        sync(all, A, "a", DISK)
+        sync(all, B, "b", DISK)
+        assert said(sync(all, C, "c", DISK)) == ["didOpen c", "didClose a"]
         assert [document.key for document in all] == [B, C]
 
     def test_a_sync_of_equal_text_is_a_use(self) -> None:
         all = documents(limit=2)
-        sync(all, A, "a")
-        sync(all, B, "b")
-        sync(all, A, "a")
-        assert said(sync(all, C, "c")) == ["didOpen c", "didClose b"]
+        sync(all, A, "a", DISK)
+        sync(all, B, "b", DISK)
+        sync(all, A, "a", DISK)
+        assert said(sync(all, C, "c", DISK)) == ["didOpen c", "didClose b"]
 
     def test_a_look_is_a_use(self) -> None:
         all = documents(limit=2)
-        sync(all, A, "a")
-        sync(all, B, "b")
+        sync(all, A, "a", DISK)
+        sync(all, B, "b", DISK)
         all.get(A.uri)
-        assert said(sync(all, C, "c")) == ["didOpen c", "didClose b"]
+        assert said(sync(all, C, "c", DISK)) == ["didOpen c", "didClose b"]
 
     def test_a_document_that_is_waited_for_stays_open(self) -> None:
         held = {A.uri}
         capabilities = Capabilities({"textDocumentSync": INCREMENTAL})
         all = Documents(capabilities, "utf-16", limit=1, in_use=lambda: held)
-        sync(all, A, "a")
-        assert said(sync(all, B, "b")) == ["didOpen b"]
-        assert said(sync(all, C, "c")) == ["didOpen c", "didClose b"]
+        sync(all, A, "a", DISK)
+        assert said(sync(all, B, "b", DISK)) == ["didOpen b"]
+        assert said(sync(all, C, "c", DISK)) == ["didOpen c", "didClose b"]
         held.clear()
-        assert said(sync(all, D, "d")) == ["didOpen d", "didClose a", "didClose c"]
+        assert said(sync(all, D, "d", DISK)) == ["didOpen d", "didClose a", "didClose c"]
 
     def test_the_newest_document_is_never_the_one_to_go(self) -> None:
         all = documents(limit=0)
-        assert said(sync(all, A, "a")) == ["didOpen a"]
+        assert said(sync(all, A, "a", DISK)) == ["didOpen a"]
 
     def test_an_evicted_document_is_opened_with_a_new_version(self) -> None:
         all = documents(limit=1)
-        sync(all, A, "a")
-        sync(all, B, "b")
-        notes = sync(all, A, "a")
+        sync(all, A, "a", DISK)
+        sync(all, B, "b", DISK)
+        notes = sync(all, A, "a", DISK)
         assert said(notes) == ["didOpen a", "didClose b"]
         assert versions(notes) == [2]
 
     def test_five_hundred_documents_are_open_at_most(self) -> None:
         all = Documents(Capabilities({"textDocumentSync": 1}), "utf-16")
         for number in range(OPEN_LIMIT + 20):
-            sync(all, DocumentKey(f"file:///{number}.py", "python"), "x")
+            sync(all, DocumentKey(f"file:///{number}.py", "python"), "x", DISK)
         assert (OPEN_LIMIT, len(all)) == (500, 500)
+
+    @pytest.mark.parametrize("stamp", [None, Unsaved(1)])
+    def test_a_text_that_is_not_on_disk_stays_open(self, stamp: object) -> None:
+        all = documents(limit=1)
+        sync(all, A, "a", stamp)
+        assert said(sync(all, B, "b", DISK)) == ["didOpen b"]
+        assert said(sync(all, C, "c", DISK)) == ["didOpen c", "didClose b"]
+
+
+class TestOpenedAsOnDisk:
+    def test_a_text_that_is_not_on_disk_comes_as_a_change_of_what_is(self) -> None:
+        all = documents()
+        document, notes = all.sync(A, Text("one two"), None, Text("one 2"))
+        assert said(notes) == ["didOpen a", "didChange a"]
+        assert versions(notes) == [1, 2]
+        assert notes[0][1]["textDocument"]["text"] == "one 2"
+        assert (document.text.value, document.version, document.since) == ("one two", 2, 2)
+
+    def test_an_equal_text_is_just_opened(self) -> None:
+        _, notes = documents().sync(A, Text("one"), None, Text("one"))
+        assert said(notes) == ["didOpen a"]
+
+    def test_an_open_document_is_just_changed(self) -> None:
+        all = documents()
+        sync(all, A, "one", DISK)
+        _, notes = all.sync(A, Text("two"), None, Text("one"))
+        assert said(notes) == ["didChange a"]
+
+    def test_who_does_not_hear_of_changes_is_shown_the_text_itself(self) -> None:
+        silent = {"openClose": True, "change": 0}
+        _, [(_, params)] = documents(silent).sync(A, Text("two"), None, Text("one"))
+        assert params["textDocument"]["text"] == "two"
+
+    def test_what_the_server_may_not_have_heard_is_closed_first(self) -> None:
+        all = documents()
+        all.sync(A, Text("lost"), None)
+        _, notes = all.sync(A, Text("two"), None, Text("one"))
+        assert said(notes) == ["didClose a", "didOpen a", "didChange a"]
+        assert versions(notes) == [2, 3]

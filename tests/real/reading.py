@@ -119,7 +119,8 @@ class Reader:
         for one in raw:
             other, caller = (one["from"],) * 2 if "from" in one else (one["to"], asked)
             path = path_of(caller["uri"])
-            ranges = [self.range(path, at) for at in one["fromRanges"]]
+            # typescript-7 names the same place twice.
+            ranges = sorted({self.range(path, at) for at in one["fromRanges"]})
             found.append((self.item(other), ranges))
         return sorted(found)
 

@@ -147,7 +147,8 @@ def test_findings_that_do_not_count_leave_the_other_files_clean(tmp_path, script
 
 
 @pytest.mark.parametrize("how", ["push", "pull"])
-def test_the_others_are_judged_by_the_text_of_the_call(tmp_path, scripted, how):
+def test_the_others_are_judged_by_the_text_of_the_call(tmp_path, scripted, how, monkeypatch):
+    define(monkeypatch, OFFERED, unsaved="opened")
     argv = scripted(Script(diagnostics=Diagnostics(how=how)))
     project(tmp_path, b="NEED greet\n")
     with workspace(tmp_path, argv, text="def greet\n") as ws:

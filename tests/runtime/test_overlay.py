@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import lspkit
-from lspkit.diagnostics.proof import ProofRule
+from lspkit.diagnostics.proof import OFFERED, ProofRule
 from lspkit.testing import Diagnostics, Fault, Log, Script
 from tests.runtime.told import CHANGE, CLOSE, OPEN, POKE, define, messages_of, told
 from tests.scripted import SOURCE, ask, config_for, workspace
@@ -45,7 +45,8 @@ def test_a_check_is_about_the_text_and_then_about_the_disk(tmp_path, scripted, h
 
 
 @pytest.mark.parametrize("how", ["push", "pull"])
-def test_other_files_are_checked_against_the_text(tmp_path, scripted, how):
+def test_other_files_are_checked_against_the_text(tmp_path, scripted, how, monkeypatch):
+    define(monkeypatch, OFFERED, unsaved="opened")
     argv = scripted(Script(diagnostics=Diagnostics(how=how)))
     (tmp_path / "b.scr").write_text("NEED greet\n", encoding="utf-8")
     with workspace(tmp_path, argv) as ws:

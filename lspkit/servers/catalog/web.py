@@ -30,6 +30,8 @@ _MARKERS = ("tsconfig.json", "jsconfig.json", *_PACKAGE)
 #: the next. A workspace that only `package.json` declares cannot be told by the name of a file.
 _WORKSPACE = ("pnpm-workspace.yaml",)
 _DENO = ("deno.json", "deno.jsonc")
+#: What a script may import, though no server of scripts is asked about it.
+_DATA = (".json",)
 
 #: For typescript-language-server. Told about files, it knows of them before the next question; its
 #: own watching is late.
@@ -72,6 +74,8 @@ TYPESCRIPT: tuple[Definition, ...] = (
         # Not the TypeScript of the project, nor the plugins that its configuration names.
         restricted=Restricted(initialization={"tsserver": {"path": "{tsserver}"}, "plugins": []}),
         own_files=_OWN_TSSERVER,
+        unsaved="opened",
+        reads=_DATA,
         install={"npm": "npm install -g typescript-language-server@5.3.0 typescript@5.9"},
         readiness="progress",
         # It publishes nothing when a clean file stays clean; asked this way, it says so at once.
@@ -93,6 +97,8 @@ TYPESCRIPT: tuple[Definition, ...] = (
         commands=(("vtsls", "--stdio"),),
         settings={"typescript": _VTSLS, "javascript": _VTSLS},
         restricted=Restricted(),
+        unsaved="opened",
+        reads=_DATA,
         install={"npm": "npm install -g @vtsls/language-server"},
         readiness="progress",
         proofs=(ProofRule(how="ordered", ask="tsserver"),),
@@ -117,6 +123,9 @@ TYPESCRIPT: tuple[Definition, ...] = (
         restricted=Restricted(
             settings=dict.fromkeys(("js/ts", "typescript", "javascript"), _NO_FETCHING)
         ),
+        unsaved="opened",
+        unsaved_files=True,
+        reads=_DATA,
         install={"npm": "npm install -g typescript@7"},
         quirks=(
             "Diagnostics only when asked.",
@@ -136,6 +145,9 @@ TYPESCRIPT: tuple[Definition, ...] = (
         # Without the switch it answers nothing; some versions read it here, some there.
         initialization={"enable": True, "lint": True},
         settings={"deno": {"enable": True, "lint": True}},
+        unsaved="opened",
+        unsaved_files=True,
+        reads=_DATA,
         install={
             "brew": "brew install deno",
             "pip": "pip install deno",
@@ -183,6 +195,7 @@ PAGES: tuple[Definition, ...] = (
         # It checks nothing until it is told to.
         settings={"json": {"validate": {"enable": True}, "format": {"enable": False}}},
         restricted=Restricted(),
+        unsaved="never",
         install=_EXTRACTED,
         quirks=(
             "Publishes without a version.",
@@ -207,6 +220,7 @@ PAGES: tuple[Definition, ...] = (
             "javascript": {"validate": {"enable": True}},
         },
         restricted=Restricted(),
+        proofs=(ProofRule(alone=True),),
         install=_EXTRACTED,
         quirks=("Publishes without a version.", "Symbols come as a flat list."),
         verified="4.10.0",
@@ -220,6 +234,7 @@ PAGES: tuple[Definition, ...] = (
         # It asks for the settings of the file's language, and checks nothing on null.
         settings={"css": _STYLE, "scss": _STYLE, "less": _STYLE},
         restricted=Restricted(),
+        proofs=(ProofRule(alone=True),),
         install=_EXTRACTED,
         quirks=("Publishes without a version.",),
         verified="4.10.0",
@@ -240,6 +255,7 @@ PAGES: tuple[Definition, ...] = (
             to="vue-typescript",
             command="typescript.tsserverRequest",
         ),
+        proofs=(ProofRule(alone=True),),
         install={"npm": "npm install -g @vue/language-server typescript@5.9"},
         quirks=(
             "Knows the template, the styles and the parts of a file, but no types.",
@@ -269,6 +285,8 @@ PAGES: tuple[Definition, ...] = (
                 }
             ],
         },
+        unsaved="opened",
+        reads=(*SCRIPT, *_DATA),
         install={
             "npm": "npm install -g typescript-language-server@5.3.0 @vue/language-server "
             "typescript@5.9"
@@ -293,6 +311,8 @@ PAGES: tuple[Definition, ...] = (
         commands=(("svelteserver", "--stdio"),),
         # What depends on an open document is told from before until it was asked about that one.
         takes_in_by="textDocument/documentSymbol",
+        unsaved="opened",
+        reads=(*SCRIPT, *_DATA),
         install={"npm": "npm install -g svelte-language-server"},
         passes_over=("node_modules",),
         quirks=(

@@ -58,6 +58,8 @@ WEB_LINT: tuple[Definition, ...] = (
             },
             "codeActionOnSave": {"mode": "all"},
         },
+        # For rules that look at types, or at what is imported.
+        unsaved="never",
         install={"npm": "npm install -g vscode-langservers-extracted"},
         # Then its list is empty because it could not look.
         doubts=(

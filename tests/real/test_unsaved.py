@@ -1,0 +1,111 @@
+"""Another file has a text that is not on disk: verdicts are about that text, or unknown.
+
+Each server is tried on a file that another one can break, as its definition says that it sees such
+texts. Whoever sees none gives no verdict, also where it finds something: that may be mended.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+import lspkit
+from benchmarks.overlap import running
+from benchmarks.overlap_projects import COURSES, Course
+from lspkit.servers.built_in import BUILT_IN
+from tests import real_servers
+
+pytestmark = pytest.mark.server
+
+#: Those that never call a file clean have nothing to be wrong about.
+DOUBTFUL = ("jdtls", "intelephense")
+TRIED = [name for name, course in COURSES.items() if course.pair and name not in DOUBTFUL]
+DEFINED = {one.id: one for one in BUILT_IN}
+SEES_FILES = [name for name in TRIED if DEFINED[name].unsaved_files]
+TIMEOUT = 60
+
+
+@contextmanager
+def project(
+    server: str, scratch: Path, *, there: bool = True
+) -> Iterator[tuple[lspkit.Workspace, Course]]:
+    """Two files that are in order, where one needs the other, or lacks it."""
+    course, folder = COURSES[server], scratch / "project"
+    real_servers.require(course.program or server)
+    assert course.pair and course.other
+    course.write(folder, real_servers.NODE_MODULES)
+    for template in (course.alone, course.pair, course.other):
+        text = template.make(1, broken=False).content
+        (folder / template.name).write_text(text, encoding="utf-8")
+    if not there:
+        (folder / course.other.name).unlink()
+    with running(server, folder, scratch / "sent") as ws:
+        yield ws, course
+
+
+def expected(server: str, verdict: str) -> str:
+    return "unknown" if DEFINED[server].unsaved == "never" else verdict
+
+
+@pytest.mark.parametrize("server", TRIED)
+def test_a_server_that_runs_sees_the_text_of_a_file_that_it_has_not_opened(
+    tmp_path: Path, server: str
+) -> None:
+    with project(server, tmp_path) as (ws, course):
+        user, other = course.pair.name, course.other.name
+        broken = course.other.make(2, broken=True).content
+        verdicts = [ws.check(user, timeout=TIMEOUT).verdict]
+        with ws.overlay({other: broken}):
+            verdicts.append(ws.check(user, timeout=TIMEOUT).verdict)
+        verdicts.append(ws.check(user, timeout=TIMEOUT).verdict)
+    assert [one.value for one in verdicts] == ["clean", expected(server, "dirty"), "clean"]
+
+
+@pytest.mark.parametrize("server", TRIED)
+def test_a_server_that_is_asked_about_the_others_sees_the_text_of_the_call(
+    tmp_path: Path, server: str
+) -> None:
+    with project(server, tmp_path) as (ws, course):
+        user, other = course.pair.name, course.other.name
+        broken = course.other.make(2, broken=True).content
+        ws.check(user, timeout=TIMEOUT)
+        report = ws.check(other, text=broken, scope="project", timeout=TIMEOUT)
+        verdicts = [report.other_files.verdict, ws.check(user, timeout=TIMEOUT).verdict]
+        ws.sync(other, text=broken)
+        verdicts.append(ws.check(user, timeout=TIMEOUT).verdict)
+    dirty = expected(server, "dirty")
+    assert report.verdict.clean
+    assert [one.value for one in verdicts] == [dirty, "clean", dirty]
+
+
+@pytest.mark.parametrize("server", TRIED)
+def test_a_server_that_starts_sees_the_text_and_not_what_is_wrong_on_disk(
+    tmp_path: Path, server: str
+) -> None:
+    with project(server, tmp_path) as (ws, course):
+        user, other = course.pair.name, course.other.name
+        broken = course.other.make(2, broken=True).content
+        mended = course.other.make(3, broken=False).content
+        (tmp_path / "project" / other).write_text(broken, encoding="utf-8")
+        with ws.overlay({other: mended}):
+            within = ws.check(user, timeout=TIMEOUT).verdict
+        after = ws.check(user, timeout=TIMEOUT).verdict
+    assert [within.value, after.value] == [expected(server, "clean"), "dirty"]
+
+
+@pytest.mark.parametrize("server", SEES_FILES)
+def test_a_file_that_is_not_there_is_seen_by_some(tmp_path: Path, server: str) -> None:
+    with project(server, tmp_path, there=False) as (ws, course):
+        user, other = course.pair.name, course.other.name
+        verdicts = [ws.check(user, timeout=TIMEOUT).verdict]
+        with ws.overlay({other: course.other.make(2, broken=False).content}):
+            verdicts.append(ws.check(user, timeout=TIMEOUT).verdict)
+        verdicts.append(ws.check(user, timeout=TIMEOUT).verdict)
+    assert [one.value for one in verdicts] == ["dirty", "clean", "dirty"]
+
+
+def test_every_server_that_was_tried_says_so() -> None:
+    assert {name for name in TRIED if DEFINED[name].unsaved == "untried"} == set()
