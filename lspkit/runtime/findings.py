@@ -16,6 +16,7 @@ from lspkit.runtime.conversation import Conversation
 from lspkit.runtime.files import Files
 from lspkit.runtime.heard import Heard
 from lspkit.servers import Choice
+from lspkit.servers.ignoring import ignoring
 from lspkit.servers.passing_over import passed_over
 from lspkit.servers.readiness import Loading
 
@@ -23,6 +24,8 @@ from lspkit.servers.readiness import Loading
 PASSED_OVER = (
     "it passes over files in {}/ unless the project says otherwise, so its silence proves nothing"
 )
+#: The same where a file says what it leaves out.
+IGNORED = "it passes over what {} names, so its silence proves nothing"
 
 
 class Findings(Conversation):
@@ -63,6 +66,12 @@ class Findings(Conversation):
             with self.lock:
                 if not self.loading.again:
                     self.heard.believe(time.monotonic())
+
+    def logged(self, line: str) -> None:
+        """It has written a line for people, from which some things can be told."""
+        self.loading.notified("window/logMessage", {"message": line})
+        with self.lock:
+            self.heard.read(line)
 
     def start_work(self, rule: ProofRule) -> bool:
         """Let it begin with the work that this rule goes by; False if it may still be at it."""
@@ -134,7 +143,11 @@ class Findings(Conversation):
             return said
         choice = self.choice
         folder = passed_over(path, choice.definition, choice.root, self._files.boundary.root)
-        return PASSED_OVER.format(folder) if folder else ""
+        if folder:
+            return PASSED_OVER.format(folder)
+        names = choice.definition.ignores_by
+        ignored_by = ignoring(path, names, choice.root) if names else ""
+        return IGNORED.format(ignored_by) if ignored_by else ""
 
     def remembered(self, uri: str) -> list[Said]:
         """The last that it said about a file, also about a text that is no longer there."""

@@ -336,7 +336,11 @@ class Pool:
             for seat in self._seats.values():
                 seat.record = Record()
             servers = [seat.server for seat in self._seats.values()]
-        changed = [one for one in servers if not one.usable or not self._is_same(one)]
+        changed = [
+            one
+            for one in servers
+            if not one.usable or one.heard.admitted is not None or not self._is_same(one)
+        ]
         for server in changed:
             self.retire(server)
         return [one for one in changed if one.usable]

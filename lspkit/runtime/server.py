@@ -326,7 +326,7 @@ class Server(Findings):
                     self.watched.drop(registration.id)
             case events.Said():
                 log.debug("%s says: %s", self.id, event.text)
-                self.loading.notified("window/logMessage", {"message": event.text})
+                self.logged(event.text)
                 self.news.tell()
             case events.BadMessage():
                 log.debug("%s sent something unreadable: %s", self.id, event.reason)

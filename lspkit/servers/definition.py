@@ -51,6 +51,17 @@ class Forwards(msgspec.Struct, frozen=True, kw_only=True):
     command: str
 
 
+class Admission(msgspec.Struct, frozen=True, kw_only=True):
+    """A line for people to read by which a server says that it does not look (any more)."""
+
+    #: A part of the line.
+    says: str
+    #: What that means for its findings, and what a user can do about it.
+    means: str
+    #: Whether it looked before it was told of files that changed, and a new process does again.
+    afresh: bool = False
+
+
 class Definition(msgspec.Struct, frozen=True, kw_only=True):
     """One language server."""
 
@@ -135,6 +146,11 @@ class Definition(msgspec.Struct, frozen=True, kw_only=True):
     passes_over: tuple[str, ...] = ()
     #: How findings begin by which it says that it has not looked at the file.
     disclaimers: tuple[str, ...] = ()
+    #: What it writes when it looks at no file at all.
+    admissions: tuple[Admission, ...] = ()
+    #: Names of files in its root, and in folders below it, that name files which it passes over, as
+    #: git's do. It reads them when it starts.
+    ignores_by: tuple[str, ...] = ()
     #: One by which it says what it does with a file, and what that holds when it is done.
     rests_by: tuple[str, dict[str, Any]] | None = None
     #: Capabilities that only this server knows, told to it as `experimental`.

@@ -83,6 +83,11 @@ SYSTEMS: tuple[Definition, ...] = (
                 sees="disk",
             ),
         ),
+        # A file that no `mod` names, or none that is compiled in; and one that no crate has at all.
+        disclaimers=(
+            "This file is not included anywhere in the module tree",
+            "This file is not included in any crates",
+        ),
         quirks=(
             "Answers from an unfinished project: its first report may be empty.",
             "Publishes several times for one version, and the first may hold the old findings.",

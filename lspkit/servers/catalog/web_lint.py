@@ -117,7 +117,11 @@ WEB_LINT: tuple[Definition, ...] = (
         # Told so late as when it asks, it has answered the first question with an empty list.
         initialization={"settings": {"run": "onType"}},
         install={"npm": "npm install -g oxlint", "brew": "brew install oxlint"},
-        quirks=("Wants the whole text with every change.",),
+        ignores_by=(".gitignore", ".eslintignore"),
+        quirks=(
+            "Wants the whole text with every change.",
+            "Finds nothing wrong with files that `.gitignore` or `.eslintignore` names.",
+        ),
         verified="1.93.0",
     ),
 )
