@@ -19,6 +19,7 @@ from lspkit.servers import Choice
 from lspkit.servers.ignoring import ignoring
 from lspkit.servers.passing_over import passed_over
 from lspkit.servers.readiness import Loading
+from lspkit.servers.rereading import Inputs
 
 #: Why an empty list is no proof where the server leaves a folder out.
 PASSED_OVER = (
@@ -43,6 +44,12 @@ class Findings(Conversation):
         self.loading = Loading(choice.definition)
         #: Why it cannot be used (any more).
         self.failure: LspkitError | None = None
+        #: What it has read of its configuration.
+        self.inputs = Inputs(choice.definition, choice.root)
+        #: Whether it goes by what is no longer so, and has to be replaced by a new process.
+        self.outdated = False
+        #: Since when it is to read its configuration again; None if it has.
+        self.rereading: float | None = None
 
     def forget(self, uri: str) -> None:
         """The file is gone, and with it what was wrong with it."""
@@ -71,7 +78,24 @@ class Findings(Conversation):
         """It has written a line for people, from which some things can be told."""
         self.loading.notified("window/logMessage", {"message": line})
         with self.lock:
-            self.heard.read(line)
+            admission = self.heard.read(line)
+            if admission is not None and admission.afresh and self._disk:
+                self.outdated = True
+            rereads = self.choice.definition.rereads
+            if self.rereading is None or rereads is None:
+                return
+            in_time = time.monotonic() >= self.rereading + rereads.delay
+            if in_time and any(one in line for one in rereads.says):
+                self.rereading = None
+
+    def reread(self) -> None:
+        """Its configuration is another one: it says when it has read it, or is replaced."""
+        rereads = self.choice.definition.rereads
+        with self.lock:
+            if rereads is not None and rereads.says:
+                self.rereading = time.monotonic()
+            else:
+                self.outdated = True
 
     def start_work(self, rule: ProofRule) -> bool:
         """Let it begin with the work that this rule goes by; False if it may still be at it."""

@@ -20,12 +20,13 @@ import msgspec
 from lspkit.config import Config
 from lspkit.errors import LspkitError, NoServer, ServerBroken, ServerUnavailable
 from lspkit.protocol.uris import uri_to_path
+from lspkit.protocol.watched import CHANGED, FileEvent
 from lspkit.runtime import endings, launch
 from lspkit.runtime.backoff import Record, after_failure, restart_of
-from lspkit.runtime.counting import Counts
 from lspkit.runtime.files import Files
+from lspkit.runtime.seats import LOOK_AGAIN, Seat, Serving, may_restart
 from lspkit.runtime.server import Server
-from lspkit.runtime.shutdown import stop
+from lspkit.runtime.shutdown import part_with, stop
 from lspkit.runtime.timers import Timers
 from lspkit.runtime.watching import Watching
 from lspkit.runtime.workers import Workers
@@ -34,33 +35,13 @@ from lspkit.servers.choosing import begins_at, definitions, permitted
 from lspkit.servers.definition import Forwards
 from lspkit.servers.permitting import ALL, Permits, program_folders
 from lspkit.servers.programs import search_folders, tools_folder
+from lspkit.servers.rereading import Markers
 from lspkit.servers.sidecars import commands
 
 log = logging.getLogger("lspkit.runtime")
 
 #: Server id and root.
 Key = tuple[str, str]
-
-#: Seconds after which programs and markers are looked for again: they come and go.
-LOOK_AGAIN = 5.0
-
-
-class Seat(msgspec.Struct):
-    """What is kept for one key, over all processes that it has had."""
-
-    server: Server
-    started_at: float
-    counts: Counts = msgspec.field(default_factory=Counts)
-    record: Record = Record()
-
-
-class _Serving(msgspec.Struct, frozen=True):
-    """Which servers a file has: taken for granted until then, or until `PATH` is another."""
-
-    until: float
-    path_variable: str
-    servers: list[Server]
-    failures: list[LspkitError]
 
 
 class Pool:
@@ -97,7 +78,7 @@ class Pool:
         self._clock = clock
         self._dice = dice
         #: Tells the servers what changes on disk.
-        self.watching = Watching(self.servers, files)
+        self.watching = Watching(self.servers, files, self._look_at)
         #: Guards the tables below. No I/O while it is held.
         self._lock = threading.Lock()
         self._seats: dict[Key, Seat] = {}
@@ -106,7 +87,11 @@ class Pool:
         #: No longer in a seat, perhaps not yet stopped.
         self._leaving: list[Server] = []
         #: By path.
-        self._serving: dict[str, _Serving] = {}
+        self._serving: dict[str, Serving] = {}
+        #: Counts how often these had to be chosen anew.
+        self.turnover = 0
+        #: Made when they are first needed.
+        self._markers: Markers | None = None
         #: Whether the guardian is kept for this pool.
         self._warm = False
         self._closed = False
@@ -132,7 +117,7 @@ class Pool:
         if (
             known is not None
             and now < known.until
-            and all(one.failure is None and not one.closing for one in known.servers)
+            and all(one.usable for one in known.servers)
             and (known.servers or os.environ.get("PATH", "") == known.path_variable)
         ):
             if not known.servers:
@@ -144,7 +129,7 @@ class Pool:
             with self._lock:
                 if len(self._serving) > 10_000:
                     self._serving.clear()
-                self._serving[path] = _Serving(now + LOOK_AGAIN, variable, servers, failures)
+                self._serving[path] = Serving(now + LOOK_AGAIN, variable, servers, failures)
         if not servers:
             raise failures[0]
         return servers, failures
@@ -212,12 +197,15 @@ class Pool:
             raise ServerBroken(f"{choice.id} is not started: closing", server=choice.id)
         now = self._clock()
         if old is not None:
-            _may_restart(old, now)
+            may_restart(old, now)
         fresh = self._new(choice)
         if old is None:
             seat = self._seats[key] = Seat(fresh, now)
         else:
             fresh.reopen = [document.key.uri for document in old.server.documents]
+            if old.server.outdated:
+                self._leaving.append(old.server)
+                part_with(old.server, self._timers, self._workers, self.watching.end)
             seat = old
             seat.server, seat.started_at = fresh, now
         seat.counts.starts += 1
@@ -241,6 +229,30 @@ class Pool:
             on_refresh=self._on_refresh,
             on_forward=self._on_forward,
         )
+
+    # What the disk says
+
+    def _look_at(self, events: list[FileEvent]) -> None:
+        """Files have changed: servers may be chosen by them, or go by them. For any thread."""
+        if self._markers is None:
+            self._markers = Markers(definitions(self.config))
+        chosen = any(one.kind != CHANGED and self._markers.hold(one.path) for one in events)
+        for server in self.servers():
+            if server.begun and server.usable and any(server.inputs.hold(e.path) for e in events):
+                server.reread()
+                chosen = chosen or server.outdated
+        if chosen:
+            self._choose_again()
+
+    def _choose_again(self) -> None:
+        with self._lock:
+            self._serving.clear()
+            self.turnover += 1
+
+    def renew(self, server: Server) -> None:
+        """Let a new process take the place of a server, as soon as one is asked for."""
+        server.outdated = True
+        self._choose_again()
 
     # What becomes of them
 
@@ -332,6 +344,7 @@ class Pool:
         """Take a new configuration, forget all failures; returns the servers to be stopped."""
         with self._lock:
             self.config, self.permits = config, permits
+            self._markers = None
             self._serving.clear()
             for seat in self._seats.values():
                 seat.record = Record()
@@ -378,23 +391,3 @@ class Pool:
         self.watching.drop_after_fork()
         for server in [*(seat.server for seat in self._seats.values()), *self._leaving]:
             server.drop_after_fork()
-
-
-def _may_restart(seat: Seat, now: float) -> None:
-    """Raises while it is too early to start a failed server again."""
-    failure, record = seat.server.failure, seat.record
-    if isinstance(failure, ServerUnavailable):
-        if now - seat.started_at < LOOK_AGAIN:
-            raise failure.renewed()
-        return
-    if failure is not None and now < record.retry_at:
-        wait = record.retry_at - now
-        again = "not before a reload" if wait == float("inf") else f"in {wait:.0f} s"
-        raise ServerBroken(
-            f"{failure} (failed {record.attempts} times; next try {again})",
-            server=seat.server.id,
-            exit_status=getattr(failure, "exit_status", None),
-            attempts=record.attempts,
-            retry_in=wait,
-            stderr=getattr(failure, "stderr", ""),
-        )

@@ -196,7 +196,7 @@ class Server(Findings):
     @property
     def usable(self) -> bool:
         """Whether it can be asked, now or as soon as it has started."""
-        return self.failure is None and not self.closing
+        return self.failure is None and not self.closing and not self.outdated
 
     @property
     def is_ready(self) -> bool:

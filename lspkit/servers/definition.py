@@ -62,6 +62,25 @@ class Admission(msgspec.Struct, frozen=True, kw_only=True):
     afresh: bool = False
 
 
+class Rereads(msgspec.Struct, frozen=True, kw_only=True):
+    """Files that configure a server, and how it comes to go by them when they have changed.
+
+    Not for a server that answers nothing from before once it was told of the change.
+    """
+
+    #: Names or globs, at any depth of its root. With `/` before it: directly in the root.
+    files: tuple[str, ...] = ()
+    #: Names of files in its root: what they import, or name as their base, is meant as well.
+    imports: tuple[str, ...] = ()
+    #: Whether it goes by the first of the files alone, if that is there.
+    one: bool = False
+    #: Parts of the lines of which it writes one when it has read them again. None for a server that
+    #: has to be started anew, as is one that does not write it in time.
+    says: tuple[str, ...] = ()
+    #: Seconds that it waits before it reads them: a line that comes sooner is of another time.
+    delay: float = 0.0
+
+
 class Definition(msgspec.Struct, frozen=True, kw_only=True):
     """One language server."""
 
@@ -125,6 +144,8 @@ class Definition(msgspec.Struct, frozen=True, kw_only=True):
     change_with: dict[str, Any] = {}
     touch_with: dict[str, Any] = {}
     looks_again: LooksAgain = "watched"
+    #: What it goes by that is no source.
+    rereads: Rereads | None = None
     #: A request for the text of a file as it has it, where it reads files in the background.
     read_back: str = ""
     #: Whether changes are sent as the whole text, also where it would take less.
