@@ -187,6 +187,7 @@ class Pool:
 
     def _start(self, server: Server) -> None:
         self.watching.begin(server)
+        server.inputs.read()
         server.start()
         if not server.usable:
             self.watching.end(server)  # it may have been retired before it was watched

@@ -45,7 +45,7 @@ class Inputs(msgspec.Struct):
 
     definition: Definition
     root: str
-    #: Files and folders that the configuration imports, itself included; None: not looked at yet.
+    #: Files and folders that the configuration imports, itself included; None: to be looked at.
     _imported: frozenset[str] | None = None
 
     def hold(self, path: str) -> bool:
@@ -55,17 +55,22 @@ class Inputs(msgspec.Struct):
             return False
         names = rereads.files
         if is_named(path, names, self.root) and is_inside(path, self.root):
-            return not (rereads.one and is_shadowed(path, names, self.root))
-        return bool(rereads.imports) and self._import(path, rereads.imports)
+            held = not (rereads.one and is_shadowed(path, names, self.root))
+        else:
+            held = bool(rereads.imports) and self._import(path, rereads.imports)
+        if os.path.basename(path) in rereads.imports:
+            self._imported = None  # it may import something else from now on
+        return held
+
+    def read(self) -> None:
+        """The process is about to start: look at what it will read."""
+        if self.definition.rereads is not None and self.definition.rereads.imports:
+            self._imported = imported_by(self.root, self.definition.rereads.imports)
 
     def _import(self, path: str, names: tuple[str, ...]) -> bool:
         if self._imported is None:
-            # None of them has changed since it read them: it would have been started anew.
             self._imported = imported_by(self.root, names)
-        held = bool(self._imported) and any(one in self._imported for one in _and_above(path))
-        if os.path.basename(path) in names:
-            self._imported = None  # it may import something else from now on
-        return held
+        return bool(self._imported) and any(one in self._imported for one in _and_above(path))
 
 
 def is_named(path: str, names: tuple[str, ...], root: str) -> bool:
