@@ -12,7 +12,7 @@ from lspkit.errors import LspkitError
 from lspkit.protocol.documents import View
 from lspkit.protocol.session import Session
 from lspkit.protocol.uris import uri_to_path
-from lspkit.runtime.conversation import Conversation
+from lspkit.runtime.conversation import Conversation, Ticket
 from lspkit.runtime.files import Files
 from lspkit.runtime.heard import Heard
 from lspkit.servers import Choice
@@ -25,6 +25,8 @@ from lspkit.servers.rereading import Inputs
 PASSED_OVER = (
     "it passes over files in {}/ unless the project says otherwise, so its silence proves nothing"
 )
+#: A question that nobody knows, and that every server refuses at once, in its turn.
+BARRIER = "$/barrier"
 #: The same where a file says what it leaves out.
 IGNORED = "it passes over what {} names, so its silence proves nothing"
 
@@ -48,8 +50,10 @@ class Findings(Conversation):
         self.inputs = Inputs(choice.definition, choice.root)
         #: Whether it goes by what is no longer so, and has to be replaced by a new process.
         self.outdated = False
-        #: Since when it is to read its configuration again; None if it has.
+        #: Since when it is to read its configuration again; None if it has. And a question that it
+        #: was asked just before it was told: what it writes before the answer is of another time.
         self.rereading: float | None = None
+        self._barrier: Ticket | None = None
 
     def forget(self, uri: str) -> None:
         """The file is gone, and with it what was wrong with it."""
@@ -82,20 +86,24 @@ class Findings(Conversation):
             if admission is not None and admission.afresh and self._disk:
                 self.outdated = True
             rereads = self.choice.definition.rereads
-            if self.rereading is None or rereads is None:
+            if rereads is None or self._barrier is None or not self._barrier.waiter.done:
                 return
-            in_time = time.monotonic() >= self.rereading + rereads.delay
-            if in_time and any(one in line for one in rereads.says):
-                self.rereading = None
+            if any(one in line for one in rereads.says):
+                self.rereading = self._barrier = None
 
     def reread(self) -> None:
-        """Its configuration is another one: it says when it has read it, or is replaced."""
+        """It is about to be told of a new configuration: it says when it has read it, or goes."""
         rereads = self.choice.definition.rereads
+        if rereads is None or not rereads.says:
+            self.outdated = True
+            return
+        try:
+            barrier = self.ask(BARRIER, None)
+        except LspkitError:  # it is only just starting, and may have read the old one
+            self.outdated = True
+            return
         with self.lock:
-            if rereads is not None and rereads.says:
-                self.rereading = time.monotonic()
-            else:
-                self.outdated = True
+            self.rereading, self._barrier = time.monotonic(), barrier
 
     def start_work(self, rule: ProofRule) -> bool:
         """Let it begin with the work that this rule goes by; False if it may still be at it."""

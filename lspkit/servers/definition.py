@@ -77,8 +77,6 @@ class Rereads(msgspec.Struct, frozen=True, kw_only=True):
     #: Parts of the lines of which it writes one when it has read them again. None for a server that
     #: has to be started anew, as is one that does not write it in time.
     says: tuple[str, ...] = ()
-    #: Seconds that it waits before it reads them: a line that comes sooner is of another time.
-    delay: float = 0.0
 
 
 class Definition(msgspec.Struct, frozen=True, kw_only=True):

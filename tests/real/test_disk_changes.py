@@ -217,9 +217,11 @@ def project(server: str, files: dict[str, str]) -> Course:
     return Course("", folders, files=files, links=_LINKS.get(server, ()))
 
 
-def _tsconfig(server: str, name: str = "tsconfig.json", **files: str) -> Setting:
+def _tsconfig(
+    server: str, name: str = "tsconfig.json", files: dict[str, str] | None = None
+) -> Setting:
     strict, lax = (_TSCONFIG.replace("STRICT", word) for word in ("true", "false"))
-    return Setting(server, "main.ts", _UNTYPED, name, strict, lax, files)
+    return Setting(server, "main.ts", _UNTYPED, name, strict, lax, files or {})
 
 
 def _pyproject(server: str, lax: str, text: str = _TYPED) -> Setting:
@@ -270,6 +272,7 @@ SETTINGS = [
     _tsconfig("typescript"),
     _tsconfig("vtsls"),
     _tsconfig("typescript-7"),
+    _tsconfig("typescript-7", "base.json", {"tsconfig.json": '{"extends": "./base.json"}'}),
     replace(
         _tsconfig("svelte"), name="A.svelte", text=f'<script lang="ts">\n{_UNTYPED}</script>\n'
     ),

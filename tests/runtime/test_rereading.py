@@ -10,6 +10,7 @@ import lspkit
 from lspkit.diagnostics.proof import ProofRule
 from lspkit.protocol.uris import path_to_uri
 from lspkit.runtime import rereading
+from lspkit.runtime.findings import BARRIER
 from lspkit.servers import built_in
 from lspkit.servers.definition import Admission, Definition, Rereads, Restricted
 from lspkit.testing import Diagnostics, Fault, Log, Say, Script, watchers
@@ -146,10 +147,10 @@ def test_one_that_does_not_say_so_is_started_anew(tmp_path, scripted, monkeypatc
     assert runs(argv) == 2
 
 
-def test_a_line_that_comes_too_soon_is_about_something_else(tmp_path, scripted, monkeypatch):
-    monkeypatch.setattr(rereading, "PATIENCE", 0.2)
-    define(monkeypatch, ProofRule(), rereads=Rereads(files=SAYS.files, says=SAYS.says, delay=60))
-    says = Say(WATCHED, notification=REREAD)
+def test_a_line_from_before_it_was_told_counts_for_nothing(tmp_path, scripted, monkeypatch):
+    monkeypatch.setattr(rereading, "PATIENCE", 0.5)
+    define(monkeypatch, ProofRule(), rereads=SAYS)
+    says = Say(BARRIER, notification=REREAD)
     argv = scripted(Script(diagnostics=BY_PULL, say=[watchers("**/conf.ini"), says]))
     with workspace(tmp_path, argv, text="fine\n") as ws:
         assert ws.check("a.scr").verdict.clean

@@ -23,7 +23,6 @@ _PYRIGHT = Rereads(
     imports=("pyrightconfig.json", "pyproject.toml"),
     one=True,
     says=("oading configuration file", "Loading pyproject.toml file"),
-    delay=0.09,
 )
 
 #: What both ty and ruff leave out, unless a project's own configuration takes it in again.

@@ -110,6 +110,8 @@ TYPESCRIPT: tuple[Definition, ...] = (
             settings=dict.fromkeys(("js/ts", "typescript", "javascript"), _NO_FETCHING)
         ),
         install={"npm": "npm install -g typescript@7"},
+        # It asks for changes of what these extend, but only some time after it has read that.
+        rereads=Rereads(imports=("tsconfig.json", "jsconfig.json")),
         quirks=(
             "Diagnostics only when asked.",
             "A `tsc` older than 7 is found under the same name, and ends at once.",
