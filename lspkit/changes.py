@@ -12,7 +12,7 @@ from typing import Literal
 
 import msgspec
 
-from lspkit.types import Range, Value, shown
+from lspkit.types import Range, Value, folded, one_line, shown
 
 
 class TextEdit(Value, frozen=True):
@@ -184,4 +184,5 @@ class CodeAction(Value, frozen=True):
     sha256: str = ""
 
     def __str__(self) -> str:
-        return f"{self.title} ({self.kind})" if self.kind else self.title
+        kind = f" ({one_line(self.kind)})" if self.kind else ""
+        return f"{folded(self.title)}{kind}"

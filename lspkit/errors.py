@@ -112,7 +112,7 @@ class ServerBroken(LspkitError):
     #: Exit status as `subprocess` has it (negative: a signal), None if it is not known.
     exit_status: int | None = None
     attempts: int = 0
-    #: Seconds until it may be started again, None when it may be at once.
+    #: Seconds until it may be started again: None for at once, infinite for not before a reload.
     retry_in: float | None = None
     stderr: str = ""
 

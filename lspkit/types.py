@@ -30,8 +30,12 @@ def shown(path: Path | None, uri: str = "") -> str:
     """A path as people read it: on one line, relative to the current folder where it lies in it."""
     if path is None:
         return one_line(uri)
-    text, here = str(path), os.getcwd()
-    return one_line(text[len(here) + 1 :] if text.startswith(here + os.sep) else text)
+    text = str(path)
+    try:
+        here = os.getcwd() + os.sep
+    except OSError:  # the current folder is gone
+        return one_line(text)
+    return one_line(text.removeprefix(here))
 
 
 def one_line(text: str) -> str:
@@ -39,6 +43,11 @@ def one_line(text: str) -> str:
     if text.isprintable():
         return text
     return "".join(one if one.isprintable() else ascii(one)[1:-1] for one in text)
+
+
+def folded(text: str) -> str:
+    """A text of several lines on one, as harmless as `one_line` makes it."""
+    return one_line(" ".join(text.split()))
 
 
 class Value(msgspec.Struct, frozen=True):
@@ -89,7 +98,7 @@ class Hover(Value, frozen=True):
     range: Range | None = None
 
     def __str__(self) -> str:
-        first = " ".join(" ".join(self.contents).split())
+        first = folded(" ".join(self.contents))
         return first if len(first) <= 200 else first[:199] + "…"
 
 
@@ -228,10 +237,8 @@ class Diagnostic(Value, frozen=True):
 
     def __str__(self) -> str:
         code = f" ({one_line(self.code)})" if self.code else ""
-        message = " ".join(self.message.split())
-        return (
-            f"{shown(self.path, self.uri)}:{self.range.start} {self.severity.value} {message}{code}"
-        )
+        told = f"{self.severity.value} {folded(self.message)}{code}"
+        return f"{shown(self.path, self.uri)}:{self.range.start} {told}"
 
 
 class Verdict(enum.StrEnum):

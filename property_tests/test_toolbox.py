@@ -1,4 +1,5 @@
-"""Random input for the tools: whatever it is, an envelope as declared comes back, and no exception.
+"""Random input for the tools: whatever it is, an envelope as declared comes back, and no exception;
+and as text no more than is allowed.
 
 The first test goes through very many inputs, made by chance from what models write and what they
 should not, spread evenly over the operations; each needed field is missing, mistyped or out of
@@ -22,7 +23,8 @@ from hypothesis import strategies as st
 
 import lspkit
 from lspkit.agent import TABLE, Toolbox, envelope_schema
-from lspkit.agent.table import FIELDS, Row
+from lspkit.agent.envelope import MOST_BYTES
+from lspkit.agent.table import FIELDS, Row, row_of
 from lspkit.agent.validation import BadInput, read
 from tests.agent.calling import able, served
 
@@ -128,16 +130,39 @@ def as_text(value: Any) -> str:
         return repr(value)
 
 
+def json_of(text: str) -> Any:
+    """What `as_text` was made of, or the text where it is no JSON."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
 def faults(envelope: dict[str, Any]) -> list[str]:
     """What is wrong with the form of an answer."""
     form = FORM.get(envelope["operation"], FORM[""])
     return [one.message for one in form.iter_errors(envelope)]
 
 
+def in_bounds(text: str) -> bool:
+    """Whether a text for a model is one that can be sent, and no longer than it may be."""
+    return 0 < len(text.encode()) <= MOST_BYTES
+
+
+def as_tool(value: Any) -> tuple[str, Any]:
+    """The same input for the tool that its operation has."""
+    row = row_of(value.get("operation")) if isinstance(value, dict) else None
+    if row is None:
+        return TABLE[0].tool, value
+    return row.tool, {name: one for name, one in value.items() if name != "operation"}
+
+
 @pytest.fixture
 def lonely(tmp_path: Path) -> Iterator[Toolbox]:
     """Without a server for anything that is asked about."""
-    (tmp_path / "a.xyz").write_text("def greet\n", encoding="utf-8")
+    # On its second line stands a word that is too long for any answer.
+    text = "def greet\n" + "x" * 2 * MOST_BYTES
+    (tmp_path / "a.xyz").write_text(text, encoding="utf-8")
     with lspkit.Workspace(tmp_path, config={"lsp": {}}) as ws:
         yield Toolbox(ws)
 
@@ -150,7 +175,8 @@ def test_ten_thousand_inputs_are_answered_in_the_declared_form(lonely: Toolbox) 
     for number, value in zip(range(INPUTS), inputs(chance), strict=False):
         envelope = lonely.call(value)
         assert not faults(envelope), (seed, number, value)
-        json.dumps(envelope, ensure_ascii=False, allow_nan=False).encode()
+        assert in_bounds(json.dumps(envelope, ensure_ascii=False, allow_nan=False))
+        assert in_bounds(lonely.execute(*as_tool(value))), (seed, number, value)
         codes[envelope["operation"], (envelope["errors"] or [{"code": ""}])[0]["code"]] += 1
     # Every operation got as far as looking for a server, and was refused for its input.
     for row in TABLE:
@@ -184,7 +210,7 @@ def test_whatever_hypothesis_finds_is_answered_in_the_declared_form(tmp_path: Pa
             assert not faults(toolbox.call(value))
             assert not faults(json.loads(toolbox.execute("lsp", as_text(value))))
             for row in TABLE[:3]:
-                assert toolbox.execute(row.tool, value)
+                assert in_bounds(toolbox.execute(row.tool, value))
 
         run()
 
@@ -217,4 +243,5 @@ def test_a_working_server_changes_nothing_about_the_form(
             envelope = json.loads(toolbox.execute("lsp", text, timeout=20))
             assert not faults(envelope), text
             answered += envelope["ok"]
+            assert in_bounds(toolbox.execute(*as_tool(json_of(text)), timeout=20)), text
     assert answered > 100

@@ -12,6 +12,8 @@ import msgspec
 import pytest
 
 from lspkit import types
+from lspkit.changes import CodeAction
+from lspkit.servers.status import RootStatus, Row, ServerState
 from lspkit.types import (
     Call,
     CallItem,
@@ -41,6 +43,7 @@ RELATED = Related(LOCATION, "declared\nhere")
 CHILD = Symbol("run", "method", FILE, RANGE, RANGE, URI, container="App")
 ITEM = (FILE, RANGE, RANGE, URI)
 CALLER = CallItem("f", "function", *ITEM, server="s", via="app.py", raw='{"data":1}')
+ROW = (ServerState.BROKEN, (), (), (), "built-in", (), "")
 SIGNATURE = Signature("f(x: int)", "Does it.\nWell.", (Parameter("x: int"),))
 
 #: One of each, with the line that it prints as; None where no line is promised but that it is one.
@@ -154,11 +157,29 @@ def _lists(plain: Any) -> Any:
         CallItem("a\nb", "function", *ITEM),
         Signature("f(\n  x: int,\n)"),
         Parameter("x:\nint"),
+        CodeAction("two\nlines", "quick\nfix"),
+        Row("s", ServerState.IDLE, (), (), (), "", (), "", reason="two\nlines"),
     ],
     ids=lambda one: type(one).__name__,
 )
 def test_a_line_break_in_a_name_still_gives_one_line(value: Value) -> None:
     assert len(str(value).splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        Symbol("a\x1b[2J", "string", FILE, RANGE, RANGE, URI),
+        Diagnostic(FILE, RANGE, Severity.ERROR, "boo\x1b[2J\x9b31m\u202e\u2028\n", URI),
+        Hover(["boo\x1b[2J", "\x9b31m\u202e"]),
+        CodeAction("boo\x1b[2J\n\x9b31m\u202e", "quickfix\x1b[2J"),
+        Row("s\x1b[2J", *ROW, reason="boo\n\x1b[2J"),
+        Row("s", *ROW, roots=(RootStatus("/a\n\x1b[2J", ServerState.BROKEN),)),
+    ],
+    ids=lambda one: type(one).__name__,
+)
+def test_nothing_in_a_line_moves_the_cursor_or_hides(value: Value) -> None:
+    assert str(value).isprintable()
 
 
 def test_positions_and_ranges_have_an_order() -> None:
@@ -192,6 +213,8 @@ def test_a_path_is_shown_relative_to_the_current_folder(
     strange.mkdir()
     monkeypatch.chdir(strange)
     assert shown(strange / "c\n.py") == "c\\n.py"
+    strange.rmdir()
+    assert str(LOCATION) == "/project/src/app.py:12:8"
 
 
 def test_severities_are_ranked_from_the_worst() -> None:

@@ -40,7 +40,7 @@ server has started: its report then says `unknown`, and why.
 WORDS = {
     table.RIGHT: "the right answer",
     table.MENDED: "the right answer, with � for what was spoilt",
-    table.EMPTY: "an empty answer",
+    table.UNREAD: "the number",
     table.TIMED_OUT: "`ETIMEDOUT`",
     table.BROKEN: "`EBROKEN`",
     table.REFUSED: "`ELSP`",
@@ -58,6 +58,8 @@ def line(row: Row) -> str:
     told = outcome(row.expected)
     if row.pushed is not None and row.pushed != row.expected:
         told += f". Pushed diagnostics: {outcome(row.pushed)}"
+    if row.raw is not None:
+        told += f". A raw `request`: {outcome(row.raw)}"
     after = "a new process" if row.starts == (2,) else "the same process"
     if len(row.starts) > 1:
         after = "either process"

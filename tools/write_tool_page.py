@@ -93,9 +93,10 @@ Every call of the single tool is answered in this form, also one that makes no s
 ```
 
 `ok` says whether there is an answer, also an empty one. `partial` means that some servers have
-failed and others not, `timedOut` that at least one was too slow. An answer has at most {items}
-results and {kilobytes} KiB, the nearest ones first: `truncated` says that there are more, and
-`total`, which is there only then, how many. The tools of one operation answer in words.
+failed and others not, or that not all of an answer could be read, `timedOut` that at least one was
+too slow. An answer has at most {items} results and {kilobytes} KiB, the nearest ones first:
+`truncated` says that there are more, and `total`, which is there only then, how many. The tools of
+one operation answer in words.
 
 An error has `serverId`, `message` and a `code`:
 

@@ -257,7 +257,9 @@ class Toolbox:
             symbol=_symbol(call.asked, sources) if call.asked else "",
             most=self._room.bytes,
         )
-        return text_of(made, page, call.outcome.warnings)
+        # Those of the workspace as such come behind them, and are told as data only.
+        about = len(dict.fromkeys(call.outcome.warnings))
+        return text_of(made, page, made["meta"]["warnings"][:about])
 
 
 def _operation(given: dict[str, Any], call: _Call) -> Row:

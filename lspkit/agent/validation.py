@@ -105,6 +105,9 @@ def _request(row: Row, values: dict[str, Any]) -> Request[Any]:
     kind = row.request
     if row.in_file is not None and "path" in values:
         kind = row.in_file
+    if issubclass(kind, ItemRequest):
+        # A model that is wrong about the place has to hear that, not that nobody calls it.
+        values = {**values, "needs_item": True}
     return kind(**{name: value for name, value in values.items() if name not in row.more})
 
 

@@ -10,14 +10,13 @@ Any number of threads may call it. No lock is needed: each field is changed in s
 from __future__ import annotations
 
 import collections
-import concurrent.futures.thread  # noqa: F401 (else the first `submit` loads it, and a read waits)
 import logging
 import time
 from collections.abc import Sequence
 from concurrent.futures import Future
 from typing import Any
 
-import lspkit.runtime.submit  # noqa: F401 (the same)
+import lspkit.runtime.submit  # noqa: F401 (else the first `submit` loads it, and a read waits)
 from lspkit.workspace import Workspace
 
 log = logging.getLogger("lspkit.agent")

@@ -32,6 +32,8 @@ PLAIN_FORM = "{tool} {symbol}"
 
 #: Characters of a source line.
 LONGEST_LINE = 200
+#: Characters of a word that is searched for. Longer ones are data, and nobody's name.
+LONGEST_WORD = 100
 
 #: Where the server is at fault, a model can do without it.
 WITHOUT_SERVER = frozenset(
@@ -62,9 +64,11 @@ class Page(msgspec.Struct, frozen=True):
 
     def search(self) -> str:
         """A search that the model can run, for the name that the call was about."""
+        if not 0 < len(self.symbol) <= LONGEST_WORD:
+            return ""
         # Not `format`: a form may be JSON, with braces of its own.
         form = self.search_form.replace("{tool}", self.search_tool)
-        return form.replace("{symbol}", self.symbol) if self.symbol else ""
+        return form.replace("{symbol}", self.symbol)
 
 
 def form_for(tool: str) -> str:
@@ -84,16 +88,18 @@ def longest_word(query: str) -> str:
 
 
 def text_of(envelope: Mapping[str, Any], page: Page, notes: Sequence[str] = ()) -> str:
-    """The answer as text; `notes` are about this very call."""
+    """The answer as text; `notes` are those warnings of it that are about this very call."""
     if not envelope["ok"]:
-        return "\n".join(_instead(envelope, page))
+        told = [one["message"] for one in envelope["errors"]]
+        return _within(told, 0, list(_instead(envelope, page)), page.most)
     failed = [
-        f"Note: {one['serverId'] or 'a server'} did not answer: {one['message']}"
+        f"Note: {one_line(one['serverId']) or 'a server'} did not answer, or not in full: "
+        f"{one['message']}"
         for one in envelope["errors"]
     ]
     below = [*failed, *(f"Note: {one_line(note)}" for note in notes)]
     if envelope["meta"]["empty"]:
-        return "\n".join([NOTHING, *below])
+        return _within([NOTHING], 0, below, page.most)
     lines = list(TEXTS[SHAPES[page.row.result].name](envelope["data"], page))
     hidden = envelope["meta"].get("total", 0) - _shown(envelope["data"])
     return _within(lines, max(0, hidden), below, page.most)
@@ -122,10 +128,8 @@ def _within(lines: list[str], hidden: int, below: list[str], most: int) -> str:
 
 
 def _instead(envelope: Mapping[str, Any], page: Page) -> Iterator[str]:
-    """What went wrong, and what to do now."""
+    """What to do now that it went wrong."""
     codes = [one["code"] for one in envelope["errors"]]
-    for one in envelope["errors"]:
-        yield one["message"]
     yield from dict.fromkeys(ADVICE[code] for code in codes if code in ADVICE)
     search = page.search()
     if WITHOUT_SERVER.intersection(codes) and (search or "{search}" not in page.row.instead):

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import argparse
-import contextlib
 import os
-import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 from lspkit.cli import trust, words
-from lspkit.cli.saying import Unprinted, end, escape_what_cannot_be_printed, tell
+from lspkit.cli.saying import Unprinted, end, escape_what_cannot_be_printed, tell, tell_all
 from lspkit.cli.statuses import FAILED, INTERRUPTED, USAGE
-from lspkit.errors import LspkitError, PathError
+from lspkit.errors import ConfigError, LspkitError, PathError
 from lspkit.types import one_line
 from lspkit.version import VERSION
 
@@ -57,13 +55,12 @@ def _run(
 
 def _told(problem: Exception, *, debug: bool) -> int:
     """The exit status for what went wrong, after it was said on a line or in full."""
-    if debug and sys.stderr is not None:
-        import traceback  # here: hardly anybody wants to see it
-
-        with contextlib.suppress(OSError):  # where it cannot be written, the status has to do
-            traceback.print_exception(problem)
+    if debug:
+        tell_all(problem)
     if isinstance(problem, LspkitError):
-        tell(problem.message)
+        # A fault of a file has a line of its own. No other message has lines.
+        lines = isinstance(problem, ConfigError)
+        tell(problem.message if lines else one_line(problem.message))
         return USAGE
     if isinstance(problem, Unprinted):
         tell(str(problem))
@@ -74,8 +71,15 @@ def _told(problem: Exception, *, debug: bool) -> int:
     return FAILED
 
 
+class _Parser(argparse.ArgumentParser):
+    """Says what is wrong with a call on a line: a word of it may be the name of any file."""
+
+    def error(self, message: str) -> NoReturn:
+        super().error(one_line(message))
+
+
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser: argparse.ArgumentParser = _Parser(
         prog="lspkit", description="Code intelligence from real language servers."
     )
     parser.add_argument("--version", action="version", version=f"lspkit {VERSION}")

@@ -20,7 +20,7 @@ from lspkit.config.loading import load
 from lspkit.diagnostics.report import Report
 from lspkit.errors import LspkitError, NoServer, PathError, ServerUnavailable
 from lspkit.servers.choosing import aliases
-from lspkit.types import Severity, Verdict, one_line, shown
+from lspkit.types import Severity, Verdict, folded, one_line, shown
 from lspkit.workspace import Workspace
 
 #: So many files are under way at once. More would only make every one of them slower.
@@ -84,7 +84,7 @@ def _check_all(
             reports.append(future.result())
         except PathError as problem:
             # The line starts with the path already.
-            skipped[path] = one_line(problem.message.removeprefix(f"{path} "))
+            skipped[path] = problem.message.removeprefix(f"{path} ")
         except (NoServer, ServerUnavailable) as problem:
             skipped[path] = problem.message
         except LspkitError as problem:
@@ -106,13 +106,13 @@ def _as_text(reports: list[Report], skipped: dict[Path, str]) -> str:
     lines: list[str] = []
     for report in reports:
         for finding in report.counted:
-            by = f" [{', '.join(finding.servers)}]" if finding.servers else ""
+            by = one_line(f" [{', '.join(finding.servers)}]") if finding.servers else ""
             lines.append(f"{finding}{by}")
     unknown = {one.path: one.why for one in reports if one.verdict is Verdict.UNKNOWN}
     for what, files in (("unknown", unknown), ("skipped", skipped)):
         reasons: dict[str, list[Path]] = {}
         for path, why in files.items():
-            reasons.setdefault(why, []).append(path)
+            reasons.setdefault(folded(why), []).append(path)
         for why, paths in reasons.items():
             more = f" and {len(paths) - 1} more" if len(paths) > 1 else ""
             lines.append(f"{what} {shown(paths[0])}{more}: {why}")

@@ -45,7 +45,8 @@ def _schema(arguments: argparse.Namespace) -> int:
 def _path(arguments: argparse.Namespace) -> int:
     """Only the names: this has to work also when something in the files is wrong."""
     own = global_file(os.environ, os.path.expanduser("~"))
-    project = [file for file, _ in find_project(os.path.abspath(arguments.root))]
+    found = find_project(os.path.abspath(arguments.root))
+    project = [file for file, source in found if source is not None]
     if arguments.json:
         say(as_json({"global": own, "project": project[0] if project else None}))
         return CLEAN
@@ -94,7 +95,7 @@ def _as_text(loaded: Loaded, origin: bool) -> str:
     lines += [f"# warning  {one_line(str(warning))}" for warning in loaded.warnings]
     for path, value in leaves(loaded.values):
         place = place_of(path)
-        line = f"{place} = {json.dumps(value, ensure_ascii=False)}"
+        line = f"{one_line(place)} = {as_json(value, indent=None)}"
         lines.append(f"{line}  # {one_line(str(loaded.origins[place]))}" if origin else line)
     return "\n".join(lines)
 

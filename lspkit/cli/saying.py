@@ -25,16 +25,32 @@ def escape_what_cannot_be_printed() -> None:
 def say(text: str) -> None:
     """Print the result. A reader who has seen enough (`| head`) is no mistake of anybody."""
     try:
-        print(text, flush=True)
+        print(_harmless(text), flush=True)
     except OSError as problem:
         _failed(problem)
 
 
-def as_json(plain: Any) -> str:
+def as_json(plain: Any, indent: int | None = 1) -> str:
     """As JSON, in letters that standard output can print: Python's escapes would be no JSON."""
     encoding = getattr(sys.stdout, "encoding", None) or "ascii"
     unicode = encoding.lower().replace("-", "").startswith("utf")
-    return json.dumps(plain, indent=1, ensure_ascii=not unicode)
+    lines = json.dumps(plain, indent=indent, ensure_ascii=not unicode).split("\n")
+    return "\n".join(line if line.isprintable() else _escaped(line) for line in lines)
+
+
+def _escaped(line: str) -> str:
+    """A line of JSON that says the same with nothing in it that a terminal would obey."""
+    return "".join(one if one.isprintable() else _escape(one) for one in line)
+
+
+def _escape(one: str) -> str:
+    # Python leaves DEL as it is.
+    return f"\\u{ord(one):04x}" if ord(one) <= 0xFFFF else json.dumps(one)[1:-1]
+
+
+def _harmless(text: str) -> str:
+    """Lines that no terminal obeys, whatever a project or a server has put into them."""
+    return "\n".join(one_line(line) for line in text.split("\n"))
 
 
 def end() -> None:
@@ -62,9 +78,20 @@ def tell(text: str) -> None:
     """A line, or some, beside the result. Where nobody can be told, the status has to do."""
     if sys.stderr is None:
         return
-    lines = [one_line(line) for line in text.split("\n")]
+    _beside(f"lspkit: {text}")
+
+
+def tell_all(problem: BaseException) -> None:
+    """What went wrong with how it came about, for who wants to see that."""
+    import traceback  # here: hardly anybody does
+
+    if sys.stderr is not None:
+        _beside("".join(traceback.format_exception(problem)).rstrip("\n"))
+
+
+def _beside(text: str) -> None:
     try:
-        print("lspkit: " + "\n".join(lines), file=sys.stderr, flush=True)
+        print(_harmless(text), file=sys.stderr, flush=True)
     except OSError:
         _give_up(sys.stderr)
 

@@ -83,7 +83,8 @@ def _add(path: str, *, shared: bool, yes: bool) -> int:
     if now.state == "trusted" and now.allows_programs:
         say(f"{one_line(found.candidate)} is trusted.")
     else:
-        why = f"projectConfigPolicy is {now.policy}" if now.state == "trusted" else now.why
+        reason = now.warning or now.why
+        why = f"projectConfigPolicy is {now.policy}" if now.state == "trusted" else reason
         say(f"{one_line(found.candidate)} is on the list, but not in force: {one_line(why)}.")
     return CLEAN
 
@@ -166,7 +167,7 @@ def _load(path: str) -> Loaded:
 def _shown(loaded: Loaded) -> str:
     """What the project would be allowed to run."""
     from lspkit.config.gate import EXECUTION_KEYS, gated_content
-    from lspkit.servers.holding import programs_of, servers_of
+    from lspkit.servers.holding import files_of, programs_of, servers_of
 
     found = loaded.standing
     lines = [f"Project: {one_line(found.candidate)} ({found.state}: {one_line(found.why)})"]
@@ -178,9 +179,12 @@ def _shown(loaded: Loaded) -> str:
     lines += ["Its configuration would set:", *settings] if settings else []
     programs = [f"  {one_line(program)}" for program in programs_of(found.candidate, content)]
     lines += ["Of its own programs, these are servers:", *programs] if programs else []
+    used = files_of(found.candidate, loaded)
+    files = [f"  {one_line(file)} ({one_line(server)})" for file, server in used.items()]
+    lines += ["Of its files, servers run these, or do what they say:", *files] if files else []
     servers = [f"  {one_line(server)}" for server in servers_of(found.candidate, loaded)]
     lines += ["These servers run code of it:", *servers] if servers else []
-    if not settings and not programs and not servers:
+    if not (settings or programs or files or servers):
         lines.append("Its configuration names no program, and it has no server of its own.")
     return "\n".join([*lines, "", _CONSEQUENCE])
 

@@ -1,7 +1,8 @@
 """Which files hold configuration, and how they are read.
 
 A file may be anything that a stranger has put there: it is opened only if it is a regular one, and
-read only up to a limit. It is decoded here; what it says is understood in `normal.py`.
+read only up to a limit. A project's file counts only if it is a part of the project: a link could
+have the user's own files told as configuration. What a file says is understood in `normal.py`.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ import msgspec
 from lspkit.config.jsonc import NotJson, decode, positions
 from lspkit.config.normal import Style
 from lspkit.config.places import Fault, Findings, Path, error_of
+from lspkit.edits.paths import is_inside, work_tree
 from lspkit.errors import ConfigError
 from lspkit.types import one_line
 
@@ -113,17 +115,32 @@ def read_source(file: str, kind: Kind) -> Source | None:
     return Source(file, text, kind, value, doubled)
 
 
-def find_project(root: str) -> Iterator[tuple[str, Source | ConfigError]]:
-    """The project's files that are there, the one that counts first. Read as they are asked for."""
+def find_project(root: str) -> Iterator[tuple[str, Source | ConfigError | None]]:
+    """The project's files that are there, the one that counts first. Read as they are asked for.
+
+    None stands for a file that lies outside of the project, and does not count.
+    """
     for kind in PROJECT_FILES:
         file = os.path.join(root, *kind.name.split("/"))
+        outside = _leads_out(file, root)
+        if outside and not (kind.style.top or kind.only):
+            yield file, None
+            continue
         try:
             source = read_source(file, kind)
         except ConfigError as problem:
-            yield file, problem
+            yield file, None if outside else problem
             continue
         if source is not None:
-            yield file, source
+            yield file, None if outside else source
+
+
+def _leads_out(file: str, root: str) -> bool:
+    """Whether a file is, by a link, no part of the workspace nor of the work tree around it."""
+    if not os.path.lexists(file):
+        return False
+    real, base = os.path.realpath(file), os.path.realpath(root)
+    return not is_inside(real, base) and not is_inside(real, work_tree(base))
 
 
 def global_file(environ: Mapping[str, str], home: str) -> str:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import functools
 import os
-import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -18,10 +17,11 @@ import msgspec
 from lspkit.config.files import Source, global_file, kind_of_file, read_source
 from lspkit.config.merge import Layer, Origin, in_order, merge_layers, merged, origins_of
 from lspkit.config.model import Config, Security
-from lspkit.config.places import ConfigWarning, Fault, Path, error_of, nearest, place_of
+from lspkit.config.normal import Closer
+from lspkit.config.places import ConfigWarning, nearest, place_of
 from lspkit.config.project import Project, expanded, held_back, read_project
 from lspkit.config.reading import BUILT_IN_VALUES, Given, Said, config_of, read_given, understood
-from lspkit.errors import ConfigError
+from lspkit.config.security import check_security
 
 if TYPE_CHECKING:
     from lspkit.config.trust import Standing
@@ -76,19 +76,22 @@ def load(
     their ids: a server may be configured by any of them. `standing` is for who knows it already.
     """
     root = os.path.abspath(root)
+    closer = functools.partial(check_security, environ=environ)
     if given is None:
         file = global_file(environ, home or environ.get("HOME") or os.path.expanduser("~"))
-        said, project = _read_global(file, environ), read_project(root)
+        said, project = _read_global(file, environ, closer), read_project(root)
         origin = Origin("global", file)
     else:
-        file, said, project = None, read_given(given), Project()
+        file, said, project = None, read_given(given, closer), Project()
         origin = Origin("given", None if said.source is None else said.source.file)
     own = Layer(origin, by_id(_expanded(said.values, said.source, environ), aliases))
     usual = BUILT_IN_VALUES["security"]
     security = msgspec.convert(merged(usual, said.values.get("security", {})), Security)
     if standing is None:
         # About what is written: which names are known must not change what was trusted.
-        standing = _standing(project, root, security, environ, trusted, said.source)
+        from lspkit.config.trust import trust_of  # here, to keep `import lspkit` quick
+
+        standing = trust_of(project.file, root, project.values, security, environ, trusted)
     theirs, blocked = _counted(project, by_id(project.values, aliases), standing, environ)
     layers = [Layer(Origin("built-in"), BUILT_IN_VALUES), own]
     if project.source is not None:
@@ -116,35 +119,12 @@ def load(
     )
 
 
-def _read_global(file: str, environ: Mapping[str, str]) -> Said:
-    said = understood(read_source(file, kind_of_file(file)))
+def _read_global(file: str, environ: Mapping[str, str], closer: Closer) -> Said:
+    said = understood(read_source(file, kind_of_file(file)), closer)
     if environ.get("LSPKIT_CONFIG") and not os.path.lexists(file):
         missing = ConfigWarning("LSPKIT_CONFIG names this file, and it is not there", file)
         return Said(warnings=(missing,))
     return said
-
-
-def _standing(
-    project: Project,
-    root: str,
-    security: Security,
-    environ: Mapping[str, str],
-    trusted: bool | None,
-    source: Source | None,
-) -> Standing:
-    from lspkit.config.trust import trust_of  # here, to keep `import lspkit` quick
-
-    try:
-        return trust_of(project.file, root, project.values, security, environ, trusted)
-    except ConfigError as problem:
-        if source is None or not problem.place.startswith("security."):
-            raise
-        # It is about an entry of the user's list, and only here it is known where that stands.
-        number = re.search(r"\[(\d+)\]$", problem.place)
-        path: Path = (*source.kind.style.top, "security", "trustedProjectRoots")
-        line = source.line_of((*path, int(number[1])) if number else path)
-        fault = Fault(line, problem.place, problem.expected or problem.message)
-        raise error_of(source.file, [fault]) from None
 
 
 def _counted(

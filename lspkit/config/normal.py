@@ -7,6 +7,7 @@ named as its author wrote it. Where a thing is said twice, its own name counts, 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
@@ -44,13 +45,23 @@ class Style(msgspec.Struct, frozen=True):
     own: bool = False
 
 
-def normal(value: Any, findings: Findings, style: Style) -> dict[str, Any]:
+#: Looks at what is said more closely before it is read, and notes faults.
+Closer = Callable[[Object], None]
+
+
+def normal(
+    value: Any, findings: Findings, style: Style, closer: Closer | None = None
+) -> dict[str, Any]:
     """The one form of what is said.
 
     Look at `findings.faults` before using it: what has a fault is left out.
     """
     given = opened(plain(value, style.top, findings, own=style.own), style.top, findings)
-    return {} if given is None else _Reading(findings, style).whole(given)
+    if given is None:
+        return {}
+    if closer is not None:
+        closer(given)
+    return _Reading(findings, style).whole(given)
 
 
 class _Reading:

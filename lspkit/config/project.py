@@ -40,9 +40,12 @@ class Project(msgspec.Struct, frozen=True):
 
 def read_project(root: str) -> Project:
     """What the first of the files says that are there."""
-    found = list(find_project(root))
+    there = list(find_project(root))
+    found = [(file, source) for file, source in there if source is not None]
+    message = "it is ignored: it is a link that leads out of the project"
+    outside = tuple(ConfigWarning(message, file) for file, source in there if source is None)
     if not found:
-        return Project()
+        return Project(warnings=outside)
     file, source = found[0]
     others = tuple(other for other, _ in found[1:])
     try:
@@ -50,13 +53,14 @@ def read_project(root: str) -> Project:
             raise source
         said = understood(source)
     except ConfigError as problem:
-        return Project(file, others, warnings=_ignored(file, problem))
+        return Project(file, others, warnings=(*outside, *_ignored(file, problem)))
     findings = Findings(file, source.line_of)
     if "security" in said.values:
         path = (*source.kind.style.top, "security")
         findings.warn(path, "it is ignored: only the user's own file can say this")
     values = {name: value for name, value in said.values.items() if name != "security"}
-    return Project(file, others, values, (*said.warnings, *findings.warnings), source)
+    warnings = (*outside, *said.warnings, *findings.warnings)
+    return Project(file, others, values, warnings, source)
 
 
 def _ignored(file: str, problem: ConfigError) -> tuple[ConfigWarning, ...]:

@@ -15,7 +15,7 @@ import msgspec
 from lspkit.config.files import Source, kind_of_file, read_source
 from lspkit.config.merge import in_order
 from lspkit.config.model import Config, ServerConfig
-from lspkit.config.normal import Style, normal
+from lspkit.config.normal import Closer, Style, normal
 from lspkit.config.places import ConfigWarning, Findings
 from lspkit.errors import ConfigError
 
@@ -46,26 +46,26 @@ def config_of(values: Mapping[str, Any]) -> Config:
     return msgspec.convert(in_order(values), Config)
 
 
-def read_given(given: Given) -> Said:
-    """What a caller has passed in."""
+def read_given(given: Given, closer: Closer | None = None) -> Said:
+    """What a caller has passed in. `closer` may find more faults in it."""
     if isinstance(given, Config):
         return Said(_unusual(given))
     if isinstance(given, Mapping):
         findings = Findings()
-        return _said(normal(given, findings, Style(own=True)), findings)
+        return _said(normal(given, findings, Style(own=True), closer), findings)
     file = os.fspath(given)
     source = read_source(file, kind_of_file(file))
     if source is None and not os.path.lexists(file):
         raise ConfigError(f"{file} cannot be read: there is no such file", file=file)
-    return understood(source)
+    return understood(source, closer)
 
 
-def understood(source: Source | None) -> Said:
+def understood(source: Source | None, closer: Closer | None = None) -> Said:
     """What a file says. None, a file that is not there, says nothing."""
     if source is None:
         return Said()
     findings = source.findings()
-    return _said(normal(source.value, findings, source.kind.style), findings, source)
+    return _said(normal(source.value, findings, source.kind.style, closer), findings, source)
 
 
 def _said(values: dict[str, Any], findings: Findings, source: Source | None = None) -> Said:

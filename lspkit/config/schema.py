@@ -13,7 +13,14 @@ from typing import Any
 import msgspec
 
 from lspkit.config import model
-from lspkit.config.spellings import EXTENSIONS, INSIDE_LSP, INSIDE_SERVER, SERVER_TABLES, TIMES
+from lspkit.config.spellings import (
+    EXTENSIONS,
+    INSIDE_LSP,
+    INSIDE_SERVER,
+    SERVER_TABLES,
+    TIMES,
+    snake,
+)
 
 #: The dialect that it is written in.
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
@@ -30,6 +37,8 @@ def schema() -> dict[str, Any]:
     whole = parts.pop("Config")
     _allow_in_server(parts["ServerConfig"]["properties"])
     _allow_at_top(whole["properties"])
+    for part in (whole, *parts.values(), *_objects(whole["properties"]["lsp"]["anyOf"])):
+        part["properties"] = _in_both_cases(part["properties"])
     return {"$schema": DIALECT, **whole, "title": "Configuration of lspkit", "$defs": parts}
 
 
@@ -66,19 +75,34 @@ def _allow_in_server(entry: dict[str, Any]) -> None:
     }
     for name, stands_for in others.items():
         entry[name] = _other(stands_for)
+    entry["transport"] = {"const": "stdio", "description": "How it is spoken to. Nothing else is."}
 
 
 def _allow_at_top(top: dict[str, Any]) -> None:
     top["$schema"] = {"type": "string"}
     for name in (*SERVER_TABLES, "enabled"):
         top[name] = _other("lsp")
-    servers = next(one for one in top["lsp"]["anyOf"] if one["type"] == "object")
+    [servers] = _objects(top["lsp"]["anyOf"])
     entries = servers["additionalProperties"]
     servers["properties"] = {
         "servers": {"type": "object", "additionalProperties": entries, **_other("lsp")},
         "enabled": {"type": "boolean", **_other("lsp")},
         **{name: _other(".".join(stands_for)) for name, stands_for in INSIDE_LSP.items()},
     }
+
+
+def _objects(kinds: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [kind for kind in kinds if kind["type"] == "object"]
+
+
+def _in_both_cases(properties: dict[str, Any]) -> dict[str, Any]:
+    """The same with every name also in snake_case, with the same limits to its value."""
+    others = {
+        snake(name): {**value, **_other(name)}
+        for name, value in properties.items()
+        if snake(name) not in properties
+    }
+    return {**properties, **others}
 
 
 def _other(stands_for: str) -> dict[str, Any]:

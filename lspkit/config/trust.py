@@ -21,7 +21,7 @@ from msgspec.structs import replace
 from lspkit.config.gate import EXECUTION_KEYS, digest
 from lspkit.config.model import ProjectConfigPolicy, Security
 from lspkit.config.trust_patterns import Pattern, compiled
-from lspkit.config.trust_store import Entry, Listed, listed, state_folder, writers
+from lspkit.config.trust_store import Entry, Listed, list_for, writers
 from lspkit.edits.paths import is_inside
 from lspkit.errors import ConfigError
 from lspkit.types import one_line
@@ -93,7 +93,7 @@ def patterns_of(
     found = []
     for number, entry in enumerate(security.trusted_project_roots):
         try:
-            found.append(compiled(entry, home=lambda name: _home(name, environ)))
+            found.append(compiled(entry, home=lambda name: home_of(name, environ)))
         except ConfigError as problem:
             place = f"security.trustedProjectRoots[{number}]"
             where = f"{one_line(file)}: {place}" if file else place
@@ -103,7 +103,7 @@ def patterns_of(
     return found
 
 
-def _home(name: str, environ: Mapping[str, str]) -> str:
+def home_of(name: str, environ: Mapping[str, str]) -> str:
     """What `~` or `~user` stands for. Only real paths are compared, so it is one."""
     named = environ.get("HOME", "") if name == "~" and os.name == "posix" else ""
     folder = named or os.path.expanduser(name)
@@ -128,11 +128,13 @@ def trust_of(
     security: Security,
     environ: Mapping[str, str],
     override: bool | None,
+    around: str = "",
 ) -> Standing:
     """How a project stands, by its configuration file, if there is one, and what that says.
 
     `project` is the project's layer in canonical form, `override` what the program says. A root
-    inside of a workspace may stand otherwise than the workspace: ask for it, too, with no file.
+    inside of a workspace may stand otherwise than the workspace: ask for it, too, with no file and
+    with the workspace `around` it.
     """
     patterns = patterns_of(security, environ=environ)
     said = environ.get(VARIABLE, "")
@@ -142,7 +144,7 @@ def trust_of(
     found = Standing("untrusted", "", os.path.abspath(root), security.project_config_policy)
     try:
         found = replace(found, candidate=candidate_of(project_file, root))
-        known = listed(state_folder(environ))
+        known = list_for(around or found.candidate, environ)
         found = replace(found, warning=known.warning, shared=bool(_writers(found, project_file)))
         found = _by_entries(found, project_file, digest(project, EXECUTION_KEYS), patterns, known)
     except (OSError, ValueError, RecursionError) as problem:

@@ -20,10 +20,13 @@ from collections.abc import Callable, Mapping
 
 import msgspec
 
+from lspkit.edits.paths import is_inside, leads_through, work_tree
 from lspkit.errors import ConfigError
 from lspkit.prepared import prepared
 from lspkit.types import one_line
 
+#: Names another state folder.
+VARIABLE = "LSPKIT_STATE"
 #: The list, in the state folder.
 FILE = "trust.json"
 #: Of the file's form. Another one is not understood.
@@ -63,18 +66,38 @@ class _File(msgspec.Struct, frozen=True, kw_only=True):
 
 def state_folder(environ: Mapping[str, str] = os.environ) -> str:
     """Where lspkit keeps what it has to remember: `LSPKIT_STATE`, or the system's place for it."""
-    named = environ.get("LSPKIT_STATE", "")
+    named = environ.get(VARIABLE, "")
+    # A relative one would let the current folder decide what is trusted.
+    if named and not os.path.isabs(named):
+        expected = "an absolute path"
+        why = f"{VARIABLE} is {one_line(named)}; expected {expected}"
+        raise ConfigError(why, place=VARIABLE, expected=expected)
     if named:
-        return os.path.abspath(named)
+        return os.path.normpath(named)
     if sys.platform in ("win32", "darwin"):
         import platformdirs  # here: only where it knows more than the three lines below
 
         return platformdirs.user_state_dir("lspkit", appauthor=False)
-    # A relative one would let the current folder decide what is trusted.
     base = environ.get("XDG_STATE_HOME", "")
-    home = environ.get("HOME") or os.path.expanduser("~")
-    usual = os.path.join(home, ".local", "state")
+    usual = os.path.join(_home(environ), ".local", "state")
     return os.path.join(base if os.path.isabs(base) else usual, "lspkit")
+
+
+def _home(environ: Mapping[str, str]) -> str:
+    return environ.get("HOME") or os.path.expanduser("~")
+
+
+def list_for(project: str, environ: Mapping[str, str]) -> Listed:
+    """The list as far as a project is concerned, which cannot bring its own.
+
+    `project` is a real path. Where it holds the user's home, the list is the user's nevertheless.
+    """
+    folder, around = state_folder(environ), work_tree(project)
+    is_own = not is_inside(os.path.realpath(_home(environ)), around)
+    if environ.get(VARIABLE) and is_own and leads_through(folder, around):
+        where = one_line(os.path.join(folder, FILE))
+        return Listed(warning=f"{where} is not followed: {VARIABLE} names a folder of the project")
+    return listed(folder)
 
 
 def listed(folder: str) -> Listed:

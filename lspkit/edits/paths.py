@@ -16,6 +16,9 @@ import msgspec
 from lspkit.errors import PathError
 from lspkit.protocol.globs import compile_glob
 
+#: More links than this on the way to a file lead nowhere: so does Linux count.
+MOST_LINKS = 40
+
 
 class Boundary(msgspec.Struct, frozen=True):
     """What a workspace may touch. Both folders are real paths."""
@@ -44,10 +47,11 @@ def boundary_of(
         raise PathError(
             f"the workspace root {root} {what}", code="ENOENT", path=str(root), resolved=real
         )
-    return Boundary(real, _work_tree(real), exclude, allow_external)
+    return Boundary(real, work_tree(real), exclude, allow_external)
 
 
-def _work_tree(folder: str) -> str:
+def work_tree(folder: str) -> str:
+    """The git work tree that a folder lies in, or the folder itself."""
     at = folder
     while True:
         if os.path.exists(os.path.join(at, ".git")):
@@ -61,6 +65,37 @@ def _work_tree(folder: str) -> str:
 def is_inside(path: str, folder: str) -> bool:
     """Segment-safe: `/work2` is not inside `/work`."""
     return path == folder or path.startswith(folder.rstrip(os.sep) + os.sep)
+
+
+def leads_through(path: str, folder: str) -> bool:
+    """Whether an absolute path ends in a folder, or has something of it on its way.
+
+    What lies in the folder may be a link, which leads out today and elsewhere tomorrow. `folder` is
+    a real path. Links without an end count, too.
+    """
+    at, rest = os.path.splitdrive(path)
+    start = at = at + os.sep
+    steps = rest.split(os.sep)[::-1]
+    links = 0
+    while steps:
+        step = steps.pop()
+        if step in ("", os.curdir, os.pardir):
+            at = os.path.dirname(at) if step == os.pardir else at
+            continue
+        above, at = at, os.path.join(at, step)
+        if at != folder and is_inside(at, folder):
+            return True
+        try:
+            target = os.readlink(at)
+        except (OSError, ValueError):  # no link
+            continue
+        links += 1
+        if links > MOST_LINKS:
+            return True
+        drive, rest = os.path.splitdrive(target)
+        at = (drive + os.sep if drive else start) if os.path.isabs(target) else above
+        steps += rest.split(os.sep)[::-1]
+    return is_inside(at, folder)
 
 
 def is_excluded(path: str, boundary: Boundary) -> bool:

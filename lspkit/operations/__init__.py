@@ -31,6 +31,7 @@ from lspkit.operations.effects import (
     FindPlaces,
     Known,
     KnownFindings,
+    Misread,
     Overlay,
     Place,
     ReadText,
@@ -60,6 +61,7 @@ from lspkit.operations.navigate import (
     TypeDefinition,
 )
 from lspkit.operations.proposals import CodeActions, Rename
+from lspkit.operations.reading import OWN_FAULTS
 from lspkit.operations.request import OPERATIONS, Request
 from lspkit.operations.signatures import SignatureHelp
 from lspkit.operations.symbols import DocumentSymbols
@@ -70,6 +72,7 @@ from lspkit.operations.whole import (
     Reload,
     Settings,
     Status,
+    StatusText,
     Sync,
     WaitForChange,
     WorkspaceSymbols,
@@ -77,6 +80,7 @@ from lspkit.operations.whole import (
 
 __all__ = [
     "OPERATIONS",
+    "OWN_FAULTS",
     "Apply",
     "ApplyEdit",
     "Ask",
@@ -105,6 +109,7 @@ __all__ = [
     "IncomingCalls",
     "Known",
     "KnownFindings",
+    "Misread",
     "Move",
     "OutgoingCalls",
     "Overlay",
@@ -125,6 +130,7 @@ __all__ = [
     "ShowTexts",
     "SignatureHelp",
     "Status",
+    "StatusText",
     "Subtypes",
     "Supertypes",
     "Sync",

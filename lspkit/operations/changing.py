@@ -26,9 +26,9 @@ from lspkit.operations.effects import (
     RunCommand,
     Undo,
 )
-from lspkit.operations.proposals import digest, resolved, workspace_edit
+from lspkit.operations.proposals import digest, edits_in, resolved, workspace_edit
 from lspkit.operations.request import Request, operation
-from lspkit.protocol.shapes import WireCommand, read_edit
+from lspkit.protocol.shapes import WireCommand
 from lspkit.protocol.text import Text
 
 
@@ -138,7 +138,7 @@ def _run(
     made: list[Applied] = []
 
     def make(reply: Reply) -> Generator[Effect, Any, None]:
-        for wire in read_edit(reply.result).items:
+        for wire in edits_in(reply):
             edit = yield from workspace_edit(wire, reply)
             made.append((yield Apply(edit)))
 

@@ -10,6 +10,7 @@ import msgspec
 
 from lspkit.changes import Applied, WorkspaceEdit
 from lspkit.diagnostics.shift import Before
+from lspkit.errors import LspkitError
 from lspkit.protocol.documents import View
 from lspkit.protocol.text import Encoding, Text
 
@@ -43,6 +44,16 @@ class Reply(msgspec.Struct, frozen=True):
     server: str
     result: bytes
     view: View
+    #: What was asked.
+    method: str = ""
+
+
+class Misread(msgspec.Struct, frozen=True):
+    """Answers that are of no use after all, or not all of them. Sent back: None."""
+
+    problems: tuple[LspkitError, ...]
+    #: The servers that have answered nothing of use.
+    failed: tuple[str, ...] = ()
 
 
 class ReadText(msgspec.Struct, frozen=True):
@@ -248,6 +259,7 @@ class AwaitChange(msgspec.Struct, frozen=True):
 Effect = (
     Ask
     | AskWorkspace
+    | Misread
     | ReadText
     | FindPlaces
     | Examine

@@ -5,19 +5,23 @@ An item goes back to the server that gave it, byte for byte: servers keep marks 
 
 from __future__ import annotations
 
-from collections.abc import Generator
+import functools
+from collections.abc import Callable, Generator, Iterable
 from typing import Any, Generic, TypeVar
 
 import msgspec
 
-from lspkit.errors import PositionError
-from lspkit.operations.effects import Ask, Effect, Reply
+from lspkit.errors import LspkitError, PositionError
+from lspkit.operations.effects import Ask, DoAll, Effect, Misread, Reply
 from lspkit.operations.places import Translator, translator
 from lspkit.operations.positions import ask_at
+from lspkit.operations.reading import OWN_FAULTS, readable
 from lspkit.operations.request import PositionRequest, T_co, operation
-from lspkit.protocol.shapes import SYMBOL_KINDS, WireItem, read_calls, read_item, read_pieces
+from lspkit.protocol.pieces import read_items, read_others
+from lspkit.protocol.shapes import SYMBOL_KINDS, WireItem
 from lspkit.types import Call, CallItem, HierarchyItem, TypeItem
 
+T = TypeVar("T")
 Item = TypeVar("Item", bound=HierarchyItem)
 
 
@@ -30,6 +34,8 @@ class ItemRequest(PositionRequest[T_co], Generic[T_co], frozen=True, kw_only=Tru
 
     path: str = ""
     item: HierarchyItem | None = None
+    #: Whether it is an error that there is nothing at the place, rather than an empty answer.
+    needs_item: bool = False
 
     def __post_init__(self) -> None:
         if self.item is None:
@@ -65,7 +71,8 @@ def prepare_call_hierarchy(
     request: PrepareCallHierarchy,
 ) -> Generator[Effect, Any, list[CallItem]]:
     """The items at the place, of all servers."""
-    return (yield from _prepare(request, "textDocument/prepareCallHierarchy", CallItem))
+    found = yield from _prepare(request, "textDocument/prepareCallHierarchy", CallItem)
+    return _in_order(found)
 
 
 @operation("incoming_calls", IncomingCalls, list[Call])
@@ -97,20 +104,27 @@ def _prepare(
 ) -> Generator[Effect, Any, list[Item]]:
     replies = yield from ask_at(request, method)
     found: list[Item] = []
-    for reply in replies:
-        found += yield from _items(reply, read_pieces(reply.result), request.path, kind)
-    return sorted(found, key=_place)
+    for reply, items in (yield from readable(replies, read_items)):
+        found += yield from _items(reply, items, request.path, kind)
+    return found
 
 
 def _place(item: HierarchyItem) -> tuple[Any, ...]:
     return (str(item.path or item.uri), item.selection, item.name)
 
 
+def _in_order(items: Iterable[Item]) -> list[Item]:
+    """Without doubles, by path, line and column."""
+    found: dict[tuple[Any, ...], Item] = {}
+    for item in items:
+        found.setdefault(_place(item), item)
+    return [found[place] for place in sorted(found)]
+
+
 def _items(
-    reply: Reply, pieces: list[bytes], via: str, kind: type[Item]
+    reply: Reply, read: list[tuple[bytes, WireItem]], via: str, kind: type[Item]
 ) -> Generator[Effect, Any, list[Item]]:
     """Items of an answer, each with its own bytes."""
-    read = [(raw, wire) for raw in pieces for wire in read_item(raw).items]
     translate = yield from translator(reply, [wire.uri for _, wire in read])
     return [_item(wire, raw, reply.server, via, translate, kind) for raw, wire in read]
 
@@ -133,20 +147,61 @@ def _item(
     )
 
 
-def _start(
-    request: ItemRequest[Any], item: Item | None, kind: type[Item]
-) -> Generator[Effect, Any, Item]:
-    """The item that is meant: the one given, or the first at the place."""
-    if item is not None:
-        return item
+def _about_each(
+    request: ItemRequest[list[T]],
+    given: Item | None,
+    kind: type[Item],
+    ask: Callable[[Item], Generator[Effect, Any, list[T]]],
+) -> Generator[Effect, Any, list[tuple[Item, list[T]]]]:
+    """What there is to say about the item that is meant, or about each of those at the place.
+
+    A place may have several: overloads, or the same function as each server knows it.
+    """
+    items = [given] if given is not None else (yield from _starts(request, kind))
+    if len(items) < 2:
+        return [(items[0], (yield from ask(items[0])))] if items else []
+    results: list[list[T] | LspkitError] = yield DoAll(
+        tuple(msgspec.structs.replace(request, item=item) for item in items)
+    )
+    return (yield from _of_whole_servers(list(zip(items, results, strict=True))))
+
+
+def _starts(request: ItemRequest[Any], kind: type[Item]) -> Generator[Effect, Any, list[Item]]:
+    """The items at the place, each that a server tells apart."""
     method = "textDocument/prepareCallHierarchy"
     if kind is not CallItem:
         method = "textDocument/prepareTypeHierarchy"
-    items = yield from _prepare(request, method, kind)
-    if not items:
+    found = yield from _prepare(request, method, kind)
+    if not found and request.needs_item:
         what = "function" if kind is CallItem else "type"
         raise PositionError(f"there is no {what} at this place of {request.path}")
-    return items[0]
+    distinct = {(item.server, item.raw): item for item in found}
+    return sorted(distinct.values(), key=_place)
+
+
+def _of_whole_servers(
+    results: list[tuple[Item, list[T] | LspkitError]],
+) -> Generator[Effect, Any, list[tuple[Item, list[T]]]]:
+    """What those servers say that have answered about all of their items.
+
+    The others have failed, as if they had been asked one question.
+    """
+    failed: dict[str, LspkitError] = {}
+    for item, result in results:
+        if isinstance(result, OWN_FAULTS):
+            failed.setdefault(item.server, result)
+        elif isinstance(result, LspkitError):
+            raise result
+    found = [
+        (item, result)
+        for item, result in results
+        if item.server not in failed and not isinstance(result, LspkitError)
+    ]
+    if failed:
+        yield Misread(tuple(failed.values()), tuple(failed))
+        if not found:
+            raise next(iter(failed.values()))
+    return found
 
 
 def _ask_about(item: HierarchyItem, method: str) -> Generator[Effect, Any, list[Reply]]:
@@ -158,27 +213,48 @@ def _ask_about(item: HierarchyItem, method: str) -> Generator[Effect, Any, list[
 
 
 def _calls(
-    request: ItemRequest[Any], given: CallItem | None, method: str
+    request: ItemRequest[list[Call]], given: CallItem | None, method: str
 ) -> Generator[Effect, Any, list[Call]]:
-    item = yield from _start(request, given, CallItem)
+    """The calls of all items; those of one caller, or to one callee, are one."""
+    found: dict[tuple[Any, ...], Call] = {}
+    ask = functools.partial(_calls_of, method=method)
+    for item, calls in (yield from _about_each(request, given, CallItem, ask)):
+        # The ranges of outgoing calls are in the item's own file, and are kept apart by it.
+        where = "" if method.endswith("incomingCalls") else str(item.path or item.uri)
+        for call in calls:
+            key = (_place(call.item), where)
+            ranges = {*call.ranges, *(found[key].ranges if key in found else ())}
+            first = found.get(key, call).item
+            found[key] = Call(first, tuple(sorted(ranges)))
+    return [found[key] for key in sorted(found)]
+
+
+def _calls_of(item: CallItem, method: str) -> Generator[Effect, Any, list[Call]]:
     found: list[Call] = []
-    for reply in (yield from _ask_about(item, method)):
-        wires = [one for one in read_calls(reply.result).items if read_item(one.item).items]
-        others = yield from _items(reply, [one.item for one in wires], item.via, CallItem)
+    replies = yield from _ask_about(item, method)
+    for reply, read in (yield from readable(replies, read_others)):
+        ends = [(call.item, wire) for call, wire in read]
+        others = yield from _items(reply, ends, item.via, CallItem)
         translate = yield from translator(reply, [item.uri, *(one.uri for one in others)])
         incoming = method.endswith("incomingCalls")
-        for wire, other in zip(wires, others, strict=True):
+        for (wire, _), other in zip(read, others, strict=True):
             text = translate.place((other if incoming else item).uri).text
             ranges = tuple(translate.range(text, one) for one in wire.from_ranges or ())
             found.append(Call(other, ranges))
-    return sorted(found, key=lambda call: _place(call.item))
+    return found
 
 
 def _types(
-    request: ItemRequest[Any], given: TypeItem | None, method: str
+    request: ItemRequest[list[TypeItem]], given: TypeItem | None, method: str
 ) -> Generator[Effect, Any, list[TypeItem]]:
-    item = yield from _start(request, given, TypeItem)
+    ask = functools.partial(_types_of, method=method)
+    found = yield from _about_each(request, given, TypeItem, ask)
+    return _in_order(one for _, types in found for one in types)
+
+
+def _types_of(item: TypeItem, method: str) -> Generator[Effect, Any, list[TypeItem]]:
     found: list[TypeItem] = []
-    for reply in (yield from _ask_about(item, method)):
-        found += yield from _items(reply, read_pieces(reply.result), item.via, TypeItem)
-    return sorted(found, key=_place)
+    replies = yield from _ask_about(item, method)
+    for reply, items in (yield from readable(replies, read_items)):
+        found += yield from _items(reply, items, item.via, TypeItem)
+    return found

@@ -9,8 +9,10 @@ import lspkit.types as types
 from lspkit.operations.effects import Effect, Reply
 from lspkit.operations.places import in_order, translator
 from lspkit.operations.positions import ask_at
+from lspkit.operations.reading import readable
 from lspkit.operations.request import PositionRequest, operation
-from lspkit.protocol.shapes import read_hover, read_locations
+from lspkit.protocol.pieces import read_places
+from lspkit.protocol.shapes import read_hover
 
 Locations = Generator[Effect, Any, list[types.Location]]
 
@@ -43,12 +45,10 @@ class Hover(PositionRequest[types.Hover | None], frozen=True, kw_only=True):
 
 def _locations(replies: list[Reply]) -> Locations:
     found: list[types.Location] = []
-    for reply in replies:
-        places = [item.place for item in read_locations(reply.result).items]
-        named = [place for place in places if place is not None]
-        if named:
-            translate = yield from translator(reply, (uri for uri, _ in named))
-            found += [translate.location(uri, range) for uri, range in named]
+    for reply, places in (yield from readable(replies, read_places)):
+        if places:
+            translate = yield from translator(reply, (uri for uri, _ in places))
+            found += [translate.location(uri, range) for uri, range in places]
     return in_order(found)
 
 
@@ -90,8 +90,8 @@ def hover(request: Hover) -> Generator[Effect, Any, types.Hover | None]:
     replies = yield from ask_at(request, "textDocument/hover")
     texts: list[str] = []
     range = None
-    for reply in replies:
-        for told in read_hover(reply.result).items:
+    for reply, hovers in (yield from readable(replies, read_hover, says=lambda one: one.texts)):
+        for told in hovers:
             texts += [text for text in told.texts if text not in texts]
             if told.texts and told.range is not None and range is None:
                 translate = yield from translator(reply, ())

@@ -14,6 +14,7 @@ from lspkit.errors import PositionError
 from lspkit.operations.effects import Effect, FindPlaces, Place, Reply
 from lspkit.protocol.shapes import WirePosition, WireRange
 from lspkit.protocol.text import Encoding, Text
+from lspkit.protocol.uris import one_spelling
 from lspkit.types import Location, Position, Range
 
 
@@ -61,9 +62,33 @@ class Translator:
             column = text.column(line, column, self._encoding)
         return Position(line + 1, column + 1)
 
+    def exact(self, text: Text | None, range: WireRange) -> Range:
+        """A range that is to be written to; a `PositionError` if nobody can have meant it."""
+        return Range(self._exact(text, range.start), self._exact(text, range.end))
+
+    def _exact(self, text: Text | None, at: WirePosition) -> Position:
+        if at.line < 0 or at.character < 0:
+            raise _no_place(at, "lies before the text")
+        place = self.position(text, at)
+        if text is None:
+            return place
+        if at.line == text.line_count:
+            return Position(place.line, 1)  # the line after the last one stands for the end
+        if at.line > text.line_count:
+            return place  # there is none, which is said where the edit is made
+        # Beyond the end of a line means its end. Only inside of one can a character be split.
+        inside = place.column <= len(text.line(at.line))
+        if inside and text.units(at.line, place.column - 1, self._encoding) != at.character:
+            raise _no_place(at, "lies inside of a character")
+        return place
+
     def place(self, uri: str) -> Place:
         """The file that a URI names."""
         return self._places[uri]
+
+
+def _no_place(at: WirePosition, why: str) -> PositionError:
+    return PositionError(f"line {at.line}, character {at.character}, both from 0, {why}")
 
 
 def translator(
@@ -78,7 +103,9 @@ def translator(
     texts = texts or view.encoding != "utf-32"
     asked = FindPlaces(reply.server, view.uri, (view.uri, *others), texts)
     places: dict[str, Place] = yield asked
-    places[view.uri] = Place(places[view.uri].path, view.text)
+    here = Place(places[view.uri].path, view.text)
+    places |= {uri: here for uri in others if one_spelling(uri) == view.uri}
+    places[view.uri] = here
     return Translator(view.encoding, places)
 
 

@@ -61,9 +61,12 @@ def _by_name(request: PositionRequest[Any], name: str) -> Generator[Effect, Any,
     wanted = name.split(".")
     matches = [(chain, one) for chain, one in named if list(chain[-len(wanted) :]) == wanted]
     exact = [match for match in matches if len(match[0]) == len(wanted)]
-    if len(exact) == 1 or len(matches) == 1:
-        at = (exact if len(exact) == 1 else matches)[0][1].selection.start
-        return at.line, at.column
+    for found in (exact, matches):
+        # Two servers may see one symbol differently, but they see it in the same place.
+        places = {one.selection.start for _, one in found}
+        if len(places) == 1:
+            [at] = places
+            return at.line, at.column
     if matches:
         raise _unclear(f"{name} is ambiguous in {request.path}", matches)
     near = [entry for entry in named if wanted[-1].lower() in entry[0][-1].lower()] or named
@@ -84,7 +87,8 @@ def _lines_with(text: Text, word: str) -> str:
 
 
 def _unclear(what: str, among: list[tuple[tuple[str, ...], types.Symbol]]) -> PositionError:
-    told = [f"{'.'.join(chain)} at {one.selection.start}" for chain, one in among[:SUGGESTED]]
+    named = (f"{'.'.join(chain)} at {one.selection.start}" for chain, one in among)
+    told = list(dict.fromkeys(named))[:SUGGESTED]
     choices = "; ".join(told) or "it has no symbols at all"
     return PositionError(f"{what}; candidates: {choices}", candidates=tuple(told))
 

@@ -22,8 +22,11 @@ from lspkit.operations.effects import (
 )
 from lspkit.operations.places import Translator, to_wire, translator
 from lspkit.operations.positions import params_at, position_of
-from lspkit.operations.request import PositionRequest, operation
+from lspkit.operations.reading import readable, unreadable
+from lspkit.operations.request import PositionRequest, check_number, operation
+from lspkit.protocol.pieces import read_actions, read_pieces
 from lspkit.protocol.shapes import (
+    WireAction,
     WireChange,
     WireCommand,
     WireEdit,
@@ -31,10 +34,9 @@ from lspkit.protocol.shapes import (
     read_action,
     read_command,
     read_edit,
-    read_pieces,
 )
 from lspkit.protocol.text import Encoding, Text
-from lspkit.types import Position
+from lspkit.types import Position, shown
 
 KINDS = {"create": "create", "rename": "rename", "delete": "delete"}
 
@@ -58,6 +60,11 @@ class CodeActions(PositionRequest[list[CodeAction]], frozen=True, kw_only=True):
     #: Kinds to ask for, such as `quickfix`; empty for all.
     only: tuple[str, ...] = ()
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_number("end_line", self.end_line)
+        check_number("end_column", self.end_column)
+
 
 @operation("rename", Rename, WorkspaceEdit)
 def rename(request: Rename) -> Generator[Effect, Any, WorkspaceEdit]:
@@ -79,30 +86,36 @@ def rename(request: Rename) -> Generator[Effect, Any, WorkspaceEdit]:
         params_at(line, column, newName=request.new_name),
     )
     replies: list[Reply] = yield question
-    edit, marked = yield from _first_edit(replies)
+    found = yield from _first_edit(replies)
+    if found is None:
+        return WorkspaceEdit()
+    marked = yield from _marked(*found)
     if marked:
         # Shown to the server without their marks, they are counted as everybody counts them.
         for path in marked:
             yield SyncFile(path, None)
         replies = yield question
-        edit, _ = yield from _first_edit(replies)
-    return edit
+        found = yield from _first_edit(replies)
+    return (yield from workspace_edit(*found)) if found is not None else WorkspaceEdit()
 
 
 def _first_edit(
     replies: list[Reply],
-) -> Generator[Effect, Any, tuple[WorkspaceEdit, list[str]]]:
-    """The first edit that changes something, and the files in it that begin with a mark."""
-    for reply in replies:
-        for wire in read_edit(reply.result).items:
-            edit = yield from workspace_edit(wire, reply)
-            if edit.changes:
-                uris = tuple(one.uri for one in edit.changes if isinstance(one, FileEdit))
-                places: dict[str, Place] = yield FindPlaces(
-                    reply.server, reply.view.uri, uris, texts=True
-                )
-                return edit, [str(one.path) for one in places.values() if one.marked]
-    return WorkspaceEdit(), []
+) -> Generator[Effect, Any, tuple[WireEdit, Reply] | None]:
+    """The first edit that changes something."""
+    for reply, wires in (yield from readable(replies, read_edit, whole=True)):
+        for wire in wires:
+            if _changes(wire):
+                return wire, reply
+    return None
+
+
+def _marked(wire: WireEdit, reply: Reply) -> Generator[Effect, Any, list[str]]:
+    """The files that an edit is for and that begin with a mark."""
+    documents = (one.text_document for one in _changes(wire))
+    uris = tuple(one.uri for one in documents if one is not None)
+    places: dict[str, Place] = yield FindPlaces(reply.server, reply.view.uri, uris, texts=True)
+    return [str(one.path) for one in places.values() if one.marked]
 
 
 @operation("code_actions", CodeActions, list[CodeAction])
@@ -110,10 +123,15 @@ def code_actions(request: CodeActions) -> Generator[Effect, Any, list[CodeAction
     """All offers of all servers, the preferred ones first."""
     line, column = yield from position_of(request)
     end = (request.end_line or line, request.end_column or column)
+    if end < (line, column):
+        raise PositionError(
+            f"the range ends at {end[0]}:{end[1]}, before it starts at {line}:{column}",
+            bounds=f"{line}:{column} or later",
+        )
     reports: list[KnownFindings] = yield Known(request.path)
     known: dict[str, list[bytes]] = {}
     for report in reports:
-        known.setdefault(report.uri, []).extend(read_pieces(report.items))
+        known.setdefault(report.uri, []).extend(read_pieces(report.items).items)
     found: list[CodeAction] = []
     replies: list[Reply] = yield Ask(
         request.path,
@@ -121,9 +139,9 @@ def code_actions(request: CodeActions) -> Generator[Effect, Any, list[CodeAction
         "textDocument/codeAction",
         _about((line, column), end, known, request.only),
     )
-    for reply in replies:
-        for raw in read_pieces(reply.result):
-            found += yield from _action(raw, reply, request.path)
+    for reply, actions in (yield from readable(replies, read_actions)):
+        for raw, wire in actions:
+            found.append((yield from _action(raw, wire, reply, request.path)))
     return sorted(found, key=lambda one: (not one.preferred, bool(one.disabled)))
 
 
@@ -156,26 +174,26 @@ def _touches(raw: bytes, first: dict[str, int], last: dict[str, int]) -> bool:
         return False
 
 
-def _action(raw: bytes, reply: Reply, via: str) -> Generator[Effect, Any, list[CodeAction]]:
-    actions = []
-    for wire in read_action(raw).items:
-        edit = None
+def _action(
+    raw: bytes, wire: WireAction, reply: Reply, via: str
+) -> Generator[Effect, Any, CodeAction]:
+    edit, unusable = None, ""
+    try:
         if wire.edit is not None:
             edit = yield from workspace_edit(wire.edit, reply)
-        actions.append(
-            CodeAction(
-                title=wire.title,
-                kind=wire.kind or "",
-                preferred=wire.is_preferred,
-                disabled=(wire.disabled or {}).get("reason", ""),
-                edit=edit,
-                server=reply.server,
-                via=via,
-                raw=raw.decode(),
-                sha256=digest(reply.view.text),
-            )
-        )
-    return actions
+    except RequestFailed as problem:
+        unusable = problem.message
+    return CodeAction(
+        title=wire.title,
+        kind=wire.kind or "",
+        preferred=bool(wire.is_preferred),
+        disabled=(wire.disabled or {}).get("reason", "") or unusable,
+        edit=edit,
+        server=reply.server,
+        via=via,
+        raw=raw.decode(),
+        sha256=digest(reply.view.text),
+    )
 
 
 def digest(text: Text) -> str:
@@ -212,7 +230,10 @@ def resolved(action: CodeAction) -> Generator[Effect, Any, WorkspaceEdit | WireC
         replies = []  # it has nothing to add to its command
     for reply in replies:
         command = command or read_command(reply.result)
-        for wire in read_action(reply.result).items:
+        read = read_action(reply.result)
+        if read.dropped:
+            raise unreadable(reply)
+        for wire in read.items:
             if wire.edit is not None:
                 edit = yield from workspace_edit(wire.edit, reply)
                 if edit.changes or command is None:
@@ -223,15 +244,33 @@ def resolved(action: CodeAction) -> Generator[Effect, Any, WorkspaceEdit | WireC
     return command
 
 
+def edits_in(reply: Reply) -> list[WireEdit]:
+    """The edits that a server has sent. One without some of its parts would be another one."""
+    read = read_edit(reply.result)
+    if read.dropped:
+        raise unreadable(reply)
+    return read.items
+
+
+def _unusable(reply: Reply, why: str) -> RequestFailed:
+    message = f"{reply.server} proposes an edit that {why}; nothing of it is used"
+    return RequestFailed(message, server=reply.server)
+
+
 def workspace_edit(wire: WireEdit, reply: Reply) -> Generator[Effect, Any, WorkspaceEdit]:
-    """A server's edit, with the texts that it is for."""
-    changes = wire.document_changes
-    if changes is None:
-        changes = [_plain(uri, edits) for uri, edits in (wire.changes or {}).items()]
+    """A server's edit, with the texts that it is for. One that cannot be right is refused."""
+    changes = _changes(wire)
     uris = [uri for one in changes for uri in _uris(one)]
     translate = yield from translator(reply, uris, texts=True)
-    done = [_change(one, translate) for one in changes]
-    return WorkspaceEdit(tuple(one for one in done if one is not None), reply.server)
+    done = tuple(_change(one, translate, reply) for one in changes)
+    return WorkspaceEdit(done, reply.server)
+
+
+def _changes(wire: WireEdit) -> list[WireChange]:
+    """What an edit consists of, in the newer of its two forms."""
+    if wire.document_changes is not None:
+        return wire.document_changes
+    return [_plain(uri, edits) for uri, edits in (wire.changes or {}).items()]
 
 
 def _plain(uri: str, edits: list[WireTextEdit]) -> WireChange:
@@ -245,9 +284,11 @@ def _uris(change: WireChange) -> list[str]:
     return [uri for uri in (document, change.uri, change.old_uri, change.new_uri) if uri]
 
 
-def _change(wire: WireChange, translate: Translator) -> FileEdit | FileOperation | None:
+def _change(wire: WireChange, translate: Translator, reply: Reply) -> FileEdit | FileOperation:
     options = wire.options or {}
-    if wire.kind in KINDS:
+    if wire.kind is not None:
+        if wire.kind not in KINDS:
+            raise _unusable(reply, f"has a change of an unknown kind, {wire.kind[:40]!r}")
         uri = wire.old_uri or wire.uri or ""
         new = translate.place(wire.new_uri).path if wire.new_uri else None
         return FileOperation(
@@ -262,11 +303,16 @@ def _change(wire: WireChange, translate: Translator) -> FileEdit | FileOperation
             recursive=options.get("recursive", False),
         )
     if wire.text_document is None:
-        return None
+        raise _unusable(reply, "has a change of nothing")
     place = translate.place(wire.text_document.uri)
-    edits = [
-        TextEdit(translate.range(place.text, one.range), one.new_text) for one in wire.edits or ()
-    ]
+    try:
+        edits = [
+            TextEdit(translate.exact(place.text, one.range), one.new_text)
+            for one in wire.edits or ()
+        ]
+    except PositionError as problem:
+        where = shown(place.path, wire.text_document.uri)
+        raise _unusable(reply, f"is for no place in {where}: {problem.message}") from None
     edits.sort(key=lambda one: one.range)  # stable: inserts at one place keep their order
     return FileEdit(
         path=place.path,

@@ -25,6 +25,14 @@ class FileRequest(Request[T_co], Generic[T_co], frozen=True, kw_only=True):
     text: str | None = None
 
 
+def check_number(name: str, value: object) -> None:
+    """Refuse what is neither None nor a line or column."""
+    if value is not None and (type(value) is not int or value < 1):
+        raise PositionError(
+            f"{name} is {value!r}: a whole number from 1 is needed", bounds="1 or more"
+        )
+
+
 class PositionRequest(FileRequest[T_co], Generic[T_co], frozen=True, kw_only=True):
     """A request about a place in a file: by line and column, by symbol, or by line and symbol."""
 
@@ -36,11 +44,8 @@ class PositionRequest(FileRequest[T_co], Generic[T_co], frozen=True, kw_only=Tru
         line, column, symbol = self.line, self.column, self.symbol
         if type(line) is type(column) is int and line > 0 and column > 0 and symbol is None:
             return
-        for name, value in (("line", line), ("column", column)):
-            if value is not None and (type(value) is not int or value < 1):
-                raise PositionError(
-                    f"{name} is {value!r}: a whole number from 1 is needed", bounds="1 or more"
-                )
+        check_number("line", line)
+        check_number("column", column)
         by_number = line is not None and column is not None and symbol is None
         if not by_number and not (symbol and column is None):
             raise PositionError(

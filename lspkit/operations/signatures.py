@@ -7,6 +7,7 @@ from typing import Any
 
 from lspkit.operations.effects import Effect
 from lspkit.operations.positions import ask_at
+from lspkit.operations.reading import readable
 from lspkit.operations.request import PositionRequest, operation
 from lspkit.protocol.shapes import WireMarkup, WireSignature, read_signature_help
 from lspkit.protocol.text import Text
@@ -22,8 +23,9 @@ class SignatureHelp(PositionRequest[Help | None], frozen=True, kw_only=True):
 def signature_help(request: SignatureHelp) -> Generator[Effect, Any, Help | None]:
     """The first answer that has a signature."""
     replies = yield from ask_at(request, "textDocument/signatureHelp")
-    for reply in replies:
-        for told in read_signature_help(reply.result).items:
+    read = readable(replies, read_signature_help, says=lambda one: one.signatures)
+    for _, all_told in (yield from read):
+        for told in all_told:
             signatures = tuple(_signature(one) for one in told.signatures or ())
             if not signatures:
                 continue

@@ -8,6 +8,7 @@ from typing import Any
 import lspkit.types as types
 from lspkit.operations.effects import Ask, Effect, Reply
 from lspkit.operations.places import Translator, translator
+from lspkit.operations.reading import readable
 from lspkit.operations.request import FileRequest, operation
 from lspkit.protocol.shapes import NOWHERE, SYMBOL_KINDS, WireSymbol, read_symbols
 from lspkit.protocol.text import Encoding, Text
@@ -28,18 +29,19 @@ def document_symbols(request: DocumentSymbols) -> Generator[Effect, Any, list[ty
         request.path, request.text, "textDocument/documentSymbol", _whole
     )
     found: dict[tuple[Any, ...], types.Symbol] = {}
-    for reply in replies:
-        for symbol in (yield from symbols_of(reply)):
-            found.setdefault(in_text_order(symbol), symbol)
+    for symbol in (yield from symbols_of(replies)):
+        found.setdefault(in_text_order(symbol), symbol)
     return [found[key] for key in sorted(found)]
 
 
-def symbols_of(reply: Reply) -> Generator[Effect, Any, list[types.Symbol]]:
-    """The symbols of one answer, in its order."""
-    wires = read_symbols(reply.result).items
-    uris = [place[0] for wire in wires if (place := _place(wire)) is not None]
-    translate = yield from translator(reply, uris)
-    return [_symbol(wire, reply.view.uri, translate, "") for wire in wires]
+def symbols_of(replies: list[Reply]) -> Generator[Effect, Any, list[types.Symbol]]:
+    """The symbols of all answers, in their order."""
+    found: list[types.Symbol] = []
+    for reply, wires in (yield from readable(replies, read_symbols)):
+        uris = [place[0] for wire in wires if (place := _place(wire)) is not None]
+        translate = yield from translator(reply, uris)
+        found += [_symbol(wire, reply.view.uri, translate, "") for wire in wires]
+    return found
 
 
 def _place(wire: WireSymbol) -> tuple[str, Any] | None:

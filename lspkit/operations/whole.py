@@ -10,6 +10,7 @@ from typing import Any
 import lspkit.types as types
 from lspkit.changes import ChangedFiles
 from lspkit.config import Config
+from lspkit.errors import RequestFailed
 from lspkit.operations.check import both, findings
 from lspkit.operations.effects import (
     Ask,
@@ -18,6 +19,7 @@ from lspkit.operations.effects import (
     Effect,
     Known,
     KnownFindings,
+    Misread,
     Reply,
     Reread,
     SyncFile,
@@ -31,6 +33,7 @@ from lspkit.protocol.documents import View
 from lspkit.protocol.messages import decode_any
 from lspkit.protocol.text import Text
 from lspkit.servers.status import Snapshot
+from lspkit.servers.status import status_text as as_text
 
 
 class WorkspaceSymbols(Request[list[types.Symbol]], frozen=True, kw_only=True):
@@ -64,6 +67,10 @@ class Status(Request[Snapshot], frozen=True, kw_only=True):
     root: str | None = None
 
 
+class StatusText(Request[str], frozen=True, kw_only=True):
+    """The same in words."""
+
+
 class Reload(Request[None], frozen=True, kw_only=True):
     """Read the configuration again."""
 
@@ -92,10 +99,9 @@ def workspace_symbols(request: WorkspaceSymbols) -> Generator[Effect, Any, list[
         request.path, "workspace/symbol", {"query": request.query}
     )
     found: dict[tuple[Any, ...], types.Symbol] = {}
-    for reply in replies:
-        for symbol in (yield from symbols_of(reply)):
-            key = (str(symbol.path or symbol.uri), symbol.selection, symbol.name, symbol.kind)
-            found.setdefault(key, symbol)
+    for symbol in (yield from symbols_of(replies)):
+        key = (str(symbol.path or symbol.uri), symbol.selection, symbol.name, symbol.kind)
+        found.setdefault(key, symbol)
     return [found[key] for key in sorted(found)]
 
 
@@ -109,7 +115,10 @@ def diagnostics(
     for report in reports:
         nowhere = View("", Text(""), 0, report.encoding)
         reply = Reply(report.server, b"", nowhere)
-        found, _ = yield from findings(reply, report.uri, (report.items,))
+        found, dropped = yield from findings(reply, report.uri, (report.items,))
+        if dropped:
+            message = f"{dropped} of the findings of {report.server} cannot be read"
+            yield Misread((RequestFailed(message, server=report.server),))
         for finding in found:
             if finding.path is None:
                 continue
@@ -139,6 +148,13 @@ def status(request: Status) -> Generator[Effect, Any, Snapshot]:
     """A snapshot; taking it changes nothing."""
     snapshot: Snapshot = yield TakeStatus(request.root)
     return snapshot
+
+
+@operation("status_text", StatusText, str)
+def status_text(_: StatusText) -> Generator[Effect, Any, str]:
+    """The snapshot as text."""
+    snapshot: Snapshot = yield TakeStatus(None)
+    return as_text(snapshot)
 
 
 @operation("reload", Reload, None)

@@ -106,6 +106,12 @@ class Notified(Event, frozen=True):
     params: RawJson | None
 
 
+class Printed(Event, frozen=True):
+    """The server writes text where only messages belong. It is skipped; told once."""
+
+    sample: bytes
+
+
 class BadMessage(Event, frozen=True):
     """The server sent something that is no message. It was skipped."""
 

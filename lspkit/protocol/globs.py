@@ -55,6 +55,34 @@ def compile_glob(pattern: str) -> Callable[[str], bool]:
     return _Automaton(parser.symbols, parser.follow, whole)
 
 
+def mistake_in(pattern: str) -> str:
+    """What is wrong with a pattern that somebody has written by hand; empty if nothing is.
+
+    Matching is lenient, since a server may register anything. Here that counts which nobody means:
+    a pattern that matches nothing, and a bracket or brace without its partner.
+
+    >>> mistake_in("**/{a,b"), mistake_in("**/{a,b}")
+    ('{ has no partner', '')
+    """
+    pattern = pattern.strip()
+    if not pattern:
+        return "it is empty"
+    if len(pattern) > MAX_PATTERN:
+        return f"it has more than {MAX_PATTERN} characters"
+    ends = dict(_partners(pattern))
+    closed, at = {end - 1 for end in ends.values()}, 0
+    while at < len(pattern):
+        if pattern[at] in "[]{}" and at not in ends and at not in closed:
+            return f"{pattern[at]} has no partner"
+        at = ends[at] if pattern[at] == "[" else at + 1
+    try:
+        parser = _Parser(pattern)
+        parser.sequence(0, len(pattern), 0)
+    except _Meaningless:
+        return "it has a range that runs backwards, or choices that lie too deep in choices"
+    return ""
+
+
 def _nothing(path: str) -> bool:
     return False
 

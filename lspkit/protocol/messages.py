@@ -93,6 +93,11 @@ class _Envelope(msgspec.Struct, gc=False):
     error: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
 
 
+class _Keys(msgspec.Struct, gc=False):
+    id: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
+    method: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
+
+
 class _Error(msgspec.Struct, gc=False):
     code: float = 0
     message: str | None = None
@@ -106,6 +111,7 @@ class _Publish(msgspec.Struct, gc=False):
 
 
 _envelope = msgspec.json.Decoder(_Envelope)
+_keys = msgspec.json.Decoder(_Keys)
 _error = msgspec.json.Decoder(_Error)
 _publish = msgspec.json.Decoder(_Publish)
 _BAD = (msgspec.DecodeError, UnicodeError, RecursionError, ValueError)
@@ -206,7 +212,8 @@ def mend(raw: bytes) -> bytes:
 
 
 def _malformed(body: bytes, problem: Exception) -> Malformed:
-    keys = _top_level(body)
+    header = _HEADER.search(body)
+    keys = _keys_of(body, whole=header is None)
     raw_id, method = keys.get(b"id"), keys.get(b"method")
     syntax = not isinstance(problem, msgspec.ValidationError | RecursionError)
     code = PARSE_ERROR if syntax else INVALID_REQUEST
@@ -214,7 +221,6 @@ def _malformed(body: bytes, problem: Exception) -> Malformed:
         code = INVALID_PARAMS
     asked = raw_id if method is not None and raw_id is not None and _is_json(raw_id) else None
     answers = _our_id(raw_id) if raw_id is not None and method is None else None
-    header = _HEADER.search(body)
     return Malformed(
         reason=f"{type(problem).__name__}: {problem}",
         sample=body[:200],
@@ -239,17 +245,40 @@ def _is_json(raw: bytes) -> bool:
 
 _TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*"|[{}\[\],:]|[^\s{}\[\],:"]+', re.DOTALL)
 _ID = re.compile(rb'(?:-?\d+(?:\.\d+)?|"(?:[^"\\]|\\.)*")\Z', re.DOTALL)
+_STRING = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
+_LAST_PAIR = re.compile(rb',\s*"(id|method|jsonrpc)"\s*:\s*(-?\d+(?:\.\d+)?|"[^"\\]*")\s*\Z')
+
+#: Bytes of broken JSON that are looked through for the message's own keys, one by one.
+HEAD = 64 * 1024
+#: Bytes up to which its end is looked at, too; larger ones would hold up the reader.
+WITH_END = 4 * 1024 * 1024
 
 
-def _top_level(body: bytes) -> dict[bytes, bytes]:
-    """`id` and `method` of a broken object, each as raw JSON.
+def _keys_of(body: bytes, *, whole: bool) -> dict[bytes, bytes]:
+    """`id` and `method` of a broken message, each as raw JSON. `whole`: no other one is in it.
 
     Only keys of the outermost object count: an `id` deeper down belongs to something else, and
     taking it for the message's own would fail a request that is still being worked on.
     """
+    try:
+        told = _keys.decode(body)  # the JSON may be sound: bad UTF-8, or a bad shape
+    except _BAD:
+        found = _top_level(body)
+        if b"id" not in found and whole and HEAD < len(body) <= WITH_END:
+            found = {**_last_keys(body), **found}
+        return found
+    pairs = ((b"id", told.id), (b"method", told.method))
+    found = {key: bytes(raw) for key, raw in pairs if not isinstance(raw, msgspec.UnsetType)}
+    if not _ID.match(found.get(b"id", b"0")):
+        del found[b"id"]
+    return found
+
+
+def _top_level(body: bytes) -> dict[bytes, bytes]:
+    """The keys that come first."""
     found: dict[bytes, bytes] = {}
     depth, key, before = 0, b"", b""
-    for match in _TOKEN.finditer(body[: 64 * 1024]):
+    for match in _TOKEN.finditer(body[:HEAD]):
         token = match[0]
         if token in (b"{", b"["):
             depth += 1
@@ -262,6 +291,21 @@ def _top_level(body: bytes) -> dict[bytes, bytes]:
                 found.setdefault(key, token)
             key = b""
         before = token
+    return found
+
+
+def _last_keys(body: bytes) -> dict[bytes, bytes]:
+    """The keys that come last: those of the outermost object, if its end is the body's."""
+    found: dict[bytes, bytes] = {}
+    rest = body[-HEAD:].rstrip()
+    bare = _STRING.sub(b"", body)
+    closed = bare.count(b"{") == bare.count(b"}") and bare.count(b"[") == bare.count(b"]")
+    if not closed or not rest.endswith(b"}"):
+        return found
+    rest = rest[:-1]
+    while match := _LAST_PAIR.search(rest):
+        found.setdefault(match[1], match[2])
+        rest = rest[: match.start()]
     return found
 
 

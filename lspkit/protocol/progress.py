@@ -1,11 +1,11 @@
 """What a server says it is busy with: `$/progress`, one piece of work per token.
 
-A clock is not needed: work is counted by begin and end, and the driver adds the time when it
-sees the events.
+The driver brings the clock, by which each piece of work is told with how long it has taken so far.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
@@ -18,6 +18,8 @@ class Work(msgspec.Struct):
 
     token: str | int
     title: str
+    #: When it began, by the driver's clock.
+    began: float = 0.0
     message: str = ""
     percentage: float | None = None
 
@@ -30,16 +32,22 @@ class Work(msgspec.Struct):
 class Progress:
     """The work in progress of one server, by token. Owned by its session."""
 
-    def __init__(self) -> None:
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self._clock = clock
         self.work: dict[str | int, Work] = {}
 
     def clear(self) -> None:
         """The server is gone, and with it its work."""
         self.work.clear()
 
-    def busy_with(self) -> tuple[str, ...]:
-        """What is going on, as text, oldest first."""
-        return tuple(str(work) for work in self.work.values())
+    def busy_with(self) -> tuple[tuple[str, float], ...]:
+        """What is going on, oldest first: as text, and for how many seconds. For any thread."""
+        now = self._clock()
+        return tuple((str(work), now - work.began) for work in list(self.work.values()))
+
+    def told(self) -> tuple[str, ...]:
+        """The same, for people."""
+        return tuple(f"{what} for {seconds:.0f} s" for what, seconds in self.busy_with())
 
     def note(self, params: bytes | None) -> events.Event | None:
         """Take one notification. Partial results, which share it, are none of our business."""
@@ -52,7 +60,7 @@ class Progress:
         if not isinstance(token, str | int):
             return None
         if kind == "begin":
-            work = Work(token, str(value.get("title") or ""))
+            work = Work(token, str(value.get("title") or ""), self._clock())
             self.work[token] = work
             self._update(work, value)
             return events.ProgressBegan(token, work.title)

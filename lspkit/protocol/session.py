@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import collections
 import enum
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
@@ -27,6 +28,7 @@ from lspkit.protocol.framing import frame
 from lspkit.protocol.opening import Opening
 from lspkit.protocol.progress import Progress
 from lspkit.protocol.text import Encoding
+from lspkit.protocol.uris import one_spelling
 
 
 class State(enum.Enum):
@@ -82,7 +84,7 @@ class Pending(msgspec.Struct):
 class Session:
     """The state of one conversation. See the module's text."""
 
-    def __init__(self, opening: Opening) -> None:
+    def __init__(self, opening: Opening, clock: Callable[[], float] = lambda: 0.0) -> None:
         self.opening = opening
         self.state = State.NEW
         self.capabilities = Capabilities()
@@ -90,7 +92,8 @@ class Session:
         self.encoding: Encoding = "utf-16"
         #: Name and version, as the server gives them.
         self.server_name = ""
-        self.progress = Progress()
+        #: What the server is busy with, and by this clock for how long.
+        self.progress = Progress(clock)
         #: Requests of ours without an answer, by id.
         self.pending: dict[int, Pending] = {}
         #: Whether somebody is there who makes the edits that the server asks for.
@@ -174,7 +177,8 @@ class Session:
                 return self._answered(message), None
             case messages.Published():
                 items = message.items if message.items != b"null" else b"[]"
-                return events.DiagnosticsPublished(message.uri, message.version, items), None
+                uri = one_spelling(message.uri)
+                return events.DiagnosticsPublished(uri, message.version, items), None
             case messages.Told():
                 return self._told(message), None
             case messages.Asked():

@@ -149,7 +149,8 @@ class WireTextEdit(msgspec.Struct, frozen=True, rename="camel"):
     """A replacement of a range."""
 
     range: WireRange
-    new_text: str = ""
+    #: Never left out: what nobody has said must not be taken for nothing, which deletes.
+    new_text: str
 
 
 class WireDocument(msgspec.Struct, frozen=True):
@@ -183,7 +184,7 @@ class WireAction(msgspec.Struct, frozen=True, rename="camel"):
 
     title: str
     kind: str | None = None
-    is_preferred: bool = False
+    is_preferred: bool | None = None
     disabled: dict[str, str] | None = None
     edit: WireEdit | None = None
 
@@ -245,30 +246,39 @@ class Read(msgspec.Struct, Generic[T], frozen=True):
     dropped: int = 0
 
 
-_BAD = (msgspec.DecodeError, UnicodeError, RecursionError)
+#: What decoding raises.
+BAD = (msgspec.DecodeError, UnicodeError, RecursionError)
 
 
 class _ListReader(Generic[T]):
-    """Decodes a list of one shape; also a single item, or null."""
+    """Decodes a list of one shape; also a single item, or null.
 
-    def __init__(self, shape: type[T]) -> None:
+    `vague` is a shape without a field that has to be there: to be one, an object has to be empty or
+    to have a field that is known.
+    """
+
+    def __init__(self, shape: type[T], *, vague: bool = False) -> None:
         self._shape = shape
+        self._blank = shape() if vague else None
         self._all: Any = msgspec.json.Decoder(list[shape] | shape | None)  # type: ignore[valid-type]
 
     def __call__(self, raw: bytes) -> Read[T]:
         try:
             found = self._all.decode(raw)
-        except _BAD:
+        except BAD:
             return self._one_by_one(raw)
         if found is None:
             return Read([])
-        return Read(found if isinstance(found, list) else [found])
+        items = found if isinstance(found, list) else [found]
+        if self._blank is not None and self._blank in items:
+            return self._one_by_one(raw)
+        return Read(items)
 
     def _one_by_one(self, raw: bytes) -> Read[T]:
         """Whatever can be read of an answer that is not as it should be."""
         try:
             value = decode_any(raw)
-        except _BAD:
+        except BAD:
             return Read([], 1)
         values = value if isinstance(value, list) else [value]
         read = [self._forgiving(one) for one in values]
@@ -277,6 +287,8 @@ class _ListReader(Generic[T]):
 
     def _forgiving(self, value: Any) -> tuple[T | None, int]:
         """One item, without those parts of its lists that make no sense, and how many these are."""
+        if self._blank is not None and is_foreign(value, self._shape):
+            return None, 1
         for dropped in range(MOST_DROPPED):
             try:
                 # Lax, so that `3.0` is a line; not where all is well, since it blurs unions.
@@ -285,6 +297,12 @@ class _ListReader(Generic[T]):
                 if not _drop_part(value, str(problem)):
                     return None, dropped + 1
         return None, MOST_DROPPED
+
+
+def is_foreign(value: Any, shape: Any) -> bool:
+    """Whether a value is an object that has fields, and none of this shape."""
+    known = {field.encode_name for field in msgspec.structs.fields(shape)}
+    return isinstance(value, dict) and bool(value) and known.isdisjoint(value)
 
 
 #: So many bad parts of one item are taken out before it is given up.
@@ -312,10 +330,10 @@ def _drop_part(value: Any, problem: str) -> bool:
 read_locations = _ListReader(WireLocation)
 read_symbols = _ListReader(WireSymbol)
 read_diagnostics = _ListReader(WireDiagnostic)
-read_hover = _ListReader(WireHover)
+read_hover = _ListReader(WireHover, vague=True)
 read_calls = _ListReader(WireCall)
-read_signature_help = _ListReader(WireSignatureHelp)
-read_edit = _ListReader(WireEdit)
+read_signature_help = _ListReader(WireSignatureHelp, vague=True)
+read_edit = _ListReader(WireEdit, vague=True)
 read_item = _ListReader(WireItem)
 read_action = _ListReader(WireAction)
 
@@ -324,7 +342,7 @@ def read_command(raw: bytes) -> WireCommand | None:
     """The command of a code action, which may be nothing but a command."""
     try:
         action = msgspec.json.decode(mend(raw))
-    except _BAD:
+    except BAD:
         return None
     said = action.get("command") if isinstance(action, dict) else None
     bare = isinstance(said, str)
@@ -335,24 +353,20 @@ def read_command(raw: bytes) -> WireCommand | None:
     return msgspec.structs.replace(command, bare=bare)
 
 
-def read_pieces(raw: bytes) -> list[bytes]:
-    """The items of a list, each as it came; null is an empty list."""
-    try:
-        pieces = msgspec.json.decode(mend(raw), type=list[msgspec.Raw] | None)
-    except _BAD:
-        return []
-    return [bytes(piece) for piece in pieces or ()]
-
-
 def read_report(raw: bytes) -> WireReport | None:
     """A pull's answer, None for one that makes no sense.
 
     A bare null, which some servers send, is a full report without findings.
     """
     try:
-        return _report.decode(mend(raw)) or WireReport()
-    except _BAD:
+        report = _report.decode(mend(raw))
+        if report is None:
+            return WireReport()
+        if report == WireReport() and is_foreign(decode_any(raw), WireReport):
+            return None
+    except BAD:
         return None
+    return report if report.kind in ("full", "unchanged") else None
 
 
 _report: msgspec.json.Decoder[WireReport | None] = msgspec.json.Decoder(WireReport | None)

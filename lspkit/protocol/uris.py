@@ -3,7 +3,8 @@
 One path has one URI here, in the spelling of VS Code, since that is what every server has been
 tried with: all but letters, digits and `-._~/` is percent-encoded, a drive letter is small and its
 colon encoded. What servers write is read in any spelling. The operating system is an argument, so
-nothing here looks at the machine, and no file is touched.
+nothing here looks at the machine, and no file is touched. `one_spelling` is for URIs that documents
+are known by: what a server calls by another spelling is the same document.
 
 A POSIX name is bytes. They stand in a `str` as Python's file functions put them there, and come
 back the same, also where those do not read names as UTF-8.
@@ -11,6 +12,7 @@ back the same, also where those do not read names as UTF-8.
 
 from __future__ import annotations
 
+import functools
 import os
 import re
 import sys
@@ -66,6 +68,23 @@ def uri_to_path(uri: str, *, windows: bool = os.name == "nt") -> str | None:
     if host.lower() not in ("", "localhost") or not rest.startswith("/"):
         return None
     return _decode(rest, "surrogateescape", _NAMES)
+
+
+#: So many spellings are remembered: the same few come with every answer.
+SPELLINGS = 4096
+
+
+@functools.lru_cache(SPELLINGS)
+def one_spelling(uri: str, *, windows: bool = os.name == "nt") -> str:
+    """The URI as it is written here, whatever way a server has written it.
+
+    What names no file of this machine is left as it is.
+
+    >>> one_spelling("file:///code/c++/a.go", windows=False)
+    'file:///code/c%2B%2B/a.go'
+    """
+    path = uri_to_path(uri, windows=windows)
+    return uri if path is None else path_to_uri(path, windows=windows)
 
 
 def _windows_path(host: str, rest: str) -> str | None:

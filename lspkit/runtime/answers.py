@@ -2,28 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import logging
+from collections.abc import Iterable, Sequence
 from typing import Any, TypeVar
 
-from lspkit.errors import (
-    LspkitError,
-    RequestFailed,
-    RequestTimeout,
-    ServerBroken,
-    ServerUnavailable,
-    Unsupported,
-)
+from lspkit.errors import LspkitError, Unsupported
+from lspkit.operations import OWN_FAULTS, Misread
 from lspkit.protocol.capabilities import DocumentKey
 from lspkit.protocol.documents import View
 from lspkit.protocol.text import Encoding, Text
 from lspkit.runtime.conversation import Ticket
 from lspkit.runtime.files import File
 from lspkit.runtime.server import Server
+from lspkit.runtime.waiting import Call
 
 T = TypeVar("T")
 
-#: What may be wrong with one server while the others are well.
-OWN_FAULTS = (ServerBroken, ServerUnavailable, RequestFailed, RequestTimeout, Unsupported)
+log = logging.getLogger("lspkit.runtime")
+
 #: For questions that are about no text.
 NO_TEXT = Text("")
 
@@ -54,6 +50,18 @@ def worst_of(failures: list[LspkitError], method: str) -> LspkitError:
     return Unsupported(
         f"{method} is not supported by {', '.join(ids)}", operation=method, servers=ids
     )
+
+
+def misread(effect: Misread, servers: Iterable[Server], call: Call) -> None:
+    """Perform `Misread`: it is counted, and told to whoever wants to know."""
+    call.misheard(effect.failed, effect.problems)
+    for problem in effect.problems:
+        log.debug("%s", problem.message)
+        for server in servers:
+            if server.id == getattr(problem, "server", ""):
+                with server.lock:
+                    server.session.counts["answers of no use"] += 1
+                break
 
 
 def unsupported(method: str, server: Server) -> Unsupported:

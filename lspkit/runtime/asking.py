@@ -84,11 +84,11 @@ class Asking:
         yield from self.catch_up(call)
         if effect.path is not None:
             file = self.files.locate(effect.path)
-            servers, failures = self.pool.servers_for(file.path)
+            servers, failures = self.pool.servers_for(file.path, call)
             asked: list[tuple[Server, File | None]] = [(server, file) for server in servers]
         else:
-            running = [one for one in self.pool.servers() if one.usable and len(one.documents)]
-            asked = [(one, None) for one in running] or self._called_for()
+            running = [one for one in self.pool.in_use_by(call) if len(one.documents)]
+            asked = [(one, None) for one in running] or self._called_for(call)
         jobs = [self._ask_whole(server, sample, effect, call) for server, sample in asked]
         replies, failed = sorted_out((yield from together(jobs, call)))
         call.heard((one.server for one in replies), [*failed, *failures])
@@ -109,23 +109,24 @@ class Asking:
         if not effect.in_step:
             params = effect.build(file.uri, NO_TEXT, server.session.encoding)
             return (yield from self.asked_whole(server, effect.method, params, until))
-        if effect.text is None:
+        if effect.text is None and not server.turns.has_guests:
             return (yield from self.asked(server, file, None, effect.method, effect.build, until))
         # Another text is another caller's business while somebody waits for an answer about his.
-        turn = Turn()
+        turn = Turn(guest=effect.text is not None and server.choice.definition.compares_files)
         try:
             server.turns.queue(file.uri, turn)
-            yield from self.in_turn(server, file.uri, turn, call, effect.method)
+            yield from self.in_turn(server, turn, call, effect.method)
+            until = time.monotonic() + self.request_timeout(server)
             return (
                 yield from self.asked(server, file, effect.text, effect.method, effect.build, until)
             )
         finally:
             try:
-                if turn.done:
+                if turn.done and effect.text is not None:
                     self.restore(server, effect.path)
             finally:
                 turn.over = True
-                server.turns.tidy(file.uri)
+                server.turns.tidy()
 
     def _ask_whole(
         self, server: Server, sample: File | None, effect: AskWorkspace, call: Call
@@ -161,7 +162,7 @@ class Asking:
         answered, _ = yield from self._persist(
             server, method, until, lambda: server.ask(method, params)
         )
-        return Reply(server.id, answered.result, nowhere(server))
+        return Reply(server.id, answered.result, nowhere(server), method)
 
     def asked(
         self,
@@ -174,7 +175,7 @@ class Asking:
     ) -> Steps[Reply]:
         """Ask about a document."""
         answered, ticket = yield from self.told(server, file, text, method, build, until)
-        return Reply(server.id, answered.result, view_of(ticket))
+        return Reply(server.id, answered.result, view_of(ticket), method)
 
     def told(
         self,
@@ -248,8 +249,8 @@ class Asking:
             log.debug("%s did not answer %s in time", server.id, method)
             raise server.timed_out(method, time.monotonic() - began)
 
-    def in_turn(self, server: Server, uri: str, turn: Turn, call: Call, method: str) -> Steps[None]:
-        """Wait until the document is this caller's alone, who gives it on by `turn.over`."""
+    def in_turn(self, server: Server, turn: Turn, call: Call, method: str) -> Steps[None]:
+        """Wait until it is this caller's turn, who gives it on by `turn.over`."""
         while not turn.done:
             patience = time.monotonic() + LOST_TURN
             if patience >= call.deadline:
@@ -257,7 +258,8 @@ class Asking:
             elif (yield (turn, patience)) is Outcome.CANCELLED:
                 raise Cancelled("the call was cancelled")
             # Whoever had it may have been interrupted before he could give it on.
-            server.turns.tidy(uri)
+            if turn.turns is not None:
+                turn.turns.tidy()
 
     def ready(self, server: Server, call: Call) -> Steps[None]:
         """Wait until the server can be asked."""
@@ -323,9 +325,11 @@ class Asking:
     def serving(self, file: File, call: Call) -> Steps[tuple[list[Server], list[LspkitError]]]:
         """The servers of a file by what had changed on disk when the call began, and who is not."""
         before = self.pool.turnover
-        found = self.pool.servers_for(file.path)
+        found = self.pool.servers_for(file.path, call)
         yield from self.catch_up(call)
-        return found if self.pool.turnover == before else self.pool.servers_for(file.path)
+        if self.pool.turnover == before:
+            return found
+        return self.pool.servers_for(file.path, call)
 
     def _read_first(self, reading: Step, call: Call) -> Steps[None]:
         waiter, until = reading
@@ -374,13 +378,13 @@ class Asking:
         except LspkitError:
             return
 
-    def _called_for(self) -> list[tuple[Server, File | None]]:
+    def _called_for(self, call: Call) -> list[tuple[Server, File | None]]:
         """The servers that the workspace's own files call for, started, each with such a file."""
         found: dict[int, tuple[Server, File | None]] = {}
         for path in samples(self.files.boundary.root):
             try:
                 file = self.files.locate(path)
-                servers, _ = self.pool.servers_for(file.path)
+                servers, _ = self.pool.servers_for(file.path, call)
             except LspkitError:
                 continue
             for server in servers:

@@ -19,6 +19,7 @@ from lspkit.protocol.watched import CHANGED, CREATED, DELETED, FileEvent
 from lspkit.runtime.files import Files
 from lspkit.runtime.pool import Pool
 from lspkit.runtime.replaced import Replaced
+from lspkit.runtime.waiting import Call
 
 
 class Changing:
@@ -84,7 +85,7 @@ class Changing:
 
     # Texts in place of files
 
-    def show(self, texts: dict[str, str]) -> int:
+    def show(self, texts: dict[str, str], call: Call) -> int:
         """Perform `Overlay`: the servers of these files see the texts as soon as they can."""
         located = {
             self._files.locate(path, may_be_missing=True).path: text for path, text in texts.items()
@@ -93,7 +94,7 @@ class Changing:
         for path in located:
             try:
                 file = self._files.locate(path)
-                for server in self._pool.servers_for(file.path)[0]:
+                for server in self._pool.servers_for(file.path, call)[0]:
                     server.tell(file, None)
             except LspkitError:
                 continue  # nobody to show it to; whoever asks about it is told why

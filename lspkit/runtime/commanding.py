@@ -22,6 +22,7 @@ from lspkit.runtime.turns import News, Turn
 from lspkit.runtime.waiting import Call, Outcome, Steps, together
 
 COMMAND = "workspace/executeCommand"
+EDIT = "workspace/applyEdit"
 
 
 class Inbox:
@@ -57,20 +58,20 @@ class Commanding:
     def run(self, effect: RunCommand, call: Call) -> Steps[None]:
         """Perform `RunCommand`. One at a time for a server: its edits do not say whose they are."""
         file = self._asking.files.locate(effect.via)
-        servers, failures = self._asking.pool.servers_for(file.path)
+        servers, failures = self._asking.pool.servers_for(file.path, call)
         server = next((one for one in servers if one.id == effect.server), None)
         if server is None:
             raise failures[0] if failures else _no_longer_there(effect)
         turn = Turn()
         try:
-            server.turns.queue(COMMAND, turn)
+            server.commands.queue(COMMAND, turn)
             yield from self._asking.loaded(server, file, None, call)
-            yield from self._asking.in_turn(server, COMMAND, turn, call, COMMAND)
+            yield from self._asking.in_turn(server, turn, call, COMMAND)
             _refuse_unknown(server, effect.command)
             yield from self._run(server, file, effect, call)
         finally:
             turn.over = True
-            server.turns.tidy(COMMAND)
+            server.commands.tidy()
 
     def _run(self, server: Server, file: File, effect: RunCommand, call: Call) -> Steps[None]:
         inbox = Inbox()
@@ -124,7 +125,7 @@ class Commanding:
         problem: LspkitError | None = None
         try:
             view = view_of(server.sync(file, None))
-            yield from self._drive(effect.make(Reply(server.id, event.edit, view)), call)
+            yield from self._drive(effect.make(Reply(server.id, event.edit, view, EDIT)), call)
         except LspkitError as refused:
             problem = refused
         server.edit_done(event, "" if problem is None else str(problem))

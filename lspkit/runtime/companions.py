@@ -21,13 +21,13 @@ log = logging.getLogger("lspkit.runtime")
 SHARE = 0.5
 
 
-def companion_of(server: Server, path: str, pool: Pool) -> Server | None:
+def companion_of(server: Server, path: str, pool: Pool, call: Call) -> Server | None:
     """Who answers the questions that this server has about a file; None if nobody does."""
     forwards = server.choice.definition.forwards
     key = (forwards.to if forwards is not None else "", server.root)
-    servers = [one for one in pool.servers() if one.usable and one.begun]
+    servers = [one for one in pool.in_use_by(call, key) if one.begun]
     if key not in [(one.id, one.root) for one in servers]:
-        servers, _ = pool.servers_for(path)  # may start it, or start it again
+        servers, _ = pool.servers_for(path, call)  # may start it, or start it again
     return next((one for one in servers if (one.id, one.root) == key), None)
 
 
@@ -38,7 +38,7 @@ def companion_loaded(asking: Asking, server: Server, file: File, call: Call) -> 
     """
     other: Server | None = None
     try:
-        other = companion_of(server, file.path, asking.pool)
+        other = companion_of(server, file.path, asking.pool, call)
         if other is None or other.loading.done or other is server.goes_on_without:
             return
         left = min(call.deadline - time.monotonic(), asking.request_timeout(server))

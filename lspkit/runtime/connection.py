@@ -19,17 +19,21 @@ import time
 from collections.abc import Callable
 
 from lspkit.errors import FramingError
-from lspkit.protocol.events import Event
+from lspkit.protocol.events import Event, Printed
 from lspkit.protocol.framing import FrameReader
 from lspkit.protocol.messages import Malformed, parse
 from lspkit.protocol.session import Session, State
-from lspkit.runtime.launch import Child
+from lspkit.runtime.child import Child, close_all
+from lspkit.runtime.threads import OwnThread, joined
 from lspkit.runtime.waiting import Waiter
 
 log = logging.getLogger("lspkit.runtime")
 
 #: Frames that wait to be written, in bytes, before callers have to wait for room.
 QUEUE_LIMIT = 8 * 1024 * 1024
+#: So many bytes may wait when one more message is queued that nobody waits with. A server that has
+#: let so much pile up is given up: what it would have to catch up with is not kept any longer.
+PILED_UP = 256 * 1024 * 1024
 #: Of standard error, so many last bytes are kept.
 STDERR_KEPT = 64 * 1024
 #: One read, and about the most that is written at once.
@@ -39,6 +43,8 @@ LAST_WORDS = 0.02
 
 #: Why a conversation is over, where the server gave no better reason.
 CLOSED_OUTPUT = "it closed its output"
+LATE = "it did not answer initialize in time"
+STUCK = f"it has stopped reading its input, and {PILED_UP >> 20} MB wait for it"
 
 
 class Connection:
@@ -69,9 +75,12 @@ class Connection:
         self._on_exit = on_exit
         self._initialize_by = initialize_by
         self._frames = FrameReader()
+        self._printed = False
         self._queue: collections.deque[bytes | None] = collections.deque()
         #: Bytes ever queued (by callers, under the lock) and ever written (by the writer).
         self._queued, self._written = 0, 0
+        #: Whether too much has piled up, and whether the conversation is over. Under the lock.
+        self._stuck, self._lost = False, False
         #: Released when there is something to write.
         self._something = _thread.allocate_lock()
         self._something.acquire()
@@ -79,16 +88,15 @@ class Connection:
         self._want_room: collections.deque[Waiter] = collections.deque()
         self._stderr: collections.deque[bytes] = collections.deque()
         self._stderr_size = 0
-        self._wake_read, self._wake_write = os.pipe()
+        self._wake_read, wake_write = os.pipe()
+        #: The two ends of the wake pipe, until they are closed.
+        self._near_end, self._far_end = [self._wake_read], [wake_write]
         self.last_received = time.monotonic()
         #: Whether anything at all has come on standard output.
         self.has_spoken = False
         # In this order they are started: the reader waits for the last words on standard error.
         jobs = (("stderr", self._drain), ("writer", self._write), ("reader", self._read))
-        self._threads = [
-            threading.Thread(target=job, name=f"lspkit-{name}-{what}", daemon=True)
-            for what, job in jobs
-        ]
+        self._threads = [OwnThread(job, f"{name}-{what}") for what, job in jobs]
 
     def start(self) -> None:
         """Start the three threads."""
@@ -99,10 +107,19 @@ class Connection:
 
     def post(self, *frames: bytes) -> None:
         """Queue frames. The caller holds the lock."""
+        if self._queued - self._written > PILED_UP:
+            self._give_up()
+            return
         self._queue.extend(frames)
         self._queued += sum(map(len, frames))
         if self._something.locked():
             self._something.release()
+
+    def _give_up(self) -> None:
+        """Let the reader say that the server is stuck. The lock is held."""
+        self._stuck = True
+        self._queue.clear()
+        close_all(self._far_end)
 
     @property
     def queued(self) -> int:
@@ -141,7 +158,7 @@ class Connection:
         """Complete as soon as there is room. The caller holds the lock."""
         waiter = Waiter()
         self._want_room.append(waiter)
-        if self.has_room():
+        if self._lost or self.has_room():
             waiter.complete()
         return waiter
 
@@ -151,31 +168,23 @@ class Connection:
 
     def close(self, timeout: float) -> bool:
         """End the threads, then the process tree and the descriptors. True if nothing is left."""
-        wake, self._wake_write = self._wake_write, -1
-        if wake != -1:
-            os.close(wake)
+        close_all(self._far_end)
         self._queue.append(None)
         if self._something.locked():
             self._something.release()
         deadline = time.monotonic() + timeout
-        for thread in self._threads:
-            if thread is not threading.current_thread() and thread.ident is not None:
-                thread.join(max(0.0, deadline - time.monotonic()))
+        ended = joined(self._threads, timeout)
         gone = self.child.close(max(0.1, deadline - time.monotonic()))
         # A thread that is still there may use its descriptor; only then it is left to it.
-        if not any(thread.is_alive() for thread in self._threads):
-            read, self._wake_read = self._wake_read, -1
-            if read != -1:
-                os.close(read)
-            return gone
-        return False
+        if ended:
+            self._queue.clear()
+            close_all(self._near_end)
+        return ended and gone
 
     def drop_after_fork(self) -> None:
         """In a forked child: give up the descriptors, and touch nothing else."""
-        for descriptor in (self._wake_read, self._wake_write):
-            if descriptor != -1:
-                os.close(descriptor)
-        self._wake_read = self._wake_write = -1
+        close_all(self._near_end)
+        close_all(self._far_end)
         self.child.drop_after_fork()
 
     # The reader
@@ -190,6 +199,10 @@ class Connection:
         finally:
             self._threads[0].join(LAST_WORDS)
             self._on_lost(reason)
+            with self.lock:
+                self._lost = True
+            while self._want_room:  # and hear why there will be none
+                self._want_room.popleft().complete()
             self._await_exit()
             self._on_exit()
 
@@ -201,7 +214,7 @@ class Connection:
         while True:
             ready = dict(poll.poll(self._patience()))
             if wake in ready:
-                return "lspkit closed it"
+                return STUCK if self._stuck else "lspkit closed it"
             if output in ready:
                 data = self._chunk(output)
                 if data:
@@ -210,13 +223,15 @@ class Connection:
                     self._take(data)
                     if self._frames.error is not None:
                         return self._framing_failed(self._frames.error)
+                    if self._patience() == 0.0:
+                        return LATE  # it has much to say, and not what it was asked
                     continue
                 if data is not None:
                     return CLOSED_OUTPUT
             if ended in ready and self.child.status() is not None:
                 return CLOSED_OUTPUT
             if not ready:
-                return "it did not answer initialize in time"
+                return LATE
 
     def _await_exit(self) -> None:
         """A server may close its output well before it ends."""
@@ -245,6 +260,9 @@ class Connection:
 
     def _take(self, data: bytes) -> None:
         bodies = collections.deque(self._frames.feed(data))
+        if self._frames.skipped and not self._printed:
+            self._printed = True
+            self._on_event(Printed(self._frames.skipped_sample))
         while bodies:
             message = parse(bodies.popleft())
             if isinstance(message, Malformed) and message.swallowed and not bodies:
@@ -271,7 +289,10 @@ class Connection:
         while True:
             self._something.acquire()
             while self._queue:
-                data = self._next()
+                try:
+                    data = self._next()
+                except IndexError:  # it has just been thrown away
+                    break
                 if data is None or not self._write_all(data, poll):
                     return
                 self._written += len(data)

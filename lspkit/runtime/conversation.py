@@ -27,7 +27,7 @@ from lspkit.protocol.text import Encoding, Text
 from lspkit.runtime.connection import Connection
 from lspkit.runtime.files import Content, File, Files, is_current
 from lspkit.runtime.turns import Turns
-from lspkit.runtime.waiting import Waiter
+from lspkit.runtime.waiting import Call, Waiter
 
 #: So many files are remembered that a server may not have read: it reads one after the other.
 UNREAD = 32
@@ -69,10 +69,11 @@ class Conversation:
         self.session = session
         self.documents = Documents(session.capabilities, "utf-16")
         self.connection: Connection | None = None
-        #: Callers who check one document take turns.
-        self.turns = Turns()
-        #: When it was last asked something, by the monotonic clock.
+        #: Callers who check one document take turns, and so do those who have it run a command.
+        self.turns, self.commands = Turns(), Turns()
+        #: When it was last asked something, by the monotonic clock; and who is not done with it.
         self.last_used = time.monotonic()
+        self.users: set[Call] = set()
         #: Counts what the server was told that may change its findings.
         self.seq = 0
         #: The last of these notes, and the last about each document.

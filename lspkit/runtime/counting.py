@@ -1,18 +1,23 @@
-"""What is counted about a server, for its status."""
+"""What is counted about a server, for its status, and what is logged of its findings."""
 
 from __future__ import annotations
 
 import collections
+import logging
 import threading
+from collections.abc import Iterable
 
-from lspkit.servers.status import Requests
+from lspkit.protocol.pieces import read_pieces
+from lspkit.servers.status import Checks, Requests
+
+log = logging.getLogger("lspkit.runtime")
 
 #: Latencies are kept of so many last requests.
 KEPT = 256
 
 
 class Counts:
-    """Requests of one server id and root, over all its processes."""
+    """Requests to one server id and root, and checks by it, over all its processes."""
 
     def __init__(self) -> None:
         #: Guards the fields below.
@@ -20,6 +25,9 @@ class Counts:
         self._latencies: collections.deque[float] = collections.deque(maxlen=KEPT)
         self._requests = 0
         self._timeouts = 0
+        self._check_latencies: collections.deque[float] = collections.deque(maxlen=KEPT)
+        self._checks = 0
+        self._check_timeouts = 0
         self.starts = 0
         self.crashes = 0
 
@@ -35,6 +43,26 @@ class Counts:
             self._requests += 1
             self._timeouts += 1
 
+    def checked(self, seconds: float | None, *, timed_out: bool) -> None:
+        """A file was checked, in so long; None if nothing has come of it."""
+        with self._lock:
+            self._checks += 1
+            self._check_timeouts += timed_out
+            if seconds is not None:
+                self._check_latencies.append(seconds)
+
+    def checks(self, files: int) -> Checks:
+        """The counts of checks now; `files` have findings."""
+        with self._lock:
+            ordered = sorted(self._check_latencies)
+            return Checks(
+                count=self._checks,
+                p50=_percentile(ordered, 0.5),
+                p95=_percentile(ordered, 0.95),
+                timeouts=self._check_timeouts,
+                files=files,
+            )
+
     def taken(self, in_flight: tuple[str, ...]) -> Requests:
         """The counts now."""
         with self._lock:
@@ -48,6 +76,13 @@ class Counts:
                 starts=self.starts,
                 in_flight=in_flight,
             )
+
+
+def log_findings(server: str, about: str, lists: Iterable[bytes], how: str) -> None:
+    """One line for the findings of a server about one file, where somebody reads such lines."""
+    if log.isEnabledFor(logging.DEBUG):
+        number = sum(len(read_pieces(items).items) for items in lists)
+        log.debug("%s: %d findings of %s, %s", about, number, server, how)
 
 
 def _percentile(ordered: list[float], part: float) -> float:

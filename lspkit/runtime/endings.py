@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 
-from lspkit.errors import RequestTimeout, ServerBroken, ServerUnavailable
+from lspkit.errors import LspkitError, RequestTimeout, ServerBroken, ServerUnavailable
+from lspkit.runtime.backoff import Record
 from lspkit.servers import Choice
 
 
@@ -14,6 +15,23 @@ def gone(server: str, reason: str, status: int | None, stderr: str) -> ServerBro
     return ServerBroken(
         f"{server} is gone: {reason}{last}", server=server, exit_status=status, stderr=stderr
     )
+
+
+def with_record(error: LspkitError, record: Record, now: float) -> LspkitError:
+    """The same error, with how often the server has failed and when it is tried again."""
+    if not isinstance(error, ServerBroken):
+        return error
+    wait = record.retry_at - now if record.retry_at > now else None
+    fields = {**error.fields, "attempts": record.attempts, "retry_in": wait}
+    return ServerBroken(error.message, **fields)
+
+
+def too_early(failure: LspkitError, record: Record, now: float) -> LspkitError:
+    """A server that has failed may not be started again yet."""
+    wait = record.retry_at - now
+    again = "not before a reload" if wait == float("inf") else f"in {wait:.0f} s"
+    message = f"{failure} (failed {record.attempts} times; next try {again})"
+    return with_record(ServerBroken(message, **failure.fields), record, now)
 
 
 def useless(choice: Choice, why: str) -> ServerUnavailable:

@@ -7,6 +7,7 @@ way to ask a server, whoever waits for it.
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
 from collections.abc import Callable, Generator
@@ -28,6 +29,7 @@ from lspkit.operations import (
     Examine,
     FindPlaces,
     Known,
+    Misread,
     Overlay,
     Place,
     ReadText,
@@ -42,10 +44,13 @@ from lspkit.operations import (
     Undo,
 )
 from lspkit.protocol.text import Text
+from lspkit.protocol.uris import one_spelling
 from lspkit.runtime import host
+from lspkit.runtime.answers import misread
 from lspkit.runtime.asking import Asking
 from lspkit.runtime.baselines import Baselines
 from lspkit.runtime.changing import Changing
+from lspkit.runtime.closing import Closing
 from lspkit.runtime.commanding import Commanding
 from lspkit.runtime.examining import Examining
 from lspkit.runtime.files import Files
@@ -60,11 +65,19 @@ from lspkit.runtime.timers import Timers
 from lspkit.runtime.turns import News
 from lspkit.runtime.waiting import Call, Outcome, Steps, block, together
 from lspkit.runtime.workers import Workers
+from lspkit.types import one_line
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
 T = TypeVar("T")
+
+log = logging.getLogger("lspkit.config")
+# For who has set up no logging: Python would print the warnings, which `status()` has as well.
+log.addHandler(logging.NullHandler())
+
+#: Why nothing can be asked after `close`.
+CLOSED = "this workspace was closed"
 
 #: What changes files, or what is shown in their place.
 Change = Apply | Undo | Overlay | EndOverlay | ChangeDisk
@@ -85,7 +98,7 @@ class LocalEngine:
         self._read_config = read
         self._trusted = trusted
         #: The configuration, and where it comes from; replaced as a whole.
-        self.loaded = read()
+        self.loaded = self._load()
         config = self.loaded.config
         security = config.security
         boundary = boundary_of(
@@ -93,6 +106,7 @@ class LocalEngine:
         )
         self.files = Files(boundary)
         self._workers = Workers()
+        self._callers = Workers("caller")
         self._timers = Timers()
         #: Guards `epoch`.
         self._epoch_lock = threading.Lock()
@@ -118,16 +132,29 @@ class LocalEngine:
         self._forwarding = Forwarding(self._asking, self._workers, self._timers)
         self._changing = Changing(self.files, self.pool)
         self._commanding = Commanding(self._asking, self._drive)
-        #: Guards `_closed`, and makes a second closer wait for the first.
-        self._close_lock = threading.Lock()
         self._closed = ""
+        self._closing = Closing(
+            self._stop_servers,
+            self._workers.close,
+            self._timers.close,
+            # A start that was under way meanwhile has seen that it is too late; make sure.
+            lambda: self._stop_servers(),
+            lambda: self._news.tell(over=True),
+            self._changing.replaced.close,
+            self.pool.release,
+            # Last, since callbacks may take any time, unless they ask something here.
+            lambda: self._callers.close(finish=True),
+        )
         host.register(self)
 
     def run(self, request: Request[T], limits: Limits) -> T:
         """Do it, and return its result."""
         call = Call(limits.timeout, limits.cancel, limits.witness)
-        result: T = block(self._steps(request, call), call)
-        return result
+        try:
+            result: T = block(self._steps(request, call), call)
+            return result
+        finally:
+            call.end()
 
     def submit(self, request: Request[T], limits: Limits) -> Future[T]:
         """Do it without a thread that waits."""
@@ -137,7 +164,7 @@ class LocalEngine:
     def _begin(self, steps: Steps[T], call: Call) -> Future[T]:
         from lspkit.runtime.submit import Task  # here, to keep `import lspkit` quick
 
-        task = Task(steps, call, self._workers, self._timers)
+        task = Task(steps, call, self._workers, self._timers, self._callers)
         task.start()
         return task.future
 
@@ -180,10 +207,12 @@ class LocalEngine:
                 if effect.text is not None:
                     return Text(effect.text)
                 return self.files.read(self.files.locate(effect.path)).text
+            case Misread():
+                return misread(effect, self.pool.servers(), call)
             case Known():
                 return known(effect, self.files, self.pool)
             case SyncFile():
-                return self._sync(effect)
+                return self._sync(effect, call)
             case TakeStatus():
                 return take_status(self.files, self.pool, self.loaded, effect.root)
             case DoAll():
@@ -203,27 +232,27 @@ class LocalEngine:
                 return (yield from self._commanding.run(effect, call))
             case _:
                 try:
-                    return self._change(effect)
+                    return self._change(effect, call)
                 finally:
                     call.renew()
 
-    def _change(self, effect: Change) -> Any:
+    def _change(self, effect: Change, call: Call) -> Any:
         match effect:
             case Apply():
                 return self._changing.apply(effect.edit)
             case Undo():
                 return self._changing.undo(effect.applied)
             case Overlay():
-                return self._changing.show(effect.texts)
+                return self._changing.show(effect.texts, call)
             case EndOverlay():
                 return self._changing.end_show(effect.number)
             case ChangeDisk():
                 return self._changing.change(effect)
 
-    def _sync(self, effect: SyncFile) -> None:
+    def _sync(self, effect: SyncFile, call: Call) -> None:
         """In the caller's thread, so that what is synced first is told first."""
         file = self.files.locate(effect.path, may_be_missing=effect.text is not None)
-        for server in self.pool.servers_for(file.path)[0]:
+        for server in self.pool.servers_for(file.path, call)[0]:
             server.tell(file, effect.text)
 
     def _do_all(self, effect: DoAll, call: Call) -> Steps[list[Any]]:
@@ -234,9 +263,19 @@ class LocalEngine:
                 raise result
         return results
 
+    def _load(self) -> Loaded:
+        """Read the configuration, and log what of it is not followed."""
+        loaded = self._read_config()
+        for warning in loaded.warnings:
+            log.warning("%s", one_line(str(warning)))
+        return loaded
+
     def _reload(self) -> None:
         """Take the configuration as it is now; servers that it changes are started anew."""
-        self.loaded = loaded = self._read_config()
+        loaded = self._load()
+        security = loaded.config.security
+        self.files.confine(exclude=security.exclude, allow_external=security.allow_external_paths)
+        self.loaded = loaded
         permits = permits_of(loaded, self.files.boundary.root, self._trusted)
         stop(self.pool.reconfigure(loaded.config, permits))
 
@@ -258,7 +297,8 @@ class LocalEngine:
         for uri in effect.uris:
             path, readable = self.files.place(uri)
             text, marked = opened.get(uri), False
-            if text is None and effect.texts and readable is not None and uri != effect.asked_uri:
+            asked = one_spelling(uri) == effect.asked_uri
+            if text is None and effect.texts and readable is not None and not asked:
                 content = self.files.content_at(readable)
                 if content is not None:
                     text, marked = content.text, content.marked
@@ -275,7 +315,7 @@ class LocalEngine:
                 continue
             with server.lock:
                 for uri in effect.uris:
-                    document = server.documents.get(uri)
+                    document = server.documents.get(one_spelling(uri))
                     if document is not None:
                         texts[uri] = document.text
         return texts
@@ -289,29 +329,19 @@ class LocalEngine:
 
     def close(self) -> None:
         """End all servers. Safe from any thread, any number of times, and at interpreter exit."""
-        with self._close_lock:
-            if self._closed:
-                return
-            self._closed = "this workspace was closed"
-            try:
-                stop(self.pool.shut())
-            finally:
-                self._workers.close()
-                self._timers.close()
-                # A start that was under way meanwhile has seen that it is too late; make sure.
-                stop(self.pool.shut())
-                self._news.tell(over=True)
-                self._changing.replaced.close()
-                self.pool.release()
-                host.unregister(self)
+        self._closed = self._closed or CLOSED
+        if self._closing.run():
+            host.unregister(self)
+
+    def _stop_servers(self) -> None:
+        stop(self.pool.shut(), patient=not self._closing.hurried)
 
     def drop_after_fork(self) -> None:
         """In a forked child: this workspace belongs to the parent."""
-        self._close_lock = threading.Lock()
+        self._closing = Closing()
         self._closed = "this workspace belongs to the process that was forked"
-        self._workers = Workers()
+        self._workers, self._callers, self._timers = Workers(), Workers(), Timers()
         self._workers.close()
-        self._timers = Timers()
         self._epoch_lock, self._news = threading.Lock(), News()
         self._baselines = Baselines()
         self._changing.replaced.drop_after_fork()

@@ -1,13 +1,12 @@
 """Fresh diagnostics of files from all their servers, as generators of waits.
 
 All servers of a file work at the same time; `proving.py` gets the findings of each of their
-sources, with a proof. Callers who check one document take turns, so that one's text never answers
-for another's.
+sources, with a proof. Callers who check one document take turns, and so does with all others who
+shows a text of his own, so that one's text never answers for another's.
 """
 
 from __future__ import annotations
 
-import logging
 import time
 from pathlib import Path
 
@@ -15,12 +14,13 @@ import msgspec
 
 from lspkit.diagnostics.settle import CHANGED
 from lspkit.errors import Cancelled, LspkitError, RequestTimeout
-from lspkit.operations import Elsewhere, Examination, Examine, Examined
+from lspkit.operations import OWN_FAULTS, Elsewhere, Examination, Examine, Examined
 from lspkit.protocol.documents import Unsaved
-from lspkit.runtime.answers import OWN_FAULTS, nowhere
+from lspkit.runtime.answers import nowhere
 from lspkit.runtime.asking import Asking
 from lspkit.runtime.awaiting import PULL
 from lspkit.runtime.baselines import Baselines
+from lspkit.runtime.counting import log_findings
 from lspkit.runtime.files import File
 from lspkit.runtime.proving import Proving
 from lspkit.runtime.read_back import ReadBack
@@ -30,8 +30,6 @@ from lspkit.runtime.subject import Subject
 from lspkit.runtime.turns import Turn
 from lspkit.runtime.waiting import Call, Steps, together
 from lspkit.runtime.whole_project import WholeProject
-
-log = logging.getLogger("lspkit.runtime")
 
 
 class Examining:
@@ -53,8 +51,8 @@ class Examining:
         if outdated:  # on the way it turned out that one has to be started anew
             whole, _ = yield from self._by_all(file, effect, call)
         for one in whole.examined:
-            took = one.duration * 1000
-            log.debug("%s: %s by %s in %.1f ms", file.path, one.server, one.how, took)
+            took = f"by {one.how} in {one.duration * 1000:.1f} ms"
+            log_findings(one.server, file.path, one.lists, took)
         return Examination(
             path=Path(file.path),
             uri=file.uri,
@@ -95,14 +93,14 @@ class Examining:
         makes the answer unknown.
         """
         began = time.monotonic()
-        turn = Turn()
+        turn = Turn(guest=effect.text is not None and server.choice.definition.compares_files)
         found = _Found()
         try:
             if in_turn:
                 server.turns.queue(file.uri, turn)
             yield from self._asking.loaded(server, file, effect.text, call)
             if in_turn:
-                yield from self._asking.in_turn(server, file.uri, turn, call, PULL)
+                yield from self._asking.in_turn(server, turn, call, PULL)
             yield from self._asking.room(server, PULL, call.deadline)
             self._asking.refresh(server, call)
             subject = Subject(server, file, effect.text, call, began)
@@ -121,7 +119,11 @@ class Examining:
                     self._asking.restore(server, effect.path)
             finally:
                 turn.over = True
-                server.turns.tidy(file.uri)
+                server.turns.tidy()
+        known = any(one.how != "none" for one in found.examined)
+        took = time.monotonic() - began if known else None
+        timed_out = any(one.timed_out for one in found.examined)
+        self._asking.pool.seat(server).counts.checked(took, timed_out=timed_out)
         found.examined = [_with_memories(one, server, file.uri) for one in found.examined]
         return found
 

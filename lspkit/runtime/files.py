@@ -54,6 +54,8 @@ class File(msgspec.Struct, frozen=True):
     #: What was read after this moment, by the monotonic clock, is new enough for who asked, also if
     #: the file is so young that it may be written again unnoticed.
     since: float = float("inf")
+    #: As the caller wrote it; empty if he did not.
+    given: str = ""
 
 
 class Content(msgspec.Struct, frozen=True):
@@ -111,6 +113,7 @@ class Files:
     """The files of one workspace. Any thread may call it."""
 
     def __init__(self, boundary: Boundary) -> None:
+        #: What may be touched; replaced as a whole.
         self.boundary = boundary
         self.overlays = Overlays()
         #: Guards the three tables below. Nothing is read or looked up on disk while it is held.
@@ -123,6 +126,15 @@ class Files:
         #: URI of a server: path, and whether its text may be read.
         self._places: dict[str, tuple[Path | None, str | None]] = {}
 
+    def confine(self, *, exclude: tuple[str, ...], allow_external: bool) -> None:
+        """Allow other files from now on, whatever was found before."""
+        with self._lock:
+            self.boundary = msgspec.structs.replace(
+                self.boundary, exclude=exclude, allow_external=allow_external
+            )
+            self._located.clear()
+            self._places.clear()
+
     def locate(
         self, given: str, *, may_be_missing: bool = False, since: float = float("inf")
     ) -> File:
@@ -131,7 +143,7 @@ class Files:
             file = self._locate(given, may_be_missing=True, since=since)
             shown = self.overlays.get(file.path)
             if shown is not None:
-                return File(file.path, file.uri, shown.stamp)
+                return File(file.path, file.uri, shown.stamp, given=given)
         return self._locate(given, may_be_missing=may_be_missing, since=since)
 
     def _locate(self, given: str, *, may_be_missing: bool, since: float) -> File:
@@ -140,28 +152,33 @@ class Files:
             absolute, real, uri = known
             found = _leads_to(absolute)
             if found is not None and found[0] == real and stat.S_ISREG(found[1].st_mode):
-                return File(real, uri, stamp_of(found[1]), since)
-        located = locate(given, self.boundary, may_be_missing=may_be_missing)
+                return File(real, uri, stamp_of(found[1]), since, given)
+        boundary = self.boundary
+        located = locate(given, boundary, may_be_missing=may_be_missing)
         uri = path_to_uri(located.path)
         if located.stat is None:
-            return File(located.path, uri, None)
+            return File(located.path, uri, None, given=given)
         if not given.startswith("@"):  # where that leads depends on what else is there
-            absolute = written(given, self.boundary.root)
+            absolute = written(given, boundary.root)
             with self._lock:
                 if len(self._located) > 10_000:
                     self._located.clear()
-                self._located[given] = (absolute, located.path, uri)
-        return File(located.path, uri, stamp_of(located.stat), since)
+                if self.boundary is boundary:
+                    self._located[given] = (absolute, located.path, uri)
+        return File(located.path, uri, stamp_of(located.stat), since, given)
 
     def again(self, uri: str, *, since: float = float("inf")) -> File | None:
-        """A file that was located before, as it is now; None if the URI names no file."""
+        """A file that was located before, as it is now; None if the URI names no file.
+
+        One that may no longer be touched is as good as gone.
+        """
         path = uri_to_path(uri)
         if path is None:
             return None
         shown = self.overlays.get(path)
         if shown is not None:
             return File(path, uri, shown.stamp)
-        found = _stat(path)
+        found = _stat(path) if self.place(uri)[1] is not None else None
         return File(path, uri, None if found is None else stamp_of(found), since)
 
     def read(self, file: File) -> Content:
@@ -173,7 +190,11 @@ class Files:
         known = self._contents.get(file.path)
         if known is not None and is_current(known.stamp, file):
             return known
-        content = _read(file.path)
+        try:
+            content = _read(file.path, file.given or file.path)
+        except PathError as problem:
+            facts = {"resolved": file.path, "boundary": self.boundary.root, **problem.fields}
+            raise PathError(problem.message, code=problem.code, **facts) from None
         with self._lock:
             old = self._contents.pop(file.path, None)
             if old is not None and old.text.value == content.text.value:
@@ -194,19 +215,19 @@ class Files:
         known = self._places.get(uri)
         if known is not None:
             return known
-        path = uri_to_path(uri)
+        path, boundary = uri_to_path(uri), self.boundary
         if path is None or "\0" in path:
             found: tuple[Path | None, str | None] = (None, None)
         else:
             real = os.path.realpath(path)
-            boundary = self.boundary
             inside = is_inside(real, boundary.root) or is_inside(real, boundary.outer)
             allowed = (inside or boundary.allow_external) and not is_excluded(real, boundary)
             found = (Path(path), real if allowed else None)
         with self._lock:
             if len(self._places) > 50_000:
                 self._places.clear()
-            self._places[uri] = found
+            if self.boundary is boundary:
+                self._places[uri] = found
         return found
 
     def text_at(self, path: str) -> Text | None:
@@ -285,21 +306,21 @@ def _all_of(descriptor: int, size: int) -> bytes:
     return b"".join(parts)
 
 
-def _read(path: str) -> Content:
+def _read(path: str, name: str) -> Content:
     """The text of the file that is at this real path, and is no link by now."""
     try:
         for _ in range(READS):
             read_at = time.monotonic()
-            found = _read_once(path)
+            found = _read_once(path, name)
             if found is not None:
-                return _content(path, read_at, *found)
+                return _content(name, read_at, *found)
     except OSError as problem:
         why = problem.strerror or str(problem)
-        raise PathError(f"{path} cannot be read: {why}", code="ENOENT", path=path) from None
-    raise PathError(f"{path} is replaced all the time", code="ENOENT", path=path)
+        raise PathError(f"{name} cannot be read: {why}", code="ENOENT", path=name) from None
+    raise PathError(f"{name} is replaced all the time", code="ENOENT", path=name)
 
 
-def _read_once(path: str) -> tuple[bytes, os.stat_result, os.stat_result] | None:
+def _read_once(path: str, name: str) -> tuple[bytes, os.stat_result, os.stat_result] | None:
     """What is in it, before and after; None if another file has just been put in its place."""
     # Without waiting: it may have become a pipe since it was looked at.
     descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOFOLLOW)
@@ -310,7 +331,7 @@ def _read_once(path: str) -> tuple[bytes, os.stat_result, os.stat_result] | None
         if there is None or (place != path and there[0] in (path, path + DELETED)):
             return None
         if not stat.S_ISREG(before.st_mode) or there[0] != path:
-            raise PathError(f"{path} is no longer a file of its own", code="ENOENT", path=path)
+            raise PathError(f"{name} is no longer a file of its own", code="ENOENT", path=name)
         data = _all_of(descriptor, before.st_size)
         return data, before, os.fstat(descriptor)
     finally:
@@ -318,9 +339,9 @@ def _read_once(path: str) -> tuple[bytes, os.stat_result, os.stat_result] | None
 
 
 def _content(
-    path: str, read_at: float, data: bytes, before: os.stat_result, after: os.stat_result
+    name: str, read_at: float, data: bytes, before: os.stat_result, after: os.stat_result
 ) -> Content:
-    mark, text = decode(data, path)
+    mark, text = decode(data, name)
     stamp = stamp_of(after)
     newest = max(after.st_mtime_ns, after.st_ctime_ns)
     if stamp_of(before) != stamp:

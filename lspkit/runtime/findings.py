@@ -13,6 +13,7 @@ from lspkit.protocol.documents import View
 from lspkit.protocol.session import Session
 from lspkit.protocol.uris import uri_to_path
 from lspkit.runtime.conversation import Conversation, Ticket
+from lspkit.runtime.counting import log_findings
 from lspkit.runtime.files import Files
 from lspkit.runtime.heard import Heard
 from lspkit.servers import Choice
@@ -69,6 +70,7 @@ class Findings(Conversation):
         """Keep what it said unasked."""
         with self.lock:
             self.heard.store.push(uri, version, items, time.monotonic())
+        log_findings(self.choice.id, uri, (items,), "pushed")
         self._on_change()
 
     def believe(self) -> None:
@@ -91,19 +93,19 @@ class Findings(Conversation):
             if any(one in line for one in rereads.says):
                 self.rereading = self._barrier = None
 
-    def reread(self) -> None:
-        """It is about to be told of a new configuration: it says when it has read it, or goes."""
+    def reread(self) -> bool:
+        """It is about to be told of a new configuration; whether it has to be replaced for that."""
         rereads = self.choice.definition.rereads
-        if rereads is None or not rereads.says:
-            self.outdated = True
-            return
         try:
-            barrier = self.ask(BARRIER, None)
-        except LspkitError:  # it is only just starting, and may have read the old one
+            barrier = self.ask(BARRIER, None) if rereads is not None and rereads.says else None
+        except LspkitError:
+            barrier = None  # it is only just starting, and may have read the old one
+        if barrier is None:
             self.outdated = True
-            return
+            return True
         with self.lock:
             self.rereading, self._barrier = time.monotonic(), barrier
+        return False
 
     def start_work(self, rule: ProofRule) -> bool:
         """Let it begin with the work that this rule goes by; False if it may still be at it."""

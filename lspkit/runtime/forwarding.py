@@ -92,7 +92,7 @@ class Forwarding:
         if server.choice.definition.language_of(os.path.basename(path)) is None:
             return None  # no file of theirs
         file = self._asking.files.locate(path, may_be_missing=True)
-        other = companion_of(server, file.path, self._asking.pool)
+        other = companion_of(server, file.path, self._asking.pool, call)
         if other is None:
             return None
         yield from self._asking.ready(other, call)

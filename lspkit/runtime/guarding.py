@@ -37,6 +37,8 @@ class Guardian:
         self.users = 0
         #: Who started it; servers would run with the rights of that user.
         self.identity = identity()
+        #: Held by whoever stops it.
+        self.stopping = threading.Lock()
         self._pids: list[int] = []
         self._pidfds: list[int] = []
         self._channel, self._far_end = socket_pair(socket.SOCK_SEQPACKET)
@@ -89,18 +91,19 @@ class Guardian:
         return True
 
     def stop(self) -> None:
-        """End and reap it. Only for the one who found it without users."""
-        try:
-            # Says it to all copies of the socket, also to those in a forked child of the host.
-            self._channel.shutdown(socket.SHUT_RDWR)
-        except OSError:
-            pass  # it has ended by itself
-        try:
-            for pidfd in self._pidfds:
-                readable(pidfd, STOP_TIMEOUT)
-        finally:
-            self._reap()
-            self.forget()
+        """End and reap it, if it has no users. May be called again."""
+        with self.stopping:
+            try:
+                # Says it to all copies of the socket, also to those in a forked child of the host.
+                self._channel.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                pass  # it has ended by itself
+            try:
+                for pidfd in self._pidfds:
+                    readable(pidfd, STOP_TIMEOUT)
+            finally:
+                self._reap()
+                self.forget()
 
     def _reap(self) -> None:
         """Kill it if it still runs, and take its status."""
@@ -131,19 +134,20 @@ class User(Protocol):
     guardian: Guardian | None
 
 
-# Guards the two below and `Guardian.users`. Held while a guardian is started, which takes a
+# Guards what is below and `Guardian.users`. Held while a guardian is started, which takes a
 # millisecond and which all who come meanwhile have to wait for; never while one is stopped.
 _lock = threading.Lock()
 _current: Guardian | None = None
 _retained = 0
+#: Those without users that are not yet stopped. Whoever was to do it may have been interrupted.
+_idle_ones: list[Guardian] = []
 
 
 def acquire(user: User) -> Guardian:
     """Make `user` hold the guardian, which is started when there is none."""
     with _lock:
-        guardian, idle = _running(user)
-    if idle is not None:
-        idle.stop()
+        guardian = _running(user)
+    _stop_idle_ones(wait=False)
     return guardian
 
 
@@ -154,9 +158,8 @@ def give_back(user: User) -> None:
         if guardian is None:
             return
         guardian.users -= 1
-        idle = _idle(guardian)
-    if idle is not None:
-        idle.stop()
+        _let_go(guardian)
+    _stop_idle_ones()
 
 
 def retain() -> None:
@@ -171,9 +174,9 @@ def release() -> None:
     global _retained
     with _lock:
         _retained = max(0, _retained - 1)  # a fork may have come between
-        idle = None if _current is None else _idle(_current)
-    if idle is not None:
-        idle.stop()
+        if _current is not None:
+            _let_go(_current)
+    _stop_idle_ones()
 
 
 def prestart() -> None:
@@ -181,9 +184,8 @@ def prestart() -> None:
     if not guardian_can_run():
         return
     with _lock:
-        _, idle = _running(None)
-    if idle is not None:
-        idle.stop()
+        _running(None)
+    _stop_idle_ones(wait=False)
 
 
 def guardian_pid() -> int:
@@ -197,8 +199,10 @@ def drop_after_fork() -> None:
     global _lock, _current, _retained
     _lock = threading.Lock()
     guardian, _current, _retained = _current, None, 0
-    if guardian is not None:
-        guardian.forget()
+    for one in (guardian, *_idle_ones):
+        if one is not None:
+            one.forget()
+    _idle_ones.clear()
 
 
 @functools.cache
@@ -218,13 +222,14 @@ def identity() -> tuple[object, ...]:
     return os.getpid(), os.getresuid(), os.getresgid(), os.getgroups()
 
 
-def _running(user: User | None) -> tuple[Guardian, Guardian | None]:
-    """The guardian for a user, and one to stop if that one took its place. With the lock held."""
+def _running(user: User | None) -> Guardian:
+    """The guardian for a user; the one whose place it took may be idle. With the lock held."""
     global _current
-    guardian, idle = _current, None
+    guardian = _current
     if guardian is None or not guardian.usable():
         # A former one that still has users is stopped by the last of them.
-        idle = guardian if guardian is not None and guardian.users == 0 else None
+        if guardian is not None and guardian.users == 0:
+            _idle_ones.append(guardian)
         # Known before it starts, so that an interrupt cannot lose the process.
         guardian = _current = Guardian()
         try:
@@ -236,14 +241,25 @@ def _running(user: User | None) -> tuple[Guardian, Guardian | None]:
     if user is not None:
         # No call since the guardian was found: an interrupt cannot leave it without its user.
         guardian.users, user.guardian = guardian.users + 1, guardian
-    return guardian, idle
+    return guardian
 
 
-def _idle(guardian: Guardian) -> Guardian | None:
-    """The guardian if it is to be stopped now, which it is told once. With the lock held."""
+def _let_go(guardian: Guardian) -> None:
+    """See whether the guardian is needed. With the lock held."""
     global _current
     if guardian.users or (guardian is _current and _retained > 0):
-        return None
+        return
+    _idle_ones.append(guardian)
     if guardian is _current:
         _current = None
-    return guardian
+
+
+def _stop_idle_ones(*, wait: bool = True) -> None:
+    """Stop the guardians that nobody needs; wait for another thread that is at it, or do not."""
+    for guardian in list(_idle_ones):
+        if guardian.stopping.locked() and not wait:
+            continue
+        guardian.stop()
+        with _lock:
+            if guardian in _idle_ones:
+                _idle_ones.remove(guardian)

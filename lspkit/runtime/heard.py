@@ -13,6 +13,7 @@ from lspkit.diagnostics import settle
 from lspkit.diagnostics.proof import ProofRule
 from lspkit.diagnostics.store import Store
 from lspkit.diagnostics.working import at_work_since, may_start
+from lspkit.protocol.uris import one_spelling
 from lspkit.servers.definition import Admission, Definition
 
 #: In the place of a notification, for work that is reported on under a title.
@@ -138,7 +139,7 @@ def _uri_in(params: dict[str, Any]) -> str:
     """The file that a note is about, wherever it says so."""
     for value in (params, *params.values()):
         if isinstance(value, dict) and isinstance(value.get("uri"), str):
-            return str(value["uri"])
+            return one_spelling(value["uri"])
     return ""
 
 

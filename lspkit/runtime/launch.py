@@ -214,7 +214,7 @@ class GuardedChild(Child):
     def _end(self, deadline: float) -> bool:
         with self._lock:
             self._close_far_ends()
-            if self._control is None:
+            if self._control is None or self._control.fileno() < 0:
                 return True
             control = self._control.fileno()
             try:

@@ -24,7 +24,7 @@ def permits_of(loaded: Loaded, workspace: str, trusted: bool | None) -> Permits:
                 from lspkit.config.trust import trust_of  # here, to keep `import lspkit` quick
 
                 security = loaded.config.security
-                standing = trust_of(None, root, {}, security, os.environ, trusted)
+                standing = trust_of(None, root, {}, security, os.environ, trusted, workspace)
                 # A part of a project is as stale as the whole.
                 if whole.state == "stale" and is_inside(root, whole.candidate):
                     standing = whole

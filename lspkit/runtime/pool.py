@@ -24,10 +24,11 @@ from lspkit.protocol.watched import CHANGED, FileEvent
 from lspkit.runtime import endings, launch
 from lspkit.runtime.backoff import Record, after_failure, restart_of
 from lspkit.runtime.files import Files
+from lspkit.runtime.idling import Idling
 from lspkit.runtime.seats import LOOK_AGAIN, Seat, Serving, may_restart
 from lspkit.runtime.server import Server
-from lspkit.runtime.shutdown import part_with, stop
 from lspkit.runtime.timers import Timers
+from lspkit.runtime.waiting import Call
 from lspkit.runtime.watching import Watching
 from lspkit.runtime.workers import Workers
 from lspkit.servers import Choice, choose
@@ -70,7 +71,9 @@ class Pool:
         tools_folder()
         self._files = files
         self._workers = workers
-        self._timers = timers
+        self._idling = Idling(
+            timers, workers, lambda: self.config.timing.idle_shutdown_ms / 1000, self.retire
+        )
         self._version = version
         self._on_change = on_change
         self._on_refresh = on_refresh
@@ -101,16 +104,25 @@ class Pool:
         with self._lock:
             return [seat.server for seat in self._seats.values()]
 
+    def in_use_by(self, call: Call, key: Key | None = None) -> list[Server]:
+        """All that can be asked, or the one on a key: they are kept until the call ends."""
+        with self._lock:
+            found = [seat.server for at, seat in self._seats.items() if key in (None, at)]
+            found = [one for one in found if one.usable]
+            for one in found:
+                call.use(one)
+        return found
+
     def seat(self, server: Server) -> Seat:
         """What is kept about a server; of one that has left, nothing."""
         return self._seats.get((server.id, server.root)) or Seat(server, 0.0)
 
     # Which servers
 
-    def servers_for(self, path: str) -> tuple[list[Server], list[LspkitError]]:
+    def servers_for(self, path: str, call: Call) -> tuple[list[Server], list[LspkitError]]:
         """The servers of a file, started if need be, and why others that it should have are not.
 
-        They may not be ready yet. A file that has none at all raises.
+        They may not be ready yet. A call keeps them until it ends. A file that has none raises.
         """
         now = self._clock()
         known = self._serving.get(path)
@@ -118,13 +130,17 @@ class Pool:
             known is not None
             and now < known.until
             and all(one.usable for one in known.servers)
-            and (known.servers or os.environ.get("PATH", "") == known.path_variable)
+            and (not known.failures or os.environ.get("PATH", "") == known.path_variable)
         ):
             if not known.servers:
                 raise known.failures[0].renewed()
-            return known.servers, known.failures
+            for one in known.servers:
+                call.use(one)
+            # Who retires a server forgets this first, and then looks who has taken it.
+            if self._serving.get(path) is known:
+                return known.servers, known.failures
         variable = os.environ.get("PATH", "")
-        servers, failures = self._start_for(path)
+        servers, failures = self._start_for(path, call)
         if all(isinstance(one, NoServer | ServerUnavailable) for one in failures):
             with self._lock:
                 if len(self._serving) > 10_000:
@@ -134,7 +150,7 @@ class Pool:
             raise failures[0]
         return servers, failures
 
-    def _start_for(self, path: str) -> tuple[list[Server], list[LspkitError]]:
+    def _start_for(self, path: str, call: Call) -> tuple[list[Server], list[LspkitError]]:
         servers: list[Server] = []
         failures: list[LspkitError] = []
         try:
@@ -143,7 +159,7 @@ class Pool:
             return [], [problem]
         for choice in choices:
             try:
-                servers.append(self._server(choice))
+                servers.append(self._server(choice, call))
             except LspkitError as problem:
                 failures.append(problem)
         return servers, failures
@@ -164,7 +180,7 @@ class Pool:
 
     # Starting
 
-    def _server(self, choice: Choice) -> Server:
+    def _server(self, choice: Choice, call: Call) -> Server:
         # One without any command had one that the project's configuration was not allowed to name.
         if choice.held_back and (choice.argv or not choice.definition.commands):
             raise endings.held_back(choice)
@@ -175,6 +191,7 @@ class Pool:
             seat = self._seats.get(key)
             if seat is None or not seat.server.usable:
                 seat = self._take_seat(key, choice, seat)
+            call.use(seat.server)
             warm, self._warm = self._warm, True
         if not warm:
             launch.retain()  # between two servers the guardian stays
@@ -206,7 +223,7 @@ class Pool:
             fresh.reopen = [document.key.uri for document in old.server.documents]
             if old.server.outdated:
                 self._leaving.append(old.server)
-                part_with(old.server, self._timers, self._workers, self.watching.end)
+                self._idling.part_with(old.server, self.watching.end)
             seat = old
             seat.server, seat.started_at = fresh, now
         seat.counts.starts += 1
@@ -235,13 +252,11 @@ class Pool:
 
     def _look_at(self, events: list[FileEvent]) -> None:
         """Files have changed: servers may be chosen by them, or go by them. For any thread."""
-        if self._markers is None:
-            self._markers = Markers(definitions(self.config))
-        chosen = any(one.kind != CHANGED and self._markers.hold(one.path) for one in events)
+        self._markers = markers = self._markers or Markers(definitions(self.config))
+        chosen = any(one.kind != CHANGED and markers.hold(one.path) for one in events)
         for server in self.servers():
             if server.begun and server.usable and any(server.inputs.hold(e.path) for e in events):
-                server.reread()
-                chosen = chosen or server.outdated
+                chosen = server.reread() or chosen
         if chosen:
             self._choose_again()
 
@@ -269,20 +284,7 @@ class Pool:
         server.accompany(beside, restart_of(self.config.restart))
         if server.reopen:
             self._workers.do(lambda: self._reopen(server))
-        if self.config.timing.idle_shutdown_ms:
-            self._look_whether_idle(server)
-
-    def _look_whether_idle(self, server: Server) -> None:
-        """Stop a server that nobody has asked for long; else look again when that could be."""
-        until = server.last_used + self.config.timing.idle_shutdown_ms / 1000
-        if not server.usable:
-            return
-        if time.monotonic() < until or server.session.pending:
-            later = max(until, time.monotonic() + 0.05)
-            self._timers.at(later, lambda: self._look_whether_idle(server))
-            return
-        self.retire(server)
-        self._workers.do(lambda: stop([server]))
+        self._idling.begin(server)
 
     def _reopen(self, server: Server) -> None:
         """Open again what was open before the restart, as it is on disk now."""
@@ -295,12 +297,15 @@ class Pool:
             except LspkitError:
                 continue  # gone, or no longer ours to read
 
-    def _gone(self, server: Server, error: LspkitError) -> None:
-        """A server ended that nobody told to, or did not come up. Called by its own threads."""
+    def _gone(self, server: Server, error: LspkitError) -> LspkitError:
+        """A server ended that nobody told to, or did not come up. Called by its own threads.
+
+        Returns the error for its callers, who are told as well when it is started again.
+        """
         with self._lock:
             seat = self._seats.get((server.id, server.root))
             if self._closed or seat is None or seat.server is not server:
-                return
+                return error
             if isinstance(error, ServerUnavailable):
                 self._duds[server.choice.argv[0]] = self._clock() + LOOK_AGAIN
             else:
@@ -313,8 +318,10 @@ class Pool:
                     now=now,
                     dice=self._dice(),
                 )
+                error = endings.with_record(error, seat.record, now)
         log.debug("%s failed: %s", server.id, error)
         self._workers.do(lambda: self._clear_away(server))
+        return error
 
     def _clear_away(self, server: Server) -> None:
         self.watching.end(server)
@@ -330,16 +337,19 @@ class Pool:
 
     # The end
 
-    def retire(self, server: Server) -> None:
+    def retire(self, server: Server, *, unless: Callable[[Server], bool] = lambda _: False) -> bool:
         """Leave a server out of the pool; whoever calls this stops it."""
         with self._lock:
+            self._serving.clear()
+            if unless(server):
+                return False
             seat = self._seats.get((server.id, server.root))
             if seat is not None and seat.server is server:
                 del self._seats[server.id, server.root]
                 self._leaving = [one for one in self._leaving if one.connection is not None]
                 self._leaving.append(server)
-            self._serving.clear()
         self.watching.end(server)
+        return True
 
     def reconfigure(self, config: Config, permits: Permits) -> list[Server]:
         """Take a new configuration, forget all failures; returns the servers to be stopped."""
@@ -350,11 +360,7 @@ class Pool:
             for seat in self._seats.values():
                 seat.record = Record()
             servers = [seat.server for seat in self._seats.values()]
-        changed = [
-            one
-            for one in servers
-            if not one.usable or one.heard.admitted is not None or not self._is_same(one)
-        ]
+        changed = [one for one in servers if not one.usable or not self._is_same(one)]
         for server in changed:
             self.retire(server)
         return [one for one in changed if one.usable]
@@ -364,7 +370,7 @@ class Pool:
         old, config, workspace = server.choice, self.config, self._files.boundary.root
         said = config.server(old.id, old.definition.aliases)
         again = [one for one in definitions(config) if one.id == old.id]
-        if not again or said.disabled or not config.enabled:
+        if not again or said.disabled or not config.enabled or server.heard.admitted:
             return False
         folders, permit = search_folders(workspace), self.permits(old.root)
         at = begins_at(workspace, self.permits)
@@ -380,10 +386,10 @@ class Pool:
     def release(self) -> None:
         """Everything is stopped: the watchers and the guardian may go."""
         self.watching.close()
-        with self._lock:
-            warm, self._warm = self._warm, False
-        if warm:
+        if self._warm:
             launch.release()
+            # Not before: an interrupt may have come between, and this is called again.
+            self._warm = False
 
     def drop_after_fork(self) -> None:
         """In a forked child: let go of everything."""

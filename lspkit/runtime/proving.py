@@ -16,8 +16,10 @@ from lspkit.diagnostics.proof import How, ProofRule
 from lspkit.diagnostics.settle import CHANGED, Proven, Target
 from lspkit.errors import RequestFailed
 from lspkit.operations import Examined
-from lspkit.protocol.shapes import read_pieces, read_report
+from lspkit.protocol.pieces import read_pieces
+from lspkit.protocol.shapes import read_report
 from lspkit.protocol.text import Encoding, Text
+from lspkit.protocol.uris import one_spelling
 from lspkit.runtime.answers import about_the_file, key_of, view_of
 from lspkit.runtime.asking import Asking
 from lspkit.runtime.awaiting import PULL, SILENCE, Awaiting
@@ -120,7 +122,8 @@ class Proving:
         for uri, raw in related.items():
             report = read_report(bytes(raw))
             if report is not None and report.kind == "full":
-                server.pulled(uri, None, bytes(report.items), source, report.result_id)
+                items = bytes(report.items)
+                server.pulled(one_spelling(uri), None, items, source, report.result_id)
 
     def _from_tsserver(self, one: Subject, rule: ProofRule) -> Steps[Examined]:
         until = one.until(self._asking.request_timeout(one.server))
@@ -144,7 +147,7 @@ class Proving:
         if len({view_of(ticket).version for ticket in tickets}) > 1:
             return one.failed(rule, CHANGED)
         if one.text is None:
-            pieces = [piece for items in lists for piece in read_pieces(items)]
+            pieces = [piece for items in lists for piece in read_pieces(items).items]
             joined = b"[" + b",".join(pieces) + b"]"
             one.server.pulled(one.uri, view_of(tickets[0]).version, joined)
         first = tickets[0]

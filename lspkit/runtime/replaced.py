@@ -8,9 +8,10 @@ its number; that this is the reason was not proven. A file that somebody has ope
 
 from __future__ import annotations
 
-import collections
 import os
 import threading
+
+from lspkit.runtime.child import close_all
 
 #: So many are held, the last ones.
 HELD = 8
@@ -25,7 +26,7 @@ class Replaced:
     def __init__(self) -> None:
         #: Guards the two fields below.
         self._lock = threading.Lock()
-        self._held: collections.deque[int] = collections.deque()
+        self._held: list[int] = []
         self._closed = False
 
     def hold(self, path: str) -> None:
@@ -36,16 +37,15 @@ class Replaced:
             return  # it is gone, or nothing more can be opened: then it is not held
         with self._lock:
             self._held.append(descriptor)
-            oldest = self._held.popleft() if self._closed or len(self._held) > HELD else None
+            oldest = self._held.pop(0) if self._closed or len(self._held) > HELD else None
         if oldest is not None:
             os.close(oldest)
 
     def close(self) -> None:
         """Let all of them go."""
         with self._lock:
-            held, self._held, self._closed = self._held, collections.deque(), True
-        for descriptor in held:
-            os.close(descriptor)
+            self._closed = True
+            close_all(self._held)
 
     def drop_after_fork(self) -> None:
         """In a forked child, in which nobody else runs: its copies go as well."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import msgspec
 
-from lspkit.errors import LspkitError, ServerBroken, ServerUnavailable
+from lspkit.errors import LspkitError, ServerUnavailable
+from lspkit.runtime import endings
 from lspkit.runtime.backoff import Record
 from lspkit.runtime.counting import Counts
 from lspkit.runtime.server import Server
@@ -23,7 +24,9 @@ class Seat(msgspec.Struct):
 
 
 class Serving(msgspec.Struct, frozen=True):
-    """Which servers a file has: taken for granted until then, or until `PATH` is another."""
+    """Which servers a file has: taken for granted until then, or, if one is missing, until `PATH`
+    is another.
+    """
 
     until: float
     path_variable: str
@@ -37,15 +40,5 @@ def may_restart(seat: Seat, now: float) -> None:
     if isinstance(failure, ServerUnavailable):
         if now - seat.started_at < LOOK_AGAIN:
             raise failure.renewed()
-        return
-    if failure is not None and now < record.retry_at:
-        wait = record.retry_at - now
-        again = "not before a reload" if wait == float("inf") else f"in {wait:.0f} s"
-        raise ServerBroken(
-            f"{failure} (failed {record.attempts} times; next try {again})",
-            server=seat.server.id,
-            exit_status=getattr(failure, "exit_status", None),
-            attempts=record.attempts,
-            retry_in=wait,
-            stderr=getattr(failure, "stderr", ""),
-        )
+    elif failure is not None and now < record.retry_at:
+        raise endings.too_early(failure, record, now)

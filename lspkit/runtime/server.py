@@ -20,7 +20,7 @@ from lspkit.protocol.opening import Opening
 from lspkit.protocol.session import Session, State, params_of
 from lspkit.protocol.uris import path_to_uri
 from lspkit.protocol.watched import Watched
-from lspkit.runtime import endings
+from lspkit.runtime import endings, environment
 from lspkit.runtime.backoff import Restart
 from lspkit.runtime.connection import CLOSED_OUTPUT, Connection
 from lspkit.runtime.conversation import Lost, Ticket
@@ -33,7 +33,6 @@ from lspkit.runtime.turns import News, Turns
 from lspkit.runtime.waiting import Waiter
 from lspkit.servers import Choice
 from lspkit.servers.definition import Forwards
-from lspkit.servers.permitting import clean_environment
 from lspkit.servers.sidecars import Commands
 
 log = logging.getLogger("lspkit.runtime")
@@ -51,7 +50,7 @@ class Server(Findings):
         version: str,
         on_change: Callable[[], None],
         on_ready: Callable[[Server], None],
-        on_gone: Callable[[Server, LspkitError], None],
+        on_gone: Callable[[Server, LspkitError], LspkitError],
         on_watch: Callable[[Server], None],
         on_refresh: Callable[[Server], None],
         on_forward: Callable[[Server, Forwards, bytes | None], None],
@@ -67,7 +66,7 @@ class Server(Findings):
             encodings=definition.encodings,
             experimental=definition.experimental,
         )
-        super().__init__(Session(opening), choice, files, on_change)
+        super().__init__(Session(opening, time.monotonic), choice, files, on_change)
         self.choice = choice
         self.id = choice.id
         self.root = root
@@ -128,7 +127,7 @@ class Server(Findings):
             self._scratch = tempfile.mkdtemp(prefix="lspkit-")
             private = ("TMPDIR", "TEMP", "TMP", *self.choice.definition.own_folders)
             scratch = dict.fromkeys(private, self._scratch)
-            self._environment = self._made_environment(scratch)
+            self._environment = environment.made(self.choice, scratch, self._files.boundary.root)
             child = launch(argv, cwd=self.root, env=self._environment, scratch=self._scratch)
         except (LaunchError, OSError) as problem:
             self._sweep()
@@ -154,15 +153,12 @@ class Server(Findings):
             self.close(2.0)
         log.debug("%s started, pid %d", self.id, child.pid)
 
-    def _made_environment(self, scratch: dict[str, str]) -> dict[str, str]:
-        """The user's, with what the definition and the configuration add."""
-        definition = self.choice.definition
-        made = {**os.environ, **definition.environment, **scratch, **self.choice.config.env}
-        if self.choice.permit.trusted:
-            return made
-        # Not a program that lies in the project, nor one that happens to be where it starts.
-        made |= definition.restricted.environment if definition.restricted is not None else {}
-        return made | clean_environment(made, self._files.boundary.root)
+    def call_off(self) -> None:
+        """If its start has not begun, it never will."""
+        with self.lock:
+            called_off, self.begun = not self.begun, True
+        if called_off:
+            self._fail(ServerBroken(f"{self.id} was not started", server=self.id))
 
     def close(self, timeout: float) -> None:
         """End its threads, its process tree, its descriptors and its temporary files."""
@@ -239,7 +235,7 @@ class Server(Findings):
             method,
             waited,
             state=self.state,
-            progress=self.session.progress.busy_with(),
+            progress=self.session.progress.told(),
             in_flight=tuple(one.method for one in list(self.session.pending.values())),
             stderr=self._tail(),
         )
@@ -330,8 +326,8 @@ class Server(Findings):
                 self.news.tell()
             case events.BadMessage():
                 log.debug("%s sent something unreadable: %s", self.id, event.reason)
-            case _:
-                pass
+            case events.Printed():
+                log.debug("%s prints what is no message: %r", self.id, event.sample)
 
     def _believe_by_its_word(self) -> None:
         """A server that says when it is loading is believed only while it is not."""
@@ -361,7 +357,7 @@ class Server(Findings):
     def _fail(self, error: LspkitError) -> None:
         if self.failure is None and not self.closing:
             # Before any caller knows: its next call must find that the server is to be spared.
-            self._on_gone(self, error)
+            error = self._on_gone(self, error)
         if self.connection is not None and not self.closing:
             self.connection.child.kill()
         with self.lock:
@@ -390,7 +386,7 @@ class Server(Findings):
     def drop_after_fork(self) -> None:
         """In a forked child: let go of the parent's server without touching it."""
         self.lock = threading.Lock()
-        self._settled, self.news, self.turns = News(), News(), Turns()
+        self._settled, self.news, self.turns, self.commands = News(), News(), Turns(), Turns()
         self.closing = True
         for sidecar in self.sidecars:
             sidecar.drop_after_fork()

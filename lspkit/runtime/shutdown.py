@@ -8,14 +8,12 @@ when none can be. An interrupt on the way goes straight to the last rung.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from lspkit.errors import ProtocolError
 from lspkit.protocol.session import State
 from lspkit.runtime.server import Server
-from lspkit.runtime.timers import Timers
 from lspkit.runtime.waiting import Waiter
-from lspkit.runtime.workers import Workers
 
 #: What is done, and how long the server may take to react.
 RUNGS: tuple[tuple[str, float], ...] = (
@@ -26,9 +24,6 @@ RUNGS: tuple[tuple[str, float], ...] = (
 )
 #: How long the threads and the last descendants may take to go.
 SWEEP = 2.0
-
-#: Seconds for which a server that was replaced may still answer, and how often to look.
-LAST_ANSWERS, LOOK_EVERY = 10.0, 0.05
 
 
 class _Descent:
@@ -80,18 +75,20 @@ class _Descent:
                     self.until = 0.0  # it is past this rung
 
 
-def stop(servers: Sequence[Server]) -> None:
-    """End all of them, and everything that belongs to them."""
+def stop(servers: Sequence[Server], *, patient: bool = True) -> None:
+    """End all of them, and everything that belongs to them; without patience by the last rung."""
     bell = Waiter()
     for server in servers:
         with server.lock:
             server.closing = True
+        server.call_off()
     for server in servers:
         for sidecar in server.sidecars:
             sidecar.tell()
     descents = [_Descent(server, bell) for server in servers]
     try:
-        _descend(descents, bell)
+        if patient:
+            _descend(descents, bell)
     finally:
         # Also after an interrupt, which ends all patience.
         for server in servers:
@@ -99,29 +96,6 @@ def stop(servers: Sequence[Server]) -> None:
                 server.connection.child.kill()
         for server in servers:
             server.close(SWEEP)
-
-
-def part_with(
-    server: Server,
-    timers: Timers,
-    workers: Workers,
-    on_end: Callable[[Server], None],
-    latest: float | None = None,
-) -> None:
-    """Stop a server that was replaced, as soon as nobody waits for its answers. Returns at once."""
-    latest = time.monotonic() + LAST_ANSWERS if latest is None else latest
-
-    def look() -> None:
-        if (server.session.pending or server.turns.taken()) and time.monotonic() < latest:
-            part_with(server, timers, workers, on_end, latest)
-        else:
-            workers.do(end)
-
-    def end() -> None:
-        on_end(server)
-        stop([server])
-
-    timers.at(time.monotonic() + LOOK_EVERY, look)
 
 
 def _descend(descents: list[_Descent], bell: Waiter) -> None:

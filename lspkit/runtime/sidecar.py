@@ -21,6 +21,7 @@ from lspkit.runtime.backoff import Record, Restart, after_failure
 from lspkit.runtime.child import LONGEST_WAIT, Child
 from lspkit.runtime.endings import describe_exit
 from lspkit.runtime.launch import LaunchError, launch
+from lspkit.runtime.threads import OwnThread
 from lspkit.servers.sidecars import SidecarState, SidecarStatus
 
 log = logging.getLogger("lspkit.runtime")
@@ -117,7 +118,7 @@ class Sidecar:
 
     def start(self) -> None:
         """Start the thread, which starts the program. What goes wrong is told by `status`."""
-        thread = threading.Thread(target=self._run, name="lspkit-sidecar", daemon=True)
+        thread = OwnThread(self._run, "sidecar")
         with self._lock:
             if self._told or self._thread is not None:
                 return

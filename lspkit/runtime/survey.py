@@ -7,6 +7,7 @@ import time
 from lspkit.config.loading import Loaded
 from lspkit.errors import ServerUnavailable
 from lspkit.operations import Known, KnownFindings
+from lspkit.protocol.pieces import read_pieces
 from lspkit.protocol.shapes import read_diagnostics
 from lspkit.runtime.files import Files
 from lspkit.runtime.pool import Pool
@@ -14,7 +15,17 @@ from lspkit.runtime.processes import usage
 from lspkit.runtime.server import Server
 from lspkit.servers.choosing import Choice, begins_at, definitions, is_built_in, permitted
 from lspkit.servers.programs import search_folders
-from lspkit.servers.status import Broken, RootStatus, Row, ServerState, Snapshot, snapshot, worst
+from lspkit.servers.status import (
+    NOT_FOUND,
+    Broken,
+    RootStatus,
+    Row,
+    ServerState,
+    Snapshot,
+    snapshot,
+    why_nothing_runs,
+    worst,
+)
 from lspkit.types import Severity
 
 
@@ -67,7 +78,10 @@ def take_status(files: Files, pool: Pool, loaded: Loaded, root: str | None) -> S
     ]
     beside = [warning for one in pool.servers() for warning in one.sidecar_warnings]
     warnings = (*told, *pool.watching.warnings(), *beside)
-    return snapshot(rows, time.time(), warnings=warnings)
+    # One line has to do, and what is held back may be all of the reason.
+    why = why_nothing_runs(rows)
+    unavailable = f"{why}; {held_back}" if why and held_back else why
+    return snapshot(rows, time.time(), unavailable=unavailable, warnings=warnings)
 
 
 def _row(choice: Choice, servers: list[Server], pool: Pool, loaded: Loaded) -> Row:
@@ -77,7 +91,7 @@ def _row(choice: Choice, servers: list[Server], pool: Pool, loaded: Loaded) -> R
     if said.disabled:
         state = ServerState.DISABLED
     elif not argv and definition.commands:
-        state, reason = ServerState.UNAVAILABLE, "its program was not found"
+        state, reason = ServerState.UNAVAILABLE, NOT_FOUND
     elif choice.held_back:
         state, reason = ServerState.UNAVAILABLE, choice.why_not
     return Row(
@@ -109,19 +123,24 @@ def _root(server: Server, pool: Pool) -> RootStatus:
         broken = Broken(record.attempts, None if wait == float("inf") else wait, str(failure))
     flying = tuple(pending.method for pending in list(server.session.pending.values()))
     seen = None if connection is None else time.monotonic() - connection.last_received
+    work = server.session.progress.busy_with()
+    files = len({said.uri for said in server.known() if read_pieces(said.items).items})
     return RootStatus(
         root=server.root,
         state=_state(server),
         pid=pid,
         name=server.session.server_name,
-        busy_with=server.session.progress.busy_with(),
+        busy_with=tuple(what for what, _ in work),
+        busy_for=tuple(seconds for _, seconds in work),
         requests=seat.counts.taken(flying),
+        checks=seat.counts.checks(files),
         broken=broken,
         documents=len(server.documents),
         memory_bytes=memory,
         cpu_seconds=cpu,
         last_seen=seen,
         stderr=connection.stderr_tail() if connection is not None else "",
+        noise=connection.noise if connection is not None else 0,
         sidecars=tuple(one.status() for one in server.sidecars),
     )
 

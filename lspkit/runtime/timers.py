@@ -9,7 +9,22 @@ import threading
 import time
 from collections.abc import Callable
 
+from lspkit.runtime.threads import OwnThread, joined
+
 log = logging.getLogger("lspkit.runtime")
+
+#: So many that nobody wants any more may be in the list, or as many as there are others.
+UNWANTED = 100
+
+
+class Timer:
+    """One of them."""
+
+    __slots__ = ("job",)
+
+    def __init__(self, job: Callable[[], None]) -> None:
+        #: None when it was done, or is not wanted any more. Guarded by the lock of all timers.
+        self.job: Callable[[], None] | None = job
 
 
 class Timers:
@@ -18,32 +33,51 @@ class Timers:
     def __init__(self) -> None:
         #: Guards the fields below.
         self._changed = threading.Condition(threading.Lock())
-        self._due: list[tuple[float, int, Callable[[], None]]] = []
+        self._due: list[tuple[float, int, Timer]] = []
+        #: How many of these nobody wants any more.
+        self._unwanted = 0
         self._order = itertools.count()
-        self._thread: threading.Thread | None = None
+        self._thread: OwnThread | None = None
         self._closed = False
 
-    def at(self, when: float, job: Callable[[], None]) -> None:
+    def at(self, when: float, job: Callable[[], None]) -> Timer:
         """Call `job` at that time of the monotonic clock; infinity means never."""
-        if when == float("inf"):
-            return
+        timer = Timer(job)
         with self._changed:
-            if self._closed:
-                return
-            heapq.heappush(self._due, (when, next(self._order), job))
+            if self._closed or when == float("inf"):
+                timer.job = None
+                return timer
+            heapq.heappush(self._due, (when, next(self._order), timer))
             if self._thread is None:
-                self._thread = threading.Thread(target=self._run, name="lspkit-timers", daemon=True)
-                self._thread.start()
-            self._changed.notify()
+                self._thread = OwnThread(self._run, "timers")
+                try:
+                    self._thread.start()
+                except RuntimeError:
+                    self._thread = None
+                    raise
+            if self._due[0][2] is timer:
+                self._changed.notify()
+        return timer
 
-    def close(self) -> None:
-        """Forget what is due, and end the thread."""
+    def drop(self, timer: Timer) -> None:
+        """It is not wanted any more; it may just have been done."""
+        with self._changed:
+            if timer.job is None:
+                return
+            timer.job = None
+            self._unwanted += 1
+            if self._unwanted > max(UNWANTED, len(self._due) // 2):
+                self._due = [one for one in self._due if one[2].job is not None]
+                heapq.heapify(self._due)
+                self._unwanted = 0
+
+    def close(self) -> bool:
+        """Forget what is due, and end the thread. False if that is the current one."""
         with self._changed:
             self._closed = True
             self._due.clear()
             self._changed.notify()
-        if self._thread is not None:
-            self._thread.join()
+        return self._thread is None or joined([self._thread])
 
     def _run(self) -> None:
         while True:
@@ -53,11 +87,16 @@ class Timers:
                     self._changed.wait(None if left is None else min(left, threading.TIMEOUT_MAX))
                 if self._closed:
                     return
-                job = heapq.heappop(self._due)[2]
+                timer = heapq.heappop(self._due)[2]
+                job, timer.job = timer.job, None
+                if job is None:
+                    self._unwanted -= 1
+                    continue
             try:
                 job()
             except Exception:
                 log.exception("a timer of lspkit failed")
+            del job, timer  # they are not kept until the next one is due
 
     def _is_due(self) -> bool:
         return bool(self._due) and self._due[0][0] <= time.monotonic()

@@ -17,7 +17,7 @@ import enum
 import threading
 import time
 from collections.abc import Callable, Generator, Iterable, Sequence
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 T = TypeVar("T")
 
@@ -36,7 +36,7 @@ class Outcome(enum.Enum):
 class Waiter:
     """Something that will be there once. Completed by any thread, awaited by one."""
 
-    __slots__ = ("_lock", "done", "on_done", "value")
+    __slots__ = ("__weakref__", "_lock", "done", "on_done", "value")
 
     def __init__(self) -> None:
         #: Held until there is something to see.
@@ -130,10 +130,19 @@ class Witness:
         self.failed: list[Exception] = []
 
 
+class Used(Protocol):
+    """What is not to be taken away from a call."""
+
+    #: The calls that need it. Adding and taking are single steps.
+    users: set[Call]
+    #: When it was last used, by the monotonic clock.
+    last_used: float
+
+
 class Call:
     """What one caller allows."""
 
-    __slots__ = ("began", "cancel", "deadline", "done", "witness")
+    __slots__ = ("_uses", "began", "cancel", "deadline", "done", "witness")
 
     def __init__(
         self,
@@ -149,6 +158,20 @@ class Call:
         self.witness = witness
         #: What one part of the call has done for all of them. One thread at a time is in a call.
         self.done: set[object] = set()
+        self._uses: set[Used] = set()
+
+    def use(self, one: Used) -> None:
+        """Need something until the end of the call."""
+        one.users.add(self)
+        self._uses.add(one)
+
+    def end(self) -> None:
+        """It is over, and needs nothing any more."""
+        now = time.monotonic()
+        while self._uses:
+            one = self._uses.pop()
+            one.last_used = now
+            one.users.discard(self)
 
     def renew(self) -> None:
         """The call itself has changed files: its next part has to know that as well."""
@@ -160,6 +183,12 @@ class Call:
         if self.witness is not None:
             self.witness.answered.update(servers)
             self.witness.failed += failed
+
+    def misheard(self, failed: Iterable[str], problems: Iterable[Exception]) -> None:
+        """What some have answered makes no sense, or not all of it; `failed`: none of it."""
+        if self.witness is not None:
+            self.witness.answered.difference_update(failed)
+            self.witness.failed += problems
 
     def cancelled(self) -> bool:
         """Whether the caller has given up."""

@@ -7,12 +7,13 @@ import time
 import msgspec
 
 from lspkit.errors import Cancelled
-from lspkit.operations import Examined
+from lspkit.operations import OWN_FAULTS, Examined
 from lspkit.prepared import prepared
 from lspkit.protocol.documents import View
-from lspkit.protocol.shapes import read_pieces, read_report
+from lspkit.protocol.pieces import read_pieces
+from lspkit.protocol.shapes import read_report
 from lspkit.protocol.text import Text
-from lspkit.runtime.answers import OWN_FAULTS
+from lspkit.protocol.uris import one_spelling
 from lspkit.runtime.asking import Asking
 from lspkit.runtime.server import Server
 from lspkit.runtime.waiting import Call, Steps
@@ -67,14 +68,20 @@ class WholeProject:
         found: dict[str, Examined] = {}
         try:
             pieces = read_pieces(bytes(msgspec.json.decode(raw, type=_Answer).items))
-            for piece in pieces:
+            for piece in pieces.items:
                 entry = msgspec.json.decode(piece, type=_Entry)
                 report = read_report(piece)
-                if report is None or report.kind != "full":
+                if report is None:
+                    return self._nonsense(server, took)
+                if report.kind != "full":
                     continue
-                view = View(entry.uri, Text(""), entry.version or 0, server.session.encoding)
-                found[entry.uri] = Examined(server.id, view, (bytes(report.items),), "pull", took)
+                uri = one_spelling(entry.uri)
+                view = View(uri, Text(""), entry.version or 0, server.session.encoding)
+                found[uri] = Examined(server.id, view, (bytes(report.items),), "pull", took)
         except (msgspec.DecodeError, UnicodeError, RecursionError):
-            reason = f"{server.id} answered {METHOD} with something that is no report"
-            return {"": Examined(server.id, None, (), "none", took, False, reason)}
-        return found
+            return self._nonsense(server, took)
+        return found if not pieces.dropped else self._nonsense(server, took)
+
+    def _nonsense(self, server: Server, took: float) -> dict[str, Examined]:
+        reason = f"{server.id} answered {METHOD} with something that is no report"
+        return {"": Examined(server.id, None, (), "none", took, False, reason)}

@@ -41,7 +41,7 @@ class Choice(msgspec.Struct, frozen=True):
         """For status: how far the project is trusted where this server works."""
         if self.permit.trusted:
             return "trusted"
-        return "held back" if self.held_back else "restricted"
+        return self.permit.state if self.held_back else "restricted"
 
     @property
     def why_not(self) -> str:

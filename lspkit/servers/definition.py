@@ -115,6 +115,9 @@ class Definition(msgspec.Struct, frozen=True, kw_only=True):
     #: Settings for a project that is trusted, under all others. `"{interpreter}"` stands for the
     #: project's own (`permitting.py`).
     own_settings: dict[str, Any] = {}
+    #: Files of a project that is trusted, seen from its root, which it runs or takes commands from,
+    #: besides the interpreter.
+    own_files: tuple[str, ...] = ()
     #: A program, its npm package, and another package that comes with that one and is loaded by
     #: this server: `"{package}"` in its initialization stands for the folder of the first. Where
     #: they are not found, it does not run.
@@ -180,6 +183,11 @@ class Definition(msgspec.Struct, frozen=True, kw_only=True):
     encodings: tuple[Encoding, ...] = ("utf-32", "utf-8", "utf-16")
     #: The version it was tested with here, or `documentation`.
     verified: str = "documentation"
+
+    @property
+    def compares_files(self) -> bool:
+        """Whether what it finds in a file may depend on another one."""
+        return any(not rule.alone for rule in self.proofs)
 
     @property
     def how_to_install(self) -> str:

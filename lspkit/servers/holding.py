@@ -13,12 +13,15 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from lspkit.config.gate import EXECUTION_KEYS, gated_content
-from lspkit.config.loading import Loaded
+from lspkit.config.loading import Loaded, by_id
+from lspkit.config.merge import merge_layers
+from lspkit.config.model import Config
+from lspkit.config.reading import config_of
 from lspkit.config.trust import Standing
 from lspkit.servers.built_in import BUILT_IN
-from lspkit.servers.choosing import definitions, find_argv
+from lspkit.servers.choosing import aliases, choose, definitions, find_argv
 from lspkit.servers.definition import Definition
-from lspkit.servers.permitting import PROJECT_FOLDERS
+from lspkit.servers.permitting import PROJECT_FOLDERS, own_files
 from lspkit.servers.programs import find_program, search_folders
 from lspkit.servers.roots import has_marker
 from lspkit.servers.walking import walk
@@ -62,7 +65,7 @@ def held_back(loaded: Loaded) -> list[str]:
     searched = {os.path.realpath(one) for one in search_folders(folder)}
     programs = [
         program
-        for program in programs_of(folder, content)
+        for program in (*programs_of(folder, content), *files_of(folder, loaded))
         if os.path.realpath(os.path.join(folder, os.path.dirname(program))) not in searched
     ]
     return [*loaded.held_back, *programs, *servers_of(folder, loaded)]
@@ -82,6 +85,36 @@ def programs_of(folder: str, content: Mapping[str, Any]) -> list[str]:
         for name in sorted(names)
         if "/" not in name and os.path.isfile(os.path.join(folder, place, name))
     ]
+
+
+def files_of(folder: str, loaded: Loaded) -> dict[str, str]:
+    """Files of the project that a server runs or takes commands from, and which server that is.
+
+    These servers do without in a project that is not trusted. Those that do not run are not meant:
+    a project says nothing by an interpreter that nobody would start.
+    """
+    found: dict[str, str] = {}
+    config = _if_trusted(loaded)
+    for one in definitions(config):
+        own = own_files(one, folder)
+        if own and _is_chosen(folder, one, config):
+            found |= {file: one.id for file in own if file not in found}
+    return found
+
+
+def _if_trusted(loaded: Loaded) -> Config:
+    """The configuration with what is held back."""
+    if not loaded.held_back:
+        return loaded.config
+    return config_of(merge_layers(loaded.values, by_id(loaded.project, aliases())))
+
+
+def _is_chosen(folder: str, one: Definition, config: Config) -> bool:
+    """Whether the server would run for a file of its language, if the project were trusted."""
+    name = next(iter(one.languages), "")
+    path = os.path.join(folder, f"a{name}" if name.startswith(".") else name)
+    chosen = choose(path, folder, config, search_folders(folder))
+    return any(choice.id == one.id and choice.argv for choice in chosen)
 
 
 def servers_of(folder: str, loaded: Loaded) -> list[str]:

@@ -19,7 +19,7 @@ from typing import Any
 import msgspec
 
 from lspkit.config.merge import merged
-from lspkit.edits.paths import is_inside
+from lspkit.edits.paths import is_inside, leads_through
 from lspkit.servers.compiling import compiling
 from lspkit.servers.definition import Definition
 from lspkit.servers.packages import can_load, package_of
@@ -64,6 +64,16 @@ def at_home(definition: Definition, root: str, folders: Sequence[str] = ()) -> D
         own = _filled(definition.own_settings, {"interpreter": _interpreter((), root, "")})
         definition = msgspec.structs.replace(definition, settings=merged(own, definition.settings))
     return definition if definition.borrows is None else _lent(definition, folders)
+
+
+def own_files(definition: Definition, root: str) -> list[str]:
+    """What of a project this server runs, or takes commands from, if it is trusted; from its root.
+
+    Only what is there.
+    """
+    found = [_interpreter((), root, "")] if definition.own_settings else []
+    own = [os.path.relpath(path, root) for path in found if path is not None]
+    return own + [name for name in definition.own_files if os.path.isfile(os.path.join(root, name))]
 
 
 def _lent(definition: Definition, folders: Sequence[str]) -> Definition | str:
@@ -164,7 +174,7 @@ def _tsserver(argv: tuple[str, ...], _: str, workspace: str) -> str | None:
     while folder and os.path.dirname(folder) != folder:
         for parts in (("node_modules",), ("lib", "node_modules"), ()):
             found = os.path.join(folder, *parts, "typescript", "lib", "tsserver.js")
-            if os.path.isfile(found) and not is_inside(os.path.realpath(found), workspace):
+            if os.path.isfile(found) and not leads_through(found, workspace):
                 return found
         folder = os.path.dirname(folder)
     return None
@@ -225,7 +235,7 @@ def clean_environment(environ: Mapping[str, str], workspace: str) -> dict[str, s
 
 
 def clean_path(variable: str, workspace: str) -> str:
-    """A list of folders, such as `PATH`, without relative ones and those inside the workspace."""
+    """A list of folders, such as `PATH`, without relative ones and what leads to the workspace."""
     kept = [folder for folder in variable.split(os.pathsep) if _is_outside(folder, workspace)]
     return os.pathsep.join(kept)
 
@@ -245,4 +255,4 @@ def _loads_from_outside(options: str, workspace: str) -> bool:
 
 
 def _is_outside(path: str, workspace: str) -> bool:
-    return os.path.isabs(path) and not is_inside(os.path.realpath(path), workspace)
+    return os.path.isabs(path) and not leads_through(path, workspace)

@@ -7,7 +7,7 @@ import os
 import sys
 from collections.abc import Sequence
 
-from lspkit.edits.paths import is_inside
+from lspkit.edits.paths import leads_through
 
 
 @functools.cache
@@ -21,16 +21,16 @@ def tools_folder() -> str:
 def search_folders(workspace: str, path_variable: str | None = None) -> list[str]:
     """Where programs are looked for: the interpreter's scripts, `PATH`, lspkit's own folder.
 
-    Relative folders, and folders inside the workspace, are left out: a repository must not be able
-    to bring the program that opens it. The interpreter's own folder counts also there, since its
-    code is running already.
+    Relative folders, and folders inside the workspace or reached by way of it, are left out: a
+    repository must not be able to bring the program that opens it. The interpreter's own folder
+    counts also there, since its code is running already.
     """
     variable = os.environ.get("PATH", "") if path_variable is None else path_variable
     folders = [os.path.dirname(sys.executable)] if sys.executable else []
     for folder in variable.split(os.pathsep):
         if not os.path.isabs(folder) or folder in folders:
             continue
-        if not is_inside(os.path.realpath(folder), workspace):
+        if not leads_through(folder, workspace):
             folders.append(folder)
     return [*folders, tools_folder()]
 

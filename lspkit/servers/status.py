@@ -8,7 +8,10 @@ from collections.abc import Iterable
 import msgspec
 
 from lspkit.servers.sidecars import SidecarStatus
-from lspkit.types import Value
+from lspkit.types import Value, folded, one_line
+
+#: Why a server cannot run that nobody keeps from it.
+NOT_FOUND = "its program was not found"
 
 
 class ServerState(enum.StrEnum):
@@ -48,6 +51,17 @@ class Requests(Value, frozen=True):
     in_flight: tuple[str, ...] = ()
 
 
+class Checks(Value, frozen=True):
+    """Files that were checked so far, in milliseconds where it is about time."""
+
+    count: int = 0
+    p50: float = 0.0
+    p95: float = 0.0
+    timeouts: int = 0
+    #: Files that findings are known of.
+    files: int = 0
+
+
 class RootStatus(Value, frozen=True):
     """One process of a server."""
 
@@ -57,7 +71,10 @@ class RootStatus(Value, frozen=True):
     #: Name and version, as the server gives them.
     name: str = ""
     busy_with: tuple[str, ...] = ()
+    #: Seconds, of each of these.
+    busy_for: tuple[float, ...] = ()
     requests: Requests = Requests()
+    checks: Checks = Checks()
     broken: Broken | None = None
     documents: int = 0
     #: Of the process and all that it has started.
@@ -66,6 +83,8 @@ class RootStatus(Value, frozen=True):
     #: Seconds since it last said anything.
     last_seen: float | None = None
     stderr: str = ""
+    #: Bytes on its standard output that were no message.
+    noise: int = 0
     #: Programs that run beside it.
     sidecars: tuple[SidecarStatus, ...] = ()
 
@@ -84,7 +103,8 @@ class Row(Value, frozen=True):
     command: tuple[str, ...]
     #: The version it was tested with here, or `documentation`.
     verified: str
-    #: `trusted`; or, where the project is not, `restricted` or `held back`.
+    #: `trusted`; where the project is not, `restricted`, or for a server that does not run there
+    #: what the project is: `untrusted` or `stale`.
     trust: str = "trusted"
     roots: tuple[RootStatus, ...] = ()
     #: By severity, and `total`.
@@ -94,9 +114,9 @@ class Row(Value, frozen=True):
     install: str = ""
 
     def __str__(self) -> str:
-        where = ", ".join(one.root for one in self.roots)
-        more = f" {where}" if where else f" {self.reason}" if self.reason else ""
-        return f"{self.state.value} {self.server}{more}"
+        where = one_line(", ".join(one.root for one in self.roots))
+        more = f" {where}" if where else f" {folded(self.reason)}" if self.reason else ""
+        return f"{self.state.value} {one_line(self.server)}{more}"
 
 
 class Snapshot(Value, frozen=True):
@@ -113,7 +133,7 @@ class Snapshot(Value, frozen=True):
 
     def __str__(self) -> str:
         if self.unavailable:
-            return f"LSP unavailable: {self.unavailable}"
+            return folded(f"LSP unavailable: {self.unavailable}")
         told = [f"{number} {what}" for what, number in self.totals.items() if number]
         return ", ".join(told)
 
@@ -121,6 +141,23 @@ class Snapshot(Value, frozen=True):
 def worst(states: Iterable[ServerState], otherwise: ServerState) -> ServerState:
     """The worst of them, or `otherwise` if there is none."""
     return min(states, key=lambda one: one.rank, default=otherwise)
+
+
+def why_nothing_runs(rows: Iterable[Row]) -> str:
+    """Why none of the servers can run; empty if one can, or there is none."""
+    counts: dict[str, int] = {}
+    for row in rows:
+        if row.state is ServerState.DISABLED:
+            what = "disabled"
+        elif row.state is not ServerState.UNAVAILABLE:
+            return ""
+        elif row.reason == NOT_FOUND:
+            what = "not found"
+        else:
+            what = "unusable" if row.trust == "trusted" else "held back"
+        counts[what] = counts.get(what, 0) + 1
+    told = ", ".join(f"{number} {what}" for what, number in sorted(counts.items()))
+    return f"no server can run ({told})" if told else ""
 
 
 def snapshot(
@@ -150,9 +187,11 @@ def status_text(taken: Snapshot) -> str:
 
 def _root_lines(root: RootStatus) -> list[str]:
     asked = f"{root.requests.count} requests" if root.requests.count else "nothing asked yet"
+    asked += f", {root.checks.count} checks" if root.checks.count else ""
     pid = f", pid {root.pid}" if root.pid else ""
     lines = [f"{root.root}: {root.state.value}{pid}, {asked}"]
-    lines += [f"busy with {work}" for work in root.busy_with]
+    work = zip(root.busy_with, root.busy_for, strict=True)
+    lines += [f"busy with {what} for {seconds:.0f} s" for what, seconds in work]
     lines += [f"beside it: {sidecar}" for sidecar in root.sidecars]
     if root.broken is not None:
         again = root.broken.retry_in

@@ -20,12 +20,11 @@ from lspkit.changes import ChangedFiles
 from lspkit.config import Config
 from lspkit.config.loading import load
 from lspkit.diagnostics.report import Report
-from lspkit.errors import LspkitError
 from lspkit.runtime.engine import LocalEngine
 from lspkit.runtime.seam import Engine, Limits, Patience, Submitting
 from lspkit.runtime.waiting import CancelLike
 from lspkit.servers.choosing import aliases
-from lspkit.servers.status import Snapshot, status_text
+from lspkit.servers.status import Snapshot
 from lspkit.types import Diagnostic, Severity
 from lspkit.version import VERSION
 from lspkit.workspace.changes import CHECK_TIMEOUT, Changes
@@ -37,6 +36,9 @@ if TYPE_CHECKING:
 
 P = ParamSpec("P")
 T = TypeVar("T")
+
+#: Methods that are no questions.
+UNSUBMITTABLE = frozenset({"close", "overlay", "submit"})
 
 
 class Workspace(Questions, Changes):
@@ -93,7 +95,10 @@ class Workspace(Questions, Changes):
         return f"<Workspace {self.root}>"
 
     def close(self) -> None:
-        """End all servers of this workspace. Safe to call twice, and from any thread."""
+        """End all servers of this workspace. Safe to call twice, and from any thread.
+
+        An interrupt ends all patience with the servers, and nothing of them is left either.
+        """
         self._engine.close()
 
     @property
@@ -193,7 +198,7 @@ class Workspace(Questions, Changes):
 
     def status_text(self) -> str:
         """The same as text."""
-        return status_text(self.status())
+        return self._engine.run(ops.StatusText(), Limits())
 
     def reload(self) -> None:
         """Read the configuration again. Servers that it changes restart; failures are forgotten."""
@@ -205,16 +210,20 @@ class Workspace(Questions, Changes):
             future = ws.submit(ws.definition, "src/app.py", 12, 8)
             future.result()
 
-        No thread is held while the servers work.
+        No thread is held while the servers work. Whatever is wrong with the call or its arguments
+        is in the future. Its callbacks may ask the workspace, and close it.
         """
-        if getattr(method, "__self__", None) is not self:
-            raise TypeError("submit takes a method of this workspace: ws.submit(ws.definition, …)")
+        name = getattr(method, "__name__", "")
+        if getattr(method, "__self__", None) is not self or name in UNSUBMITTABLE:
+            raise TypeError(
+                "submit takes a question to this workspace: ws.submit(ws.definition, …)"
+            )
         view = copy.copy(self)
         view._engine = Submitting(self._engine)
         try:
-            bound: Any = getattr(view, method.__name__)
+            bound: Any = getattr(view, name)
             future: Future[T] = bound(*args, **kwargs)
-        except LspkitError as problem:
+        except Exception as problem:  # noqa: BLE001 (the future carries it on)
             from concurrent.futures import Future  # here, to keep `import lspkit` quick
 
             future = Future()

@@ -8,8 +8,8 @@ import pytest
 
 import lspkit
 from lspkit.agent import Toolbox
-from lspkit.testing import Fault, Script
-from tests.agent.calling import PLACE, TEXT, able, check_form, codes
+from lspkit.testing import Diagnostics, Fault, Say, Script
+from tests.agent.calling import PLACE, TEXT, able, check_form, codes, served
 from tests.scripted import config_for
 
 HOVER = "textDocument/hover"
@@ -57,7 +57,7 @@ def test_a_server_that_fails_beside_one_that_answers_is_named(
     assert envelope["meta"]["serverHits"] == 1
     assert [(one["serverId"], one["code"]) for one in envelope["errors"]] == [("second", code)]
     assert answer.text.splitlines()[0] == "def greet"
-    assert answer.text.splitlines()[1].startswith("Note: second did not answer: ")
+    assert answer.text.splitlines()[1].startswith("Note: second did not answer")
 
 
 def test_nothing_found_beside_a_missing_program_is_not_nothing_at_all(tmp_path, scripted):
@@ -67,7 +67,9 @@ def test_nothing_found_beside_a_missing_program_is_not_nothing_at_all(tmp_path, 
     assert answer.envelope["meta"]["partial"]
     assert answer.envelope["meta"]["empty"]
     assert codes(answer.envelope) == ["EUNAVAILABLE"]
-    assert answer.text.startswith("No results found.\nNote: second did not answer: ")
+    assert answer.text.startswith(
+        "No results found.\nNote: second did not answer, or not in full: "
+    )
 
 
 def test_a_server_that_cannot_do_a_thing_has_not_failed(tmp_path, scripted):
@@ -88,3 +90,50 @@ def test_where_all_fail_each_is_named(tmp_path, scripted):
     assert not envelope["ok"]
     assert not envelope["meta"]["partial"]
     assert [one["serverId"] for one in envelope["errors"]] == ["scripted", "second"]
+
+
+def test_a_server_whose_answer_makes_no_sense_has_failed(tmp_path, scripted):
+    nonsense = Script(answers={HOVER: 42})
+    with two(tmp_path, scripted(Script()), scripted(nonsense)) as toolbox:
+        envelope = toolbox.call({"operation": "hover", **PLACE})
+    check_form(envelope)
+    assert envelope["data"]["contents"] == ["def greet"]
+    assert (envelope["meta"]["partial"], envelope["meta"]["serverHits"]) == (True, 1)
+    assert [(one["serverId"], one["code"]) for one in envelope["errors"]] == [("second", "ELSP")]
+
+
+def test_where_nothing_makes_sense_nothing_is_not_the_answer(tmp_path, scripted):
+    with served(tmp_path, scripted(Script(answers={HOVER: "error"}))) as toolbox:
+        envelope = toolbox.call({"operation": "hover", **PLACE})
+    check_form(envelope)
+    assert (envelope["ok"], envelope["meta"]["empty"]) == (False, False)
+    assert (envelope["meta"]["serverHits"], codes(envelope)) == (0, ["ELSP"])
+
+
+def test_an_answer_that_was_read_in_part_is_partial(tmp_path, scripted):
+    method = "textDocument/definition"
+    start = {"line": 0, "character": 4}
+    place = {"uri": (tmp_path / "a.scr").as_uri(), "range": {"start": start, "end": start}}
+    with served(tmp_path, scripted(Script(answers={method: [place, {"uri": 7}]}))) as toolbox:
+        answer = toolbox.answer("lsp_definition", PLACE)
+    envelope = answer.envelope
+    check_form(envelope)
+    assert envelope["ok"]
+    assert (envelope["meta"]["partial"], envelope["meta"]["serverHits"]) == (True, 1)
+    assert codes(envelope) == ["ELSP"]
+    assert f"1 part of the answer of scripted to {method} cannot be read" in answer.text
+
+
+def test_findings_that_cannot_be_read_are_not_passed_over_in_silence(tmp_path, scripted):
+    bad = {"range": "?", "message": "wrong"}
+    params = {"uri": (tmp_path / "a.scr").as_uri(), "version": 1, "diagnostics": [bad]}
+    note = {"method": "textDocument/publishDiagnostics", "params": params}
+    script = Script(
+        diagnostics=Diagnostics(how="none"), say=[Say("textDocument/didOpen", notification=note)]
+    )
+    with served(tmp_path, scripted(script)) as toolbox:
+        toolbox.call({"operation": "diagnostics", "filePath": "a.scr"})
+        envelope = toolbox.call({"operation": "diagnostics"})
+    check_form(envelope)
+    assert not envelope["ok"]
+    assert codes(envelope) == ["ELSP"]

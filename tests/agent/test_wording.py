@@ -8,8 +8,9 @@ import pytest
 
 import lspkit
 from lspkit.agent import Toolbox
+from lspkit.agent.envelope import MOST_BYTES
 from lspkit.agent.wording import bare_name, longest_word
-from lspkit.testing import Fault, Script
+from lspkit.testing import Diagnostics, Fault, Script
 from tests.agent.calling import PLACE, able, alone, codes, served
 from tests.scripted import config_for
 
@@ -157,6 +158,52 @@ def test_the_host_names_its_own_search(tmp_path):
             )
 
 
+@pytest.mark.parametrize(
+    ("tool", "given"),
+    [
+        ("lsp_hover", {"line": 3, "character": 5}),
+        ("lsp_hover", {"symbol": "x" * 50_000}),
+        ("lsp_symbols", {"query": "x" * 50_000}),
+    ],
+)
+def test_what_is_too_long_for_a_name_is_not_searched_for(tmp_path, tool, given):
+    with alone(tmp_path) as toolbox:
+        with (tmp_path / "a.xyz").open("a", encoding="utf-8") as file:
+            file.write("x" * 50_000)
+        text = toolbox.execute(tool, {"filePath": "a.xyz", **given})
+    assert text == "No LSP server configured for .xyz files."
+
+
+def test_a_server_that_says_much_is_noted_in_few_words(tmp_path, scripted):
+    refusal = Fault("textDocument/diagnostic", "error", code=-32803, message="boo " * 50_000)
+    pulled = Diagnostics(how="pull")
+    config = config_for(scripted(Script(diagnostics=pulled)))
+    wordy = scripted(Script(diagnostics=pulled, faults=[refusal]))
+    config["lsp"]["wordy"] = {"command": wordy, "extensions": [".scr"]}
+    (tmp_path / "a.scr").write_text("def greet\n", encoding="utf-8")
+    with lspkit.Workspace(tmp_path, config=config) as ws:
+        text = Toolbox(ws).execute("lsp_diagnostics", {"filePath": "a.scr"})
+    nothing, failed, note = text.splitlines()
+    assert nothing == "No results found."
+    assert failed.startswith("Note: wordy did not answer, or not in full: ")
+    assert note.startswith("Note: nothing was found, but that proves nothing: wordy: ")
+    assert len(text.encode()) <= MOST_BYTES // 4
+
+
+def test_the_name_of_a_server_stays_on_its_line(tmp_path, scripted):
+    refusal = Fault("textDocument/diagnostic", "error", code=-32803, message="boo")
+    pulled = Diagnostics(how="pull")
+    config = config_for(scripted(Script(diagnostics=pulled)))
+    broken = scripted(Script(diagnostics=pulled, faults=[refusal]))
+    config["lsp"]["a\nb\x1b[2J"] = {"command": broken, "extensions": [".scr"]}
+    (tmp_path / "a.scr").write_text("ERROR\n", encoding="utf-8")
+    with lspkit.Workspace(tmp_path, config=config) as ws:
+        text = Toolbox(ws).execute("lsp_diagnostics", {"filePath": "a.scr"})
+    found, failed = text.splitlines()
+    assert found.startswith("a.scr:1:1  ERROR ")
+    assert failed.startswith(r"Note: a\nb\x1b[2J did not answer, or not in full: ")
+
+
 def test_other_operations_have_other_ways_out(tmp_path):
     with alone(tmp_path) as toolbox:
         assert toolbox.execute("lsp_document_symbols", {"path": "a.xyz"}).endswith("read the file")
@@ -200,7 +247,7 @@ def test_one_server_that_fails_is_noted_below_the_others_answer(tmp_path, script
     assert answer.envelope["meta"]["partial"]
     assert codes(answer.envelope) == ["ETIMEDOUT"]
     assert answer.text.splitlines()[0] == "a.scr:1:1  ERROR ERROR (ERROR)  |  ERROR"
-    assert answer.text.splitlines()[1].startswith("Note: silent did not answer: ")
+    assert answer.text.splitlines()[1].startswith("Note: silent did not answer")
 
 
 def test_data_and_text_say_the_same(tmp_path, scripted):

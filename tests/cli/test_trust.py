@@ -102,6 +102,19 @@ class TestAdd:
         assert "bin/eslint" not in told  # no server of that name
         assert "later" in told
 
+    def test_what_servers_would_run_of_it_is_shown_with_who_does(self, user: User) -> None:
+        tools, files = user.home / "tools", (".venv/bin/python", "compile_commands.json")
+        tools.mkdir()
+        for program in (*(user.project / file for file in files), tools / "pyright-langserver"):
+            program.parent.mkdir(parents=True, exist_ok=True)
+            program.write_text("#!/bin/sh\n")
+            program.chmod(0o755)
+        (tools / "clangd").symlink_to(tools / "pyright-langserver")
+        user.configure(disabled=False)
+        told = user.types("--yes", PATH=str(tools)).stdout
+        assert "  .venv/bin/python (pyright)\n  compile_commands.json (clangd)\n" in told
+        assert "names no program" not in told
+
     def test_nothing_can_hide_in_what_is_shown(self, user: User) -> None:
         user.configure(command=["./evil", "\r\x1b[2K\u202e harmless"], env={"A\x1b[1A": "x"})
         told = user.types("--yes").stdout
@@ -138,6 +151,14 @@ class TestAdd:
         done = user.types("--yes", LSPKIT_TRUST="never")
         assert done.returncode == 0
         assert "not in force: LSPKIT_TRUST is never" in done.stdout
+
+    def test_a_list_inside_of_the_project_has_no_effect_and_that_is_said(self, user: User) -> None:
+        done = user.types("--yes", LSPKIT_STATE=str(user.project / "state"))
+        assert "not in force" in done.stdout
+        assert "LSPKIT_STATE names a folder of the project" in done.stdout
+        done = user.types("list", LSPKIT_STATE="state")
+        assert (done.returncode, done.stdout) == (2, "")
+        assert "LSPKIT_STATE is state; expected an absolute path" in done.stderr
 
 
 class TestAsking:

@@ -192,7 +192,11 @@ def test_a_device_or_folder_is_refused(scene, target):
     file.unlink()
     file.symlink_to(target)
     assert "no regular file" in str(unusable(file))
-    as_project(scene, "no regular file")
+    if target == ".":
+        as_project(scene, "no regular file")
+    else:
+        [warning] = scene.load().warnings
+        assert "leads out of the project" in str(warning)
 
 
 def test_a_link_that_leads_in_a_circle_is_refused(scene):
@@ -201,6 +205,62 @@ def test_a_link_that_leads_in_a_circle_is_refused(scene):
     file.symlink_to(file)
     assert "cannot be read" in str(unusable(file))
     as_project(scene, "cannot be read")
+
+
+@pytest.mark.parametrize("name", IN_ORDER)
+@pytest.mark.parametrize("linked", ["file", "folder"])
+def test_a_file_that_lies_outside_of_the_project_is_ignored_with_one_warning(scene, name, linked):
+    """It may be any file of the user's, and its keys would be told as names that nobody knows."""
+    elsewhere = scene.write(scene.home / "private" / "secret", CONTENT.get(name, USUAL))
+    file = scene.root / name
+    if linked == "folder" and "/" in name:
+        elsewhere.rename(elsewhere.parent / file.name)
+        file.parent.symlink_to(elsewhere.parent)
+    else:
+        file.parent.mkdir(exist_ok=True)
+        file.symlink_to(elsewhere)
+    loaded = scene.load()
+    assert (loaded.used, loaded.passed_over, loaded.ignored) == (None, (), False)
+    assert loaded.config == lspkit.config.Config()
+    [warning] = loaded.warnings
+    assert str(warning) == f"{file}: it is ignored: it is a link that leads out of the project"
+
+
+def test_nothing_of_a_private_file_is_told(scene):
+    scene.write(scene.home / ".docker" / "config.json", {"auths": {"alice@ghcr.io": {}}, "x": 1})
+    (scene.root / ".lsp.json").symlink_to("../.docker/config.json")
+    (scene.root / "opencode.json").symlink_to("../.docker/config.json")
+    (scene.root / "pyproject.toml").symlink_to("../.docker/config.json")
+    [warning] = scene.load().warnings
+    assert "alice" not in str(warning) and "auths" not in str(warning)
+
+
+def test_the_next_file_counts_in_place_of_one_that_lies_outside(scene):
+    elsewhere = scene.write(scene.home / "other.json", '{"timing": {"requestTimeoutMs": 5}}')
+    (scene.root / ".lspkit").mkdir()
+    (scene.root / ".lspkit" / "lsp.json").symlink_to(elsewhere)
+    used = scene.project(USUAL, ".lsp.json")
+    loaded = scene.load()
+    assert (loaded.used, loaded.config.timing.request_timeout_ms) == (str(used), 7)
+    assert len(loaded.warnings) == 1
+
+
+@pytest.mark.parametrize("work_tree", [False, True])
+def test_a_link_to_another_part_of_the_work_tree_is_followed(scene, work_tree):
+    elsewhere = scene.write(scene.home / "shared.json", USUAL)
+    (scene.root / ".lsp.json").symlink_to(elsewhere)
+    if work_tree:
+        (scene.home / ".git").mkdir()
+    assert (scene.load().used is not None) == work_tree
+
+
+def test_a_link_inside_of_the_project_is_followed_also_where_the_root_is_one(scene):
+    scene.project(USUAL, "tools/lsp.json")
+    (scene.root / ".lsp.json").symlink_to("tools/lsp.json")
+    (scene.home / "link").symlink_to(scene.root)
+    scene.root = scene.home / "link"
+    loaded = scene.load()
+    assert (loaded.used, loaded.warnings) == (str(scene.root / ".lsp.json"), ())
 
 
 def test_a_link_that_leads_nowhere_is_a_missing_file(scene):

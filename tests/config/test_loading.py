@@ -193,6 +193,42 @@ def test_a_bad_entry_of_the_users_list_is_an_error_of_that_file(scene):
     assert problem.place == "security.trustedProjectRoots[1]"
 
 
+@pytest.mark.parametrize("given", [False, True])
+def test_all_faults_are_told_at_once_those_of_patterns_as_well(scene, given):
+    said = {
+        "timing": {"requestTimeoutMs": 0},
+        "security": {
+            "trustedProjectRoots": ["/a", "relative", 5, "/b/(c)", "~/ok"],
+            "exclude": ["**/secret/**", "[", "{a,", "", "x/[b-a]", "[!a]"],
+        },
+    }
+    if not given:
+        scene.say(said)
+    with pytest.raises(lspkit.ConfigError) as caught:
+        scene.load(said if given else None, trusted=None)
+    assert sorted(fault["place"] for fault in caught.value.faults) == [
+        *(f"security.exclude[{number}]" for number in (1, 2, 3, 4)),
+        *(f"security.trustedProjectRoots[{number}]" for number in (1, 2, 3)),
+        "timing.requestTimeoutMs",
+    ]
+    assert "'{a,' is none: { has no partner" in caught.value.message
+
+
+def test_the_fault_of_a_pattern_has_the_place_and_line_that_its_author_sees(scene):
+    file = scene.say('{"security": {\n"trusted_project_roots": ["/a",\n"relative"]}}')
+    with pytest.raises(lspkit.ConfigError) as caught:
+        scene.load(trusted=None)
+    problem = caught.value
+    assert (problem.file, problem.line) == (str(file), 3)
+    assert problem.place == "security.trusted_project_roots[1]"
+
+
+def test_a_pattern_in_a_projects_file_does_not_matter(scene):
+    scene.project({"security": {"exclude": ["["], "trustedProjectRoots": ["x"]}, "timing": {}})
+    [warning] = scene.load().warnings
+    assert "only the user's own file can say this" in str(warning)
+
+
 # Wrong files
 
 

@@ -15,6 +15,7 @@ from lspkit.config.model import Security
 from lspkit.config.trust import trust_of
 from lspkit.config.trust_store import add
 from lspkit.errors import ConfigError
+from lspkit.runtime.permits import permits_of
 from tests.config.trusting import CHANGED, PROJECT, World, posix, root_only
 
 
@@ -126,6 +127,48 @@ class TestFromOutside:
         assert found.standing.state == "untrusted"
         assert found.standing.policy == "trusted-only"
         assert found.config.server("pyright").command is None
+
+    def test_a_relative_state_folder_does_not_let_the_current_one_decide(
+        self, world: World, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        root = world.folder("a")
+        add(str(root / ".state"), str(root), digest({}, EXECUTION_KEYS))
+        monkeypatch.chdir(root)
+        world.environ["LSPKIT_STATE"] = ".state"
+        with pytest.raises(ConfigError, match=r"LSPKIT_STATE is \.state; expected an abs"):
+            self.load(world, root)
+
+    @pytest.mark.parametrize("place", ["a/.state", "a/link", "link/.state", ".state"])
+    def test_a_list_that_is_a_part_of_the_project_is_not_followed(
+        self, world: World, place: str
+    ) -> None:
+        """By its own folder, by a link of it, and as another part of the same work tree."""
+        work, elsewhere = world.repository("work"), world.folder("elsewhere")
+        root = world.folder("work/a")
+        (root / "link").symlink_to(elsewhere)
+        (work / "link").symlink_to(root)
+        world.environ["LSPKIT_STATE"] = str(work / place)
+        world.trust(root, {})
+        found = self.load(world, root)
+        assert found.standing.state == "untrusted"
+        [warning] = found.warnings
+        assert "is not followed: LSPKIT_STATE names a folder of the project" in str(warning)
+
+    def test_nor_does_it_trust_a_part_of_the_project(
+        self, world: World, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        root, part = world.folder("a"), world.folder("a/part")
+        world.environ["LSPKIT_STATE"] = str(root / ".state")
+        world.trust(part, {})
+        for name, value in world.environ.items():
+            monkeypatch.setenv(name, value)
+        monkeypatch.delenv("LSPKIT_TRUST")
+        permit = permits_of(self.load(world, root), str(root), None)
+        assert not permit(str(part)).trusted
+
+    def test_a_list_in_the_users_home_counts_also_for_all_of_it(self, world: World) -> None:
+        world.trust(world.home, {})
+        assert self.load(world, world.home).standing.state == "trusted"
 
     def test_variables_of_the_loader_and_of_node_are_held_back(self, world: World) -> None:
         root = world.folder("a")

@@ -232,6 +232,14 @@ class TestStateFolder:
     def test_a_variable_of_its_own_names_it(self) -> None:
         assert state_folder({"LSPKIT_STATE": "/x", "XDG_STATE_HOME": "/y", "HOME": "/h"}) == "/x"
 
+    @pytest.mark.parametrize("named", [".state", "a/b", "~/state", "./x\x1b"])
+    def test_a_relative_one_is_an_error(self, named: str) -> None:
+        with pytest.raises(ConfigError) as caught:
+            state_folder({"LSPKIT_STATE": named, "HOME": "/h"})
+        assert caught.value.place == "LSPKIT_STATE"
+        assert "expected an absolute path" in caught.value.message
+        assert caught.value.message.isprintable()
+
     @pytest.mark.skipif(sys.platform != "linux", reason="other systems have other places")
     def test_else_it_is_where_the_system_keeps_such_things(self) -> None:
         assert state_folder({"XDG_STATE_HOME": "/y", "HOME": "/h"}) == "/y/lspkit"

@@ -7,7 +7,7 @@ import os
 import pytest
 
 import lspkit
-from lspkit.edits.paths import Boundary, boundary_of, is_inside, locate, written
+from lspkit.edits.paths import Boundary, boundary_of, is_inside, leads_through, locate, written
 
 
 @pytest.fixture
@@ -179,3 +179,14 @@ def test_a_root_that_is_no_folder_is_refused(root, name, told):
     with pytest.raises(lspkit.PathError, match=told) as caught:
         lspkit.Workspace(root / name)
     assert caught.value.code == "ENOENT"
+
+
+@pytest.mark.parametrize("path", ["loop", "loop/x", "work/loop", "around/in", "around", "work/.."])
+def test_a_path_leads_through_a_folder_if_something_of_that_is_on_its_way(tmp_path, path):
+    folder = tmp_path.resolve()
+    (folder / "work").mkdir()
+    (folder / "loop").symlink_to("loop")
+    (folder / "work" / "loop").symlink_to("../loop")
+    (folder / "work" / "in").symlink_to(folder)
+    (folder / "around").symlink_to(folder / "work")
+    assert leads_through(str(folder / path), str(folder / "work")) is (path != "work/..")

@@ -50,8 +50,6 @@ class Operation:
     ask: Ask
     #: The right answer as `show` has it; {file} and {word} are the subject's.
     right: str
-    #: The answer when the server's result is the number 42, or a text, where that is no error.
-    of_nonsense: str = ""
     #: How the server reports what is wrong with a file.
     diagnostics: Literal["push", "pull"] = "push"
     #: Which occurrence of the message is the one in question.
@@ -72,6 +70,11 @@ class Operation:
     def is_push(self) -> bool:
         """Whether the answer is something that the server says of itself."""
         return bool(self.trigger)
+
+    @property
+    def is_raw(self) -> bool:
+        """Whether the answer is handed on as it came."""
+        return self.ask is _request
 
     @property
     def is_check(self) -> bool:
@@ -144,7 +147,6 @@ OPERATIONS = (
         _DOCUMENT + "prepareTypeHierarchy",
         _at("subtypes"),
         _ITEM,
-        of_nonsense="EPOSITION",
         goes_on=True,
     ),
     Operation(
@@ -170,10 +172,9 @@ OPERATIONS = (
         _DOCUMENT + "diagnostic",
         _check,
         "dirty 2:9",
-        of_nonsense="unknown",
         diagnostics="pull",
     ),
-    Operation("request", "x/echo", _request, "{{'said': 'hello'}}", of_nonsense="42"),
+    Operation("request", "x/echo", _request, "{{'said': 'hello'}}"),
 )
 
 

@@ -15,7 +15,7 @@ from lspkit.testing import Fault, Grandchild, Say
 from tests.faults.operations import Operation
 
 #: Answers that are allowed, beside the codes of errors.
-RIGHT, MENDED, EMPTY = "right", "mended", "empty"
+RIGHT, MENDED, UNREAD = "right", "mended", "unread"
 #: The codes of errors that servers are to blame for.
 BROKEN, TIMED_OUT, REFUSED, UNAVAILABLE = "EBROKEN", "ETIMEDOUT", "ELSP", "EUNAVAILABLE"
 
@@ -46,6 +46,8 @@ class Row:
     expected: Expected
     #: Where the answer is a notification of the server, if that makes a difference.
     pushed: Expected | None = None
+    #: Where the answer is handed on unread, if that makes a difference.
+    raw: Expected | None = None
     #: Whether the server fails while it starts, so that nothing may be asked before.
     cold: bool = False
     #: How many ask at the same time, each about a file of its own.
@@ -71,6 +73,8 @@ class Row:
         """What may come of this operation."""
         if operation.is_push and self.pushed is not None:
             return self.pushed
+        if operation.is_raw and self.raw is not None:
+            return self.raw
         return self.expected
 
 
@@ -280,7 +284,7 @@ ROWS = (
         "lone surrogate",
         "puts half a surrogate pair into every text",
         _answer("lone-surrogate"),
-        _may(MENDED, EMPTY, REFUSED),
+        _may(MENDED, REFUSED),
     ),
     # Its messages make no sense.
     Row("answer twice", "sends the answer twice", _answer("twice"), FINE),
@@ -296,8 +300,9 @@ ROWS = (
         "result of another type",
         "answers with the number 42",
         _answer("result"),
-        _may(EMPTY, REFUSED),
+        _may(REFUSED),
         pushed=FINE,
+        raw=_may(UNREAD),
     ),
     Row("LSP error", "answers with an error", _answer("error"), _may(REFUSED), pushed=FINE),
     Row(

@@ -13,6 +13,7 @@ from lspkit.testing import Fault, Log, Script
 from tests.scripted import SOURCE
 
 HOST = Path(__file__).with_name("interrupted.py")
+CLOSED = Path(__file__).with_name("closed.py")
 
 
 @pytest.mark.slow
@@ -31,3 +32,16 @@ def test_200_interrupts_tear_no_frame_and_the_next_call_is_right(tmp_path, scrip
     assert result["interrupted"] > 100, "too few interrupts came in the middle to say anything"
     assert log.complaints() == []
     assert len(log.pids()) == 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("interrupts", [1, 2, 3])
+def test_interrupts_during_close_leave_nothing(tmp_path, scripted, interrupts):
+    (tmp_path / "a.scr").write_text(SOURCE, encoding="utf-8")
+    argv = scripted(Script(ignore=["shutdown", "exit", "eof", "SIGTERM"]))
+    command = [sys.executable, str(CLOSED), str(tmp_path), "12", str(interrupts), "7", *argv]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=110, check=False)
+    assert done.returncode == 0, done.stderr
+    result = json.loads(done.stdout)
+    assert result["left"] == []
+    assert result["interrupted"] > 3, "too few interrupts came in the middle to say anything"

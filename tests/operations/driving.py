@@ -16,6 +16,8 @@ from lspkit.operations import (
     Examine,
     Examined,
     FindPlaces,
+    Known,
+    Misread,
     Place,
     ReadText,
     Remember,
@@ -69,6 +71,8 @@ class Engine:
     error: LspkitError | None = None
     asked: list[tuple[str, str, Any]] = field(default_factory=list)
     looked_up: list[FindPlaces] = field(default_factory=list)
+    #: What was said about answers that make no sense.
+    misread: list[Misread] = field(default_factory=list)
     #: The last proven findings.
     before: Before | None = None
 
@@ -93,8 +97,13 @@ class Engine:
             case FindPlaces():
                 self.looked_up.append(effect)
                 return {uri: self.place(uri, effect) for uri in effect.uris}
+            case Known():
+                return []
             case Examine():
                 return self.examination(effect)
+            case Misread():
+                self.misread.append(effect)
+                return None
             case Remember():
                 self.before = effect.before
                 return None
@@ -107,7 +116,7 @@ class Engine:
         view = View(URI, self.seen(effect.text), 1, server.encoding)
         self.asked.append((server.id, effect.method, effect.build(URI, view.text, server.encoding)))
         result = json.dumps(server.answers.get(effect.method)).encode()
-        return Reply(server.id, result, view)
+        return Reply(server.id, result, view, effect.method)
 
     def place(self, uri: str, effect: FindPlaces) -> Place:
         path = uri_to_path(uri)

@@ -8,10 +8,11 @@ from typing import Any
 import pytest
 
 import lspkit
-from lspkit.operations import Definition, Hover, References
+from lspkit.operations import CodeActions, Definition, Hover, References
 from tests.operations.driving import OTHER, PATH, URI, Canned, Engine, at, location
 
 DEFINITION = "textDocument/definition"
+ACTIONS = "textDocument/codeAction"
 #: Before the word: 1 character, which is 4, 2 or 1 units.
 WIDE = "😀 word\n"
 UNITS = {"utf-8": 5, "utf-16": 3, "utf-32": 2}
@@ -49,8 +50,8 @@ def test_every_shape_of_a_location_is_read(answer):
     assert (str(found.path), str(found.range)) == ("/code/b.py", "2:1-2:4")
 
 
-@pytest.mark.parametrize("answer", [None, [], [{}], [17, {"uri": 3}], "nonsense"])
-def test_no_answer_and_nonsense_are_empty_lists(answer):
+@pytest.mark.parametrize("answer", [None, []])
+def test_no_place_is_an_empty_list(answer):
     assert defined(answer) == []
 
 
@@ -185,6 +186,36 @@ def test_what_is_no_position_is_refused_when_the_request_is_made(position):
     with pytest.raises(lspkit.PositionError) as caught:
         Definition(path=PATH, **position)
     assert caught.value.bounds
+
+
+@pytest.mark.parametrize("name", ["end_line", "end_column"])
+@pytest.mark.parametrize("value", [0, -1, 1.5, "2", True], ids=repr)
+def test_what_is_no_end_of_a_range_is_refused_when_the_request_is_made(name, value):
+    with pytest.raises(lspkit.PositionError, match=name) as caught:
+        CodeActions(path=PATH, line=1, column=1, **{name: value})
+    assert caught.value.bounds
+
+
+@pytest.mark.parametrize(
+    "end", [{"end_line": 1}, {"end_column": 1}, {"end_line": 1, "end_column": 9}]
+)
+@pytest.mark.parametrize("place", [{"line": 2, "column": 2}, {"line": 2, "symbol": "wo"}])
+def test_a_range_that_ends_before_it_starts_is_refused_before_anything_is_asked(place, end):
+    engine = Engine([Canned(answers={ACTIONS: []})], text="one\n wo\n")
+    with pytest.raises(lspkit.PositionError) as caught:
+        engine.run(CodeActions(path=PATH, **place, **end))
+    assert caught.value.bounds == "2:2 or later"
+    assert engine.asked == []
+
+
+def test_a_range_may_end_where_it_starts():
+    engine = Engine([Canned(answers={ACTIONS: []})])
+    engine.run(CodeActions(path=PATH, line=1, column=2, end_line=1, end_column=2))
+    engine.run(CodeActions(path=PATH, line=1, column=2, end_line=2, end_column=1))
+    assert [asked[2]["range"]["end"] for asked in engine.asked] == [
+        {"line": 0, "character": 1},
+        {"line": 1, "character": 0},
+    ]
 
 
 @pytest.mark.parametrize("include", [True, False])

@@ -93,7 +93,7 @@ def test_a_kind_that_nobody_knows_is_kept_as_a_number():
     assert [one.kind for one in listed([node("f", 0, 99)])] == ["99"]
 
 
-@pytest.mark.parametrize("answer", [None, [], [{"kind": 5}]])
+@pytest.mark.parametrize("answer", [None, []])
 def test_no_symbols_are_an_empty_list(answer):
     assert listed(answer) == []
 
@@ -173,6 +173,18 @@ def test_several_symbols_of_one_name_are_listed():
     assert problem.candidates == ("Parser.feed at 2:1", "Lexer.feed at 5:1")
     for candidate in problem.candidates:
         assert candidate in str(problem)
+
+
+def test_what_several_servers_have_in_one_place_is_one_symbol():
+    nested = [node("Parser", 0, CLASS, node("feed", 1, METHOD))]
+    bare, other = [node("feed", 1)], [node("feed", 1, METHOD)]
+    for answers in ((nested, bare), (bare, other), (nested, bare, other)):
+        driven = engine(*answers)
+        driven.run(Definition(path=PATH, symbol="feed"))
+        assert driven.asked[-1][2]["position"] == {"line": 1, "character": 0}
+    with pytest.raises(lspkit.PositionError) as caught:
+        engine(bare, other).run(Definition(path=PATH, symbol="fee"))
+    assert caught.value.candidates == ("feed at 2:1",)
 
 
 def test_a_name_that_is_not_there_lists_what_is_near():

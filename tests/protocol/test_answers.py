@@ -273,7 +273,7 @@ class TestNotifications:
         assert session.receive(Told("$/progress", value))[0] == events.ProgressBegan(
             "t", "Indexing"
         )
-        assert session.progress.busy_with() == ("Indexing",)
+        assert session.progress.busy_with() == (("Indexing", 0.0),)
 
     def test_any_other_notification_is_passed_on(self) -> None:
         event, reply = running().receive(Told("x/y", b"[1]"))

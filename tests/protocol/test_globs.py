@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from lspkit.protocol.globs import MAX_NESTING, MAX_PATTERN, compile_glob
+from lspkit.protocol.globs import MAX_NESTING, MAX_PATTERN, compile_glob, mistake_in
 
 TRUTH: dict[str, Any] = json.loads(
     (Path(__file__).parents[1] / "data" / "watch-globs.json").read_text(encoding="utf-8")
@@ -136,3 +136,27 @@ for pattern, path in [
     assert not compile_glob(pattern)(path), pattern
 """
     subprocess.run([sys.executable, "-c", script], check=True, timeout=60)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "why"),
+    [
+        ("**/node_modules/**", ""),
+        ("{a,{b,c}}/[]a-z]*/[!x]?", ""),
+        ("[{]/[}]/[[]", ""),
+        ("", "it is empty"),
+        (" ", "it is empty"),
+        ("[", "[ has no partner"),
+        ("a]", "] has no partner"),
+        ("**/{a,b", "{ has no partner"),
+        ("a}", "} has no partner"),
+        ("{[}]", "{ has no partner"),
+        ("[b-a]", "it has a range that runs backwards"),
+        ("{" * 40 + "a" + "}" * 40, "choices that lie too deep"),
+        ("a" * 5000, "more than 4096 characters"),
+    ],
+)
+def test_what_nobody_means_is_a_mistake(pattern: str, why: str) -> None:
+    told = mistake_in(pattern)
+    assert why in told
+    assert bool(told) == bool(why)

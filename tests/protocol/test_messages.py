@@ -154,6 +154,35 @@ class TestSalvage:
             assert malformed(raw).answers is None
         assert malformed(b'{"result":{"a":{"b":[]},"id":9},]').answers is None
 
+    @pytest.mark.parametrize("broken", [b'"\xff"', b"NaN", b"[1,]", b"[" * 9999 + b"]" * 9999])
+    def test_an_id_behind_a_long_result_is_found(self, broken: bytes) -> None:
+        long = b'{"result":[{"method":"a","id":9},"%s",%s],"id":5%s}'
+        for more in (b"", b' , "jsonrpc": "2.0" '):
+            message = malformed(long % (b"a" * 100_000, broken, more))
+            assert (message.answers, message.asked) == (5, None)
+
+    def test_an_id_behind_long_params_is_that_of_the_request(self) -> None:
+        for raw in (
+            b'{"method":"a","params":["%s",NaN],"id":5}',
+            b'{"a":["%s",NaN],"method":"a","id":5}',
+        ):
+            message = malformed(raw % (b"a" * 100_000))
+            assert (message.answers, message.asked) == (None, b"5")
+
+    @pytest.mark.parametrize(
+        "end",
+        [
+            b'{"id":9}',  # the outer object was never closed
+            b'{"id":9}]',
+            b'{"id":9}],}',
+            b'{"b":1,"id":9}],"c":2}',
+            b'1],"id":9}Content-Length: 9\r\n\r\n{"id":9}',
+        ],
+    )
+    def test_an_id_deep_in_the_end_of_a_long_result_is_not_taken(self, end: bytes) -> None:
+        raw = b'{"result":["%s",NaN,%s' % (b"a" * 100_000, end)
+        assert malformed(raw).answers is None
+
     def test_a_string_that_looks_like_an_id_is_not_one(self) -> None:
         assert malformed(rb'{"result":"\"id\":9, {\"id\":8}",]').answers is None
 

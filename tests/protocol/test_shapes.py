@@ -15,6 +15,7 @@ from lspkit.protocol.shapes import (
     WirePosition,
     WireRange,
     read_diagnostics,
+    read_edit,
     read_hover,
     read_locations,
     read_report,
@@ -137,6 +138,10 @@ class TestHover:
     def test_a_hover_without_contents_or_range_is_empty(self) -> None:
         [hover] = read_hover(b"{}").items
         assert (hover.texts, hover.range) == ([], None)
+
+    def test_an_object_that_is_something_else_is_dropped_and_counted(self) -> None:
+        assert read_hover(raw({"status": "busy"})) == Read([], 1)
+        assert read_edit(raw({"status": "busy"})) == Read([], 1)
 
     def test_a_hover_of_another_kind_is_dropped_and_counted(self) -> None:
         assert read_hover(raw({"contents": 3})) == Read([], 1)
@@ -289,6 +294,12 @@ class TestReports:
     def test_null_and_an_empty_object_are_a_report_without_findings(self, value: object) -> None:
         report = read_report(raw(value))
         assert (report.kind, read_diagnostics(bytes(report.items))) == ("full", Read([]))
+
+    @pytest.mark.parametrize(
+        "value", [42, "busy", [], {"status": "busy"}, {"kind": "busy"}, {"kind": 1}]
+    )
+    def test_what_is_no_report_is_none(self, value: object) -> None:
+        assert read_report(raw(value)) is None
 
     def test_related_documents_are_raw_reports(self) -> None:
         related = {"file:///b": {"kind": "full", "items": [diagnostic()]}}

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from lspkit.protocol.uris import path_to_uri, uri_to_path
+from lspkit.protocol.uris import SPELLINGS, one_spelling, path_to_uri, uri_to_path
 
 
 @pytest.mark.parametrize(
@@ -169,3 +169,33 @@ def test_bytes_that_are_no_windows_name_are_replaced() -> None:
 
 def test_a_name_that_no_posix_file_has_still_has_a_uri() -> None:
     assert path_to_uri("/\ud800", windows=False) == "file:///%ED%A0%80"
+
+
+@pytest.mark.parametrize(
+    ("uri", "windows", "own"),
+    [
+        ("file:///code/c++/@scope/a.go", False, "file:///code/c%2B%2B/%40scope/a.go"),
+        ("file:///code/%63%2b%2B/%40scope/a.go", False, "file:///code/c%2B%2B/%40scope/a.go"),
+        ("file://localhost/code/é.py", False, "file:///code/%C3%A9.py"),
+        ("file:/code/a.py", False, "file:///code/a.py"),
+        ("file:///c:/x.py", False, "file:///c%3A/x.py"),
+        ("file:///C:/c++/a.py", True, "file:///c%3A/c%2B%2B/a.py"),
+        ("file:///c%3a/c++/a.py", True, "file:///c%3A/c%2B%2B/a.py"),
+        ("file://C:/code/a.py", True, "file:///c%3A/code/a.py"),
+        ("file:////server/share/a.py", True, "file://server/share/a.py"),
+    ],
+)
+def test_a_document_has_one_spelling(uri: str, windows: bool, own: str) -> None:
+    assert one_spelling(uri, windows=windows) == own
+    assert one_spelling(own, windows=windows) == own
+
+
+@pytest.mark.parametrize("uri", ["untitled:a+b", "jdt://contents/a+b.class", "", "file://other/a"])
+def test_what_names_no_file_here_is_left_as_it_is(uri: str) -> None:
+    assert one_spelling(uri, windows=False) == uri
+
+
+def test_only_so_many_spellings_are_remembered() -> None:
+    for number in range(SPELLINGS + 10):
+        one_spelling(f"file:///code/{number}")
+    assert one_spelling.cache_info().currsize == SPELLINGS

@@ -158,7 +158,7 @@ def test_a_server_that_would_run_code_is_held_back(careless: Planted, server: st
     assert careless.ran == []
     assert caught.value.rule == "untrusted"
     assert f"lspkit trust add {careless.project}" in caught.value.message
-    assert (row.state, row.trust) == ("unavailable", "held back")
+    assert (row.state, row.trust) == ("unavailable", "untrusted")
     assert row.reason.startswith("held back")
 
 
@@ -370,4 +370,4 @@ def test_a_project_that_was_trusted_on_the_command_line_may_run_its_code(planted
     assert planted.ran == ["script eslint.config.cjs"]
     planted.lspkit("trust", "remove", planted.project)
     with lspkit.Workspace(planted.project) as ws:
-        assert row_of(ws, "eslint").trust == "held back"
+        assert row_of(ws, "eslint").trust == "untrusted"

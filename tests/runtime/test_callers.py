@@ -207,3 +207,26 @@ def test_opening_again_after_a_restart_does_not_disturb_a_text_of_a_caller(tmp_p
                 ws.request("a.scr", POKE)
             verdicts.append(ws.check("a.scr", text="ERROR\n").verdict.value)
     assert verdicts == ["dirty"] * 3
+
+
+def test_nobody_is_answered_while_a_text_is_shown_that_is_only_for_another(tmp_path, scripted):
+    faults = [Fault(PULL, "delay", nth=3, seconds=0.5)]
+    argv = scripted(Script(diagnostics=BY_PULL, faults=faults))
+    (tmp_path / "b.scr").write_text("as on disk\n", encoding="utf-8")
+    with workspace(tmp_path, argv, text="fine\n") as ws:
+        ws.check_all(["a.scr", "b.scr"])
+        guest = ws.submit(ws.check, "b.scr", "only for one\n")
+        Log.of(argv).wait_for_message(PULL, count=3)
+        others = [ws.submit(ws.check, "a.scr"), ws.submit(ws.document_symbols, "a.scr")]
+        for future in (guest, *others):
+            future.result(30)
+        log = Log.of(argv)
+    shown, during = False, []
+    for message in log.messages():
+        params = message.get("params") or {}
+        if message.get("method") == CHANGE and params["textDocument"]["uri"].endswith("b.scr"):
+            shown = not shown
+        elif shown and message.get("id") is not None:
+            during.append(params["textDocument"]["uri"][-5:])
+    assert not shown
+    assert during == ["b.scr"]

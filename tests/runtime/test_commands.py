@@ -31,7 +31,11 @@ def at_start(text: str) -> dict[str, Any]:
 
 def asks_for(path: Path, text: str, **more: Any) -> Say:
     """While the command runs, the server wants a text put before what is in a file."""
-    edit = {"changes": {path.as_uri(): [at_start(text)]}}
+    return request_for({"changes": {path.as_uri(): [at_start(text)]}}, **more)
+
+
+def request_for(edit: dict[str, Any], **more: Any) -> Say:
+    """While the command runs, the server wants this edit to be made."""
     request = {"method": APPLY, "params": {"label": "mend", "edit": edit}}
     return Say(COMMAND, request=request, **{"wait": True, **more})
 
@@ -104,6 +108,31 @@ def test_an_edit_that_would_escape_is_refused_and_those_before_it_are_taken_back
         assert heard[1]["failureReason"] == str(caught.value)
         assert (tmp_path / "a.scr").read_bytes() == b"old\n"
         assert outside.read_bytes() == b"theirs\n"
+
+
+def test_half_an_edit_of_a_command_is_refused(tmp_path, scripted):
+    good = asks_for(tmp_path / "a.scr", "new ")
+    change = {
+        "textDocument": {"uri": (tmp_path / "a.scr").as_uri()},
+        "edits": [at_start("half "), {"range": "?", "newText": "other half"}],
+    }
+    half = {"method": APPLY, "params": {"edit": {"documentChanges": [change]}}}
+    argv = scripted(commanded(good, Say(COMMAND, request=half, wait=True)))
+    with workspace(tmp_path, argv, text="old\n") as ws:
+        [action] = ws.code_actions("a.scr", 1, 1)
+        with pytest.raises(lspkit.RequestFailed, match="applyEdit cannot be read"):
+            ws.apply(action)
+        assert [one["applied"] for one in verdicts(argv)] == [True, False]
+        assert (tmp_path / "a.scr").read_bytes() == b"old\n"
+
+
+def test_an_action_that_is_resolved_to_nonsense_is_not_done(tmp_path, scripted):
+    answers = {ACTIONS: [{"title": "Mend it", "data": 1}], "codeAction/resolve": 42}
+    argv = scripted(Script(capabilities={"codeActionProvider": True}, answers=answers))
+    with workspace(tmp_path, argv, text="old\n") as ws:
+        [action] = ws.code_actions("a.scr", 1, 1)
+        with pytest.raises(lspkit.RequestFailed, match="resolve cannot be read"):
+            ws.apply(action)
 
 
 def test_a_command_that_fails_leaves_nothing(tmp_path, scripted):

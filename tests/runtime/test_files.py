@@ -192,6 +192,16 @@ def test_what_is_no_utf8_text_is_binary(work, files, data):
     assert "a.py" in str(refused(files, "a.py", "EBINARY"))
 
 
+def test_the_error_about_a_binary_file_has_its_path_as_given_and_as_resolved(work, files):
+    (work / "a.py").write_bytes(b"\0")
+    (work / "link.py").symlink_to("a.py")
+    for _ in range(2):
+        error = refused(files, "link.py", "EBINARY")
+        assert str(error).startswith("link.py is no text")
+        assert (error.path, error.resolved) == ("link.py", str(work / "a.py"))
+        assert error.boundary == str(work)
+
+
 def test_a_nul_byte_far_behind_does_not_make_a_file_binary(work, files):
     (work / "a.py").write_bytes(b"x" * 8192 + b"\0")
     assert len(text(files)) == 8193

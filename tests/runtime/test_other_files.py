@@ -212,8 +212,10 @@ def test_a_whole_project_without_findings_is_clean(tmp_path, scripted):
         Fault(WHOLE, "hang"),
         Fault(WHOLE, "result", result={"items": [17]}),
         Fault(WHOLE, "result", result=17),
+        Fault(WHOLE, "result", result={"items": 17}),
+        Fault(WHOLE, "result", result={"items": [{"uri": "file:///a", "kind": "busy"}]}),
     ],
-    ids=["refused", "never", "nonsense", "no-answer"],
+    ids=["refused", "never", "nonsense", "no-answer", "no-list", "no-report"],
 )
 def test_a_project_that_nobody_tells_about_is_unknown(tmp_path, scripted, fault):
     argv = scripted(telling(faults=[fault]))

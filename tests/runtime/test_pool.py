@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import signal
 import threading
 import time
@@ -146,7 +147,7 @@ def test_a_crash_loop_is_retried_with_growing_patience_up_to_a_cap(tmp_path, scr
     with _on_clock(tmp_path, argv, clock, restart={"jitter": 0}) as ws:
         delays = []
         for attempt in range(1, 7):
-            _fail(ws)  # starts it, and it dies
+            assert _fail(ws).attempts == attempt  # starts it, and it dies
             waiting = _fail(ws)  # told at once
             assert waiting.attempts == attempt
             delays.append(waiting.retry_in)
@@ -282,6 +283,27 @@ def test_reload_restarts_only_the_servers_that_changed(tmp_path, scripted):
         for name in ("a.scr", "b.ok"):
             ws.definition(name, 2, 4)
     assert [len(Log.of(argv).pids()) for argv in (kept, changed)] == [1, 2]
+
+
+def test_a_program_that_a_new_path_brings_is_found_though_another_server_runs(
+    tmp_path, scripted, monkeypatch
+):
+    other = scripted(Script(capabilities={"definitionProvider": None}))
+    servers = {
+        "missing": {"command": ["not-there-yet"], "extensions": [".scr"]},
+        "other": {"command": other, "extensions": [".scr"]},
+    }
+    (tmp_path / "a.scr").write_text(SOURCE, encoding="utf-8")
+    with lspkit.Workspace(tmp_path, config={"lsp": servers}) as ws:
+        with pytest.raises(lspkit.ServerUnavailable):
+            ask(ws)
+        folder = tmp_path.parent / f"{tmp_path.name}-bin"
+        folder.mkdir()
+        program = folder / "not-there-yet"
+        program.write_text(f"#!/bin/sh\nexec {shlex.join(scripted(Script()))}\n")
+        program.chmod(0o755)
+        monkeypatch.setenv("PATH", str(folder), prepend=os.pathsep)
+        assert ask(ws) == "1:5"
 
 
 def test_a_server_that_nobody_asks_is_stopped_and_comes_back(tmp_path, scripted):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -84,7 +85,7 @@ def test_the_last_words_of_a_server_are_in_the_error(tmp_path, scripted):
 def test_while_a_broken_server_waits_for_its_restart_calls_fail_at_once(tmp_path, scripted):
     argv = scripted(Script(faults=[Fault(DEFINITION, "crash", code=3)]))
     with workspace(tmp_path, argv) as ws:
-        with pytest.raises(lspkit.ServerBroken):
+        with pytest.raises(lspkit.ServerBroken) as first:
             ask(ws)
         with pytest.raises(lspkit.ServerBroken) as caught:
             ask(ws)
@@ -92,6 +93,10 @@ def test_while_a_broken_server_waits_for_its_restart_calls_fail_at_once(tmp_path
     assert caught.value.attempts == 1
     assert caught.value.retry_in is not None
     assert 3.9 < caught.value.retry_in <= 6
+    # Whoever was there when it broke knows as much.
+    assert (first.value.attempts, first.value.exit_status) == (1, 3)
+    assert first.value.retry_in is not None
+    assert caught.value.retry_in <= first.value.retry_in <= 6
 
 
 def test_a_server_that_stops_reading_lets_every_caller_back_by_its_deadline(tmp_path, scripted):
@@ -208,6 +213,30 @@ def test_a_server_that_hangs_in_initialize_is_killed_with_its_children(tmp_path,
         # Before close: the leak check after the test cannot tell.
         for pid in [*Log.of(argv).pids(), *(one.pid for one in Log.of(argv).grandchildren())]:
             _wait_for_end(pid)
+
+
+#: Programs that never stop talking, and never answer.
+NOISE = "import os\nwhile True: os.write(1, b'y\\n' * 1000)"
+MESSAGES = """
+import json, os
+body = json.dumps({"jsonrpc": "2.0", "method": "$/progress", "params": {"token": 1}})
+frame = b"Content-Length: %d\\r\\n\\r\\n%b" % (len(body), body.encode())
+while True: os.write(1, frame * 1000)
+"""
+
+
+@pytest.mark.parametrize("program", [NOISE, MESSAGES], ids=["noise", "messages"])
+def test_a_server_that_talks_in_place_of_an_answer_to_initialize_is_not_waited_for(
+    tmp_path, program
+):
+    (tmp_path / "a.scr").write_text("", encoding="utf-8")
+    argv = [sys.executable, "-I", "-S", "-c", program]
+    server = {"command": argv, "extensions": [".scr"], "timing": {"initializeTimeoutMs": 500}}
+    with (
+        lspkit.Workspace(tmp_path, config={"lsp": {"scripted": server}}) as ws,
+        pytest.raises(lspkit.ServerBroken, match="did not answer initialize in time"),
+    ):
+        ws.document_symbols("a.scr", timeout=20)
 
 
 def _wait_for_end(pid: int) -> None:

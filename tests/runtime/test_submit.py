@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import gc
 import threading
 
 import pytest
 
 import lspkit
+from lspkit.runtime.timers import UNWANTED
+from lspkit.runtime.turns import FEW
+from lspkit.runtime.workers import THREADS
 from lspkit.testing import Fault, Log, Script
-from tests.scripted import SOURCE, workspace
+from tests.scripted import SOURCE, ask, workspace
 
 HANG = Script(faults=[Fault("textDocument/definition", "hang")])
 
@@ -71,6 +75,117 @@ def test_a_submitted_check_reports(tmp_path, scripted):
     assert {one.verdict for one in reports} == {lspkit.Verdict.DIRTY}
 
 
-def test_only_methods_of_the_workspace_are_taken(tmp_path, scripted):
-    with workspace(tmp_path, scripted(Script())) as ws, pytest.raises(TypeError):
-        ws.submit(print, "a.scr")
+def test_only_questions_to_the_workspace_are_taken(tmp_path, scripted):
+    with workspace(tmp_path, scripted(Script())) as ws:
+        for method in (print, ws.close, ws.overlay, ws.submit):
+            with pytest.raises(TypeError):
+                ws.submit(method, {})
+        assert ask(ws) == "1:5"
+
+
+def test_whatever_is_wrong_with_a_call_is_in_its_future(tmp_path, scripted):
+    with workspace(tmp_path, scripted(Script())) as ws:
+        scope = ws.submit(ws.check, "a.scr", scope="everything")
+        severity = ws.submit(ws.check, "a.scr", severities=("fatal",))
+        unknown = ws.submit(ws.check, "a.scr", colour="red")
+        assert isinstance(scope.exception(20), ValueError)
+        assert isinstance(severity.exception(20), ValueError)
+        assert isinstance(unknown.exception(20), TypeError)
+
+
+def test_the_status_can_be_had_as_text(tmp_path, scripted):
+    with workspace(tmp_path, scripted(Script())) as ws:
+        ask(ws)
+        assert ws.submit(ws.status_text).result(20) == ws.status_text()
+        assert "scripted: active" in ws.status_text()
+
+
+def _two_servers(tmp_path, scripted) -> lspkit.Workspace:
+    servers = {}
+    for name, extension in (("first", ".scr"), ("second", ".two")):
+        servers[name] = {"command": scripted(Script()), "extensions": [extension]}
+        (tmp_path / f"a{extension}").write_text(SOURCE, encoding="utf-8")
+    return lspkit.Workspace(tmp_path, config={"lsp": servers})
+
+
+def _all_at_once(ws: lspkit.Workspace, callback) -> list:
+    """What so many callbacks return that all threads for them are taken."""
+    results, gate = [], threading.Barrier(THREADS)
+    over = [threading.Event() for _ in range(THREADS)]
+
+    def called(mine: threading.Event) -> None:
+        gate.wait(20)
+        try:
+            results.append(callback())
+        finally:
+            mine.set()
+
+    for mine in over:
+        future = ws.submit(ws.definition, "a.scr", 2, 4, timeout=60)
+        future.add_done_callback(lambda _, mine=mine: called(mine))
+    assert all(mine.wait(40) for mine in over)
+    return results
+
+
+def test_callbacks_may_ask_a_server_that_has_to_be_started_first(tmp_path, scripted):
+    with _two_servers(tmp_path, scripted) as ws:
+        ask(ws)
+        found = _all_at_once(ws, lambda: ws.definition("a.two", 2, 4, timeout=20))
+        assert [str(one[0].range.start) for one in found] == ["1:5"] * THREADS
+
+
+def test_callbacks_may_wait_for_another_future(tmp_path, scripted):
+    with _two_servers(tmp_path, scripted) as ws:
+        ask(ws)
+        found = _all_at_once(ws, lambda: ws.submit(ws.definition, "a.two", 2, 4).result(20))
+        assert [str(one[0].range.start) for one in found] == ["1:5"] * THREADS
+
+
+def test_the_callbacks_of_a_future_come_in_order_and_one_that_fails_stops_none(
+    tmp_path, scripted, caplog
+):
+    with workspace(tmp_path, scripted(Script())) as ws:
+        order, over = [], threading.Event()
+        future = ws.submit(ws.definition, "a.scr", 2, 4)
+        for number in range(20):
+            future.add_done_callback(lambda _, number=number: order.append(number))
+        future.add_done_callback(lambda _: 1 // 0)
+        future.add_done_callback(lambda _: over.set())
+        assert over.wait(20)
+        assert order == list(range(20))
+        assert "ZeroDivisionError" in caplog.text
+        future.add_done_callback(order.append)  # it is done: at once
+        assert order[-1] is future
+
+
+def test_nothing_of_a_call_is_kept_when_it_is_over(tmp_path, scripted):
+    with workspace(tmp_path, scripted(Script())) as ws:
+        calls = [ws.submit(ws.definition, "a.scr", 2, 4, timeout=3600) for _ in range(500)]
+        for one in calls:
+            one.result(40)
+        engine = ws._engine
+        assert len(engine._timers._due) <= UNWANTED + 1
+        assert engine._workers.calls == set()
+        assert not any(server.users for server in engine.pool.servers())
+
+
+def test_who_waits_for_nothing_more_is_not_kept(tmp_path, scripted):
+    with workspace(tmp_path, scripted(Script())) as ws:
+        ws.check("a.scr")
+        now = ws.epoch
+        for _ in range(500):
+            assert ws.wait_for_change(now, timeout=0) == now
+        assert len(ws._engine._news._waiters) <= FEW + 1
+
+
+def test_a_submitted_wait_for_change_is_kept_though_nobody_holds_it(tmp_path, scripted):
+    with workspace(tmp_path, scripted(Script())) as ws:
+        ws.check("a.scr")
+        now, heard = ws.epoch, threading.Event()
+        ws.submit(ws.wait_for_change, now).add_done_callback(lambda _: heard.set())
+        for _ in range(200):
+            ws.wait_for_change(now, timeout=0)
+        gc.collect()
+        (tmp_path / "a.scr").write_text("ERROR\n", encoding="utf-8")
+        ws.check("a.scr")
+        assert heard.wait(20)

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from lspkit.runtime.timers import Timers
+from lspkit.runtime.timers import UNWANTED, Timers
 
 PATIENCE = 20.0
 
@@ -100,3 +100,31 @@ def test_closing_forgets_what_is_due_and_ends_the_thread():
     timers.close()
     assert running() == []
     assert called == []
+
+
+def test_a_job_that_is_dropped_is_not_done(timers):
+    done, called = threading.Event(), []
+    due = time.monotonic() + 0.05
+    dropped = timers.at(due, lambda: called.append(1))
+    timers.at(due, done.set)
+    timers.drop(dropped)
+    timers.drop(dropped)
+    assert done.wait(PATIENCE)
+    assert called == []
+
+
+def test_what_was_dropped_is_not_kept(timers):
+    later = time.monotonic() + 3600
+    kept = [timers.at(later, lambda: None) for _ in range(10)]
+    for one in [timers.at(later, lambda: None) for _ in range(10 * UNWANTED)]:
+        timers.drop(one)
+    assert len(timers._due) <= UNWANTED + len(kept)
+    assert {id(one) for one in kept} <= {id(timer) for _, _, timer in timers._due}
+
+
+def test_a_job_may_close_the_timers():
+    timers, done = Timers(), threading.Event()
+    timers.at(0, lambda: (timers.close(), done.set()))
+    assert done.wait(PATIENCE)
+    assert timers.close()
+    assert running() == []

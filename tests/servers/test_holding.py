@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -28,6 +29,13 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("PATH", str(home))
     monkeypatch.delenv("LSPKIT_TRUST")
     return folder
+
+
+@pytest.fixture
+def bare(project: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The same, where also the running interpreter brings no servers along."""
+    monkeypatch.setattr(sys, "executable", str(project.parent / "home" / "python"))
+    return project
 
 
 def loaded(folder: Path, given: Any = None, *, trusted: bool | None = None) -> Loaded:
@@ -78,6 +86,56 @@ def test_nothing_in_the_line_can_break_it_or_move_the_cursor() -> None:
 def test_programs_of_the_project_are_held_back(project: Path) -> None:
     program(project / ".venv" / "bin" / "ty")
     assert held_back(loaded(project)) == [".venv/bin/ty"]
+
+
+@pytest.mark.parametrize(
+    ("server", "files"),
+    [
+        ("basedpyright-langserver", [".venv/bin/python"]),
+        ("pyright-langserver", ["venv/bin/python"]),
+        ("typescript-language-server", ["node_modules/typescript/lib/tsserver.js"]),
+        ("typescript-language-server", [".yarn/sdks/typescript/lib/tsserver.js"]),
+        ("clangd", [".clangd", "compile_commands.json"]),
+        ("clangd", ["build/compile_commands.json"]),
+        ("clangd", ["compile_flags.txt"]),
+    ],
+)
+def test_what_a_restricted_server_would_run_or_obey_is_held_back(
+    bare: Path, server: str, files: list[str]
+) -> None:
+    for file in files:
+        program(bare / file)
+    assert held_back(loaded(bare)) == []  # nobody would use it
+    program(bare.parent / "home" / server)
+    assert held_back(loaded(bare)) == files
+    said = notice(loaded(bare))
+    assert f"is not trusted; held back: {', '.join(files)}. To allow it: lspkit trust add" in said
+
+
+def test_an_interpreter_is_named_only_if_the_server_that_runs_it_does(bare: Path) -> None:
+    program(bare / ".venv" / "bin" / "python")
+    program(bare.parent / "home" / "ty")
+    assert held_back(loaded(bare)) == []
+    program(bare.parent / "home" / "pyright-langserver")
+    assert held_back(loaded(bare)) == [".venv/bin/python"]
+    configure(bare, {"lsp": {"ty": {"disabled": False}}})
+    assert held_back(loaded(bare)) == []
+
+
+def test_an_interpreter_is_named_for_a_server_that_is_held_back_itself(bare: Path) -> None:
+    program(bare / ".venv" / "bin" / "python")
+    program(bare / "server")
+    configure(bare, {"lsp": {"pyright": {"command": ["./server"]}}})
+    assert held_back(loaded(bare)) == ["lsp.pyright.command", ".venv/bin/python"]
+
+
+def test_the_running_interpreter_itself_is_not_held_back(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own = program(project / ".venv" / "bin" / "python")
+    program(project.parent / "home" / "pyright-langserver")
+    monkeypatch.setattr(sys, "executable", str(own))
+    assert notice(loaded(project)) == ""
 
 
 def test_the_folder_of_the_running_interpreter_is_not(
@@ -148,7 +206,7 @@ def test_the_status_of_a_workspace_has_the_line(project: Path) -> None:
         [warning] = ws.status().warnings
         told = ws.status_text()
     assert warning == notice(loaded(project))
-    assert told.endswith(f"\n  warning: {warning}")
+    assert told.endswith(warning)
 
 
 def test_the_line_comes_before_whatever_the_project_says_wrong(project: Path) -> None:
@@ -165,3 +223,35 @@ def test_the_status_has_no_line_where_somebody_has_decided(project: Path, truste
     program(project / ".venv" / "bin" / "ty")
     with lspkit.Workspace(project, trusted=trusted) as ws:
         assert ws.status().warnings == ()
+
+
+def test_what_is_left_out_is_logged_once_for_each_load(
+    project: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    configure(project, {"lsp": {"x\x1b": {"command": ["x"], "extensions": [".x"]}}, "tming": {}})
+    with lspkit.Workspace(project) as ws:
+        told = ws.status().warnings[1:]
+        ws.status()
+        logged = [one for one in caplog.records if one.name == "lspkit.config"]
+        assert [one.getMessage() for one in logged] == list(told)
+        assert {one.levelname for one in logged} == {"WARNING"}
+        assert any("it is left out" in one for one in told)
+        assert all(one.getMessage().isprintable() for one in logged)
+        ws.reload()
+        assert len([one for one in caplog.records if one.name == "lspkit.config"]) == 2 * len(told)
+
+
+def test_where_nobody_has_set_up_logging_nothing_is_printed(project: Path) -> None:
+    configure(project, {"lsp": {"x": {"command": ["x"]}}})
+    script = "import lspkit\nwith lspkit.Workspace() as ws:\n    print(len(ws.status().warnings))"
+    path = os.pathsep.join(one for one in sys.path if one)
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        cwd=project,
+        env={**os.environ, "PYTHONPATH": path},
+        capture_output=True,
+        text=True,
+        timeout=100,
+        check=False,
+    )
+    assert (int(done.stdout) > 1, done.stderr) == (True, "")

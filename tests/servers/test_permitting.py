@@ -167,6 +167,16 @@ def test_a_typescript_inside_of_the_project_is_not(tmp_path: Path, linked: bool)
     assert reason == "it needs tsserver from outside of the project, and there is none"
 
 
+def test_a_typescript_that_is_reached_by_way_of_the_project_is_not(tmp_path: Path) -> None:
+    server = program(tmp_path / "tools" / "typescript-language-server")
+    program(tmp_path / "evil" / "typescript" / "lib" / "tsserver.js")
+    (tmp_path / "work").mkdir()
+    (tmp_path / "work" / "node_modules").symlink_to("../evil")
+    (tmp_path / "node_modules").symlink_to("work/node_modules")
+    work = str(tmp_path / "work")
+    assert isinstance(restrict(KNOWN["typescript"], (str(server),), work, work), str)
+
+
 def test_every_profile_speaks_of_places_that_are_known() -> None:
     for one in BUILT_IN:
         if one.restricted is not None:
@@ -190,6 +200,8 @@ def test_every_profile_speaks_of_places_that_are_known() -> None:
         ("{work}:{work}/bin:{work}/../work/bin:/bin", "/bin"),
         ("{work}2:{work}/..:/bin", "{work}2:{work}/..:/bin"),
         ("{link}:/bin", "/bin"),
+        ("{work}/out:{around}/out:/bin", "/bin"),
+        ("{around}/..:{beside}:/bin", "{around}/..:{beside}:/bin"),
     ],
 )
 def test_a_path_loses_what_leads_into_the_project(
@@ -198,7 +210,12 @@ def test_a_path_loses_what_leads_into_the_project(
     work, link = tmp_path / "work", tmp_path / "link"
     (work / "bin").mkdir(parents=True)
     link.symlink_to(work / "bin")
-    places = {"work": work, "link": link}
+    around, beside = tmp_path / "around", tmp_path / "beside"
+    around.symlink_to(work)
+    beside.symlink_to("elsewhere")
+    (tmp_path / "elsewhere").mkdir()
+    (work / "out").symlink_to("../elsewhere")
+    places = {"work": work, "link": link, "around": around, "beside": beside}
     assert clean_path(variable.format(**places), str(work)) == cleaned.format(**places)
 
 
@@ -259,7 +276,8 @@ def test_status_says_how_far_a_server_is_trusted() -> None:
 
     assert trust(unknown, ALL) == "trusted"
     assert trust(profiled, UNTRUSTED) == "restricted"
-    assert trust(unknown, UNTRUSTED) == "held back"
+    assert trust(unknown, UNTRUSTED) == "untrusted"
+    assert trust(unknown, Permit(False, "stale")) == "stale"
 
 
 def choices(folder: Path, file: str, lsp: dict[str, Any] | None = None) -> list[Choice]:
@@ -279,7 +297,7 @@ def test_a_type_server_that_is_held_back_makes_room_for_a_rival(tmp_path: Path) 
 def test_one_without_a_rival_is_told_of(tmp_path: Path) -> None:
     program(tmp_path / "typescript-language-server")
     [choice] = choices(tmp_path, "a.ts")
-    assert (choice.id, choice.trust) == ("typescript", "held back")
+    assert (choice.id, choice.trust) == ("typescript", "untrusted")
     assert "tsserver" in choice.held_back
 
 
@@ -287,13 +305,13 @@ def test_one_that_was_selected_makes_no_room(tmp_path: Path) -> None:
     for name in ("pyrefly", "ty"):
         program(tmp_path / name)
     [choice] = choices(tmp_path, "a.py", {"pyrefly": {"disabled": False}})
-    assert (choice.id, choice.trust) == ("pyrefly", "held back")
+    assert (choice.id, choice.trust) == ("pyrefly", "untrusted")
 
 
 def test_a_server_of_the_users_own_is_held_back(tmp_path: Path) -> None:
     program(tmp_path / "mine")
     [choice] = choices(tmp_path, "a.mine", {"mine": {"command": ["mine"], "extensions": [".mine"]}})
-    assert choice.trust == "held back"
+    assert choice.trust == "untrusted"
 
 
 # The page about it

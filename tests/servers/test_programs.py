@@ -7,6 +7,7 @@ import sys
 
 import pytest
 
+import lspkit
 from lspkit.servers.programs import find_program, search_folders, tools_folder
 
 
@@ -46,6 +47,32 @@ def test_a_link_that_leads_into_the_workspace_is_left_out(tmp_path):
     link = tmp_path / "link"
     link.symlink_to(workspace / "bin")
     assert str(link) not in search_folders(str(workspace), str(link))
+
+
+@pytest.mark.parametrize(
+    "name", ["{work}/bin", "{work}/bin/deep", "{link}/bin", "{link}/round/bin"]
+)
+def test_a_folder_that_is_reached_by_way_of_the_workspace_is_left_out(tmp_path, name):
+    """The link is part of the repository: it leads where that says, and elsewhere tomorrow."""
+    workspace, evil = tmp_path / "work", tmp_path / "evil"
+    program(evil / "deep" / "tool")
+    workspace.mkdir()
+    (workspace / "bin").symlink_to("../evil")
+    (workspace / "round").symlink_to("../link")
+    (tmp_path / "link").symlink_to(workspace)
+    folder = name.format(work=workspace, link=tmp_path / "link")
+    assert search_folders(str(workspace), folder)[1:-1] == []
+
+
+def test_a_server_that_is_reached_by_way_of_the_workspace_is_not_there(tmp_path, monkeypatch):
+    workspace = tmp_path.resolve() / "work"
+    workspace.mkdir()
+    (workspace / "bin").symlink_to("../evil")
+    program(tmp_path / "evil" / "bash-language-server")
+    monkeypatch.setenv("PATH", str(workspace / "bin"))
+    with lspkit.Workspace(workspace, config={}, trusted=False) as ws:
+        [row] = [one for one in ws.status().rows if one.server == "bash"]
+    assert (row.state, row.command) == ("unavailable", ())
 
 
 def test_a_folder_is_searched_once(tmp_path):

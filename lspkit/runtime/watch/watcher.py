@@ -26,6 +26,7 @@ import time
 from collections.abc import Callable, Iterable
 
 from lspkit.protocol.watched import CREATED, DELETED, FileEvent
+from lspkit.runtime.threads import OwnThread, joined
 from lspkit.runtime.waiting import Waiter
 from lspkit.runtime.watch.lookout import Lookout
 from lspkit.runtime.watch.notifier import Notifier, best_notifier
@@ -68,7 +69,7 @@ class Watcher:
         #: Taken in this order. They guard the three fields below, and what is in the first.
         self._door, self._turn = threading.RLock(), threading.RLock()
         self._lookout: Lookout | None = None
-        self._thread: threading.Thread | None = None
+        self._thread: OwnThread | None = None
         # The thread that is in `on_events`.
         self._announcer = 0
 
@@ -190,7 +191,7 @@ class Watcher:
         if thread is None:
             self._shut()
         elif threading.get_ident() not in (thread.ident, self._announcer):
-            thread.join()
+            joined([thread])
 
     def drop_after_fork(self) -> None:
         """In a forked child: it is the parent's. Takes no lock and waits for nobody."""
@@ -210,7 +211,7 @@ class Watcher:
             lookout.notifier.wake()
 
     def _start(self) -> None:
-        self._thread = threading.Thread(target=self._run, name="lspkit-watcher", daemon=True)
+        self._thread = OwnThread(self._run, "watcher")
         self.warning = ""
         try:
             self._thread.start()

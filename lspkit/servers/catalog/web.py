@@ -51,6 +51,13 @@ _NO_FETCHING = {
     "tsserver": {"automaticTypeAcquisition": {"enabled": False}},
 }
 
+#: Where typescript-language-server looks for the TypeScript of a project.
+_OWN_TSSERVER = (
+    "node_modules/typescript/lib/tsserver.js",
+    ".vscode/pnpify/typescript/lib/tsserver.js",
+    ".yarn/sdks/typescript/lib/tsserver.js",
+)
+
 TYPESCRIPT: tuple[Definition, ...] = (
     Definition(
         id="typescript",
@@ -64,6 +71,7 @@ TYPESCRIPT: tuple[Definition, ...] = (
         initialization=_TSSERVER,
         # Not the TypeScript of the project, nor the plugins that its configuration names.
         restricted=Restricted(initialization={"tsserver": {"path": "{tsserver}"}, "plugins": []}),
+        own_files=_OWN_TSSERVER,
         install={"npm": "npm install -g typescript-language-server@5.3.0 typescript@5.9"},
         readiness="progress",
         # It publishes nothing when a clean file stays clean; asked this way, it says so at once.

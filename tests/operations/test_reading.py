@@ -1,0 +1,142 @@
+"""Answers that make no sense: they never stand for nothing, and what is lost of one is told."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import lspkit
+from lspkit.operations import (
+    Declaration,
+    Definition,
+    DocumentSymbols,
+    Hover,
+    Implementation,
+    PrepareCallHierarchy,
+    References,
+    Rename,
+    Request,
+    SignatureHelp,
+    TypeDefinition,
+)
+from tests.operations.driving import PATH, URI, Canned, Engine, at, location
+
+HERE = {"path": PATH, "line": 1, "column": 1}
+ITEM = {"name": "greet", "kind": 12, "uri": URI, "range": at(0, 0, 3)}
+PREPARED = {"textDocument/prepareRename": at(0, 0, 3)}
+EDIT = {"changes": {URI: [{"range": at(0, 0, 3), "newText": "x"}]}}
+
+#: Method, request, a good answer, and the same with a part that makes no sense.
+ASKED: dict[str, tuple[Request[Any], Any, Any]] = {
+    f"textDocument/{name}": (request(**HERE), [location(URI, 0, 0)], [location(URI, 0, 0), {}])
+    for name, request in (
+        ("definition", Definition),
+        ("declaration", Declaration),
+        ("typeDefinition", TypeDefinition),
+        ("implementation", Implementation),
+        ("references", References),
+    )
+}
+ASKED |= {
+    "textDocument/hover": (Hover(**HERE), {"contents": ["a"]}, {"contents": ["a", 1]}),
+    "textDocument/signatureHelp": (
+        SignatureHelp(**HERE),
+        {"signatures": [{"label": "f()"}]},
+        {"signatures": [{"label": "f()"}, {}]},
+    ),
+    "textDocument/documentSymbol": (
+        DocumentSymbols(path=PATH),
+        [{"name": "C"}],
+        [{"name": "C", "children": [{}]}],
+    ),
+    "textDocument/prepareCallHierarchy": (PrepareCallHierarchy(**HERE), [ITEM], [ITEM, 1]),
+}
+EVERY = pytest.mark.parametrize(("method", "asked"), [(key, ASKED[key]) for key in ASKED])
+
+
+def engine(method: str, *answers: Any) -> Engine:
+    """One server for each answer."""
+    return Engine(
+        [Canned(str(n), answers={**PREPARED, method: one}) for n, one in enumerate(answers)]
+    )
+
+
+@EVERY
+@pytest.mark.parametrize("bad", [42, "error", [17, "?"], {"status": "busy"}, [[]]])
+def test_nothing_but_nonsense_is_an_error_of_the_server(method, asked, bad):
+    canned = engine(method, bad)
+    with pytest.raises(lspkit.RequestFailed, match=f"answer of 0 to {method} cannot be read") as at:
+        canned.run(asked[0])
+    assert at.value.server == "0"
+    assert [one.failed for one in canned.misread] == [("0",)]
+
+
+@EVERY
+def test_a_server_that_makes_sense_answers_for_all(method, asked):
+    request, good, _ = asked
+    alone, beside = engine(method, good), engine(method, 42, good)
+    expected = alone.run(request)
+    found = beside.run(request)
+    assert alone.misread == []
+    assert [one.failed for one in beside.misread] == [("0",)]
+    assert str(found).replace("'1'", "'0'") == str(expected)
+
+
+@EVERY
+def test_what_makes_sense_of_an_answer_is_kept_and_the_rest_is_told(method, asked):
+    request, good, spoilt = asked
+    canned = engine(method, spoilt)
+    found = canned.run(request)
+    assert str(found) == str(engine(method, good).run(request))
+    [told] = canned.misread
+    assert (told.failed, len(told.problems)) == ((), 1)
+    assert "1 part of the answer of 0" in told.problems[0].message
+
+
+@pytest.mark.parametrize(
+    ("method", "bad"),
+    [
+        ("textDocument/hover", {"contents": [1, 2]}),
+        ("textDocument/signatureHelp", {"signatures": [{}]}),
+    ],
+)
+def test_an_answer_of_which_only_the_frame_is_left_is_nonsense(method, bad):
+    with pytest.raises(lspkit.RequestFailed):
+        engine(method, bad).run(ASKED[method][0])
+
+
+@pytest.mark.parametrize("empty", [None, {}, {"contents": ""}, {"contents": []}])
+def test_a_hover_that_says_nothing_is_nothing(empty):
+    canned = engine("textDocument/hover", empty)
+    assert canned.run(Hover(**HERE)) is None
+    assert canned.misread == []
+
+
+def test_the_name_of_a_symbol_is_not_looked_up_in_nonsense():
+    with pytest.raises(lspkit.RequestFailed):
+        engine("textDocument/documentSymbol", 42).run(Definition(path=PATH, symbol="greet"))
+
+
+# Edits
+
+
+RENAME = "textDocument/rename"
+HALF = {"documentChanges": [{"textDocument": {"uri": URI}, "edits": [{"range": 1}]}]}
+
+
+@pytest.mark.parametrize("bad", [42, "error", {"status": "busy"}, HALF, {"changes": {URI: [1]}}])
+def test_half_an_edit_is_none(bad):
+    with pytest.raises(lspkit.RequestFailed, match="cannot be read"):
+        engine(RENAME, bad).run(Rename(**HERE, new_name="x"))
+
+
+def test_the_whole_edit_of_another_server_is_taken():
+    canned = engine(RENAME, HALF, EDIT)
+    edit = canned.run(Rename(**HERE, new_name="x"))
+    assert (edit.server, len(edit.changes)) == ("1", 1)
+    assert [one.failed for one in canned.misread] == [("0",)]
+
+
+def test_an_empty_edit_is_no_error():
+    assert engine(RENAME, {}).run(Rename(**HERE, new_name="x")).changes == ()

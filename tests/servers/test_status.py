@@ -1,0 +1,64 @@
+"""The text of a status: one line where nothing can run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import lspkit
+from lspkit.servers.status import NOT_FOUND, Row, ServerState, why_nothing_runs
+from lspkit.testing import Script
+from tests.scripted import config_for
+
+MISSING = (ServerState.UNAVAILABLE, NOT_FOUND, "trusted")
+HELD_BACK = (ServerState.UNAVAILABLE, "held back: it runs code of the project", "stale")
+USELESS = (ServerState.UNAVAILABLE, "cannot run: it lacks something", "trusted")
+DISABLED = (ServerState.DISABLED, "", "trusted")
+IDLE = (ServerState.IDLE, "", "trusted")
+
+
+def row(state: ServerState, reason: str, trust: str) -> Row:
+    return Row("x", state, (), (), (), "built-in", (), "documentation", trust, reason=reason)
+
+
+@pytest.mark.parametrize(
+    ("rows", "why"),
+    [
+        ([], ""),
+        ([MISSING, IDLE], ""),
+        ([MISSING, (ServerState.BROKEN, "", "trusted")], ""),
+        ([MISSING, MISSING], "no server can run (2 not found)"),
+        (
+            [DISABLED, MISSING, HELD_BACK],
+            "no server can run (1 disabled, 1 held back, 1 not found)",
+        ),
+        ([USELESS, DISABLED], "no server can run (1 disabled, 1 unusable)"),
+    ],
+)
+def test_why_nothing_runs(rows: list[tuple[ServerState, str, str]], why: str) -> None:
+    assert why_nothing_runs([row(*one) for one in rows]) == why
+
+
+def _only(server: str) -> dict[str, object]:
+    """Every server disabled but this one, whatever is installed here."""
+    with lspkit.Workspace(".", config={}) as ws:
+        others = [row.server for row in ws.status().rows]
+    return {one: {"disabled": True} for one in others if one != server}
+
+
+def test_where_nothing_can_run_the_status_is_one_line(tmp_path: Path) -> None:
+    missing = config_for([str(tmp_path / "no-such-server")])["lsp"]
+    with lspkit.Workspace(tmp_path, config={"lsp": {**_only("scripted"), **missing}}) as ws:
+        taken, text = ws.status(), ws.status_text()
+    disabled = taken.totals["disabled"]
+    assert taken.totals["unavailable"] == 1
+    assert text == f"LSP unavailable: no server can run ({disabled} disabled, 1 not found)"
+    assert len(taken.rows) == disabled + 1
+
+
+def test_where_one_can_run_the_status_has_totals(tmp_path: Path, scripted) -> None:
+    one = config_for(scripted(Script()))["lsp"]
+    with lspkit.Workspace(tmp_path, config={"lsp": {**_only("scripted"), **one}}) as ws:
+        assert not ws.status().unavailable
+        assert ", 1 idle, " in ws.status_text()
