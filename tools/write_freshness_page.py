@@ -65,6 +65,11 @@ a server finds nothing there, the verdict is `UNKNOWN` and says why; what it doe
 is so also where a project takes a folder in again, as ty's `exclude = ["!**/dist/"]` does: lspkit
 does not read how checkers are configured.
 
+Others say so themselves, and are taken at their word: `gopls` of a file that is part of no
+package, `rust-analyzer` of one that no `mod` names, `bash-language-server` without `shellcheck`,
+without which it finds next to nothing, and `svelte` in a project with too many scripts. `oxlint`
+passes over what a `.gitignore` or `.eslintignore` names, and says nothing.
+
 What a project's own configuration leaves out is the project's word, and not looked for:
 `[tool.ty.src] exclude`, ruff's `exclude`, eslint's `ignores`, a rule that is turned off, a comment
 that silences a line. `CLEAN` means: nothing is wrong by the project's own rules. Where these rules
@@ -83,6 +88,20 @@ same holds for a server that nobody has tried, for a file that is not there at a
 sees none of those, and for files that a server takes in without being shown them: `tsconfig.json`,
 a script that a component imports, a file of another root. A linter's findings count, but not its
 silence. Sources that see only the disk, as `cargo check`, are not applicable beside such a text.
+
+## When the configuration changes
+
+A verdict goes by the configuration that is on disk when it is asked for. Most servers are told of
+the change before the question and answer by it. The others are not believed until they do:
+`pyright` and `basedpyright` write a line when they have read their files again, and are waited for.
+`clangd`, `pyrefly`, `zuban` and `svelte` are started anew, as is every server that reads something
+only once: what the configuration of `eslint`, `ruff`, `biome`, `oxlint` or TypeScript 7 imports or
+extends, and the files that `oxlint` ignores by. The check takes as long as that start then. A file
+that calls for another server, as a new `eslint.config.js` does, or makes a folder a project of its
+own, counts from the next question on.
+
+Not known are files above the workspace, the user's own configuration, and what a configuration
+reads in ways that its text does not show.
 
 ## How to read the table
 

@@ -62,8 +62,7 @@ class Asking:
     def ask(self, effect: Ask, call: Call) -> Steps[list[Reply]]:
         """Perform `Ask`."""
         file = self.locate(effect.path, effect.text, call)
-        servers, failures = self.pool.servers_for(file.path, call)
-        yield from self.catch_up(call)
+        servers, failures = yield from self.serving(file, call)
         if effect.server:
             servers = [one for one in servers if one.id == effect.server]
         elif effect.unheard_of:
@@ -322,6 +321,15 @@ class Asking:
             watching.catch_up()
             call.done.add(CAUGHT_UP)
         return ()
+
+    def serving(self, file: File, call: Call) -> Steps[tuple[list[Server], list[LspkitError]]]:
+        """The servers of a file by what had changed on disk when the call began, and who is not."""
+        before = self.pool.turnover
+        found = self.pool.servers_for(file.path, call)
+        yield from self.catch_up(call)
+        if self.pool.turnover == before:
+            return found
+        return self.pool.servers_for(file.path, call)
 
     def _read_first(self, reading: Step, call: Call) -> Steps[None]:
         waiter, until = reading

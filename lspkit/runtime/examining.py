@@ -25,6 +25,7 @@ from lspkit.runtime.counting import log_findings
 from lspkit.runtime.files import File
 from lspkit.runtime.proving import Proving
 from lspkit.runtime.read_back import ReadBack
+from lspkit.runtime.rereading import OUTDATED, reread
 from lspkit.runtime.server import Server
 from lspkit.runtime.subject import Subject
 from lspkit.runtime.turns import Turn
@@ -47,17 +48,9 @@ class Examining:
         began = time.monotonic()
         config = self._asking.pool.config
         file = self._asking.locate(effect.path, effect.text, call)
-        servers, failures = self._asking.pool.servers_for(file.path, call)
-        yield from self._asking.catch_up(call)
-        whole = _Found(examined=[_failed(problem, began) for problem in failures])
-        if effect.others:
-            whole.coverage = "workspace"
-            whole.others = {"": list(whole.examined)} if failures else {}
-        jobs = [self._examine_one(one, file, effect, call) for one in servers]
-        for found in (yield from together(jobs, call)):
-            if isinstance(found, Exception):
-                raise found
-            whole.add(found)
+        whole, outdated = yield from self._by_all(file, effect, call)
+        if outdated:  # on the way it turned out that one has to be started anew
+            whole, _ = yield from self._by_all(file, effect, call)
         for one in whole.examined:
             took = f"by {one.how} in {one.duration * 1000:.1f} ms"
             log_findings(one.server, file.path, one.lists, took)
@@ -75,6 +68,21 @@ class Examining:
             ),
             coverage=whole.coverage,
         )
+
+    def _by_all(self, file: File, effect: Examine, call: Call) -> Steps[tuple[_Found, bool]]:
+        """What all servers of a file find, and whether one of them went by what is no more so."""
+        began = time.monotonic()
+        servers, failures = yield from self._asking.serving(file, call)
+        whole = _Found(examined=[_failed(problem, began) for problem in failures])
+        if effect.others:
+            whole.coverage = "workspace"
+            whole.others = {"": list(whole.examined)} if failures else {}
+        jobs = [self._examine_one(one, file, effect, call) for one in servers]
+        for found in (yield from together(jobs, call)):
+            if isinstance(found, Exception):
+                raise found
+            whole.add(found)
+        return whole, any(one.outdated for one in servers)
 
     def _examine_one(
         self, server: Server, file: File, effect: Examine, call: Call, own: str = ""
@@ -130,12 +138,15 @@ class Examining:
         while True:
             yield from self._read_back.wait(one.server, one.call)
             yield from self._asking.at_rest(one.server, one.call)
+            yield from reread(self._asking, one.server, one.call)
             examined: list[Examined] = []
             texts = self._beside(one.server, one.uri, one.own)
             found.beside = found.beside or bool(texts.name)
             for rule in one.server.choice.definition.proofs:
                 name = "this text" if not _is_on_disk(one.file, effect) else texts.name
-                if rule.sees == "disk" and name:
+                if one.server.outdated:
+                    examined.append(one.failed(rule, OUTDATED))
+                elif rule.sees == "disk" and name:
                     nothing = one.failed(rule, f"it sees the disk, and {name} is not there")
                     examined.append(msgspec.structs.replace(nothing, how="not applicable"))
                 else:

@@ -12,18 +12,24 @@ from lspkit.errors import LspkitError
 from lspkit.protocol.documents import View
 from lspkit.protocol.session import Session
 from lspkit.protocol.uris import uri_to_path
-from lspkit.runtime.conversation import Conversation
+from lspkit.runtime.conversation import Conversation, Ticket
 from lspkit.runtime.counting import log_findings
 from lspkit.runtime.files import Files
 from lspkit.runtime.heard import Heard
 from lspkit.servers import Choice
+from lspkit.servers.ignoring import ignoring
 from lspkit.servers.passing_over import passed_over
 from lspkit.servers.readiness import Loading
+from lspkit.servers.rereading import Inputs
 
 #: Why an empty list is no proof where the server leaves a folder out.
 PASSED_OVER = (
     "it passes over files in {}/ unless the project says otherwise, so its silence proves nothing"
 )
+#: A question that nobody knows, and that every server refuses at once, in its turn.
+BARRIER = "$/barrier"
+#: The same where a file says what it leaves out.
+IGNORED = "it passes over what {} names, so its silence proves nothing"
 
 
 class Findings(Conversation):
@@ -42,6 +48,14 @@ class Findings(Conversation):
         self.loading = Loading(choice.definition)
         #: Why it cannot be used (any more).
         self.failure: LspkitError | None = None
+        #: What it has read of its configuration.
+        self.inputs = Inputs(choice.definition, choice.root)
+        #: Whether it goes by what is no longer so, and has to be replaced by a new process.
+        self.outdated = False
+        #: Since when it is to read its configuration again; None if it has. And a question that it
+        #: was asked just before it was told: what it writes before the answer is of another time.
+        self.rereading: float | None = None
+        self._barrier: Ticket | None = None
 
     def forget(self, uri: str) -> None:
         """The file is gone, and with it what was wrong with it."""
@@ -66,6 +80,33 @@ class Findings(Conversation):
             with self.lock:
                 if not self.loading.again:
                     self.heard.believe(time.monotonic())
+
+    def logged(self, line: str) -> None:
+        """It has written a line for people, from which some things can be told."""
+        self.loading.notified("window/logMessage", {"message": line})
+        with self.lock:
+            admission = self.heard.read(line)
+            if admission is not None and admission.afresh and self._disk:
+                self.outdated = True
+            rereads = self.choice.definition.rereads
+            if rereads is None or self._barrier is None or not self._barrier.waiter.done:
+                return
+            if any(one in line for one in rereads.says):
+                self.rereading = self._barrier = None
+
+    def reread(self) -> bool:
+        """It is about to be told of a new configuration; whether it has to be replaced for that."""
+        rereads = self.choice.definition.rereads
+        try:
+            barrier = self.ask(BARRIER, None) if rereads is not None and rereads.says else None
+        except LspkitError:
+            barrier = None  # it is only just starting, and may have read the old one
+        if barrier is None:
+            self.outdated = True
+            return True
+        with self.lock:
+            self.rereading, self._barrier = time.monotonic(), barrier
+        return False
 
     def start_work(self, rule: ProofRule) -> bool:
         """Let it begin with the work that this rule goes by; False if it may still be at it."""
@@ -137,7 +178,11 @@ class Findings(Conversation):
             return said
         choice = self.choice
         folder = passed_over(path, choice.definition, choice.root, self._files.boundary.root)
-        return PASSED_OVER.format(folder) if folder else ""
+        if folder:
+            return PASSED_OVER.format(folder)
+        names = choice.definition.ignores_by
+        ignored_by = ignoring(path, names, choice.root) if names else ""
+        return IGNORED.format(ignored_by) if ignored_by else ""
 
     def remembered(self, uri: str) -> list[Said]:
         """The last that it said about a file, also about a text that is no longer there."""

@@ -14,7 +14,7 @@ from lspkit.diagnostics.proof import ProofRule
 from lspkit.diagnostics.store import Store
 from lspkit.diagnostics.working import at_work_since, may_start
 from lspkit.protocol.uris import one_spelling
-from lspkit.servers.definition import Definition
+from lspkit.servers.definition import Admission, Definition
 
 #: In the place of a notification, for work that is reported on under a title.
 PROGRESS = "$/progress"
@@ -28,6 +28,7 @@ class Heard:
     def __init__(self, definition: Definition) -> None:
         self._doubts = definition.doubts
         self._rests_by = definition.rests_by
+        self._admissions = definition.admissions
         self.store = Store()
         #: Since when it can be believed; None if it cannot be yet.
         self.ready: settle.Ready | None = None
@@ -36,6 +37,8 @@ class Heard:
         self.versionless = False
         #: Why its findings about a file are worth nothing, by URI.
         self._doubtful: dict[str, str] = {}
+        #: By which line it has said that it does not look.
+        self.admitted: Admission | None = None
         #: The files that it is done with, and since when.
         self._rested: dict[str, settle.Rested] = {}
         #: Who waits for work that was started at this time or later.
@@ -111,9 +114,17 @@ class Heard:
             else:
                 self._doubtful.pop(_uri_in(params), None)
 
+    def read(self, line: str) -> Admission | None:
+        """It has written a line for people. The first by which it says that it does not look."""
+        if self.admitted is None:
+            self.admitted = next((one for one in self._admissions if one.says in line), None)
+            return self.admitted
+        return None
+
     def doubt(self, uri: str) -> str:
         """Why its findings about a file are worth nothing; empty if they are worth something."""
-        return self._doubtful.get(uri) or self._doubtful.get("", "")
+        admitted = "" if self.admitted is None else self.admitted.means
+        return self._doubtful.get(uri) or self._doubtful.get("", "") or admitted
 
 
 def _name(token: str | int, title: str) -> str:

@@ -1,4 +1,7 @@
-"""Servers that nobody has used for long are stopped; the next call starts them again."""
+"""Servers that nobody has used for long are stopped; the next call starts them again.
+
+So are those that were replaced, as soon as nobody waits for their answers.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,9 @@ from lspkit.runtime.server import Server
 from lspkit.runtime.shutdown import stop
 from lspkit.runtime.timers import Timers
 from lspkit.runtime.workers import Workers
+
+#: Seconds for which a server that was replaced may still answer, and how often to look.
+LAST_ANSWERS, LOOK_EVERY = 10.0, 0.05
 
 
 class Retire(Protocol):
@@ -53,6 +59,22 @@ class Idling:
             self._timers.at(since + patience, lambda: self._look(server))
             return
         self._workers.do(lambda: stop([server]))
+
+    def part_with(self, server: Server, on_end: Callable[[Server], None]) -> None:
+        """Stop a server that was replaced, when nobody needs it any more. Returns at once."""
+        latest = time.monotonic() + LAST_ANSWERS
+
+        def look() -> None:
+            if _is_needed(server) and time.monotonic() < latest:
+                self._timers.at(time.monotonic() + LOOK_EVERY, look)
+            else:
+                self._workers.do(end)
+
+        def end() -> None:
+            on_end(server)
+            stop([server])
+
+        self._timers.at(time.monotonic() + LOOK_EVERY, look)
 
 
 def _is_needed(server: Server) -> bool:

@@ -19,11 +19,12 @@ import msgspec
 
 from lspkit.config import Config
 from lspkit.errors import LspkitError, NoServer, ServerBroken, ServerUnavailable
+from lspkit.protocol.watched import CHANGED, FileEvent
 from lspkit.runtime import carrying, endings, launch
 from lspkit.runtime.backoff import Record, after_failure, restart_of
-from lspkit.runtime.counting import Counts
 from lspkit.runtime.files import Files
 from lspkit.runtime.idling import Idling
+from lspkit.runtime.seats import LOOK_AGAIN, Seat, Serving, may_restart
 from lspkit.runtime.server import Server
 from lspkit.runtime.showing import Untold
 from lspkit.runtime.timers import Timers
@@ -35,35 +36,13 @@ from lspkit.servers.choosing import begins_at, definitions, permitted
 from lspkit.servers.definition import Forwards
 from lspkit.servers.permitting import ALL, Permits, program_folders
 from lspkit.servers.programs import search_folders, tools_folder
+from lspkit.servers.rereading import Markers
 from lspkit.servers.sidecars import commands
 
 log = logging.getLogger("lspkit.runtime")
 
 #: Server id and root.
 Key = tuple[str, str]
-
-#: Seconds after which programs and markers are looked for again: they come and go.
-LOOK_AGAIN = 5.0
-
-
-class Seat(msgspec.Struct):
-    """What is kept for one key, over all processes that it has had."""
-
-    server: Server
-    started_at: float
-    counts: Counts = msgspec.field(default_factory=Counts)
-    record: Record = Record()
-
-
-class _Serving(msgspec.Struct, frozen=True):
-    """Which servers a file has: taken for granted until then, or, if one is missing, until `PATH`
-    is another.
-    """
-
-    until: float
-    path_variable: str
-    servers: list[Server]
-    failures: list[LspkitError]
 
 
 class Pool:
@@ -102,7 +81,7 @@ class Pool:
         self._clock = clock
         self._dice = dice
         #: Tells the servers what changes on disk.
-        self.watching = Watching(self.servers, files)
+        self.watching = Watching(self.servers, files, self._look_at)
         #: Guards the tables below. No I/O while it is held.
         self._lock = threading.Lock()
         self._seats: dict[Key, Seat] = {}
@@ -113,7 +92,11 @@ class Pool:
         #: What those had open, for the next one on their key.
         self._kept: dict[Key, Untold] = {}
         #: By path.
-        self._serving: dict[str, _Serving] = {}
+        self._serving: dict[str, Serving] = {}
+        #: Counts how often these had to be chosen anew.
+        self.turnover = 0
+        #: Made when they are first needed.
+        self._markers: Markers | None = None
         #: Whether the guardian is kept for this pool.
         self._warm = False
         self._closed = False
@@ -148,7 +131,7 @@ class Pool:
         if (
             known is not None
             and now < known.until
-            and all(one.failure is None and not one.closing for one in known.servers)
+            and all(one.usable for one in known.servers)
             and (not known.failures or os.environ.get("PATH", "") == known.path_variable)
         ):
             if not known.servers:
@@ -164,7 +147,7 @@ class Pool:
             with self._lock:
                 if len(self._serving) > 10_000:
                     self._serving.clear()
-                self._serving[path] = _Serving(now + LOOK_AGAIN, variable, servers, failures)
+                self._serving[path] = Serving(now + LOOK_AGAIN, variable, servers, failures)
         if not servers:
             raise failures[0]
         return servers, failures
@@ -224,6 +207,7 @@ class Pool:
     def _start(self, server: Server) -> None:
         self.watching.begin(server)
         carrying.show_overlays(server, self._files, self._choices)
+        server.inputs.read()
         server.start()
         if not server.usable:
             self.watching.end(server)  # it may have been retired before it was watched
@@ -234,12 +218,15 @@ class Pool:
             raise ServerBroken(f"{choice.id} is not started: closing", server=choice.id)
         now = self._clock()
         if old is not None:
-            _may_restart(old, now)
+            may_restart(old, now)
         fresh = self._new(choice)
         if old is None:
             seat = self._seats[key] = Seat(fresh, now)
         else:
             fresh.untold = carrying.texts_of(old.server)
+            if old.server.outdated:
+                self._leaving.append(old.server)
+                self._idling.part_with(old.server, self.watching.end)
             seat = old
             seat.server, seat.started_at = fresh, now
         fresh.untold += self._kept.pop(key, [])
@@ -264,6 +251,28 @@ class Pool:
             on_refresh=self._on_refresh,
             on_forward=self._on_forward,
         )
+
+    # What the disk says
+
+    def _look_at(self, events: list[FileEvent]) -> None:
+        """Files have changed: servers may be chosen by them, or go by them. For any thread."""
+        self._markers = markers = self._markers or Markers(definitions(self.config))
+        chosen = any(one.kind != CHANGED and markers.hold(one.path) for one in events)
+        for server in self.servers():
+            if server.begun and server.usable and any(server.inputs.hold(e.path) for e in events):
+                chosen = server.reread() or chosen
+        if chosen:
+            self._choose_again()
+
+    def _choose_again(self) -> None:
+        with self._lock:
+            self._serving.clear()
+            self.turnover += 1
+
+    def renew(self, server: Server) -> None:
+        """Let a new process take the place of a server, as soon as one is asked for."""
+        server.outdated = True
+        self._choose_again()
 
     # What becomes of them
 
@@ -340,6 +349,7 @@ class Pool:
         """Take a new configuration, forget all failures; returns the servers to be stopped."""
         with self._lock:
             self.config, self.permits = config, permits
+            self._markers = None
             self._serving.clear()
             for seat in self._seats.values():
                 seat.record = Record()
@@ -354,7 +364,7 @@ class Pool:
         old, config, workspace = server.choice, self.config, self._files.boundary.root
         said = config.server(old.id, old.definition.aliases)
         again = [one for one in definitions(config) if one.id == old.id]
-        if not again or said.disabled or not config.enabled:
+        if not again or said.disabled or not config.enabled or server.heard.admitted:
             return False
         folders, permit = search_folders(workspace), self.permits(old.root)
         at = begins_at(workspace, self.permits)
@@ -382,13 +392,3 @@ class Pool:
         self.watching.drop_after_fork()
         for server in [*(seat.server for seat in self._seats.values()), *self._leaving]:
             server.drop_after_fork()
-
-
-def _may_restart(seat: Seat, now: float) -> None:
-    """Raises while it is too early to start a failed server again."""
-    failure, record = seat.server.failure, seat.record
-    if isinstance(failure, ServerUnavailable):
-        if now - seat.started_at < LOOK_AGAIN:
-            raise failure.renewed()
-    elif failure is not None and now < record.retry_at:
-        raise endings.too_early(failure, record, now)

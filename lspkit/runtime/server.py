@@ -192,7 +192,7 @@ class Server(Findings):
     @property
     def usable(self) -> bool:
         """Whether it can be asked, now or as soon as it has started."""
-        return self.failure is None and not self.closing
+        return self.failure is None and not self.closing and not self.outdated
 
     @property
     def is_ready(self) -> bool:
@@ -322,7 +322,7 @@ class Server(Findings):
                     self.watched.drop(registration.id)
             case events.Said():
                 log.debug("%s says: %s", self.id, event.text)
-                self.loading.notified("window/logMessage", {"message": event.text})
+                self.logged(event.text)
                 self.news.tell()
             case events.BadMessage():
                 log.debug("%s sent something unreadable: %s", self.id, event.reason)

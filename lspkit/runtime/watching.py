@@ -32,8 +32,14 @@ FIRST_LOOK = 1.0
 class Watching:
     """What connects the servers of a pool to the disk."""
 
-    def __init__(self, servers: Callable[[], list[Server]], files: Files) -> None:
+    def __init__(
+        self,
+        servers: Callable[[], list[Server]],
+        files: Files,
+        on_events: Callable[[list[FileEvent]], None] = lambda _: None,
+    ) -> None:
         self._servers = servers
+        self._on_events = on_events
         self._files = files
         self._watchers = Watchers(self.announce, excluded=self._is_excluded)
         #: Guards the fields below.
@@ -107,6 +113,7 @@ class Watching:
 
     def announce(self, events: list[FileEvent]) -> None:
         """Tell every server what concerns it. Called by the watcher's thread, too."""
+        self._on_events(events)
         servers = [server for server in self._servers() if server.is_ready]
         self._changelog.add(
             one.path for one in events if any(_speaks(server, one.path) for server in servers)

@@ -56,6 +56,34 @@ class Forwards(msgspec.Struct, frozen=True, kw_only=True):
     command: str
 
 
+class Admission(msgspec.Struct, frozen=True, kw_only=True):
+    """A line for people to read by which a server says that it does not look (any more)."""
+
+    #: A part of the line.
+    says: str
+    #: What that means for its findings, and what a user can do about it.
+    means: str
+    #: Whether it looked before it was told of files that changed, and a new process does again.
+    afresh: bool = False
+
+
+class Rereads(msgspec.Struct, frozen=True, kw_only=True):
+    """Files that configure a server, and how it comes to go by them when they have changed.
+
+    Not for a server that answers nothing from before once it was told of the change.
+    """
+
+    #: Names or globs, at any depth of its root. With `/` before it: directly in the root.
+    files: tuple[str, ...] = ()
+    #: Names of files in its root: what they import, or name as their base, is meant as well.
+    imports: tuple[str, ...] = ()
+    #: Whether it goes by the first of the files alone, if that is there.
+    one: bool = False
+    #: Parts of the lines of which it writes one when it has read them again. None for a server that
+    #: has to be started anew, as is one that does not write it in time.
+    says: tuple[str, ...] = ()
+
+
 class Definition(msgspec.Struct, frozen=True, kw_only=True):
     """One language server."""
 
@@ -128,6 +156,8 @@ class Definition(msgspec.Struct, frozen=True, kw_only=True):
     unsaved_files: bool = False
     #: Extensions of files that it reads from disk and takes in, besides those of its languages.
     reads: tuple[str, ...] = ()
+    #: What it goes by that is no source.
+    rereads: Rereads | None = None
     #: A request for the text of a file as it has it, where it reads files in the background.
     read_back: str = ""
     #: Whether changes are sent as the whole text, also where it would take less.
@@ -149,6 +179,11 @@ class Definition(msgspec.Struct, frozen=True, kw_only=True):
     passes_over: tuple[str, ...] = ()
     #: How findings begin by which it says that it has not looked at the file.
     disclaimers: tuple[str, ...] = ()
+    #: What it writes when it looks at no file at all.
+    admissions: tuple[Admission, ...] = ()
+    #: Names of files in its root, and in folders below it, that name files which it passes over, as
+    #: git's do. It reads them when it starts.
+    ignores_by: tuple[str, ...] = ()
     #: One by which it says what it does with a file, and what that holds when it is done.
     rests_by: tuple[str, dict[str, Any]] | None = None
     #: Capabilities that only this server knows, told to it as `experimental`.

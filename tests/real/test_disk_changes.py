@@ -14,7 +14,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pytest
@@ -128,7 +128,8 @@ MAY_NOT_KNOW = {
     "jdtls": "it publishes without a version, up to two seconds after a change",
     "intelephense": "it publishes without a version, a second after a change",
 }
-#: Servers that are told at once, and answer from before for a moment.
+#: Servers that are told at once, and may tell of what was wrong before for a moment. Never that all
+#: is well when it is not.
 LATER = {"rust-analyzer": "it reads the files that it is told of in a thread of its own"}
 
 
@@ -152,10 +153,9 @@ def told(
     for step, act in acts.items():
         if act is not None:
             elsewhere(*act)
-        if later:
+        found[step] = ws.check(importer, timeout=TIMEOUT).verdict
+        if later and found[step] is not CLEAN:
             found[step] = verdict_soon(ws, importer, STEPS[step])
-        else:
-            found[step] = ws.check(importer, timeout=TIMEOUT).verdict
     return found
 
 
@@ -184,76 +184,216 @@ def test_the_next_check_sees_what_another_process_did_to_a_module(
 class Setting:
     """A text that is in order or not, depending on a file that configures the server."""
 
+    server: str
     name: str
     text: str
     configuration: str
+    #: `FOLDER` stands for that of the project.
     strict: str
     lax: str
-    #: Whether the server has read its new configuration only some time after it was told.
+    #: Other files of the project.
+    files: dict[str, str] = field(default_factory=dict)
+    #: Whether the server may tell of the old configuration for a moment after it was told of the
+    #: new one. Never that all is well when it is not.
     later: bool = False
 
 
 _TYPED = 'own: int = "a"\n'
 _TSCONFIG = (
-    '{"compilerOptions": {"strict": STRICT, "noEmit": true, "lib": ["es2020"], "types": []}}\n'
+    '{"compilerOptions": {"strict": STRICT, "noEmit": true, "lib": ["es2020"], "types": []},'
+    ' "include": ["*.ts", "*.svelte"]}\n'
 )
 _UNTYPED = "export function own(given) { return given; }\n"
+_DEBUGGER = "debugger;\n"
 
 
-def _tsconfig(*, later: bool = False) -> Setting:
+#: Packages that a project has to have.
+_LINKS = {"eslint": ("eslint",), "svelte": COURSES["svelte"].links}
+
+
+def project(server: str, files: dict[str, str]) -> Course:
+    """With these files, and what the server needs."""
+    folders = Template(next(iter(files)), "", "", "")
+    return Course("", folders, files=files, links=_LINKS.get(server, ()))
+
+
+def _tsconfig(
+    server: str, name: str = "tsconfig.json", files: dict[str, str] | None = None
+) -> Setting:
     strict, lax = (_TSCONFIG.replace("STRICT", word) for word in ("true", "false"))
-    return Setting("main.ts", _UNTYPED, "tsconfig.json", strict, lax, later)
+    return Setting(server, "main.ts", _UNTYPED, name, strict, lax, files or {})
 
 
-def _pyproject(lax: str, text: str = _TYPED, *, later: bool = False) -> Setting:
-    return Setting("main.py", text, "pyproject.toml", "", lax, later)
+def _pyproject(server: str, lax: str, text: str = _TYPED) -> Setting:
+    return Setting(server, "main.py", text, "pyproject.toml", "", lax)
 
 
-#: Those marked `later` answer from their old configuration for a moment after they were told of the
-#: new one, and give no sign when they have read it: pyright and basedpyright read it by a timer,
-#: rust-analyzer asks cargo.
-SETTINGS: dict[str, Setting] = {
-    "pyright": _pyproject("[tool.pyright]\nreportAssignmentType = false\n", later=True),
-    "basedpyright": _pyproject("[tool.basedpyright]\nreportAssignmentType = false\n", later=True),
-    "ty": _pyproject('[tool.ty.rules]\ninvalid-assignment = "ignore"\n'),
-    "pyrefly": _pyproject("[tool.pyrefly.errors]\nbad-assignment = false\n", later=True),
-    "ruff": _pyproject('[tool.ruff.lint]\nignore = ["F821"]\n', "print(missing)\n"),
-    "typescript": _tsconfig(),
-    "vtsls": _tsconfig(),
-    "typescript-7": _tsconfig(),
-    "rust-analyzer": Setting(
+def _rule(server: str, name: str, strict: str, files: dict[str, str] | None = None) -> Setting:
+    lax = strict.replace('"error"', '"off"')
+    return Setting(server, "main.js", _DEBUGGER, name, strict, lax, files or {})
+
+
+def _flags(name: str, strict: str, lax: str) -> Setting:
+    text = "#ifndef LAX\n#error strict\n#endif\n"
+    return Setting("clangd", "main.cpp", text, name, strict, lax)
+
+
+_COMMANDS = '[{"directory": "FOLDER", "file": "main.cpp", "command": "c++ FLAG -c main.cpp"}]'
+_CARGO = COURSES["rust-analyzer"].files["Cargo.toml"]
+_LAX_PYRIGHT = '{"reportAssignmentType": false}'
+
+SETTINGS = [
+    _pyproject("pyright", "[tool.pyright]\nreportAssignmentType = false\n"),
+    Setting("pyright", "main.py", _TYPED, "pyrightconfig.json", "{}", _LAX_PYRIGHT),
+    Setting(
+        "pyright",
+        "main.py",
+        _TYPED,
+        "base.json",
+        "{}",
+        _LAX_PYRIGHT,
+        {"pyrightconfig.json": '{"extends": "./base.json"}'},
+    ),
+    _pyproject("basedpyright", "[tool.basedpyright]\nreportAssignmentType = false\n"),
+    _pyproject("ty", '[tool.ty.rules]\ninvalid-assignment = "ignore"\n'),
+    _pyproject("pyrefly", "[tool.pyrefly.errors]\nbad-assignment = false\n"),
+    _pyproject("zuban", '[tool.mypy]\ndisable_error_code = ["assignment"]\n'),
+    Setting("zuban", "main.py", _TYPED, "mypy.ini", "", "[mypy]\ndisable_error_code=assignment\n"),
+    _pyproject("ruff", '[tool.ruff.lint]\nignore = ["F821"]\n', "print(missing)\n"),
+    Setting(
+        "ruff",
+        "main.py",
+        "print(missing)\n",
+        "base.toml",
+        "",
+        '[lint]\nignore = ["F821"]\n',
+        {"ruff.toml": 'extend = "base.toml"\n'},
+    ),
+    _tsconfig("typescript"),
+    _tsconfig("vtsls"),
+    _tsconfig("typescript-7"),
+    _tsconfig("typescript-7", "base.json", {"tsconfig.json": '{"extends": "./base.json"}'}),
+    replace(
+        _tsconfig("svelte"), name="A.svelte", text=f'<script lang="ts">\n{_UNTYPED}</script>\n'
+    ),
+    _flags(
+        "compile_commands.json",
+        _COMMANDS.replace("FLAG", "-DSTRICT"),
+        _COMMANDS.replace("FLAG", "-DLAX"),
+    ),
+    _flags("compile_flags.txt", "-DSTRICT\n", "-DLAX\n"),
+    _flags(".clangd", "", "CompileFlags:\n  Add: [-DLAX]\n"),
+    _rule("eslint", "eslint.config.js", 'module.exports = [{rules: {"no-debugger": "error"}}];\n'),
+    _rule(
+        "eslint",
+        "shared.js",
+        'module.exports = {"no-debugger": "error"};\n',
+        {"eslint.config.js": 'module.exports = [{rules: require("./shared.js")}];\n'},
+    ),
+    _rule("oxlint", ".oxlintrc.json", '{"rules": {"no-debugger": "error"}}'),
+    _rule(
+        "oxlint",
+        "base.json",
+        '{"rules": {"no-debugger": "error"}}',
+        {".oxlintrc.json": '{"extends": ["./base.json"]}'},
+    ),
+    _rule("biome", "biome.json", '{"linter": {"rules": {"suspicious": {"noDebugger": "error"}}}}'),
+    _rule(
+        "biome",
+        "base.json",
+        '{"linter": {"rules": {"suspicious": {"noDebugger": "error"}}}}',
+        {"biome.json": '{"extends": ["./base.json"]}'},
+    ),
+    Setting(
+        "rust-analyzer",
         "src/lib.rs",
         '#[cfg(feature = "strict")]\npub fn own() -> i32 { "a" }\n',
         "Cargo.toml",
-        COURSES["rust-analyzer"].files["Cargo.toml"]
-        + '\n[features]\nstrict = []\ndefault = ["strict"]\n',
-        COURSES["rust-analyzer"].files["Cargo.toml"] + "\n[features]\nstrict = []\n",
+        _CARGO + '\n[features]\nstrict = []\ndefault = ["strict"]\n',
+        _CARGO + "\n[features]\nstrict = []\n",
+        # cargo itself reads it at once; but what the server knows is from before until it has
+        # asked cargo.
         later=True,
     ),
-}
+]
 
 
-@pytest.mark.parametrize("server", list(SETTINGS))
-def test_a_check_sees_what_another_process_did_to_the_configuration(
+@pytest.mark.parametrize("setting", SETTINGS, ids=lambda one: f"{one.server}-{one.configuration}")
+def test_the_next_check_goes_by_the_configuration_that_another_process_wrote(
+    setting: Setting, tmp_path: Path
+) -> None:
+    folder = tmp_path / "project"
+    course = project(setting.server, {setting.name: setting.text, **setting.files})
+    path, configuration = folder / setting.name, folder / setting.configuration
+    found, wanted = [], [DIRTY, CLEAN, DIRTY, CLEAN]
+    with workspace(setting.server, course, folder) as ws:
+        for verdict in wanted:
+            text = setting.strict if verdict is DIRTY else setting.lax
+            elsewhere("write", configuration, text.replace("FOLDER", str(folder)))
+            first = ws.check(path, timeout=TIMEOUT).verdict
+            if setting.later and first is not CLEAN:
+                first = verdict_soon(ws, path, verdict)
+            found.append(first)
+    assert found == wanted
+
+
+@pytest.mark.parametrize("server", ["pyright", "basedpyright"])
+def test_a_pyrightconfig_that_is_new_beside_another_file_counts(
     server: str, tmp_path: Path
 ) -> None:
-    setting, folder = SETTINGS[server], tmp_path / "project"
-    course = Course("", Template(setting.name, "", "", ""), files={setting.name: setting.text})
-    found = []
+    """The server itself takes no notice of it."""
+    folder = tmp_path / "project"
+    lax = f"[tool.{server}]\nreportAssignmentType = false\n"
+    course = project(server, {"main.py": _TYPED, "pyproject.toml": lax})
     with workspace(server, course, folder) as ws:
-        path, configuration = folder / setting.name, folder / setting.configuration
-        for text, wanted in (
-            (setting.strict, DIRTY),
-            (setting.lax, CLEAN),
-            (setting.strict, DIRTY),
-            (setting.lax, CLEAN),
-        ):
-            elsewhere("write", configuration, text)
-            if setting.later:
-                found.append(verdict_soon(ws, path, wanted))
-            else:
-                found.append(ws.check(path, timeout=TIMEOUT).verdict)
-    assert found == [DIRTY, CLEAN, DIRTY, CLEAN]
+        assert ws.check("main.py", timeout=TIMEOUT).verdict is CLEAN
+        elsewhere("write", folder / "pyrightconfig.json", "{}")
+        assert ws.check("main.py", timeout=TIMEOUT).verdict is DIRTY
+
+
+def test_a_linter_that_a_new_file_calls_for_is_asked_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for server in ("eslint", "typescript"):
+        real_servers.require(server)
+    monkeypatch.setenv("PATH", str(real_servers.PROGRAMS), prepend=os.pathsep)
+    course = project("eslint", {"main.js": _DEBUGGER, "package.json": "{}"})
+    course.write(tmp_path, real_servers.NODE_MODULES)
+    with lspkit.Workspace(tmp_path, config={"timing": TIMING}, trusted=True) as ws:
+        assert ws.check("main.js", timeout=TIMEOUT).verdict is CLEAN
+        rules = 'module.exports = [{rules: {"no-debugger": "error"}}];\n'
+        elsewhere("write", tmp_path / "eslint.config.js", rules)
+        assert ws.check("main.js", timeout=TIMEOUT).verdict is DIRTY
+
+
+def test_oxlint_goes_by_a_gitignore_that_has_changed(tmp_path: Path) -> None:
+    folder = tmp_path / "project"
+    files = {"main.js": _DEBUGGER, ".oxlintrc.json": '{"rules": {"no-debugger": "error"}}'}
+    found = []
+    with workspace("oxlint", project("oxlint", files), folder) as ws:
+        for ignored in ("other.js", "main.js", "other.js"):
+            elsewhere("write", folder / ".gitignore", f"{ignored}\n")
+            found.append(ws.check("main.js", timeout=TIMEOUT).verdict)
+    assert found == [DIRTY, UNKNOWN, DIRTY]
+
+
+def test_svelte_sees_types_also_after_a_file_was_created(tmp_path: Path) -> None:
+    """In a project that does not say where its files are, it takes up node_modules then."""
+    folder = tmp_path / "project"
+    component = '<script lang="ts">\nlet own: number = VALUE;\n</script>\n<p>{own}</p>\n'
+    files = {
+        "A.svelte": component.replace("VALUE", "1"),
+        "tsconfig.json": '{"compilerOptions": {"strict": true, "noEmit": true, "types": []}}',
+    }
+    folder.mkdir()
+    (folder / "node_modules").symlink_to(real_servers.NODE_MODULES)
+    with workspace("svelte", project("", files), folder) as ws:
+        assert ws.check("A.svelte", timeout=TIMEOUT).verdict is CLEAN
+        ws.write("util.ts", "export const one = 1;\n")
+        report = ws.write("A.svelte", component.replace("VALUE", '"one"'), timeout=TIMEOUT)
+        assert report.verdict is DIRTY
+        ws.write("more.ts", "export const more = 1;\n")
+        assert ws.check("A.svelte", timeout=TIMEOUT).verdict is DIRTY
 
 
 def test_the_exceptions_are_about_servers_that_are_tried() -> None:

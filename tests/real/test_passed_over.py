@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -155,3 +156,74 @@ def test_gopls_says_which_files_it_has_not_looked_at(
         report = ws.check(file, timeout=60)
     assert report.verdict.unknown
     assert "No packages found for open file" in report.why
+
+
+# By their own word
+
+
+def test_rust_analyzer_says_which_files_it_has_not_looked_at(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "project"
+    write(folder / "Cargo.toml", '[package]\nname = "a"\nversion = "0.1.0"\nedition = "2021"\n')
+    real = write(folder / "src" / "lib.rs", "pub fn f() -> i32 { 1 }\n")
+    file = write(folder / "src" / "unnamed.rs", 'pub fn g() -> i32 { "x" }\n')
+    with only("rust-analyzer", folder, monkeypatch) as ws:
+        assert ws.check(real, timeout=60).verdict.clean
+        report = ws.check(file, timeout=60)
+        assert report.verdict.unknown
+        assert "This file is not included anywhere in the module tree" in report.why
+        ws.write(real, "pub mod unnamed;\n")
+        assert ws.check(file, timeout=60).verdict.dirty
+
+
+UNCLOSED = '#!/bin/bash\nif true; then\n  echo "unclosed\n'
+
+
+def test_bash_without_shellcheck_has_not_looked_until_it_is_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real_servers.require("bash")
+    # As it is started, but for the folder with all programs in front of PATH.
+    launcher = real_servers.NODE_MODULES / "bash-language-server" / "out" / "cli.js"
+    programs = tmp_path / "programs"
+    programs.mkdir()
+    monkeypatch.setenv("PATH", f"{programs}:/usr/bin:/bin")
+    if shutil.which("shellcheck"):
+        pytest.skip("shellcheck is installed for the whole system")
+    folder = tmp_path / "project"
+    file, fine = write(folder / "a.sh", UNCLOSED), write(folder / "b.sh", "#!/bin/bash\ntrue\n")
+    others = {one.id: {"disabled": True} for one in BUILT_IN if one.id != "bash"}
+    node = shutil.which("node") or pytest.skip("no node outside of the servers' own folder")
+    own = {"command": [node, str(launcher), "start"]}
+    with lspkit.Workspace(folder, config={"lsp": others | {"bash": own}}) as ws:
+        for one in (file, fine):
+            report = ws.check(one, timeout=60)
+            assert report.verdict.unknown
+            assert "apt-get install shellcheck" in report.why
+        (programs / "shellcheck").symlink_to(real_servers.PROGRAMS / "shellcheck")
+        ws.reload()
+        assert ws.check(file, timeout=60).verdict.dirty
+        assert ws.check(fine, timeout=60).verdict.clean
+
+
+def test_oxlint_passes_over_what_git_ignores(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "project"
+    write(folder / ".oxlintrc.json", '{"rules": {"no-debugger": "error"}}')
+    write(folder / ".gitignore", "# made by others\n/scratch.js\ngen/\n*.min.js\n!own.min.js\n")
+    write(folder / "src" / ".gitignore", "deep.js\n")
+    write(folder / ".eslintignore", "legacy.js\n")
+    ignored = ["scratch.js", "gen/a.js", "src/a.min.js", "src/deep.js", "src/legacy.js"]
+    seen = ["src/scratch.js", "own.min.js", "deep.js"]
+    with only("oxlint", folder, monkeypatch) as ws:
+        found = {
+            name: ws.check(write(folder / name, SCRIPT), timeout=60) for name in [*ignored, *seen]
+        }
+    assert {name: str(one.verdict) for name, one in found.items()} == (
+        dict.fromkeys(ignored, "unknown") | dict.fromkeys(seen, "dirty")
+    )
+    assert found["gen/a.js"].why == (
+        "oxlint: it passes over what .gitignore names, so its silence proves nothing"
+    )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lspkit.diagnostics.proof import ProofRule
-from lspkit.servers.definition import Definition, Restricted
+from lspkit.servers.definition import Definition, Rereads, Restricted
 
 _LANGUAGES = {".py": "python", ".pyi": "python", ".pyw": "python"}
 _MARKERS = (
@@ -14,6 +14,15 @@ _MARKERS = (
     "Pipfile",
     "pyrightconfig.json",
     "ty.toml",
+)
+
+#: It reads them by a timer, a tenth of a second after it was told. Of a `pyrightconfig.json` that
+#: is new beside another file it takes no notice.
+_PYRIGHT = Rereads(
+    files=("/pyrightconfig.json", "/pyproject.toml"),
+    imports=("pyrightconfig.json", "pyproject.toml"),
+    one=True,
+    says=("oading configuration file", "Loading pyproject.toml file"),
 )
 
 #: What both ty and ruff leave out, unless a project's own configuration takes it in again.
@@ -62,6 +71,7 @@ PYTHON: tuple[Definition, ...] = (
             }
         ),
         unsaved="changed",
+        rereads=_PYRIGHT,
         install={
             "pip": "pip install basedpyright",
             "uv": "uv tool install basedpyright",
@@ -91,6 +101,7 @@ PYTHON: tuple[Definition, ...] = (
             }
         ),
         unsaved="changed",
+        rereads=_PYRIGHT,
         install={
             "npm": "npm install -g pyright",
             "pip": "pip install pyright",
@@ -137,6 +148,7 @@ PYTHON: tuple[Definition, ...] = (
         install={"pip": "pip install pyrefly", "uv": "uv tool install pyrefly"},
         # The first push for a version may still show other files as they were.
         proofs=(ProofRule(how="version", debounce=0.5),),
+        rereads=Rereads(files=("/pyproject.toml", "/pyrefly.toml")),
         # `**/`: it compares whole paths.
         passes_over=("**/__pycache__", "**/node_modules", "**/venv", "/typings"),
         quirks=(
@@ -155,6 +167,8 @@ PYTHON: tuple[Definition, ...] = (
         unsaved="opened",
         unsaved_files=True,
         install={"pip": "pip install zuban", "uv": "uv tool install zuban"},
+        # It comes to see them by itself, but only after a moment.
+        rereads=Rereads(files=("/pyproject.toml", "/mypy.ini", "/.mypy.ini", "/setup.cfg")),
         quirks=("Publishes without a version.", "Looks for changed files by itself."),
         verified="0.10.2",
     ),
@@ -172,6 +186,8 @@ PYTHON: tuple[Definition, ...] = (
             "uv": "uv tool install ruff",
             "brew": "brew install ruff",
         },
+        # It asks for changes of these, but not of what they extend.
+        rereads=Rereads(imports=("ruff.toml", ".ruff.toml", "pyproject.toml")),
         passes_over=(
             *_LEFT_OUT,
             ".ipynb_checkpoints",

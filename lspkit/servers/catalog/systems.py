@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lspkit.diagnostics.proof import ProofRule
-from lspkit.servers.definition import Definition, Restricted
+from lspkit.servers.definition import Definition, Rereads, Restricted
 
 _RUST = {"cargo": {"targetDir": True}, "checkOnSave": False}
 
@@ -85,6 +85,11 @@ SYSTEMS: tuple[Definition, ...] = (
                 ask="textDocument/documentSymbol",
                 sees="disk",
             ),
+        ),
+        # A file that no `mod` names, or none that is compiled in; and one that no crate has at all.
+        disclaimers=(
+            "This file is not included anywhere in the module tree",
+            "This file is not included in any crates",
         ),
         quirks=(
             "Answers from an unfinished project: its first report may be empty.",
@@ -168,6 +173,10 @@ SYSTEMS: tuple[Definition, ...] = (
         touch_with={"wantDiagnostics": True, "forceRebuild": True},
         # It tells headers apart by size and by the second in which they were written.
         looks_again="touch",
+        # It looks at them at most every few seconds, and then only if it is asked about a change.
+        rereads=Rereads(
+            files=("compile_commands.json", "compile_flags.txt", ".clangd", ".clang-tidy")
+        ),
         quirks=(
             "Takes no notice of files that change on disk; a save of the open file wakes it.",
             "Publishes nothing for a text that is as it was, and twice when includes change.",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lspkit.diagnostics.proof import ProofRule
-from lspkit.servers.definition import Definition, Forwards, Restricted
+from lspkit.servers.definition import Admission, Definition, Forwards, Rereads, Restricted
 
 #: Extensions of scripts, also for the linters.
 SCRIPT = {
@@ -127,6 +127,8 @@ TYPESCRIPT: tuple[Definition, ...] = (
         unsaved_files=True,
         reads=_DATA,
         install={"npm": "npm install -g typescript@7"},
+        # It asks for changes of what these extend, but only some time after it has read that.
+        rereads=Rereads(imports=("tsconfig.json", "jsconfig.json")),
         quirks=(
             "Diagnostics only when asked.",
             "A `tsc` older than 7 is found under the same name, and ends at once.",
@@ -315,10 +317,26 @@ PAGES: tuple[Definition, ...] = (
         reads=(*SCRIPT, *_DATA),
         install={"npm": "npm install -g svelte-language-server"},
         passes_over=("node_modules",),
+        # It looks for changes of the first ones once a second, and reads the others once.
+        rereads=Rereads(
+            files=("tsconfig*.json", "jsconfig*.json", "svelte.config.*"),
+            imports=("tsconfig.json", "jsconfig.json", "svelte.config.js"),
+        ),
+        # When it hears of a new file, it looks for all files of the project again, in a project
+        # that does not say where they are also in node_modules. Then they are too many for it.
+        admissions=(
+            Admission(
+                says="detected a large amount of JS/Svelte files",
+                means="it leaves TypeScript out, since the project has too many scripts for it: "
+                "say in tsconfig.json which folders to include",
+                afresh=True,
+            ),
+        ),
         quirks=(
             "Runs the project's svelte.config.js.",
             "Publishes without a version, and about tsconfig.json, too.",
-            "After a note that a file was created it may report nothing any more.",
+            "Leaves TypeScript out in a project with more than 20 MB of scripts.",
+            "Counts node_modules once a file is created, if tsconfig.json names no folders.",
             "Writes a great deal to standard error.",
         ),
         verified="0.18.4",

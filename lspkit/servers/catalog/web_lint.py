@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from lspkit.diagnostics.proof import ProofRule
 from lspkit.servers.catalog.web import SCRIPT
-from lspkit.servers.definition import Definition
+from lspkit.servers.definition import Definition, Rereads
 
 _ESLINT_CONFIG = (
     "eslint.config.js",
@@ -22,6 +22,7 @@ _ESLINT_CONFIG = (
 )
 _BIOME_CONFIG = ("biome.json", "biome.jsonc", ".biome.json", ".biome.jsonc")
 _OXLINT_CONFIG = (".oxlintrc.json", ".oxlintrc.jsonc", "oxlint.config.ts")
+_IGNORES = (".gitignore", ".eslintignore")
 
 WEB_LINT: tuple[Definition, ...] = (
     Definition(
@@ -68,6 +69,8 @@ WEB_LINT: tuple[Definition, ...] = (
             ("eslint/noConfig", {}),
             ("eslint/probeFailed", {}),
         ),
+        # Its configuration it reads again, but not the modules that this imports.
+        rereads=Rereads(imports=_ESLINT_CONFIG),
         passes_over=("/.git", "node_modules"),
         quirks=(
             "Diagnostics only when asked.",
@@ -102,6 +105,7 @@ WEB_LINT: tuple[Definition, ...] = (
             "brew": "brew install biome",
         },
         proofs=(ProofRule(how="version", single=True),),
+        rereads=Rereads(imports=_BIOME_CONFIG),
         quirks=(
             "Starts a process in the background that does the work; here each has its own.",
             "The npm package is a Node process around the real one.",
@@ -119,7 +123,12 @@ WEB_LINT: tuple[Definition, ...] = (
         # Told so late as when it asks, it has answered the first question with an empty list.
         initialization={"settings": {"run": "onType"}},
         install={"npm": "npm install -g oxlint", "brew": "brew install oxlint"},
-        quirks=("Wants the whole text with every change.",),
+        ignores_by=_IGNORES,
+        rereads=Rereads(files=_IGNORES, imports=_OXLINT_CONFIG),
+        quirks=(
+            "Wants the whole text with every change.",
+            "Finds nothing wrong with files that `.gitignore` or `.eslintignore` names.",
+        ),
         verified="1.93.0",
     ),
 )
