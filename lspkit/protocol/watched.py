@@ -47,6 +47,8 @@ class FileEvent(msgspec.Struct, frozen=True):
     path: str
     #: `CREATED`, `CHANGED` or `DELETED`.
     kind: int
+    #: Whether it is a folder, which only comes and goes; what it holds is told as well.
+    is_folder: bool = False
 
 
 class _Glob(NamedTuple):

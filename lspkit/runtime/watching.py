@@ -109,7 +109,9 @@ class Watching:
         """Tell every server what concerns it. Called by the watcher's thread, too."""
         servers = [server for server in self._servers() if server.is_ready]
         self._changelog.add(
-            one.path for one in events if any(_speaks(server, one.path) for server in servers)
+            one.path
+            for one in events
+            if not one.is_folder and any(_speaks(server, one.path) for server in servers)
         )
         named = [(path_to_uri(event.path), event) for event in events]
         for server in servers:
@@ -121,10 +123,11 @@ class Watching:
             for uri, one in events
             if server.watched.wanted(one.path, one.kind)
         ]
+        files = [(uri, one) for uri, one in events if not one.is_folder]
         try:
-            if changes or any(_concerns(server, one.path) for _, one in events):
-                server.notes_of_files([uri for uri, _ in events], changes)
-            for uri, event in events:
+            if changes or any(_concerns(server, one.path) for _, one in files):
+                server.notes_of_files([uri for uri, _ in files], changes)
+            for uri, event in files:
                 self._bring_up_to_date(server, uri, event)
         except LspkitError:
             return  # it has just ended; the next one reads the disk itself
