@@ -195,6 +195,8 @@ class Snapshot:
             self._drop(path)
         if before is not None and before >= 0 and (now is None or now < 0):
             self._tell(path, DELETED)
+        if (now == _PASSED and (anew or before is None)) or (before == _PASSED and now is None):
+            self._tell_passed(path, DELETED if now is None else CREATED)
         if now is None:
             entries.pop(name, None)
             return True
@@ -263,8 +265,7 @@ class Snapshot:
         inner = [os.path.join(folder, name) for name, state in now.items() if state == _READ]
         if since is not None and folder not in self.folders:
             for name in young:
-                if now[name] != _PASSED:
-                    self._tell(os.path.join(folder, name), CREATED, is_folder=now[name] == _READ)
+                self._tell_new(os.path.join(folder, name), now[name])
             self.folders[folder] = now
         else:
             self._compare(folder, now, since, young, anew)
@@ -289,8 +290,8 @@ class Snapshot:
                 before = None
             if state >= 0 and before is not None:
                 self._tell(path, CHANGED)
-            elif before is None and state != _PASSED and (since is None or name in young):
-                self._tell(path, CREATED, is_folder=state == _READ)
+            elif before is None and (since is None or name in young):
+                self._tell_new(path, state)
             entries[name] = state
 
     def _next(self, inner: list[str], since: int | None) -> list[str]:
@@ -338,7 +339,9 @@ class Snapshot:
         path, before = os.path.join(folder, name), entries[name]
         if before == _READ:
             self._drop(path)
-        elif before >= 0:
+        elif before == _PASSED:
+            self._tell_passed(path, DELETED)
+        else:
             self._tell(path, DELETED)
         del entries[name]
 
@@ -360,6 +363,17 @@ class Snapshot:
                 elif state >= 0 and not silently:
                     self._tell(path, DELETED)
             self.folders.pop(here, None)
+
+    def _tell_new(self, path: str, state: int) -> None:
+        if state == _PASSED:
+            self._tell_passed(path, CREATED)
+        else:
+            self._tell(path, CREATED, is_folder=state == _READ)
+
+    def _tell_passed(self, path: str, kind: int) -> None:
+        """A folder that is not read came or went, which matters unless it is one of `EXCLUDED`."""
+        if not is_excluded(path):
+            self._tell(path, kind, is_folder=True)
 
     def _tell(self, path: str, kind: int, *, is_folder: bool = False) -> None:
         self.events.append(FileEvent(path, kind, is_folder))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from lspkit.diagnostics.proof import ProofRule
 from lspkit.servers.definition import Definition, Restricted
 
@@ -40,6 +42,10 @@ _LEFT_OUT = (
     "venv",
 )
 
+#: pyright looks at packages long after they have changed, and not at all at what lies beyond its
+#: root. With new settings it begins anew, and answers nothing before it has.
+_BEGINS_ANEW: tuple[str, dict[str, Any]] = ("workspace/didChangeConfiguration", {"settings": {}})
+
 PYTHON: tuple[Definition, ...] = (
     Definition(
         id="basedpyright",
@@ -48,6 +54,9 @@ PYTHON: tuple[Definition, ...] = (
         aliases=("python",),
         markers=_MARKERS,
         commands=(("basedpyright-langserver", "--stdio"),),
+        packages="site-packages",
+        rereads=_BEGINS_ANEW,
+        rereads_for=("*.py", "*.pyi", "*.pth"),
         # Its own default warns about every tenth line of good code. A project's file wins.
         settings={"basedpyright": {"analysis": {"typeCheckingMode": "standard"}}},
         own_settings={"python": {"pythonPath": "{interpreter}"}},
@@ -79,6 +88,9 @@ PYTHON: tuple[Definition, ...] = (
         languages=_LANGUAGES,
         markers=_MARKERS,
         commands=(("pyright-langserver", "--stdio"),),
+        packages="site-packages",
+        rereads=_BEGINS_ANEW,
+        rereads_for=("*.py", "*.pyi", "*.pth"),
         own_settings={"python": {"pythonPath": "{interpreter}"}},
         # Not the interpreter of the project, but its packages, so that imports resolve.
         restricted=Restricted(
@@ -106,6 +118,7 @@ PYTHON: tuple[Definition, ...] = (
         languages=_LANGUAGES,
         markers=_MARKERS,
         commands=(("ty", "server"),),
+        packages="site-packages",
         # With uv, which it runs if it is told to, it would build the project.
         restricted=Restricted(
             initialization={"untrustedWorkspace": True}, environment={"TY_UV": "0"}
@@ -128,6 +141,7 @@ PYTHON: tuple[Definition, ...] = (
         languages=_LANGUAGES,
         markers=(*_MARKERS, "pyrefly.toml"),
         commands=(("pyrefly", "lsp"),),
+        packages="site-packages",
         # As it comes, a project without a file of its own is hardly checked. Such a file wins.
         settings={"python": {"pyrefly": {"typeCheckingMode": "default"}}},
         install={"pip": "pip install pyrefly", "uv": "uv tool install pyrefly"},
@@ -148,6 +162,7 @@ PYTHON: tuple[Definition, ...] = (
         languages=_LANGUAGES,
         markers=(*_MARKERS, "mypy.ini", ".mypy.ini"),
         commands=(("zuban", "server"),),
+        packages="site-packages",
         install={"pip": "pip install zuban", "uv": "uv tool install zuban"},
         quirks=("Publishes without a version.", "Looks for changed files by itself."),
         verified="0.10.2",
@@ -159,6 +174,13 @@ PYTHON: tuple[Definition, ...] = (
         languages=_LANGUAGES,
         markers=(*_MARKERS, "ruff.toml", ".ruff.toml"),
         commands=(("ruff", "server"),),
+        # Of configuration that lies above its root, or that another one extends, it hears nothing;
+        # it reads all of it again when it hears of one in its root.
+        rereads=(
+            "workspace/didChangeWatchedFiles",
+            {"changes": [{"uri": "{root}/ruff.toml", "type": 2}]},
+        ),
+        rereads_for=("*.toml",),
         restricted=Restricted(),
         install={
             "pip": "pip install ruff",

@@ -51,6 +51,12 @@ _NO_FETCHING = {
     "tsserver": {"automaticTypeAcquisition": {"enabled": False}},
 }
 
+#: Asked of TypeScript's own server, which then reads all projects again.
+_RELOADS = (
+    "workspace/executeCommand",
+    {"command": "typescript.tsserverRequest", "arguments": ["reloadProjects", {}, {}]},
+)
+
 TYPESCRIPT: tuple[Definition, ...] = (
     Definition(
         id="typescript",
@@ -61,6 +67,8 @@ TYPESCRIPT: tuple[Definition, ...] = (
         outermost=_WORKSPACE,
         kept_out_by=_DENO,
         commands=(("typescript-language-server", "--stdio"),),
+        packages="node_modules",
+        rereads=_RELOADS,
         initialization=_TSSERVER,
         # Not the TypeScript of the project, nor the plugins that its configuration names.
         restricted=Restricted(initialization={"tsserver": {"path": "{tsserver}"}, "plugins": []}),
@@ -83,12 +91,15 @@ TYPESCRIPT: tuple[Definition, ...] = (
         outermost=_WORKSPACE,
         kept_out_by=_DENO,
         commands=(("vtsls", "--stdio"),),
+        packages="node_modules",
         settings={"typescript": _VTSLS, "javascript": _VTSLS},
         restricted=Restricted(),
         install={"npm": "npm install -g @vtsls/language-server"},
         readiness="progress",
         proofs=(ProofRule(how="ordered", ask="tsserver"),),
         looks_again="reload",
+        # No others: reading all projects again takes long.
+        reads=("*.json",),
         quirks=(
             "Publishes without a version, and perhaps nothing when a clean file stays clean.",
             "Publishes about tsconfig.json, too.",
@@ -105,6 +116,7 @@ TYPESCRIPT: tuple[Definition, ...] = (
         kept_out_by=_DENO,
         # The preview first: a program of that name is always able to serve, a `tsc` only from 7 on.
         commands=(("tsgo", "--lsp", "--stdio"), ("tsc", "--lsp", "--stdio")),
+        packages="node_modules",
         # As it comes, it has npm fetch types for what a project's package.json names.
         restricted=Restricted(
             settings=dict.fromkeys(("js/ts", "typescript", "javascript"), _NO_FETCHING)
@@ -176,6 +188,8 @@ PAGES: tuple[Definition, ...] = (
         settings={"json": {"validate": {"enable": True}, "format": {"enable": False}}},
         restricted=Restricted(),
         install=_EXTRACTED,
+        # It keeps the schemas that it has read, until it is told that they have changed.
+        told_of=("**",),
         quirks=(
             "Publishes without a version.",
             "Downloads the schema that a file names.",
@@ -225,6 +239,7 @@ PAGES: tuple[Definition, ...] = (
         outermost=_WORKSPACE,
         shares_markers=True,
         commands=(("vue-language-server", "--stdio"),),
+        packages="node_modules",
         # It answers nothing about a file before it has heard which project that belongs to.
         forwards=Forwards(
             asks="tsserver/request",
@@ -249,6 +264,8 @@ PAGES: tuple[Definition, ...] = (
         outermost=_WORKSPACE,
         shares_markers=True,
         commands=(("typescript-language-server", "--stdio"),),
+        packages="node_modules",
+        rereads=_RELOADS,
         # Without the plugin it would read the whole file as a script.
         borrows=("vue-language-server", "@vue/language-server", "@vue/typescript-plugin"),
         initialization={
@@ -283,6 +300,7 @@ PAGES: tuple[Definition, ...] = (
         outermost=_WORKSPACE,
         shares_markers=True,
         commands=(("svelteserver", "--stdio"),),
+        packages="node_modules",
         # What depends on an open document is told from before until it was asked about that one.
         takes_in_by="textDocument/documentSymbol",
         install={"npm": "npm install -g svelte-language-server"},
