@@ -62,6 +62,8 @@ class Watching:
         self._asked: tuple[str, ...] = ()
         #: Folder of packages: those that are watched by themselves.
         self._chosen: dict[str, set[str]] = {}
+        #: The folders of these, of which no other is watched: there are very many.
+        self._closed: set[str] = set()
         #: When the last one began, by the monotonic clock.
         self._began = 0.0
 
@@ -87,25 +89,28 @@ class Watching:
                 self._watchers.also(server.root, folder, deep=deep)
         if among := [folder for folder in server.watched.bases() if self._place(folder).kind]:
             self._asked = tuple({*self._asked, *among})
+            self._closed.clear()
         self._watchers.reconsider()
 
     def _is_excluded(self, folder: str) -> bool:
         """Whether a folder is passed over: it is one of those, and no glob names it."""
+        if os.path.dirname(folder) in self._closed:
+            return True
         place, by_name = self._place(folder), is_excluded(folder)
-        kind = place.kind
-        if not kind and not by_name:
-            return False
         held = list(self._held.values())
-        if any(server.watched.names(folder) for server in held):
+        if by_name and any(server.watched.names(folder) for server in held):
             return False
-        if not kind or any(is_inside(folder, asked) for asked in self._asked):
+        if not place.kind or self._is_asked_for(folder, place.top):
             return by_name
-        within = any(is_inside(asked, place.top) for asked in self._asked)
-        if not within and any(server.watched.names(place.top) for server in held):
-            return by_name
-        if not any(server.choice.definition.packages == kind for server in held):
+        if not any(server.choice.definition.packages == place.kind for server in held):
             return True
         return not (place.holds_packages or (place.is_package and self._is_chosen(folder)))
+
+    def _is_asked_for(self, folder: str, top: str) -> bool:
+        """Whether a server wants to hear of what is in this folder, among packages."""
+        if any(is_inside(asked, top) for asked in self._asked):
+            return any(is_inside(folder, asked) for asked in self._asked)
+        return any(server.watched.names(top) for server in list(self._held.values()))
 
     def _place(self, path: str) -> Place:
         return Place(path, self._files.boundary.root)
@@ -116,6 +121,8 @@ class Watching:
         chosen = self._chosen.setdefault(above, set())
         if len(chosen) < MOST:
             chosen.add(name)
+        if name in chosen:
+            self._closed.add(package)
         return name in chosen
 
     def end(self, server: Server) -> None:

@@ -67,6 +67,8 @@ class Case:
     environment: bool = False
     #: Whether lspkit may write these files, too.
     ours: bool = True
+    #: Whether it is broken at first, so that what mends it has never been there.
+    broken_first: bool = False
     variables: dict[str, str] = field(default_factory=dict)
 
 
@@ -93,7 +95,7 @@ def _new_folder(server: str) -> Case:
         "new/dep.py": _INT,
     }
     came = {name: text for name, text in files.items() if name.startswith("new/")}
-    return Case(server, "main.py", files, {"new": None}, came, ours=False)
+    return Case(server, "main.py", files, {"new": None}, came, ours=False, broken_first=True)
 
 
 def _sibling(server: str) -> Case:
@@ -113,10 +115,13 @@ def _upgraded(server: str) -> Case:
     )
 
 
-def _removed(server: str) -> Case:
+def _installed(server: str) -> Case:
     files: Files = {"pyproject.toml": "", "main.py": _USES, _SITE: _INT, "{site}/dep/py.typed": ""}
     came = {name: text for name, text in files.items() if name.startswith("{site}")}
-    return Case(server, "main.py", files, {"{site}/dep": None}, came, environment=True, ours=False)
+    gone: Files = {"{site}/dep": None}
+    return Case(
+        server, "main.py", files, gone, came, environment=True, ours=False, broken_first=True
+    )
 
 
 def _node_upgraded(server: str) -> Case:
@@ -126,9 +131,10 @@ def _node_upgraded(server: str) -> Case:
     return Case(server, "a.ts", files, {**broken}, {**_NODE}, ours=False)
 
 
-def _node_removed(server: str) -> Case:
+def _node_installed(server: str) -> Case:
     case = _node_upgraded(server)
-    return Case(server, "a.ts", case.files, {"node_modules/dep": None}, {**_NODE}, ours=False)
+    gone: Files = {"node_modules": None}
+    return Case(server, "a.ts", case.files, gone, {**_NODE}, ours=False, broken_first=True)
 
 
 _RUFF: Files = {
@@ -158,6 +164,7 @@ _CARGO = '[package]\nname = "x"\nversion = "0.1.0"\nedition = "2021"\n'
 CASES: dict[str, Case] = {
     "ty-new-folder": _new_folder("ty"),
     "pyright-new-folder": _new_folder("pyright"),
+    "pyrefly-new-folder": _new_folder("pyrefly"),
     "pyright-sibling": _sibling("pyright"),
     "basedpyright-sibling": _sibling("basedpyright"),
     "ruff-above": Case("ruff", "pkg/a.py", _RUFF, {"ruff.toml": "line-length = 99\n"}, {**_RUFF}),
@@ -172,12 +179,12 @@ CASES: dict[str, Case] = {
     **{
         f"{server}-{what}": make(server)
         for server in ("pyright", "basedpyright", "ty", "pyrefly")
-        for what, make in (("upgraded", _upgraded), ("removed", _removed))
+        for what, make in (("upgraded", _upgraded), ("installed", _installed))
     },
     **{
         f"{server}-{what}": make(server)
         for server in ("typescript", "vtsls", "typescript-7")
-        for what, make in (("upgraded", _node_upgraded), ("removed", _node_removed))
+        for what, make in (("upgraded", _node_upgraded), ("installed", _node_installed))
     },
     "typescript-data": Case(
         "typescript", "a.ts", _DATA, {"data.json": '{"a": ""}\n'}, {"data.json": '{"a": 1}\n'}
@@ -262,23 +269,39 @@ def test_the_next_check_sees_it(name: str, tmp_path: Path) -> None:
         return {path.replace("{site}", site): text for path, text in files.items()}
 
     elsewhere(folder, placed(case.files))
-    breaks, mends = placed(case.breaks), placed(case.mends)
+    steps = [("dirty", placed(case.breaks)), ("clean", placed(case.mends))]
+    if case.broken_first:
+        elsewhere(folder, steps[0][1])
+        steps.reverse()
+    found, expected = [], [steps[1][0]]
     with workspace(case, folder) as ws:
 
-        def verdict() -> str:
-            return ws.check(case.path, timeout=TIMEOUT).verdict.value
+        def look() -> None:
+            found.append(ws.check(case.path, timeout=TIMEOUT).verdict.value)
 
-        found = [verdict()]
-        for _ in range(2):
-            for files in (breaks, mends):
-                elsewhere(folder, files)
-                found.append(verdict())
-        if case.ours:
-            for files in (breaks, mends):
-                by_lspkit(ws, files)
-                found.append(verdict())
-    rounds = 3 if case.ours else 2
-    assert found == ["clean", *["dirty", "clean"] * rounds]
+        look()
+        for verdict, files in steps * 2:
+            elsewhere(folder, files)
+            look()
+            expected.append(verdict)
+        for verdict, files in steps if case.ours else ():
+            by_lspkit(ws, files)
+            look()
+            expected.append(verdict)
+    assert found == expected
+
+
+@pytest.mark.parametrize("server", ["ty", "pyright", "pyrefly"])
+def test_a_package_that_lspkit_writes_into_a_new_folder_resolves(
+    server: str, tmp_path: Path
+) -> None:
+    case = _new_folder(server)
+    real_servers.require(server)
+    elsewhere(tmp_path, {name: case.files[name] for name in ("pyproject.toml", "main.py")})
+    with workspace(case, tmp_path) as ws:
+        assert ws.check("main.py", timeout=TIMEOUT).verdict.dirty
+        by_lspkit(ws, case.mends)
+        assert ws.check("main.py", timeout=TIMEOUT).verdict.clean
 
 
 def test_a_schema_of_json_is_read_again(tmp_path: Path) -> None:

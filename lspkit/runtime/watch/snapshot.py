@@ -311,8 +311,11 @@ class Snapshot:
             for entry in entries:
                 try:
                     if entry.is_dir(follow_symlinks=False):
-                        now[entry.name] = _READ if self._is_read(entry.path) else _PASSED
-                        found = entry.stat(follow_symlinks=False) if since is not None else None
+                        is_read = self._is_read(entry.path)
+                        now[entry.name] = _READ if is_read else _PASSED
+                        if since is None or not is_read:
+                            continue
+                        found = entry.stat(follow_symlinks=False)
                     elif entry.is_file(follow_symlinks=False) or (
                         entry.is_symlink() and not entry.is_dir()
                     ):
@@ -324,7 +327,7 @@ class Snapshot:
                     continue  # it is gone again
                 # No other time will do: anybody may set that of the last change. A folder is young,
                 # too, if something in it came or went.
-                if since is not None and found is not None and found.st_ctime_ns > since:
+                if since is not None and found.st_ctime_ns > since:
                     young.add(entry.name)
         return now, young
 
