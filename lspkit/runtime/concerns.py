@@ -20,7 +20,7 @@ def may_read(definition: Definition, path: str) -> bool:
     """Whether a server may have read a file, wherever it lies."""
     name = os.path.basename(path)
     known = definition.language_of(name) is not None or name in definition.markers
-    return known or any(fnmatch.fnmatchcase(name, one) for one in definition.reads)
+    return known or any(fnmatch.fnmatchcase(name, one) for one in definition.depends_on)
 
 
 def is_missed(
@@ -30,11 +30,11 @@ def is_missed(
 
     `packages` are those among which it has happened, if any.
     """
-    if definition.rereads is None:
+    if definition.refreshed_by is None:
         return False
     if packages:
         return packages == definition.packages and not (event.is_folder and is_aside(event.path))
     name = os.path.basename(event.path)
-    if not any(fnmatch.fnmatchcase(name, one) for one in definition.rereads_for):
+    if not any(fnmatch.fnmatchcase(name, one) for one in definition.refreshed_for):
         return False
     return not is_inside(event.path, root) or not watched.wanted(event.path, event.kind)

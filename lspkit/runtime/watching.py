@@ -253,7 +253,7 @@ def _unasked(server: Server) -> Registration:
 
 def _read_again(server: Server) -> None:
     """Have a server read everything again. Nobody waits for that: it works things off in order."""
-    method, params = server.choice.definition.rereads or ("", {})
+    method, params = server.choice.definition.refreshed_by or ("", {})
     root = path_to_uri(server.root).encode()
     said = msgspec.json.decode(msgspec.json.encode(params).replace(b"{root}", root))
     if method == "workspace/executeCommand":

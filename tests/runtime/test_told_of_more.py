@@ -108,7 +108,7 @@ def test_a_server_that_asks_for_nothing_is_told_what_its_definition_says(
 
 
 def test_what_a_server_does_not_read_leaves_its_proofs_as_they_are(tmp_path, scripted, monkeypatch):
-    define(monkeypatch, ProofRule(how="version"), reads=("*.txt",))
+    define(monkeypatch, ProofRule(how="version"), depends_on=("*.txt",))
     with workspace(tmp_path, scripted(Script()), text="fine\n") as ws:
         ws.check("a.scr")
         written_outside(tmp_path / "c.log", "new")
@@ -126,7 +126,7 @@ ANEW = "test/readAgain"
 def packages(tmp_path, scripted, monkeypatch):
     """Starts a server that reads packages; gives what was asked and said, package by package."""
     rereads = (ANEW, {"root": "{root}"})
-    define(monkeypatch, ProofRule(how="pull"), packages="node_modules", rereads=rereads)
+    define(monkeypatch, ProofRule(how="pull"), packages="node_modules", refreshed_by=rereads)
     argv = scripted(Script(diagnostics=BY_PULL))
     (tmp_path / "node_modules/old/deep").mkdir(parents=True)
     for name in ("old/package.json", "old/deep/a.js", ".package-lock.json"):

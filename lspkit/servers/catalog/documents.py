@@ -78,7 +78,7 @@ DOCUMENTS: tuple[Definition, ...] = (
         install={"npm": "npm install -g dockerfile-language-server-nodejs"},
         # It publishes before it answers the next question, and nothing for a text as it was.
         proofs=(ProofRule(how="ordered", ask="textDocument/documentSymbol", alone=True),),
-        reads=(),
+        depends_on=(),
         quirks=("Publishes without a version.", "Symbols come as a flat list."),
         verified="0.15.0",
     ),

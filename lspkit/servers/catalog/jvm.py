@@ -33,7 +33,7 @@ JVM: tuple[Definition, ...] = (
         saves=False,
         whole_texts=True,
         # No others: what it compiles may lie among the sources, and is its own doing.
-        reads=("*.gradle", "*.kts", "*.jar", "*.prefs", "*.properties", "*.xml"),
+        depends_on=("*.gradle", "*.kts", "*.jar", "*.prefs", "*.properties", "*.xml"),
         # It looks some time after the last change, and publishes all open documents then. Not
         # trusted: in a race of two files one push in some hundred was from before.
         proofs=(

@@ -55,8 +55,8 @@ PYTHON: tuple[Definition, ...] = (
         markers=_MARKERS,
         commands=(("basedpyright-langserver", "--stdio"),),
         packages="site-packages",
-        rereads=_BEGINS_ANEW,
-        rereads_for=("*.py", "*.pyi", "*.pth"),
+        refreshed_by=_BEGINS_ANEW,
+        refreshed_for=("*.py", "*.pyi", "*.pth"),
         # Its own default warns about every tenth line of good code. A project's file wins.
         settings={"basedpyright": {"analysis": {"typeCheckingMode": "standard"}}},
         own_settings={"python": {"pythonPath": "{interpreter}"}},
@@ -89,8 +89,8 @@ PYTHON: tuple[Definition, ...] = (
         markers=_MARKERS,
         commands=(("pyright-langserver", "--stdio"),),
         packages="site-packages",
-        rereads=_BEGINS_ANEW,
-        rereads_for=("*.py", "*.pyi", "*.pth"),
+        refreshed_by=_BEGINS_ANEW,
+        refreshed_for=("*.py", "*.pyi", "*.pth"),
         own_settings={"python": {"pythonPath": "{interpreter}"}},
         # Not the interpreter of the project, but its packages, so that imports resolve.
         restricted=Restricted(
@@ -176,11 +176,11 @@ PYTHON: tuple[Definition, ...] = (
         commands=(("ruff", "server"),),
         # Of configuration that lies above its root, or that another one extends, it hears nothing;
         # it reads all of it again when it hears of one in its root.
-        rereads=(
+        refreshed_by=(
             "workspace/didChangeWatchedFiles",
             {"changes": [{"uri": "{root}/ruff.toml", "type": 2}]},
         ),
-        rereads_for=("*.toml",),
+        refreshed_for=("*.toml",),
         restricted=Restricted(),
         install={
             "pip": "pip install ruff",

@@ -68,7 +68,7 @@ TYPESCRIPT: tuple[Definition, ...] = (
         kept_out_by=_DENO,
         commands=(("typescript-language-server", "--stdio"),),
         packages="node_modules",
-        rereads=_RELOADS,
+        refreshed_by=_RELOADS,
         initialization=_TSSERVER,
         # Not the TypeScript of the project, nor the plugins that its configuration names.
         restricted=Restricted(initialization={"tsserver": {"path": "{tsserver}"}, "plugins": []}),
@@ -99,7 +99,7 @@ TYPESCRIPT: tuple[Definition, ...] = (
         proofs=(ProofRule(how="ordered", ask="tsserver"),),
         looks_again="reload",
         # No others: reading all projects again takes long.
-        reads=("*.json",),
+        depends_on=("*.json",),
         quirks=(
             "Publishes without a version, and perhaps nothing when a clean file stays clean.",
             "Publishes about tsconfig.json, too.",
@@ -265,7 +265,7 @@ PAGES: tuple[Definition, ...] = (
         shares_markers=True,
         commands=(("typescript-language-server", "--stdio"),),
         packages="node_modules",
-        rereads=_RELOADS,
+        refreshed_by=_RELOADS,
         # Without the plugin it would read the whole file as a script.
         borrows=("vue-language-server", "@vue/language-server", "@vue/typescript-plugin"),
         initialization={
