@@ -124,6 +124,8 @@ class Picture:
             self.wrong.append("two at the same time")
             return
         for event in events:
+            if event.is_folder:
+                continue
             if (event.path in self.known) == (event.kind == CREATED):
                 self.wrong.append(f"{event} although {sorted(self.known)}")
             if event.kind == DELETED:

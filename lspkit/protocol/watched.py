@@ -1,8 +1,10 @@
 """Which files a server wants to hear about: its registrations for watched files.
 
 A registration is a list of globs, each a string or a pattern relative to a base, with a mask of the
-kinds of change. A string that is no absolute path is relative to the server's root. Nothing here
-looks at the disk: `bases` and `names` tell a watcher where to look, `wanted` says what to pass on.
+kinds of change. A string that is no absolute path is relative to the server's root; one that begins
+with `**` holds for the whole workspace, since a server may read what lies beside its root or above
+it. Nothing here looks at the disk: `bases` and `names` tell a watcher where to look, `wanted` says
+what to pass on.
 
 What a server registers is not ours to correct. A part of it that makes no sense is passed over, and
 the rest holds.
@@ -47,6 +49,8 @@ class FileEvent(msgspec.Struct, frozen=True):
     path: str
     #: `CREATED`, `CHANGED` or `DELETED`.
     kind: int
+    #: Whether it is a folder, which only comes and goes; what it holds is told as well.
+    is_folder: bool = False
 
 
 class _Glob(NamedTuple):
@@ -67,9 +71,13 @@ class _Glob(NamedTuple):
 class Watched:
     """What one server has registered. Written by its owner, and asked by any thread."""
 
-    def __init__(self, root: str, *, windows: bool = os.name == "nt") -> None:
+    def __init__(
+        self, root: str, workspace: str | None = None, *, windows: bool = os.name == "nt"
+    ) -> None:
         self._windows = windows
         self._root = self._slashed(root)
+        around = self._slashed(workspace or root)
+        self._around = around if _is_below(self._root, around) else self._root
         self._by_id: dict[str, tuple[_Glob, ...]] = {}
         # Replaced as a whole, so that a thread that asks sees the old or the new.
         self._globs: tuple[_Glob, ...] = ()
@@ -149,6 +157,8 @@ class Watched:
         if base is None or not isinstance(given, str) or not given.strip():
             return None
         pattern = rest = given.strip()
+        if isinstance(watcher["globPattern"], str) and pattern.startswith("**"):
+            base = self._around
         below = base.rstrip("/") + "/"
         if isinstance(watcher["globPattern"], str) and (start := self._start(pattern)):
             # Matched as a whole, since the wildcards may begin before any folder does.

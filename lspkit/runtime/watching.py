@@ -1,8 +1,9 @@
 """Servers and the disk: whoever asked to be told about files is told, once, and in time.
 
-A watcher (`watch/`) runs for a root while a server of that root does. What it sees goes to every
-server that has registered for it, as one notification; documents that are open there are brought up
-to date. Whoever needs to know that nothing is on its way waits for `reading`, and calls `catch_up`.
+A watcher (`watch/`) runs for a root while a server of that root does, and for the whole workspace,
+since a server may read what lies beside its root. What it sees goes to every server that has
+registered for it, as one notification; documents that are open there are brought up to date.
+Whoever needs to know that nothing is on its way waits for `reading`, and calls `catch_up`.
 """
 
 from __future__ import annotations
@@ -11,22 +12,35 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterable
+from typing import NamedTuple
 
 import msgspec
 
 from lspkit.changes import ChangedFiles
 from lspkit.edits.paths import is_inside
 from lspkit.errors import LspkitError
+from lspkit.protocol.capabilities import Registration
 from lspkit.protocol.uris import path_to_uri
-from lspkit.protocol.watched import DELETED, FileEvent
+from lspkit.protocol.watched import DELETED, METHOD, FileEvent
+from lspkit.runtime.concerns import is_missed, may_read, speaks
 from lspkit.runtime.files import Files
 from lspkit.runtime.server import Server
 from lspkit.runtime.waiting import Waiter
 from lspkit.runtime.watch import Changelog, Watchers, is_excluded
+from lspkit.runtime.watch.packages import MOST, Place
 
 #: Seconds since a server began for which questions wait for the first look at its files. A project
 #: is looked at in less, unless it is huge.
 FIRST_LOOK = 1.0
+
+
+class _News(NamedTuple):
+    """Something that has happened."""
+
+    uri: str
+    event: FileEvent
+    #: Among which packages, if any.
+    packages: str
 
 
 class Watching:
@@ -48,33 +62,74 @@ class Watching:
         self._held: dict[int, Server] = {}
         #: What has changed in the languages of these servers.
         self._changelog = Changelog()
+        #: Those that have to read everything again before they are asked anything.
+        self._behind: dict[int, Server] = {}
+        #: Folders that servers have asked for in the midst of packages.
+        self._asked: tuple[str, ...] = ()
+        #: Folder of packages: those that are watched by themselves.
+        self._chosen: dict[str, set[str]] = {}
+        #: The folders of these, of which no other is watched: there are very many.
+        self._closed: set[str] = set()
         #: When the last one began, by the monotonic clock.
         self._began = 0.0
 
     def begin(self, server: Server) -> None:
-        """A server is about to start: watch its root."""
+        """A server is about to start: watch its root, and the workspace around it."""
         with self._lock:
             if id(server) in self._held:
                 return
             self._held[id(server)] = server
             self._began = time.monotonic()
+        server.watched.add(_unasked(server))
         self._changelog.interrupted()
+        self._watchers.hold(self._files.boundary.root)
         self._watchers.hold(server.root)
 
     def registered(self, server: Server) -> None:
         """A server wants to hear of more: also folders outside its root, or left out there."""
         if id(server) not in self._held:
             return
+        around = self._files.boundary.root
         for folder, deep in server.watched.bases().items():
-            if not is_inside(folder, server.root) or server.watched.names(folder):
+            if not is_inside(folder, around) or server.watched.names(folder):
                 self._watchers.also(server.root, folder, deep=deep)
+        if among := [folder for folder in server.watched.bases() if self._place(folder).kind]:
+            self._asked = tuple({*self._asked, *among})
+            self._closed.clear()
         self._watchers.reconsider()
 
     def _is_excluded(self, folder: str) -> bool:
         """Whether a folder is passed over: it is one of those, and no glob names it."""
-        if not is_excluded(folder):
+        if os.path.dirname(folder) in self._closed:
+            return True
+        place, by_name = self._place(folder), is_excluded(folder)
+        held = list(self._held.values())
+        if by_name and any(server.watched.names(folder) for server in held):
             return False
-        return not any(server.watched.names(folder) for server in list(self._held.values()))
+        if not place.kind or self._is_asked_for(folder, place.top):
+            return by_name
+        if not any(server.choice.definition.packages == place.kind for server in held):
+            return True
+        return not (place.holds_packages or (place.is_package and self._is_chosen(folder)))
+
+    def _is_asked_for(self, folder: str, top: str) -> bool:
+        """Whether a server wants to hear of what is in this folder, among packages."""
+        if any(is_inside(asked, top) for asked in self._asked):
+            return any(is_inside(folder, asked) for asked in self._asked)
+        return any(server.watched.names(top) for server in list(self._held.values()))
+
+    def _place(self, path: str) -> Place:
+        return Place(path, self._files.boundary.root)
+
+    def _is_chosen(self, package: str) -> bool:
+        """Whether a package is one of the first in its place, which are watched by themselves."""
+        above, name = os.path.split(package)
+        chosen = self._chosen.setdefault(above, set())
+        if len(chosen) < MOST:
+            chosen.add(name)
+        if name in chosen:
+            self._closed.add(package)
+        return name in chosen
 
     def end(self, server: Server) -> None:
         """A server is gone."""
@@ -82,7 +137,9 @@ class Watching:
             held = self._held.pop(id(server), None)
         if held is not None:
             self._watchers.release(server.root)
+            self._watchers.release(self._files.boundary.root)
             self._changelog.interrupted()
+            self._behind.pop(id(server), None)
 
     def reading(self) -> tuple[Waiter, float] | None:
         """The first look at the files, and how long to wait for it; None if that is over."""
@@ -96,6 +153,19 @@ class Watching:
         """When this returns, the servers have been told of everything up to now."""
         if self._held:
             self._watchers.catch_up()
+        if self._behind:
+            self._let_them_read()
+
+    def _let_them_read(self) -> None:
+        """Have servers read everything again that have missed something."""
+        # Under the lock: nobody may ask before they were told.
+        with self._lock:
+            for server in self._behind.values():
+                try:
+                    _read_again(server)
+                except LspkitError:
+                    continue  # it has just ended
+            self._behind.clear()
 
     def changed(self, after: int | None) -> ChangedFiles:
         """The files of the servers that have changed since a mark."""
@@ -115,24 +185,37 @@ class Watching:
         """Tell every server what concerns it. Called by the watcher's thread, too."""
         self._on_events(events)
         servers = [server for server in self._servers() if server.is_ready]
+        named = [_News(path_to_uri(one.path), one, self._place(one.path).kind) for one in events]
         self._changelog.add(
-            one.path for one in events if any(_speaks(server, one.path) for server in servers)
+            one.event.path
+            for one in named
+            if not one.event.is_folder
+            and not one.packages
+            and any(speaks(by.choice.definition, by.root, one.event.path) for by in servers)
         )
-        named = [(path_to_uri(event.path), event) for event in events]
         for server in servers:
             self._tell(server, named)
 
-    def _tell(self, server: Server, events: list[tuple[str, FileEvent]]) -> None:
+    def _tell(self, server: Server, news: list[_News]) -> None:
+        definition, watched = server.choice.definition, server.watched
         changes = [
-            {"uri": uri, "type": one.kind}
-            for uri, one in events
-            if server.watched.wanted(one.path, one.kind)
+            {"uri": one.uri, "type": one.event.kind}
+            for one in news
+            if watched.wanted(one.event.path, one.event.kind)
         ]
+        files = [one for one in news if not one.event.is_folder]
+        read = [one.uri for one in files if may_read(definition, one.event.path)]
+        missed = any(
+            is_missed(definition, server.root, watched, one.event, one.packages) for one in news
+        )
         try:
-            if changes or any(_concerns(server, one.path) for _, one in events):
-                server.notes_of_files([uri for uri, _ in events], changes)
-            for uri, event in events:
-                self._bring_up_to_date(server, uri, event)
+            if missed:
+                with self._lock:
+                    self._behind[id(server)] = server
+            if changes or read or missed:
+                server.notes_of_files(read, changes)
+            for one in files:
+                self._bring_up_to_date(server, one.uri, one.event)
         except LspkitError:
             return  # it has just ended; the next one reads the disk itself
 
@@ -165,17 +248,22 @@ class Watching:
         """In a forked child: let go."""
         self._lock = threading.Lock()
         self._held = {}
+        self._behind = {}
         self._watchers.drop_after_fork()
 
 
-def _speaks(server: Server, path: str) -> bool:
-    """Whether a file is one of a server's languages, and in its root."""
-    language = server.choice.definition.language_of(os.path.basename(path))
-    return language is not None and is_inside(path, server.root)
+def _unasked(server: Server) -> Registration:
+    """What a server is told of though it does not ask, as if it had."""
+    globs = [{"globPattern": one} for one in server.choice.definition.told_of]
+    return Registration(id="", method=METHOD, options={"watchers": globs})
 
 
-def _concerns(server: Server, path: str) -> bool:
-    """Whether a server that has not asked for a file may have read it all the same."""
-    if not is_inside(path, server.root):
-        return False
-    return _speaks(server, path) or os.path.basename(path) in server.choice.definition.markers
+def _read_again(server: Server) -> None:
+    """Have a server read everything again. Nobody waits for that: it works things off in order."""
+    method, params = server.choice.definition.refreshed_by or ("", {})
+    root = path_to_uri(server.root).encode()
+    said = msgspec.json.decode(msgspec.json.encode(params).replace(b"{root}", root))
+    if method == "workspace/executeCommand":
+        server.ask(method, said)
+    elif method:
+        server.say(method, said)

@@ -158,6 +158,18 @@ class Definition(msgspec.Struct, frozen=True, kw_only=True):
     reads: tuple[str, ...] = ()
     #: What it goes by that is no source.
     rereads: Rereads | None = None
+    #: Names or globs of other files that its findings may depend on, besides its languages and its
+    #: markers: data that a source takes in, headers without an extension, files of settings.
+    depends_on: tuple[str, ...] = ("*",)
+    #: Globs of files that it is told of, where it does not ask for them and yet goes by it.
+    told_of: tuple[str, ...] = ()
+    #: Where installed packages lie that it reads: `node_modules` or `site-packages`.
+    packages: str = ""
+    #: What makes it read everything again, a notification or a command: when packages change, and
+    #: files with one of these names that lie beyond its root, or that it has not asked for.
+    #: `"{root}"` stands for the URI of its root.
+    refreshed_by: tuple[str, dict[str, Any]] | None = None
+    refreshed_for: tuple[str, ...] = ()
     #: A request for the text of a file as it has it, where it reads files in the background.
     read_back: str = ""
     #: Whether changes are sent as the whole text, also where it would take less.

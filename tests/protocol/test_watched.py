@@ -31,6 +31,33 @@ def watched(*patterns: Any, root: str = ROOT, windows: bool = False, **more: Any
     return result
 
 
+class TestWorkspace:
+    """A server whose root is a folder of a workspace."""
+
+    def asked(self, pattern: Any, workspace: str) -> Watched:
+        result = Watched(ROOT, workspace)
+        result.add(registered(pattern))
+        return result
+
+    @pytest.mark.parametrize("pattern", ["**", "**/*.py", "**/*.{py,pyi}"])
+    def test_what_may_lie_anywhere_is_wanted_from_all_of_the_workspace(self, pattern: str) -> None:
+        asked = self.asked(pattern, "/ws")
+        paths = ["/ws/a.py", "/ws/other/x/a.py", "/ws/app/a.py", "/wsx/a.py", "/a.py"]
+        assert [path for path in paths if asked.wanted(path, CHANGED)] == paths[:3]
+        assert asked.bases() == {"/ws": True}
+
+    @pytest.mark.parametrize("pattern", ["*.py", "src/**", relative("file:///ws/app", "**")])
+    def test_what_lies_in_a_place_is_wanted_from_there(self, pattern: Any) -> None:
+        asked = self.asked(pattern, "/ws")
+        assert not asked.wanted("/ws/other/a.py", CHANGED)
+        assert not asked.wanted("/ws/a.py", CHANGED)
+
+    def test_a_workspace_that_the_root_does_not_lie_in_is_no_matter(self) -> None:
+        asked = self.asked("**", "/elsewhere")
+        assert asked.wanted("/ws/app/a.py", CHANGED)
+        assert not asked.wanted("/elsewhere/a.py", CHANGED)
+
+
 class TestWanted:
     @pytest.mark.parametrize(
         ("pattern", "yes", "no"),

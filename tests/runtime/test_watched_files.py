@@ -253,10 +253,11 @@ def test_an_excluded_folder_that_a_glob_names_is_watched(tmp_path, scripted, glo
 
 
 def test_an_excluded_folder_that_a_glob_names_in_its_midst_is_watched(tmp_path, scripted):
-    (tmp_path / "sub" / "node_modules").mkdir(parents=True)
+    (tmp_path / "sub" / "node_modules" / "lib" / "deep").mkdir(parents=True)
     with watching(tmp_path, scripted(listening("**/node_modules/**/*.scr"))) as (_, log):
         written_outside(tmp_path / "sub" / "node_modules" / "x.scr", "")
-        assert happened(log, tmp_path) == [("x.scr", CREATED)]
+        written_outside(tmp_path / "sub" / "node_modules" / "lib" / "deep" / "y.scr", "")
+        assert happened(log, tmp_path) == [("x.scr", CREATED), ("y.scr", CREATED)]
 
 
 def test_a_base_outside_the_workspace_is_watched(tmp_path, scripted, tmp_path_factory):

@@ -3,7 +3,8 @@
 Hints about changes are vague, late or double; a comparison with what was there before is not. So
 every event comes from here: a file that is new was created, one whose stamp is another has changed,
 one that is gone was deleted. It follows that a rename is a deletion and a creation, that a folder
-counts for each file in it, and that a file which was replaced by another has changed, once.
+counts for itself and for each file in it, and that a file which was replaced by another has
+changed, once.
 
 A folder is watched first and read then: what happens in between is hinted at and looked at again.
 When a folder is read for the first time there is nothing to compare it with; what it holds is taken
@@ -18,7 +19,7 @@ import errno
 import os
 import stat
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 
 from lspkit.protocol.watched import CHANGED, CREATED, DELETED, FileEvent
 
@@ -194,6 +195,8 @@ class Snapshot:
             self._drop(path)
         if before is not None and before >= 0 and (now is None or now < 0):
             self._tell(path, DELETED)
+        if (now == _PASSED and (anew or before is None)) or (before == _PASSED and now is None):
+            self._tell_passed(path, DELETED if now is None else CREATED)
         if now is None:
             entries.pop(name, None)
             return True
@@ -206,6 +209,8 @@ class Snapshot:
         if now == _READ and before == _PASSED:
             self.due[path] = time.time_ns()
         elif now == _READ and (anew or path not in self.folders):
+            if path not in self.due:
+                self._tell(path, CREATED, is_folder=True)
             self._walk(path, anew)
         return now != _PASSED
 
@@ -260,7 +265,7 @@ class Snapshot:
         inner = [os.path.join(folder, name) for name, state in now.items() if state == _READ]
         if since is not None and folder not in self.folders:
             for name in young:
-                self._tell(os.path.join(folder, name), CREATED)
+                self._tell_new(os.path.join(folder, name), now[name])
             self.folders[folder] = now
         else:
             self._compare(folder, now, since, young, anew)
@@ -285,8 +290,8 @@ class Snapshot:
                 before = None
             if state >= 0 and before is not None:
                 self._tell(path, CHANGED)
-            elif state >= 0 and (since is None or name in young):
-                self._tell(path, CREATED)
+            elif before is None and (since is None or name in young):
+                self._tell_new(path, state)
             entries[name] = state
 
     def _next(self, inner: list[str], since: int | None) -> list[str]:
@@ -299,24 +304,31 @@ class Snapshot:
         return []
 
     def _listing(self, folder: str, since: int | None) -> tuple[dict[str, int], set[str]]:
-        """What is in a folder, and which of its files are younger than `since`."""
+        """What is in a folder, and what of it is younger than `since`."""
         now: dict[str, int] = {}
         young: set[str] = set()
         with os.scandir(folder) as entries:
             for entry in entries:
                 try:
                     if entry.is_dir(follow_symlinks=False):
-                        now[entry.name] = _READ if self._is_read(entry.path) else _PASSED
+                        is_read = self._is_read(entry.path)
+                        now[entry.name] = _READ if is_read else _PASSED
+                        if since is None or not is_read:
+                            continue
+                        found = entry.stat(follow_symlinks=False)
                     elif entry.is_file(follow_symlinks=False) or (
                         entry.is_symlink() and not entry.is_dir()
                     ):
                         found = entry.stat(follow_symlinks=False)
                         now[entry.name] = stamp_of(found)
-                        # No other time will do: anybody may set that of the last change.
-                        if since is not None and found.st_ctime_ns > since:
-                            young.add(entry.name)
+                    else:
+                        continue
                 except OSError:
                     continue  # it is gone again
+                # No other time will do: anybody may set that of the last change. A folder is young,
+                # too, if something in it came or went.
+                if since is not None and found.st_ctime_ns > since:
+                    young.add(entry.name)
         return now, young
 
     def _cannot_read(self, folder: str, problem: OSError, since: int | None) -> None:
@@ -330,7 +342,9 @@ class Snapshot:
         path, before = os.path.join(folder, name), entries[name]
         if before == _READ:
             self._drop(path)
-        elif before >= 0:
+        elif before == _PASSED:
+            self._tell_passed(path, DELETED)
+        else:
             self._tell(path, DELETED)
         del entries[name]
 
@@ -342,6 +356,8 @@ class Snapshot:
             self.due.pop(here, None)
             self.unsure.pop(here, None)
             self._unwatch(here)
+            if here in self.folders and not silently:
+                self._tell(here, DELETED, is_folder=True)
             entries = self.folders.get(here, {})
             for name, state in entries.items():
                 path = os.path.join(here, name)
@@ -351,29 +367,16 @@ class Snapshot:
                     self._tell(path, DELETED)
             self.folders.pop(here, None)
 
-    def _tell(self, path: str, kind: int) -> None:
-        self.events.append(FileEvent(path, kind))
+    def _tell_new(self, path: str, state: int) -> None:
+        if state == _PASSED:
+            self._tell_passed(path, CREATED)
+        else:
+            self._tell(path, CREATED, is_folder=state == _READ)
 
+    def _tell_passed(self, path: str, kind: int) -> None:
+        """A folder that is not read came or went, which matters unless it is one of `EXCLUDED`."""
+        if not is_excluded(path):
+            self._tell(path, kind, is_folder=True)
 
-#: What two events of one file amount to, None where it is nothing. Others cannot follow each other.
-AFTER: dict[tuple[int, int], int | None] = {
-    (CREATED, CHANGED): CREATED,
-    (CREATED, DELETED): None,
-    (CHANGED, CHANGED): CHANGED,
-    (CHANGED, DELETED): DELETED,
-    (DELETED, CREATED): CHANGED,
-    # After an interrupt an event may have been noted twice.
-    (CREATED, CREATED): CREATED,
-    (DELETED, DELETED): DELETED,
-    (CHANGED, CREATED): CHANGED,
-    (DELETED, CHANGED): CHANGED,
-}
-
-
-def merged(events: Iterable[FileEvent]) -> list[FileEvent]:
-    """One event at most for each file, in the order in which the files come up first."""
-    kinds: dict[str, int | None] = {}
-    for event in events:
-        before = kinds.get(event.path)
-        kinds[event.path] = event.kind if before is None else AFTER[before, event.kind]
-    return [FileEvent(path, kind) for path, kind in kinds.items() if kind is not None]
+    def _tell(self, path: str, kind: int, *, is_folder: bool = False) -> None:
+        self.events.append(FileEvent(path, kind, is_folder))

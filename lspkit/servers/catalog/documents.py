@@ -36,7 +36,9 @@ DOCUMENTS: tuple[Definition, ...] = (
             "brew": "brew install yaml-language-server",
         },
         # It looks at a text 200 ms after the last change.
-        proofs=(ProofRule(how="quiet", debounce=0.3, trusted=True, alone=True),),
+        proofs=(ProofRule(how="quiet", debounce=0.3, trusted=True),),
+        # It keeps the schemas that it has read, until it is told that they have changed.
+        told_of=("**",),
         quirks=("Publishes without a version.", "Downloads the schema that a file names."),
         verified="1.25.0",
     ),
@@ -76,6 +78,7 @@ DOCUMENTS: tuple[Definition, ...] = (
         install={"npm": "npm install -g dockerfile-language-server-nodejs"},
         # It publishes before it answers the next question, and nothing for a text as it was.
         proofs=(ProofRule(how="ordered", ask="textDocument/documentSymbol", alone=True),),
+        depends_on=(),
         quirks=("Publishes without a version.", "Symbols come as a flat list."),
         verified="0.15.0",
     ),

@@ -33,6 +33,8 @@ JVM: tuple[Definition, ...] = (
         # Told of a save it throws its text away and reads the disk, which may be newer by then.
         saves=False,
         whole_texts=True,
+        # No others: what it compiles may lie among the sources, and is its own doing.
+        depends_on=("*.gradle", "*.kts", "*.jar", "*.prefs", "*.properties", "*.xml"),
         # It looks some time after the last change, and publishes all open documents then. Not
         # trusted: in a race of two files one push in some hundred was from before.
         proofs=(

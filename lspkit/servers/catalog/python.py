@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from lspkit.diagnostics.proof import ProofRule
 from lspkit.servers.definition import Definition, Rereads, Restricted
 
@@ -49,6 +51,10 @@ _LEFT_OUT = (
     "venv",
 )
 
+#: pyright looks at packages long after they have changed, and not at all at what lies beyond its
+#: root. With new settings it begins anew, and answers nothing before it has.
+_BEGINS_ANEW: tuple[str, dict[str, Any]] = ("workspace/didChangeConfiguration", {"settings": {}})
+
 PYTHON: tuple[Definition, ...] = (
     Definition(
         id="basedpyright",
@@ -57,6 +63,9 @@ PYTHON: tuple[Definition, ...] = (
         aliases=("python",),
         markers=_MARKERS,
         commands=(("basedpyright-langserver", "--stdio"),),
+        packages="site-packages",
+        refreshed_by=_BEGINS_ANEW,
+        refreshed_for=("*.py", "*.pyi", "*.pth"),
         # Its own default warns about every tenth line of good code. A project's file wins.
         settings={"basedpyright": {"analysis": {"typeCheckingMode": "standard"}}},
         own_settings={"python": {"pythonPath": "{interpreter}"}},
@@ -90,6 +99,9 @@ PYTHON: tuple[Definition, ...] = (
         languages=_LANGUAGES,
         markers=_MARKERS,
         commands=(("pyright-langserver", "--stdio"),),
+        packages="site-packages",
+        refreshed_by=_BEGINS_ANEW,
+        refreshed_for=("*.py", "*.pyi", "*.pth"),
         own_settings={"python": {"pythonPath": "{interpreter}"}},
         # Not the interpreter of the project, but its packages, so that imports resolve.
         restricted=Restricted(
@@ -119,6 +131,7 @@ PYTHON: tuple[Definition, ...] = (
         languages=_LANGUAGES,
         markers=_MARKERS,
         commands=(("ty", "server"),),
+        packages="site-packages",
         # With uv, which it runs if it is told to, it would build the project.
         restricted=Restricted(
             initialization={"untrustedWorkspace": True}, environment={"TY_UV": "0"}
@@ -142,6 +155,7 @@ PYTHON: tuple[Definition, ...] = (
         languages=_LANGUAGES,
         markers=(*_MARKERS, "pyrefly.toml"),
         commands=(("pyrefly", "lsp"),),
+        packages="site-packages",
         # As it comes, a project without a file of its own is hardly checked. Such a file wins.
         settings={"python": {"pyrefly": {"typeCheckingMode": "default"}}},
         unsaved="never",
@@ -166,6 +180,7 @@ PYTHON: tuple[Definition, ...] = (
         commands=(("zuban", "server"),),
         unsaved="opened",
         unsaved_files=True,
+        packages="site-packages",
         install={"pip": "pip install zuban", "uv": "uv tool install zuban"},
         # It comes to see them by itself, but only after a moment.
         rereads=Rereads(files=("/pyproject.toml", "/mypy.ini", "/.mypy.ini", "/setup.cfg")),
@@ -179,6 +194,13 @@ PYTHON: tuple[Definition, ...] = (
         languages=_LANGUAGES,
         markers=(*_MARKERS, "ruff.toml", ".ruff.toml"),
         commands=(("ruff", "server"),),
+        # Of configuration that lies above its root, or that another one extends, it hears nothing;
+        # it reads all of it again when it hears of one in its root.
+        refreshed_by=(
+            "workspace/didChangeWatchedFiles",
+            {"changes": [{"uri": "{root}/ruff.toml", "type": 2}]},
+        ),
+        refreshed_for=("*.toml",),
         restricted=Restricted(),
         proofs=(ProofRule(alone=True),),
         install={

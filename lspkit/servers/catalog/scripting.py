@@ -119,7 +119,7 @@ SCRIPTING: tuple[Definition, ...] = (
         readiness="progress",
         ready_by=("window/logMessage", {"message": "BackgroundAnalysis: Completed"}),
         load_begins=2.0,
-        proofs=(ProofRule(how="version", single=True, alone=True),),
+        proofs=(ProofRule(how="version", single=True),),
         admissions=(
             Admission(
                 says="ShellCheck: disabling linting",

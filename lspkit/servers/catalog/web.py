@@ -60,6 +60,12 @@ _OWN_TSSERVER = (
     ".yarn/sdks/typescript/lib/tsserver.js",
 )
 
+#: Asked of TypeScript's own server, which then reads all projects again.
+_RELOADS = (
+    "workspace/executeCommand",
+    {"command": "typescript.tsserverRequest", "arguments": ["reloadProjects", {}, {}]},
+)
+
 TYPESCRIPT: tuple[Definition, ...] = (
     Definition(
         id="typescript",
@@ -70,6 +76,8 @@ TYPESCRIPT: tuple[Definition, ...] = (
         outermost=_WORKSPACE,
         kept_out_by=_DENO,
         commands=(("typescript-language-server", "--stdio"),),
+        packages="node_modules",
+        refreshed_by=_RELOADS,
         initialization=_TSSERVER,
         # Not the TypeScript of the project, nor the plugins that its configuration names.
         restricted=Restricted(initialization={"tsserver": {"path": "{tsserver}"}, "plugins": []}),
@@ -95,6 +103,7 @@ TYPESCRIPT: tuple[Definition, ...] = (
         outermost=_WORKSPACE,
         kept_out_by=_DENO,
         commands=(("vtsls", "--stdio"),),
+        packages="node_modules",
         settings={"typescript": _VTSLS, "javascript": _VTSLS},
         restricted=Restricted(),
         unsaved="opened",
@@ -103,6 +112,8 @@ TYPESCRIPT: tuple[Definition, ...] = (
         readiness="progress",
         proofs=(ProofRule(how="ordered", ask="tsserver"),),
         looks_again="reload",
+        # No others: reading all projects again takes long.
+        depends_on=("*.json",),
         quirks=(
             "Publishes without a version, and perhaps nothing when a clean file stays clean.",
             "Publishes about tsconfig.json, too.",
@@ -119,6 +130,7 @@ TYPESCRIPT: tuple[Definition, ...] = (
         kept_out_by=_DENO,
         # The preview first: a program of that name is always able to serve, a `tsc` only from 7 on.
         commands=(("tsgo", "--lsp", "--stdio"), ("tsc", "--lsp", "--stdio")),
+        packages="node_modules",
         # As it comes, it has npm fetch types for what a project's package.json names.
         restricted=Restricted(
             settings=dict.fromkeys(("js/ts", "typescript", "javascript"), _NO_FETCHING)
@@ -199,6 +211,8 @@ PAGES: tuple[Definition, ...] = (
         restricted=Restricted(),
         unsaved="never",
         install=_EXTRACTED,
+        # It keeps the schemas that it has read, until it is told that they have changed.
+        told_of=("**",),
         quirks=(
             "Publishes without a version.",
             "Downloads the schema that a file names.",
@@ -250,6 +264,7 @@ PAGES: tuple[Definition, ...] = (
         outermost=_WORKSPACE,
         shares_markers=True,
         commands=(("vue-language-server", "--stdio"),),
+        packages="node_modules",
         # It answers nothing about a file before it has heard which project that belongs to.
         forwards=Forwards(
             asks="tsserver/request",
@@ -275,6 +290,8 @@ PAGES: tuple[Definition, ...] = (
         outermost=_WORKSPACE,
         shares_markers=True,
         commands=(("typescript-language-server", "--stdio"),),
+        packages="node_modules",
+        refreshed_by=_RELOADS,
         # Without the plugin it would read the whole file as a script.
         borrows=("vue-language-server", "@vue/language-server", "@vue/typescript-plugin"),
         initialization={
@@ -311,6 +328,7 @@ PAGES: tuple[Definition, ...] = (
         outermost=_WORKSPACE,
         shares_markers=True,
         commands=(("svelteserver", "--stdio"),),
+        packages="node_modules",
         # What depends on an open document is told from before until it was asked about that one.
         takes_in_by="textDocument/documentSymbol",
         unsaved="opened",

@@ -12,8 +12,9 @@ from pathlib import Path
 import pytest
 
 from lspkit.protocol.watched import CHANGED, CREATED, DELETED, FileEvent
-from lspkit.runtime.watch.snapshot import AFTER, EXCLUDED, Snapshot, is_excluded, merged
-from tests.runtime.watch.watching import lines, shell
+from lspkit.runtime.watch.merging import AFTER, merged
+from lspkit.runtime.watch.snapshot import EXCLUDED, Snapshot, is_excluded
+from tests.runtime.watch.watching import folders, lines, shell
 
 
 class Tree:
@@ -145,7 +146,7 @@ def test_looking_ahead_of_the_first_reading_tells_of_nothing_old(root: Path) -> 
     assert snapshot.look(str(path))
     while snapshot.due:
         snapshot.read_next()
-    assert snapshot.events == [FileEvent(str(path), CREATED)]
+    assert lines(snapshot.events, root) == ["+ src/deep/new.py"]
     assert snapshot.files == 4
 
 
@@ -275,6 +276,59 @@ class TestTops:
         assert tree.look_everywhere() == ["- src/a.py", "- src/b.py", "- src/deep/c.py"]
         assert tree.look_everywhere() == []
         assert tree.snapshot.missing() == [str(root)]
+
+
+class TestFolders:
+    """What is told of folders themselves."""
+
+    def events(self, tree: Tree) -> list[str]:
+        events, tree.snapshot.events = tree.snapshot.events, []
+        return folders(merged(events), tree.root)
+
+    def test_a_folder_comes_with_those_in_it_and_goes_with_them(
+        self, tree: Tree, root: Path
+    ) -> None:
+        shell("mkdir -p new/inner target/left-out", root)
+        tree.snapshot.look_everywhere()
+        assert self.events(tree) == ["+ new", "+ new/inner"]
+        shell("rm -r new target", root)
+        tree.snapshot.look_everywhere()
+        assert self.events(tree) == ["- new", "- new/inner"]
+
+    def test_one_on_the_way_to_a_file_comes_before_it(self, tree: Tree, root: Path) -> None:
+        shell("mkdir -p new; echo x > new/x.py", root)
+        tree.snapshot.look(str(root / "new/x.py"))
+        assert [event.path for event in tree.snapshot.events] == [
+            str(root / "new"),
+            str(root / "new/x.py"),
+        ]
+
+    def test_one_that_was_away_for_a_moment_has_come(self, tree: Tree, root: Path) -> None:
+        tree.snapshot.look(str(root / "src"), anew=True)
+        assert self.events(tree) == ["+ src"]
+
+    def test_one_that_came_during_the_first_reading_is_told(self, root: Path) -> None:
+        snapshot = Snapshot(lambda *_: None, lambda _: None)
+        since = max(path.stat().st_ctime_ns for path in root.rglob("*"))
+        snapshot.add(str(root), deep=True, since=since)
+        path = root / "new"
+        while not path.exists() or path.stat().st_ctime_ns <= since:
+            path.mkdir(exist_ok=True)
+            path.touch()
+        while snapshot.due:
+            snapshot.read_next()
+        assert folders(snapshot.events, root) == ["+ new"]
+
+    def test_what_was_there_is_not_told(self, tree: Tree) -> None:
+        tree.snapshot.look_everywhere()
+        assert self.events(tree) == []
+
+    def test_a_file_in_the_place_of_a_folder_is_two_events(self, tree: Tree, root: Path) -> None:
+        shell("rm -r src/deep; echo x > src/deep", root)
+        tree.snapshot.look(str(root / "src/deep"))
+        events = merged(tree.snapshot.events)
+        assert FileEvent(str(root / "src/deep"), DELETED, True) in events
+        assert FileEvent(str(root / "src/deep"), CREATED) in events
 
 
 class TestMerging:

@@ -78,7 +78,16 @@ class Heard:
 
 
 def lines(events: Iterable[FileEvent], root: Path) -> list[str]:
-    """Events as `+ a/b.py`, in order of names."""
+    """Events of files as `+ a/b.py`, in order of names."""
+    return _lines((event for event in events if not event.is_folder), root)
+
+
+def folders(events: Iterable[FileEvent], root: Path) -> list[str]:
+    """The same for folders."""
+    return _lines((event for event in events if event.is_folder), root)
+
+
+def _lines(events: Iterable[FileEvent], root: Path) -> list[str]:
     return sorted(
         (f"{_SIGNS[event.kind]} {Path(event.path).relative_to(root)}" for event in events),
         key=lambda line: line[2:],

@@ -1,0 +1,40 @@
+"""Which changes on disk concern a server, whether it has asked to be told of them or not."""
+
+from __future__ import annotations
+
+import fnmatch
+import os
+
+from lspkit.edits.paths import is_inside
+from lspkit.protocol.watched import FileEvent, Watched
+from lspkit.runtime.watch.packages import is_aside
+from lspkit.servers.definition import Definition
+
+
+def speaks(definition: Definition, root: str, path: str) -> bool:
+    """Whether a file is one of a server's languages, and in its root."""
+    return definition.language_of(os.path.basename(path)) is not None and is_inside(path, root)
+
+
+def may_read(definition: Definition, path: str) -> bool:
+    """Whether a server may have read a file, wherever it lies."""
+    name = os.path.basename(path)
+    known = definition.language_of(name) is not None or name in definition.markers
+    return known or any(fnmatch.fnmatchcase(name, one) for one in definition.depends_on)
+
+
+def is_missed(
+    definition: Definition, root: str, watched: Watched, event: FileEvent, packages: str
+) -> bool:
+    """Whether a server does not see a change by itself, even if it is told of it.
+
+    `packages` are those among which it has happened, if any.
+    """
+    if definition.refreshed_by is None:
+        return False
+    if packages:
+        return packages == definition.packages and not (event.is_folder and is_aside(event.path))
+    name = os.path.basename(event.path)
+    if not any(fnmatch.fnmatchcase(name, one) for one in definition.refreshed_for):
+        return False
+    return not is_inside(event.path, root) or not watched.wanted(event.path, event.kind)
