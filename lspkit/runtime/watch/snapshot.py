@@ -10,7 +10,8 @@ A folder is watched first and read then: what happens in between is hinted at an
 When a folder is read for the first time there is nothing to compare it with; what it holds is taken
 as known, except for files that came or changed since somebody asked for it.
 
-Links are entries like files. Nothing behind a link is read.
+Links are entries like files. Nothing behind a link is read, but what happens to something that one
+leads to is told by both names.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ import time
 from collections.abc import Callable
 
 from lspkit.protocol.watched import CHANGED, CREATED, DELETED, FileEvent
+from lspkit.runtime.watch.links import Links
 
 #: Folders that are not watched, by name: what version control, package managers, compilers and
 #: caches keep for themselves. Not `build` and `dist`: sources that are imported may lie there.
@@ -81,6 +83,7 @@ class Snapshot:
         self.events: list[FileEvent] = []
         # Those of `tops` whose folders are not read.
         self._shallow: set[str] = set()
+        self._links = Links()
 
     @property
     def files(self) -> int:
@@ -225,6 +228,8 @@ class Snapshot:
             if problem.errno in _GONE:
                 return None
             raise
+        if stat.S_ISLNK(found.st_mode):
+            self._links.note(path)
         if stat.S_ISDIR(found.st_mode):
             return _READ if self._is_read(path) else _PASSED
         if stat.S_ISREG(found.st_mode) or (stat.S_ISLNK(found.st_mode) and not os.path.isdir(path)):
@@ -310,6 +315,8 @@ class Snapshot:
         with os.scandir(folder) as entries:
             for entry in entries:
                 try:
+                    if entry.is_symlink():
+                        self._links.note(entry.path)
                     if entry.is_dir(follow_symlinks=False):
                         is_read = self._is_read(entry.path)
                         now[entry.name] = _READ if is_read else _PASSED
@@ -380,3 +387,5 @@ class Snapshot:
 
     def _tell(self, path: str, kind: int, *, is_folder: bool = False) -> None:
         self.events.append(FileEvent(path, kind, is_folder))
+        for name in self._links.names_of(path):
+            self.events.append(FileEvent(name, kind, is_folder))

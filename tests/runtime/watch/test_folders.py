@@ -196,3 +196,39 @@ def test_a_folder_that_was_away_for_a_moment_is_told_again(
     watcher.catch_up()
     inside = [line for line in ("src/a.py", "src/b.py", "src/deep/c.py") if line.startswith(folder)]
     assert heard.lines() == [f"~ {path}" for path in inside]
+
+
+@pytest.mark.parametrize("notifier", ALL)
+class TestLinks:
+    def test_what_happens_to_a_file_is_told_by_the_names_of_its_links_too(
+        self, notifier: str, start: Start, root: Path, heard: Heard
+    ) -> None:
+        shell("ln -s src/a.py link.py; ln -s src/deep folder; ln -s ../outside far", root)
+        watcher = start(notifier)
+        shell("echo longer > src/a.py; echo longer > src/deep/c.py; echo x > src/deep/d.py", root)
+        watcher.catch_up()
+        assert heard.lines() == [
+            "~ folder/c.py",
+            "+ folder/d.py",
+            "~ link.py",
+            "~ src/a.py",
+            "~ src/deep/c.py",
+            "+ src/deep/d.py",
+        ]
+
+    def test_a_link_that_leads_elsewhere_by_now_is_no_name_any_more(
+        self, notifier: str, start: Start, root: Path, heard: Heard
+    ) -> None:
+        watcher = start(notifier)
+        shell("ln -s src/a.py link.py", root)
+        watcher.catch_up()
+        assert heard.lines() == ["+ link.py"]
+        shell("rm src/a.py", root)
+        watcher.catch_up()
+        assert heard.lines() == ["- link.py", "- src/a.py"]
+        shell("ln -sfn src/b.py link.py; echo x > src/a.py", root)
+        watcher.catch_up()
+        assert heard.lines() == ["~ link.py", "+ src/a.py"]
+        shell("echo longer > src/a.py", root)
+        watcher.catch_up()
+        assert heard.lines() == ["~ src/a.py"]
