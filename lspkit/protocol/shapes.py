@@ -301,8 +301,8 @@ class _ListReader(Generic[T]):
 
 def is_foreign(value: Any, shape: Any) -> bool:
     """Whether a value is an object that has fields, and none of this shape."""
-    known = {field.encode_name for field in msgspec.structs.fields(shape)}
-    return isinstance(value, dict) and bool(value) and known.isdisjoint(value)
+    known = shape.__struct_encode_fields__
+    return isinstance(value, dict) and bool(value) and not any(name in value for name in known)
 
 
 #: So many bad parts of one item are taken out before it is given up.
