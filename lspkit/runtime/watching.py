@@ -8,6 +8,7 @@ Whoever needs to know that nothing is on its way waits for `reading`, and calls 
 
 from __future__ import annotations
 
+import collections
 import os
 import threading
 import time
@@ -32,6 +33,8 @@ from lspkit.runtime.watch.packages import MOST, Place
 #: Seconds since a server began for which questions wait for the first look at its files. A project
 #: is looked at in less, unless it is huge.
 FIRST_LOOK = 1.0
+#: So many events that a server has not asked for are kept, in case that it does later.
+UNWANTED = 100
 
 
 class _News(NamedTuple):
@@ -41,6 +44,10 @@ class _News(NamedTuple):
     event: FileEvent
     #: Among which packages, if any.
     packages: str
+
+    def is_wanted(self, server: Server) -> bool:
+        """Whether a server has asked to be told of it."""
+        return server.watched.wanted(self.event.path, self.event.kind)
 
 
 class Watching:
@@ -64,6 +71,8 @@ class Watching:
         self._changelog = Changelog()
         #: Those that have to read everything again before they are asked anything.
         self._behind: dict[int, Server] = {}
+        #: What has happened and they have not asked for, by identity.
+        self._unwanted: dict[int, collections.deque[_News]] = {}
         #: Folders that servers have asked for in the midst of packages.
         self._asked: tuple[str, ...] = ()
         #: Folder of packages: those that are watched by themselves.
@@ -97,6 +106,10 @@ class Watching:
             self._asked = tuple({*self._asked, *among})
             self._closed.clear()
         self._watchers.reconsider()
+        with self._lock:
+            late = [one for one in self._unwanted.pop(id(server), ()) if one.is_wanted(server)]
+        if late and server.is_ready:
+            self._tell(server, late)
 
     def _is_excluded(self, folder: str) -> bool:
         """Whether a folder is passed over: it is one of those, and no glob names it."""
@@ -140,6 +153,7 @@ class Watching:
             self._watchers.release(self._files.boundary.root)
             self._changelog.interrupted()
             self._behind.pop(id(server), None)
+            self._unwanted.pop(id(server), None)
 
     def reading(self) -> tuple[Waiter, float] | None:
         """The first look at the files, and how long to wait for it; None if that is over."""
@@ -198,11 +212,13 @@ class Watching:
 
     def _tell(self, server: Server, news: list[_News]) -> None:
         definition, watched = server.choice.definition, server.watched
-        changes = [
-            {"uri": one.uri, "type": one.event.kind}
-            for one in news
-            if watched.wanted(one.event.path, one.event.kind)
-        ]
+        wanted = [one for one in news if one.is_wanted(server)]
+        changes = [{"uri": one.uri, "type": one.event.kind} for one in wanted]
+        if len(wanted) < len(news):
+            # Some ask only after they have read files and answered about them.
+            with self._lock:
+                unwanted = self._unwanted.setdefault(id(server), collections.deque(maxlen=UNWANTED))
+                unwanted.extend(one for one in news if not one.is_wanted(server))
         files = [one for one in news if not one.event.is_folder]
         read = [one.uri for one in files if may_read(definition, one.event.path)]
         missed = any(
@@ -248,7 +264,7 @@ class Watching:
         """In a forked child: let go."""
         self._lock = threading.Lock()
         self._held = {}
-        self._behind = {}
+        self._behind, self._unwanted = {}, {}
         self._watchers.drop_after_fork()
 
 

@@ -217,7 +217,7 @@ def test_what_was_unregistered_is_told_no_longer(tmp_path, scripted):
         assert happened(log, tmp_path) == [("before.scr", CREATED)]
 
 
-def test_what_is_registered_later_is_told_from_then_on(tmp_path, scripted):
+def test_what_is_registered_later_is_told_with_what_happened_before(tmp_path, scripted):
     say = [watchers(SIGNS), watchers("**/*.scr", name="later", when=POKE)]
     argv = scripted(Script(say=say, answers={POKE: None}))
     with watching(tmp_path, argv) as (ws, log):
@@ -226,7 +226,8 @@ def test_what_is_registered_later_is_told_from_then_on(tmp_path, scripted):
         wait_until_heard(log, "between.sign")
         ws.request("a.scr", POKE)
         written_outside(tmp_path / "after.scr", "")
-        assert happened(log, tmp_path) == [("after.scr", CREATED)]
+        # Once: the server may have read files and answered before it has asked.
+        assert happened(log, tmp_path) == [("before.scr", CREATED), ("after.scr", CREATED)]
 
 
 def test_excluded_folders_are_not_watched(tmp_path, scripted):
