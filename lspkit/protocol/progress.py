@@ -1,6 +1,7 @@
 """What a server says it is busy with: `$/progress`, one piece of work per token.
 
 The driver brings the clock, by which each piece of work is told with how long it has taken so far.
+Parts of an answer come the same way, for whoever has asked for them.
 """
 
 from __future__ import annotations
@@ -35,10 +36,24 @@ class Progress:
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
         self.work: dict[str | int, Work] = {}
+        # Parts of answers under way, by the token that was given for them.
+        self._parts: dict[str | int, list[bytes]] = {}
+        self._tokens = 0
 
     def clear(self) -> None:
         """The server is gone, and with it its work."""
         self.work.clear()
+
+    def expect_parts(self) -> str:
+        """A new `partialResultToken`."""
+        self._tokens += 1
+        token = f"lspkit-{self._tokens}"
+        self._parts[token] = []
+        return token
+
+    def parts_of(self, token: str) -> list[bytes]:
+        """What has come for a token, as JSON; nothing more is kept for it."""
+        return self._parts.pop(token, [])
 
     def busy_with(self) -> tuple[tuple[str, float], ...]:
         """What is going on, oldest first: as text, and for how many seconds. For any thread."""
@@ -50,10 +65,13 @@ class Progress:
         return tuple(f"{what} for {seconds:.0f} s" for what, seconds in self.busy_with())
 
     def note(self, params: bytes | None) -> events.Event | None:
-        """Take one notification. Partial results, which share it, are none of our business."""
+        """Take one notification."""
         try:
             told: Any = messages.decode_any(params or b"null")
             token, value = told["token"], told["value"]
+            if token in self._parts:
+                self._parts[token].append(messages.encode(value))
+                return None
             kind = value["kind"]
         except (TypeError, KeyError, ValueError, RecursionError):
             return None

@@ -50,19 +50,34 @@ class WholeProject:
         return any(isinstance(one, dict) and one.get("workspaceDiagnostics") for one in offers)
 
     def ask(self, server: Server, call: Call) -> Steps[dict[str, Examined]]:
-        """The findings of all files that it has something to say about."""
+        """The findings of all files that it has something to say about.
+
+        It may tell them in parts. If it does not come to an end, those that have come are told.
+        """
         began = time.monotonic()
         until = call.deadline
         if until == float("inf"):
             until = began + self._asking.request_timeout(server)
+        progress = server.session.progress
+        with server.lock:
+            token = progress.expect_parts()
+        answers: list[bytes] = []
+        failed: dict[str, Examined] = {}
         try:
-            reply = yield from self._asking.asked_whole(
-                server, METHOD, {"previousResultIds": []}, until
-            )
-            return self._read(server, reply.result, time.monotonic() - began)
+            params = {"previousResultIds": [], "partialResultToken": token}
+            reply = yield from self._asking.asked_whole(server, METHOD, params, until)
+            answers.append(reply.result)
         except (*OWN_FAULTS, Cancelled) as problem:
             took = time.monotonic() - began
-            return {"": Examined(server.id, None, (), "none", took, False, problem.message)}
+            failed[""] = Examined(server.id, None, (), "none", took, False, problem.message)
+        finally:
+            with server.lock:
+                answers[:0] = progress.parts_of(token)
+        took = time.monotonic() - began
+        found: dict[str, Examined] = {}
+        for one in answers:
+            found |= self._read(server, one, took)
+        return found | failed
 
     def _read(self, server: Server, raw: bytes, took: float) -> dict[str, Examined]:
         found: dict[str, Examined] = {}

@@ -123,3 +123,15 @@ def test_a_server_that_is_gone_is_not_busy() -> None:
     progress = begun()
     progress.clear()
     assert shown(progress) == ()
+
+
+def test_parts_of_an_answer_are_kept_for_who_has_asked_for_them() -> None:
+    progress = Progress(lambda: 0.0)
+    first, second = progress.expect_parts(), progress.expect_parts()
+    assert progress.note(told(first, items=[1])) is None
+    assert progress.note(told(first, items=[2], kind="report")) is None
+    assert progress.note(told("other", items=[3])) is None
+    assert progress.parts_of(first) == [b'{"items":[1]}', b'{"items":[2],"kind":"report"}']
+    assert progress.parts_of(second) == []
+    progress.note(told(first, items=[4]))
+    assert progress.parts_of(first) == []

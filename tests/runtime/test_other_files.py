@@ -9,7 +9,7 @@ import pytest
 
 import lspkit
 from lspkit.diagnostics.proof import OFFERED
-from lspkit.testing import Diagnostics, Fault, Log, Script
+from lspkit.testing import Diagnostics, Fault, Log, Say, Script
 from tests.runtime.told import (
     CHANGE,
     OPEN,
@@ -196,6 +196,25 @@ def test_a_server_that_can_is_asked_about_the_whole_project(tmp_path, scripted):
     assert report.other_files.coverage == "workspace"
     assert report.other_files.verdict.dirty
     assert elsewhere(report) == {"c.scr": ["over there"]}
+
+
+@pytest.mark.parametrize("hangs", [False, True])
+def test_what_a_server_tells_in_parts_counts_also_if_it_comes_to_no_end(tmp_path, scripted, hangs):
+    project(tmp_path, b="wrong\n", c="wrong\n")
+    parts = [entry(tmp_path / name, finding(f"in {name}")) for name in ("b.scr", "c.scr")]
+    said = [
+        {"method": "$/progress", "params": {"token": "lspkit-1", "value": {"items": [one]}}}
+        for one in parts
+    ]
+    says = [Say(WHOLE, notification=one) for one in said]
+    faults = [Fault(WHOLE, "hang")] if hangs else []
+    argv = scripted(telling(say=says, faults=faults))
+    with workspace(tmp_path, argv, text="fine\n") as ws:
+        report = ws.check("a.scr", scope="project", timeout=3 if hangs else 60)
+        [message] = Log.of(argv).messages(WHOLE)
+    assert message["params"]["partialResultToken"] == "lspkit-1"
+    assert elsewhere(report) == {"b.scr": ["in b.scr"], "c.scr": ["in c.scr"]}
+    assert report.other_files.verdict.value == "dirty"
 
 
 def test_a_whole_project_without_findings_is_clean(tmp_path, scripted):
