@@ -70,6 +70,8 @@ class Case:
     #: Whether it is broken at first, so that what mends it has never been there.
     broken_first: bool = False
     variables: dict[str, str] = field(default_factory=dict)
+    #: Packages that are there, and stay as they are.
+    links: tuple[str, ...] = ()
 
 
 _INT, _STR = "def f() -> int: return 1\n", 'def f() -> str: return ""\n'
@@ -84,6 +86,7 @@ _NODE = {
     "node_modules/dep/package.json": '{"name": "dep", "version": "1.0.0", "types": "index.d.ts"}',
     "node_modules/dep/index.d.ts": "export declare const d: number;\n",
 }
+_RULES = 'module.exports = {"no-debugger": "HOW"};\n'
 _GO = "package lib\n\nfunc F() {} {{ return {} }}\n"
 
 
@@ -217,6 +220,20 @@ CASES: dict[str, Case] = {
         {"schema.json": _SCHEMA.replace("TYPE", "string")},
         {"schema.json": _SCHEMA.replace("TYPE", "number")},
     ),
+    "eslint-rules": Case(
+        "eslint",
+        "main.js",
+        {
+            "package.json": "{}",
+            "eslint.config.js": 'module.exports = [{rules: require("rules")}];\n',
+            "main.js": "debugger;\n",
+            "node_modules/rules/index.js": _RULES.replace("HOW", "off"),
+        },
+        {"node_modules/rules/index.js": _RULES.replace("HOW", "error")},
+        {"node_modules/rules/index.js": _RULES.replace("HOW", "off")},
+        links=("eslint",),
+        ours=False,
+    ),
     "bash-settings": Case(
         "bash",
         "main.sh",
@@ -269,6 +286,8 @@ def test_the_next_check_sees_it(name: str, tmp_path: Path) -> None:
         return {path.replace("{site}", site): text for path, text in files.items()}
 
     elsewhere(folder, placed(case.files))
+    for package in case.links:
+        (folder / "node_modules" / package).symlink_to(real_servers.NODE_MODULES / package)
     steps = [("dirty", placed(case.breaks)), ("clean", placed(case.mends))]
     if case.broken_first:
         elsewhere(folder, steps[0][1])

@@ -69,8 +69,9 @@ WEB_LINT: tuple[Definition, ...] = (
             ("eslint/noConfig", {}),
             ("eslint/probeFailed", {}),
         ),
-        # Its configuration it reads again, but not the modules that this imports.
-        rereads=Rereads(imports=_ESLINT_CONFIG),
+        # Its configuration it reads again, but not the modules and packages that this imports.
+        packages="node_modules",
+        rereads=Rereads(imports=_ESLINT_CONFIG, packages=True),
         passes_over=("/.git", "node_modules"),
         quirks=(
             "Diagnostics only when asked.",
