@@ -48,7 +48,8 @@ a plain write by another process, or `ws.check(path, text=…)`. A verdict is as
 round begins without waiting for it: half of them at once, the others after a random pause of up to
 a second. Up to six calls are under way at a time, some of them with so little time that they have
 to give up. The *pair* form has a second file, open as well, that breaks and mends the first one;
-it is written through lspkit, or behind its back and never checked.
+it is written through lspkit, or behind its back and never checked, or given as the text of a single
+call, which must not matter to any other.
 
 Afterwards each report is held against the truth. Which text it speaks of is read from a copy of
 what the server was sent, by the version that the report names. Whether that text is broken, and on
