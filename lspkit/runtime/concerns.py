@@ -4,11 +4,24 @@ from __future__ import annotations
 
 import fnmatch
 import os
+import re
 
 from lspkit.edits.paths import is_inside
 from lspkit.protocol.watched import FileEvent, Watched
 from lspkit.runtime.watch.packages import is_aside
 from lspkit.servers.definition import Definition
+
+#: Files that nobody takes for a part of a program: what is written while one works or runs.
+NOISE = re.compile(
+    "|".join(
+        fnmatch.translate(one)
+        for one in (
+            *("*.log", "*.log.*", "*.tmp", "*.temp", "*.bak", "*.orig", "*.pid", "*.pyc"),
+            *("*.swp", "*.swo", "*~", ".#*", "#*#", "4913", ".coverage", ".coverage.*"),
+            *("*.sqlite", "*.sqlite3", "*.db", "*-journal", "*-wal", "*-shm", ".DS_Store"),
+        )
+    )
+)
 
 
 def speaks(definition: Definition, root: str, path: str) -> bool:
@@ -19,8 +32,10 @@ def speaks(definition: Definition, root: str, path: str) -> bool:
 def may_read(definition: Definition, path: str) -> bool:
     """Whether a server may have read a file, wherever it lies."""
     name = os.path.basename(path)
-    known = definition.language_of(name) is not None or name in definition.markers
-    return known or any(fnmatch.fnmatchcase(name, one) for one in definition.depends_on)
+    if definition.language_of(name) is not None or name in definition.markers:
+        return True
+    reads = any(fnmatch.fnmatchcase(name, one) for one in definition.depends_on)
+    return reads and NOISE.fullmatch(name) is None
 
 
 def is_missed(

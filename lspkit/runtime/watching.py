@@ -107,7 +107,10 @@ class Watching:
             self._closed.clear()
         self._watchers.reconsider()
         with self._lock:
-            late = [one for one in self._unwanted.pop(id(server), ()) if one.is_wanted(server)]
+            kept = self._unwanted.get(id(server), collections.deque[_News]())
+            late = [one for one in kept if one.is_wanted(server)]
+            for one in late:
+                kept.remove(one)
         if late and server.is_ready:
             self._tell(server, late)
 

@@ -3,11 +3,14 @@ packages that are installed."""
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 
 import lspkit
 from lspkit.diagnostics.proof import ProofRule
 from lspkit.runtime import watching as watching_module
+from lspkit.runtime.concerns import may_read
+from lspkit.servers.definition import Definition
 from lspkit.testing import Log, Script
 from tests.runtime.test_watched_files import BY_PULL, SCR, happened, listening, watching
 from tests.runtime.told import (
@@ -115,6 +118,15 @@ def test_what_a_server_does_not_read_leaves_its_proofs_as_they_are(tmp_path, scr
         assert ws.check("a.scr").servers[0].version == 1
         written_outside(tmp_path / "b.txt", "new")
         assert ws.check("a.scr").servers[0].version == 2
+
+
+@pytest.mark.parametrize("name", ["app.log", "x.tmp", ".a.py.swp", ".coverage", "data.db-journal"])
+def test_what_is_written_while_a_program_runs_concerns_nobody(name):
+    anything = Definition(id="x", family="x", languages={".x": "x"}, commands=(("x",),))
+    assert not may_read(anything, f"/project/{name}")
+    assert may_read(anything, "/project/notes.txt")
+    of_logs = msgspec.structs.replace(anything, languages={".log": "log"})
+    assert may_read(of_logs, "/project/app.log")
 
 
 # Packages

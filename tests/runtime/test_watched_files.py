@@ -218,7 +218,9 @@ def test_what_was_unregistered_is_told_no_longer(tmp_path, scripted):
 
 
 def test_what_is_registered_later_is_told_with_what_happened_before(tmp_path, scripted):
-    say = [watchers(SIGNS), watchers("**/*.scr", name="later", when=POKE)]
+    # In pieces, of which the first one wants nothing of it.
+    other = watchers("**/*.other", name="other", when=POKE)
+    say = [watchers(SIGNS), other, watchers("**/*.scr", name="later", when=POKE)]
     argv = scripted(Script(say=say, answers={POKE: None}))
     with watching(tmp_path, argv) as (ws, log):
         written_outside(tmp_path / "before.scr", "")

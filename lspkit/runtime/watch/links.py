@@ -36,7 +36,7 @@ class Links:
         while at:
             for link in tuple(self._names.get(at, ())):
                 if os.path.realpath(link) == at:
-                    yield link + path[len(at) :]
+                    yield os.path.join(link, os.path.relpath(path, at)) if path != at else link
                 else:
                     self._names[at].discard(link)
                     self._count -= 1

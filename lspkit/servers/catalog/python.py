@@ -55,6 +55,9 @@ _LEFT_OUT = (
 #: root. With new settings it begins anew, and answers nothing before it has.
 _BEGINS_ANEW: tuple[str, dict[str, Any]] = ("workspace/didChangeConfiguration", {"settings": {}})
 
+#: What a type checker of Python reads besides sources.
+_TYPED = ("*.toml", "*.ini", "*.cfg", "*.pth", "py.typed")
+
 PYTHON: tuple[Definition, ...] = (
     Definition(
         id="basedpyright",
@@ -156,6 +159,7 @@ PYTHON: tuple[Definition, ...] = (
         markers=(*_MARKERS, "pyrefly.toml"),
         commands=(("pyrefly", "lsp"),),
         packages="site-packages",
+        depends_on=_TYPED,
         # As it comes, a project without a file of its own is hardly checked. Such a file wins.
         settings={"python": {"pyrefly": {"typeCheckingMode": "default"}}},
         unsaved="never",
@@ -181,6 +185,7 @@ PYTHON: tuple[Definition, ...] = (
         unsaved="opened",
         unsaved_files=True,
         packages="site-packages",
+        depends_on=_TYPED,
         install={"pip": "pip install zuban", "uv": "uv tool install zuban"},
         # It comes to see them by itself, but only after a moment.
         rereads=Rereads(files=("/pyproject.toml", "/mypy.ini", "/.mypy.ini", "/setup.cfg")),
