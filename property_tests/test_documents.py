@@ -114,7 +114,9 @@ def test_following_the_notes_gives_back_the_text(
         assert server.versions[key.uri] == document.version
         assert server.texts == {uri: texts[uri] for uri in server.texts}
         assert set(server.texts) == {one.key.uri for one in all}
-        assert len(server.texts) <= 3
+        # Those that show what is on disk give way to others; no other text is ever forgotten.
+        drafts = {one.key.uri for one in all if not one.is_on_disk}
+        assert len(server.texts) <= max(3, len(drafts | {key.uri}))
 
 
 def common(one: str, other: str) -> int:

@@ -90,11 +90,12 @@ def _parted(
     servers = project.get("lsp")
     if not isinstance(servers, Mapping):
         return kept, out, blocked
+    every = {key for keys in execution_keys.values() for key in keys}
     kept["lsp"], taken = {}, {}
     for id, said in servers.items():
         # An id that is not known may be another name of a server that is, or run its program.
         harmless = harmless_keys.get(id) if id in execution_keys else ()
-        parting = _Parting(execution_keys.get(id, ()), harmless, blocked)
+        parting = _Parting(execution_keys.get(id, every), harmless, blocked)
         mine, theirs = parting.server(said, ("lsp", id))
         kept["lsp"][id] = mine
         if theirs:
