@@ -162,3 +162,35 @@ def test_a_configuration_that_changes_may_import_something_else(tmp_path: Path) 
     (tmp_path / "conf.js").write_text("import './base.js'")
     assert held.hold(str(tmp_path / "conf.js"))
     assert held.hold(str(tmp_path / "base.js"))
+
+
+@pytest.mark.parametrize(
+    ("path", "is_held"),
+    [
+        ("", True),
+        ("dep", True),
+        ("dep/index.js", True),
+        ("@scope/dep/package.json", True),
+        (".pnpm/dep@1.0.0", True),
+        (".pnpm/lock.yaml", True),
+        (".package-lock.json", True),
+        (".modules.yaml", True),
+        (".vite", False),
+        (".vite/deps/x.js", False),
+        (".vite-temp", False),
+        (".cache/x/package.json", False),
+        (".bin/eslint", False),
+        (".tmp", False),
+        ("dep/.package-lock.json", False),
+        ("~ep/__init__.py", False),
+        ("dep/__pycache__/a.pyc", False),
+    ],
+)
+def test_among_packages_only_what_is_one_is_held(tmp_path: Path, path: str, is_held: bool) -> None:
+    held = inputs(tmp_path, packages="node_modules")
+    assert held.hold(str(tmp_path / "node_modules" / path)) is is_held
+
+
+def test_without_packages_nothing_of_the_root_is_held(tmp_path: Path) -> None:
+    assert not inputs(tmp_path).hold(str(tmp_path / "node_modules" / "dep"))
+    assert not inputs(tmp_path, packages="node_modules").hold(str(tmp_path / "a.js"))
