@@ -194,3 +194,9 @@ def test_among_packages_only_what_is_one_is_held(tmp_path: Path, path: str, is_h
 def test_without_packages_nothing_of_the_root_is_held(tmp_path: Path) -> None:
     assert not inputs(tmp_path).hold(str(tmp_path / "node_modules" / "dep"))
     assert not inputs(tmp_path, packages="node_modules").hold(str(tmp_path / "a.js"))
+
+
+def test_packages_that_a_server_reads_only_once_are_watched_for_it() -> None:
+    rows = [one for one in BUILT_IN if one.rereads is not None and one.rereads.packages]
+    assert rows
+    assert all(one.rereads.packages == one.packages for one in rows if one.rereads)
