@@ -8,8 +8,9 @@ import re
 
 from lspkit.edits.paths import is_inside
 from lspkit.protocol.watched import FileEvent, Watched
-from lspkit.runtime.watch.packages import is_aside
+from lspkit.runtime.watch.packages import Place
 from lspkit.servers.definition import Definition
+from lspkit.servers.installed import is_of_packages
 
 #: Files that nobody takes for a part of a program: what is written while one works or runs.
 NOISE = re.compile(
@@ -39,16 +40,16 @@ def may_read(definition: Definition, path: str) -> bool:
 
 
 def is_missed(
-    definition: Definition, root: str, watched: Watched, event: FileEvent, packages: str
+    definition: Definition, root: str, watched: Watched, event: FileEvent, place: Place
 ) -> bool:
     """Whether a server does not see a change by itself, even if it is told of it.
 
-    `packages` are those among which it has happened, if any.
+    `place` is where it has happened.
     """
     if definition.refreshed_by is None:
         return False
-    if packages:
-        return packages == definition.packages and not (event.is_folder and is_aside(event.path))
+    if place.kind:
+        return place.kind == definition.packages and is_of_packages(event.path, place.top)
     name = os.path.basename(event.path)
     if not any(fnmatch.fnmatchcase(name, one) for one in definition.refreshed_for):
         return False

@@ -24,9 +24,10 @@ from lspkit.runtime import carrying, endings, launch
 from lspkit.runtime.backoff import Record, after_failure, restart_of
 from lspkit.runtime.files import Files
 from lspkit.runtime.idling import Idling
-from lspkit.runtime.seats import LOOK_AGAIN, Seat, Serving, may_restart
+from lspkit.runtime.seats import LOOK_AGAIN, Seat, Serving, initialize_timeout, may_restart
 from lspkit.runtime.server import Server
 from lspkit.runtime.showing import Untold
+from lspkit.runtime.stillness import BRIEF, Stillness
 from lspkit.runtime.timers import Timers
 from lspkit.runtime.waiting import Call
 from lspkit.runtime.watching import Watching
@@ -34,10 +35,10 @@ from lspkit.runtime.workers import Workers
 from lspkit.servers import Choice, choose
 from lspkit.servers.choosing import begins_at, definitions, permitted
 from lspkit.servers.definition import Forwards
-from lspkit.servers.permitting import ALL, Permits, program_folders
+from lspkit.servers.permitting import ALL, Permits
 from lspkit.servers.programs import search_folders, tools_folder
 from lspkit.servers.rereading import Markers
-from lspkit.servers.sidecars import commands
+from lspkit.servers.sidecars import beside
 
 log = logging.getLogger("lspkit.runtime")
 
@@ -74,6 +75,7 @@ class Pool:
         self._idling = Idling(
             timers, workers, lambda: self.config.timing.idle_shutdown_ms / 1000, self.retire
         )
+        self._stillness = Stillness(timers)
         self._version = version
         self._on_change = on_change
         self._on_refresh = on_refresh
@@ -206,6 +208,15 @@ class Pool:
 
     def _start(self, server: Server) -> None:
         self.watching.begin(server)
+        seat = self.seat(server)
+        if seat.restless and not server.begun:
+            self._stillness.then(seat, lambda: self._workers.do(lambda: self._launch(server)))
+        else:
+            self._launch(server)
+
+    def _launch(self, server: Server) -> None:
+        if not server.begun:
+            self.seat(server).started_at = self._clock()
         carrying.show_overlays(server, self._files, self._choices)
         server.inputs.read()
         server.start()
@@ -228,21 +239,17 @@ class Pool:
                 self._leaving.append(old.server)
                 self._idling.part_with(old.server, self.watching.end)
             seat = old
+            seat.restless = old.server.outdated and now - old.started_at < BRIEF
             seat.server, seat.started_at = fresh, now
         fresh.untold += self._kept.pop(key, [])
         seat.counts.starts += 1
         return seat
 
     def _new(self, choice: Choice) -> Server:
-        timeout = (
-            choice.config.timing.initialize_timeout_ms
-            or choice.definition.initialize_timeout_ms
-            or self.config.timing.initialize_timeout_ms
-        )
         return Server(
             choice,
             self._files,
-            initialize_timeout=timeout / 1000,
+            initialize_timeout=initialize_timeout(choice, self.config),
             version=self._version,
             on_change=self._on_change,
             on_ready=self._ready,
@@ -259,8 +266,9 @@ class Pool:
         self._markers = markers = self._markers or Markers(definitions(self.config))
         chosen = any(one.kind != CHANGED and markers.hold(one.path) for one in events)
         for server in self.servers():
-            if server.begun and server.usable and any(server.inputs.hold(e.path) for e in events):
-                chosen = server.reread() or chosen
+            if server.usable and any(server.inputs.hold(one.path) for one in events):
+                self.seat(server).changed_at = time.monotonic()
+                chosen = (server.begun and server.reread()) or chosen
         if chosen:
             self._choose_again()
 
@@ -279,13 +287,8 @@ class Pool:
     def _ready(self, server: Server) -> None:
         """A server has come up. Called by its reader."""
         self.watching.registered(server)
-        choice = server.choice
-        folders = search_folders(self._files.boundary.root)
-        folders = program_folders(choice.root, choice.permit, folders)
-        beside = commands(
-            choice.definition, choice.config, choice.root, folders, trusted=choice.permit.trusted
-        )
-        server.accompany(beside, restart_of(self.config.restart))
+        programs = beside(server.choice, search_folders(self._files.boundary.root))
+        server.accompany(programs, restart_of(self.config.restart))
         if server.reopen:
             self._workers.do(lambda: carrying.reopen(server, self._files))
         self._idling.begin(server)

@@ -42,8 +42,7 @@ class _News(NamedTuple):
 
     uri: str
     event: FileEvent
-    #: Among which packages, if any.
-    packages: str
+    place: Place
 
     def is_wanted(self, server: Server) -> bool:
         """Whether a server has asked to be told of it."""
@@ -202,12 +201,12 @@ class Watching:
         """Tell every server what concerns it. Called by the watcher's thread, too."""
         self._on_events(events)
         servers = [server for server in self._servers() if server.is_ready]
-        named = [_News(path_to_uri(one.path), one, self._place(one.path).kind) for one in events]
+        named = [_News(path_to_uri(one.path), one, self._place(one.path)) for one in events]
         self._changelog.add(
             one.event.path
             for one in named
             if not one.event.is_folder
-            and not one.packages
+            and not one.place.kind
             and any(speaks(by.choice.definition, by.root, one.event.path) for by in servers)
         )
         for server in servers:
@@ -225,7 +224,7 @@ class Watching:
         files = [one for one in news if not one.event.is_folder]
         read = [one.uri for one in files if may_read(definition, one.event.path)]
         missed = any(
-            is_missed(definition, server.root, watched, one.event, one.packages) for one in news
+            is_missed(definition, server.root, watched, one.event, one.place) for one in news
         )
         try:
             if missed:

@@ -1,8 +1,7 @@
 """What the configuration of a server imports or names as its base, as far as it is the project's.
 
-The texts are not run, nor read as a language: every quoted path counts that begins with a dot or
-ends like a script or a configuration, and leads to a file; and every quoted name of a package that
-is a link into the project. That is more than what is imported, and more is no harm.
+The texts are not run, nor read as a language. Of data only the values of a few keys count, and in a
+script what it imports as well: a configuration names sources, too, and these are none of it.
 """
 
 from __future__ import annotations
@@ -16,13 +15,22 @@ MOST = 200
 #: No larger ones: they are data.
 LARGEST = 1_000_000
 
-_ENDINGS = ("", ".js", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".json", "/index.js", "/index.ts")
-_PATH = re.compile(
-    r"""["'`](\.{1,2}/[^"'`\n]+|[^"'`\n]+\.(?:[cm]?[jt]s|jsonc?|toml|ya?ml|ini|cfg))["'`]"""
+_SCRIPTS = (".js", ".mjs", ".cjs", ".ts", ".mts", ".cts")
+_DATA = (".json", ".jsonc", ".toml", ".yaml", ".yml", ".ini", ".cfg", ".grit")
+#: What may be left out of a path.
+_AFTER_KEYS = ("", ".json", ".js", ".cjs")
+_AFTER_IMPORTS = ("", *_SCRIPTS, ".json", "/index.js", "/index.ts")
+
+_QUOTED = r"""["'`][^"'`\n]+["'`]"""
+#: `extends` and `extend` name a base, the others what is loaded or read besides.
+_KEYS = re.compile(
+    rf"""\b(extends?|parser|plugins|jsPlugins|project)\b["']?\s*[:=(]\s*({_QUOTED}|\[[^\]]*\])"""
 )
-_PACKAGE = re.compile(
-    r"""(?:\bfrom|\bimport|\brequire|\bextends)\b[\s(:\[]*["'`]((?:@[\w.-]+/)?[\w-][\w.-]*)"""
+_IMPORTS = re.compile(
+    rf"""\b(?:from|import|require(?:\.resolve)?|readFile(?:Sync)?|new\s+URL)\b\s*\(?\s*({_QUOTED})"""
 )
+_VALUE = re.compile(r"""["'`]([^"'`\n]+)["'`]""")
+_PACKAGE = re.compile(r"(?:@[\w.-]+/)?[\w-][\w.-]*")
 
 
 def imported_by(root: str, names: tuple[str, ...]) -> frozenset[str]:
@@ -43,15 +51,27 @@ def imported_by(root: str, names: tuple[str, ...]) -> frozenset[str]:
 
 def _named_in(file: str) -> Iterator[str]:
     text, folder = _text(file), os.path.dirname(file)
-    for match in _PATH.finditer(text):
-        path = os.path.normpath(os.path.join(folder, match[1]))
-        there = next((path + one for one in _ENDINGS if os.path.isfile(path + one)), None)
-        if there is not None:
-            yield there
-    for match in _PACKAGE.finditer(text):
-        package = _linked(match[1], folder)
-        if package is not None:
+    for match in _KEYS.finditer(text):
+        for value in _VALUE.findall(match[2]):
+            if path := _file(value, folder, _AFTER_KEYS):
+                yield path
+            elif match[1] == "extends" and (package := _linked(value, folder)):
+                yield package
+    for match in _IMPORTS.finditer(text) if file.endswith(_SCRIPTS) else ():
+        value = match[1][1:-1]
+        if path := _file(value, folder, _AFTER_IMPORTS):
+            yield path
+        elif package := _linked(value, folder):
             yield package
+
+
+def _file(value: str, folder: str, endings: tuple[str, ...]) -> str | None:
+    """The configuration or script that a value names, if it is the path of one."""
+    if not value.startswith(("./", "../")) and not value.endswith((*_SCRIPTS, *_DATA)):
+        return None
+    path = os.path.normpath(os.path.join(folder, value))
+    with_endings = [path + one for one in endings if (path + one).endswith((*_SCRIPTS, *_DATA))]
+    return next((one for one in with_endings if os.path.isfile(one)), None)
 
 
 def _text(file: str) -> str:
@@ -64,13 +84,15 @@ def _text(file: str) -> str:
         return ""
 
 
-def _linked(package: str, folder: str) -> str | None:
+def _linked(value: str, folder: str) -> str | None:
     """The folder of a package of the same workspace, which its tool has put there as a link."""
-    while True:
-        link = os.path.join(folder, "node_modules", package)
+    match = _PACKAGE.match(value)
+    while match is not None:
+        link = os.path.join(folder, "node_modules", match[0])
         if os.path.isdir(link):
             real = os.path.realpath(link)
             return None if "node_modules" in real.split(os.sep) else real
         folder, below = os.path.dirname(folder), folder
         if folder == below:
-            return None
+            break
+    return None

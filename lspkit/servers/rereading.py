@@ -17,6 +17,7 @@ import msgspec
 from lspkit.edits.paths import is_inside
 from lspkit.servers.definition import Definition
 from lspkit.servers.imports import imported_by
+from lspkit.servers.installed import is_of_packages
 
 _WILD = re.compile(r"[*?\[]")
 
@@ -53,11 +54,11 @@ class Inputs(msgspec.Struct):
         rereads = self.definition.rereads
         if rereads is None:
             return False
-        names, packages = rereads.files, os.path.join(self.root, self.definition.packages)
+        names = rereads.files
         if is_named(path, names, self.root) and is_inside(path, self.root):
             held = not (rereads.one and is_shadowed(path, names, self.root))
-        elif rereads.packages and is_inside(path, packages):
-            held = True
+        elif rereads.packages and is_inside(path, top := os.path.join(self.root, rereads.packages)):
+            held = is_of_packages(path, top)
         else:
             held = bool(rereads.imports) and self._import(path, rereads.imports)
         if os.path.basename(path) in rereads.imports:

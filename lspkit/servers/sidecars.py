@@ -14,7 +14,9 @@ from typing import Any, Literal, TypeGuard
 import msgspec
 
 from lspkit.config import ServerConfig
+from lspkit.servers.choosing import Choice
 from lspkit.servers.definition import Definition
+from lspkit.servers.permitting import program_folders
 from lspkit.servers.programs import find_program
 from lspkit.types import Value, one_line
 
@@ -55,6 +57,13 @@ class SidecarStatus(Value, frozen=True):
         in_trouble = self.error and self.state in ("waiting", "failed")
         error = f": {one_line(self.error)}" if in_trouble else ""
         return f"{one_line(' '.join(self.command))}: {self.state}{pid}{again}{error}"
+
+
+def beside(choice: Choice, folders: list[str]) -> Commands:
+    """The programs to run beside a server that was chosen, looked for where it may be."""
+    folders = program_folders(choice.root, choice.permit, folders)
+    trusted = choice.permit.trusted
+    return commands(choice.definition, choice.config, choice.root, folders, trusted=trusted)
 
 
 def commands(

@@ -179,6 +179,10 @@ def test_what_tools_keep_among_packages_is_none(packages, name):
     assert packages(f"(paths[0] / '{name}').mkdir()") == [PULL]
 
 
+def test_nor_is_a_file_of_theirs(packages):
+    assert packages("(paths[0] / '.lock').write_text('x')") == [PULL]
+
+
 def test_what_lies_deep_in_a_package_is_not_watched(packages):
     assert packages("(paths[0] / 'old/deep/a.js').write_text('x')") == [PULL]
 

@@ -61,9 +61,3 @@ class Place:
         above, _, name = self._inner.rpartition("/")
         holds = _HOLDERS.fullmatch(above) is not None and _PACKAGES.search(above) is not None
         return holds and _NONE.match(name) is None
-
-
-def is_aside(folder: str) -> bool:
-    """Whether the coming and going of a folder among packages says nothing about them."""
-    name = os.path.basename(folder)
-    return name.startswith((".", "~")) or name == "__pycache__"
