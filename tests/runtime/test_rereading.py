@@ -9,13 +9,14 @@ from typing import Any
 import lspkit
 from lspkit.diagnostics.proof import ProofRule
 from lspkit.protocol.uris import path_to_uri
-from lspkit.runtime import rereading
+from lspkit.runtime import rereading, shutdown
 from lspkit.runtime.findings import BARRIER
+from lspkit.runtime.workers import THREADS
 from lspkit.servers import built_in
 from lspkit.servers.definition import Admission, Definition, Rereads, Restricted
 from lspkit.testing import Diagnostics, Fault, Log, Say, Script, watchers
 from tests.runtime.told import OPEN, PULL, WATCHED, define, outside, told, written_outside
-from tests.scripted import ask, workspace
+from tests.scripted import ask, comes_true, lives, workspace
 
 BY_PULL = Diagnostics(how="pull")
 ANEW = Rereads(files=("conf.ini",))
@@ -116,6 +117,47 @@ def test_who_waits_for_an_answer_of_the_old_process_gets_it(tmp_path, scripted, 
         ws.check("a.scr")
         assert runs(argv) == 2
         assert waiting.result(30) == "1:5"
+
+
+def test_those_that_are_slow_to_end_do_not_keep_others_from_starting(
+    tmp_path, scripted, monkeypatch
+):
+    monkeypatch.setattr(shutdown, "RUNGS", (("shutdown", 120.0), *shutdown.RUNGS[1:]))
+    define(monkeypatch, ProofRule(), rereads=ANEW)
+    argv = scripted(Script(diagnostics=BY_PULL, ignore=["shutdown"]))
+    with workspace(tmp_path, argv, text="fine\n") as ws:
+        for number in range(THREADS):
+            assert ws.check("a.scr").verdict.clean
+            written_outside(tmp_path / "conf.ini", str(number))
+        assert ws.check("a.scr").verdict.clean
+        Log.of(argv).wait_for_message("shutdown", count=THREADS)
+        written_outside(tmp_path / "conf.ini", "once more")
+        assert ws.check("a.scr", timeout=20).verdict.clean
+        ws._engine._closing.hurried = True
+
+
+def test_nothing_is_kept_of_those_that_were_replaced(tmp_path, scripted, monkeypatch):
+    define(monkeypatch, ProofRule(), rereads=ANEW)
+    argv = scripted(Script(diagnostics=BY_PULL))
+    with workspace(tmp_path, argv, text="fine\n") as ws:
+        for number in range(3):
+            assert ws.check("a.scr").verdict.clean
+            written_outside(tmp_path / "conf.ini", str(number))
+        assert ws.check("a.scr").verdict.clean
+        assert comes_true(lambda: not ws._engine.pool.leaving.servers())
+        assert [lives(pid) for pid in Log.of(argv).pids()] == [False, False, False, True]
+
+
+def test_one_that_is_outdated_ends_with_a_reload(tmp_path, scripted, monkeypatch):
+    define(monkeypatch, ProofRule(), rereads=ANEW)
+    argv = scripted(Script(diagnostics=BY_PULL))
+    with workspace(tmp_path, argv, text="fine\n") as ws:
+        assert ws.check("a.scr").verdict.clean
+        [server] = ws._engine.pool.servers()
+        written_outside(tmp_path / "conf.ini", "")
+        assert comes_true(lambda: server.outdated)
+        ws.reload()
+        assert not lives(Log.of(argv).pids()[0])
 
 
 # By its own word
