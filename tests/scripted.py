@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import os
+import threading
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -31,3 +34,20 @@ def workspace(
 def ask(ws: lspkit.Workspace, **limits: Any) -> str:
     """One question whose right answer is `1:5`."""
     return ", ".join(str(place.range.start) for place in ws.definition("a.scr", 2, 4, **limits))
+
+
+def comes_true(condition: Callable[[], object]) -> bool:
+    """Whether it does, in a time that is enough for anything."""
+    deadline = time.monotonic() + 20
+    while time.monotonic() < deadline and not condition():
+        threading.Event().wait(0.005)
+    return bool(condition())
+
+
+def lives(pid: int) -> bool:
+    """Whether there is such a process."""
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True

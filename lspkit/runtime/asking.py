@@ -14,9 +14,10 @@ from typing import Any
 from lspkit.errors import (
     Cancelled,
     LspkitError,
-    NoServer,
     RequestFailed,
     RequestTimeout,
+    ServerBroken,
+    ServerUnavailable,
 )
 from lspkit.operations import Ask, AskWorkspace, Reply
 from lspkit.protocol.events import Answered
@@ -31,21 +32,20 @@ from lspkit.runtime.answers import (
     view_of,
     worst_of,
 )
+from lspkit.runtime.calling import called_for
 from lspkit.runtime.companions import companion_loaded
 from lspkit.runtime.conversation import Build, Lost, Ticket
 from lspkit.runtime.files import File, Files, was_read_since
 from lspkit.runtime.pool import Pool
 from lspkit.runtime.server import Server
+from lspkit.runtime.succession import in_turn, successor
 from lspkit.runtime.turns import Turn
 from lspkit.runtime.waiting import Call, Outcome, Step, Steps, Waiter, together
-from lspkit.servers.walking import samples
 
 log = logging.getLogger("lspkit.runtime")
 
 #: A server that gave a request up because the text had moved on is asked again after so long.
 RETRY_AFTER = 0.02
-#: Seconds after which a caller looks whether the turn that he waits for was lost.
-LOST_TURN = 0.5
 #: What is done once in a call, beside the servers whose documents were looked at.
 CAUGHT_UP = "caught up with the disk"
 
@@ -88,7 +88,7 @@ class Asking:
             asked: list[tuple[Server, File | None]] = [(server, file) for server in servers]
         else:
             running = [one for one in self.pool.in_use_by(call) if len(one.documents)]
-            asked = [(one, None) for one in running] or self._called_for(call)
+            asked = [(one, None) for one in running] or called_for(self.files, self.pool, call)
         jobs = [self._ask_whole(server, sample, effect, call) for server, sample in asked]
         replies, failed = sorted_out((yield from together(jobs, call)))
         call.heard((one.server for one in replies), [*failed, *failures])
@@ -99,6 +99,24 @@ class Asking:
     # One server
 
     def _ask_one(self, server: Server, file: File, effect: Ask, call: Call) -> Steps[Reply]:
+        """Ask a server, or, if it is replaced before it has answered, the one in its place."""
+        first = True
+        while True:
+            try:
+                reply = yield from self._ask_this(server, file, effect, call, may_leave=first)
+                if reply is not None:
+                    return reply
+            except (ServerBroken, ServerUnavailable):
+                # What a question that lspkit does not know has done by then, nobody can say.
+                if not first or not server.outdated or effect.unheard_of:
+                    raise
+            server = yield from successor(self, server, file, call)
+            first = False
+
+    def _ask_this(
+        self, server: Server, file: File, effect: Ask, call: Call, *, may_leave: bool
+    ) -> Steps[Reply | None]:
+        """None if it is to be replaced, and was not asked."""
         if not server.is_ready or not server.loading.done or server.choice.definition.forwards:
             yield from self.loaded(server, file, effect.text, call)
         if not effect.unheard_of and not server.session.supports(
@@ -115,11 +133,11 @@ class Asking:
         turn = Turn(guest=effect.text is not None and server.choice.definition.compares_files)
         try:
             server.turns.queue(file.uri, turn)
-            yield from self.in_turn(server, turn, call, effect.method)
+            method = effect.method
+            if not (yield from in_turn(self, server, turn, call, method, may_leave=may_leave)):
+                return None
             until = time.monotonic() + self.request_timeout(server)
-            return (
-                yield from self.asked(server, file, effect.text, effect.method, effect.build, until)
-            )
+            return (yield from self.asked(server, file, effect.text, method, effect.build, until))
         finally:
             try:
                 if turn.done and effect.text is not None:
@@ -249,18 +267,6 @@ class Asking:
             log.debug("%s did not answer %s in time", server.id, method)
             raise server.timed_out(method, time.monotonic() - began)
 
-    def in_turn(self, server: Server, turn: Turn, call: Call, method: str) -> Steps[None]:
-        """Wait until it is this caller's turn, who gives it on by `turn.over`."""
-        while not turn.done:
-            patience = time.monotonic() + LOST_TURN
-            if patience >= call.deadline:
-                yield from self.wait(server, turn, call.deadline, method)
-            elif (yield (turn, patience)) is Outcome.CANCELLED:
-                raise Cancelled("the call was cancelled")
-            # Whoever had it may have been interrupted before he could give it on.
-            if turn.turns is not None:
-                turn.turns.tidy()
-
     def ready(self, server: Server, call: Call) -> Steps[None]:
         """Wait until the server can be asked."""
         if not server.is_ready:
@@ -377,18 +383,3 @@ class Asking:
             server.restore(self.files.locate(path, may_be_missing=True))
         except LspkitError:
             return
-
-    def _called_for(self, call: Call) -> list[tuple[Server, File | None]]:
-        """The servers that the workspace's own files call for, started, each with such a file."""
-        found: dict[int, tuple[Server, File | None]] = {}
-        for path in samples(self.files.boundary.root):
-            try:
-                file = self.files.locate(path)
-                servers, _ = self.pool.servers_for(file.path, call)
-            except LspkitError:
-                continue
-            for server in servers:
-                found.setdefault(id(server), (server, file))
-        if not found:
-            raise NoServer("no file of this workspace belongs to a server that can be started")
-        return list(found.values())

@@ -18,6 +18,7 @@ from lspkit.runtime.answers import view_of
 from lspkit.runtime.asking import Asking
 from lspkit.runtime.files import File
 from lspkit.runtime.server import Server
+from lspkit.runtime.succession import in_turn
 from lspkit.runtime.turns import News, Turn
 from lspkit.runtime.waiting import Call, Outcome, Steps, together
 
@@ -66,7 +67,7 @@ class Commanding:
         try:
             server.commands.queue(COMMAND, turn)
             yield from self._asking.loaded(server, file, None, call)
-            yield from self._asking.in_turn(server, turn, call, COMMAND)
+            yield from in_turn(self._asking, server, turn, call, COMMAND, may_leave=False)
             _refuse_unknown(server, effect.command)
             yield from self._run(server, file, effect, call)
         finally:

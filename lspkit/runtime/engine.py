@@ -137,6 +137,7 @@ class LocalEngine:
             self._stop_servers,
             self._workers.close,
             self._timers.close,
+            self.pool.leaving.close,
             # A start that was under way meanwhile has seen that it is too late; make sure.
             lambda: self._stop_servers(),
             lambda: self._news.tell(over=True),
@@ -277,7 +278,7 @@ class LocalEngine:
         self.files.confine(exclude=security.exclude, allow_external=security.allow_external_paths)
         self.loaded = loaded
         permits = permits_of(loaded, self.files.boundary.root, self._trusted)
-        stop(self.pool.reconfigure(loaded.config, permits))
+        self.pool.leaving.stop(self.pool.reconfigure(loaded.config, permits))
 
     def _await_change(self, after: int, call: Call) -> Steps[int]:
         while self.epoch <= after:

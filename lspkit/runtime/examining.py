@@ -13,7 +13,7 @@ from pathlib import Path
 import msgspec
 
 from lspkit.diagnostics.settle import CHANGED
-from lspkit.errors import Cancelled, LspkitError, RequestTimeout
+from lspkit.errors import Cancelled, LspkitError, RequestTimeout, ServerBroken
 from lspkit.operations import OWN_FAULTS, Elsewhere, Examination, Examine, Examined
 from lspkit.protocol.documents import Unsaved
 from lspkit.runtime.answers import nowhere
@@ -28,6 +28,7 @@ from lspkit.runtime.read_back import ReadBack
 from lspkit.runtime.rereading import OUTDATED, reread
 from lspkit.runtime.server import Server
 from lspkit.runtime.subject import Subject
+from lspkit.runtime.succession import in_turn
 from lspkit.runtime.turns import Turn
 from lspkit.runtime.waiting import Call, Steps, together
 from lspkit.runtime.whole_project import WholeProject
@@ -93,16 +94,17 @@ class Examining:
         did would wait for each other. Then the text on disk is asked about, and whoever changes it
         meanwhile makes the answer unknown.
         """
-        in_turn = not own
         began = time.monotonic()
         turn = Turn(guest=effect.text is not None and server.choice.definition.compares_files)
         found = _Found()
         try:
-            if in_turn:
+            if not own:
                 server.turns.queue(file.uri, turn)
             yield from self._asking.loaded(server, file, effect.text, call)
-            if in_turn:
-                yield from self._asking.in_turn(server, turn, call, PULL)
+            if not own and not (
+                yield from in_turn(self._asking, server, turn, call, PULL, may_leave=True)
+            ):
+                raise ServerBroken(OUTDATED, server=server.id)
             yield from self._asking.room(server, PULL, call.deadline)
             self._asking.refresh(server, call)
             subject = Subject(server, file, effect.text, call, began, own)

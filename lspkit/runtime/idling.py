@@ -9,10 +9,9 @@ import time
 from collections.abc import Callable
 from typing import Protocol
 
+from lspkit.runtime.leaving import Leaving
 from lspkit.runtime.server import Server
-from lspkit.runtime.shutdown import stop
 from lspkit.runtime.timers import Timers
-from lspkit.runtime.workers import Workers
 
 #: Seconds for which a server that was replaced may still answer, and how often to look.
 LAST_ANSWERS, LOOK_EVERY = 10.0, 0.05
@@ -30,10 +29,10 @@ class Idling:
     """Looks at each server when it could have been idle for long enough."""
 
     def __init__(
-        self, timers: Timers, workers: Workers, patience: Callable[[], float], retire: Retire
+        self, timers: Timers, leaving: Leaving, patience: Callable[[], float], retire: Retire
     ) -> None:
         self._timers = timers
-        self._workers = workers
+        self._leaving = leaving
         #: Seconds; 0 for ever. The configuration may be another one by the next look.
         self._patience = patience
         self._retire = retire
@@ -46,7 +45,8 @@ class Idling:
     def _look(self, server: Server) -> None:
         """Stop a server that nobody has used for long; else look again when that could be."""
         patience = self._patience()
-        if not patience or not server.usable:
+        # One that is outdated has not ended by that.
+        if not patience or server.failure is not None or server.closing:
             return
         now = time.monotonic()
 
@@ -58,7 +58,7 @@ class Idling:
             since = now if _is_needed(server) else server.last_used
             self._timers.at(since + patience, lambda: self._look(server))
             return
-        self._workers.do(lambda: stop([server]))
+        self._leaving.stop_soon(server)
 
     def part_with(self, server: Server, on_end: Callable[[Server], None]) -> None:
         """Stop a server that was replaced, when nobody needs it any more. Returns at once."""
@@ -68,11 +68,11 @@ class Idling:
             if _is_needed(server) and time.monotonic() < latest:
                 self._timers.at(time.monotonic() + LOOK_EVERY, look)
             else:
-                self._workers.do(end)
+                self._leaving.do(end)
 
         def end() -> None:
             on_end(server)
-            stop([server])
+            self._leaving.stop([server])
 
         self._timers.at(time.monotonic() + LOOK_EVERY, look)
 

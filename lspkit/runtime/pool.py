@@ -24,6 +24,7 @@ from lspkit.runtime import carrying, endings, launch
 from lspkit.runtime.backoff import Record, after_failure, restart_of
 from lspkit.runtime.files import Files
 from lspkit.runtime.idling import Idling
+from lspkit.runtime.leaving import Leaving
 from lspkit.runtime.seats import LOOK_AGAIN, Seat, Serving, initialize_timeout, may_restart
 from lspkit.runtime.server import Server
 from lspkit.runtime.showing import Untold
@@ -72,8 +73,10 @@ class Pool:
         tools_folder()
         self._files = files
         self._workers = workers
+        #: No longer in a seat, perhaps not yet stopped.
+        self.leaving = Leaving()
         self._idling = Idling(
-            timers, workers, lambda: self.config.timing.idle_shutdown_ms / 1000, self.retire
+            timers, self.leaving, lambda: self.config.timing.idle_shutdown_ms / 1000, self.retire
         )
         self._stillness = Stillness(timers)
         self._version = version
@@ -89,9 +92,7 @@ class Pool:
         self._seats: dict[Key, Seat] = {}
         #: Programs that were found but do not work, and until when to pass them over.
         self._duds: dict[str, float] = {}
-        #: No longer in a seat, perhaps not yet stopped.
-        self._leaving: list[Server] = []
-        #: What those had open, for the next one on their key.
+        #: What those that left had open, for the next one on their key.
         self._kept: dict[Key, Untold] = {}
         #: By path.
         self._serving: dict[str, Serving] = {}
@@ -236,7 +237,7 @@ class Pool:
         else:
             fresh.untold = carrying.texts_of(old.server)
             if old.server.outdated:
-                self._leaving.append(old.server)
+                self.leaving.add(old.server)
                 self._idling.part_with(old.server, self.watching.end)
             seat = old
             seat.restless = old.server.outdated and now - old.started_at < BRIEF
@@ -316,7 +317,7 @@ class Pool:
                 )
                 error = endings.with_record(error, seat.record, now)
         log.debug("%s failed: %s", server.id, error)
-        self._workers.do(lambda: self._clear_away(server))
+        self.leaving.do(lambda: self._clear_away(server))
         return error
 
     def _clear_away(self, server: Server) -> None:
@@ -341,10 +342,9 @@ class Pool:
                 return False
             seat = self._seats.get((server.id, server.root))
             if seat is not None and seat.server is server:
+                self.leaving.add(server)
                 del self._seats[server.id, server.root]
                 self._kept[server.id, server.root] = carrying.texts_of(server)
-                self._leaving = [one for one in self._leaving if one.connection is not None]
-                self._leaving.append(server)
         self.watching.end(server)
         return True
 
@@ -360,7 +360,7 @@ class Pool:
         changed = [one for one in servers if not one.usable or not self._is_same(one)]
         for server in changed:
             self.retire(server)
-        return [one for one in changed if one.usable]
+        return changed
 
     def _is_same(self, server: Server) -> bool:
         """Whether the server would be started in the same way today."""
@@ -378,7 +378,7 @@ class Pool:
         """Start nothing any more; returns what has to be stopped."""
         with self._lock:
             self._closed = True
-            return [*(seat.server for seat in self._seats.values()), *self._leaving]
+            return [*(seat.server for seat in self._seats.values()), *self.leaving.servers()]
 
     def release(self) -> None:
         """Everything is stopped: the watchers and the guardian may go."""
@@ -393,5 +393,6 @@ class Pool:
         self._lock = threading.Lock()
         self._closed = True
         self.watching.drop_after_fork()
-        for server in [*(seat.server for seat in self._seats.values()), *self._leaving]:
-            server.drop_after_fork()
+        self.leaving.drop_after_fork()
+        for seat in self._seats.values():
+            seat.server.drop_after_fork()

@@ -93,8 +93,8 @@ class Server(Findings):
         self.reopen: list[str] = []
         #: Whether lspkit is ending it.
         self.closing = False
-        #: Rung when it has ended.
-        self.bell: Waiter | None = None
+        #: Rung when it has ended, for each who is ending it.
+        self.bells: list[Waiter] = []
         self._ready = False
         #: Told, once and for all, when it can be asked or never will be.
         self._settled = News()
@@ -377,8 +377,8 @@ class Server(Findings):
         self.news.tell(over=True)
 
     def _ring(self) -> None:
-        if self.bell is not None:
-            self.bell.wake()
+        for bell in self.bells:
+            bell.wake()
 
     def _tail(self) -> str:
         return self.connection.stderr_tail() if self.connection else ""

@@ -35,7 +35,7 @@ class _Descent:
         self.until = 0.0
         self._answered = Waiter()
         self._answered.on_done = bell.wake
-        server.bell = bell
+        server.bells.append(bell)
 
     def ended(self) -> bool:
         """Whether its process is gone."""

@@ -1,8 +1,8 @@
 """The few threads behind everything that no caller waits for in its own thread.
 
-They start servers, clean up after them, and carry `submit`'s calls from one answer to the next.
-Nothing that runs there waits for a server: what would have to wait is continued by the answer.
-Callbacks of futures may wait for anything, so they have threads of their own.
+They start servers, and carry `submit`'s calls from one answer to the next. Nothing that runs there
+waits for a server: what would have to wait is continued by the answer. Stops of servers do wait,
+and callbacks of futures may wait for anything, so both have threads of their own.
 """
 
 from __future__ import annotations

@@ -3,36 +3,18 @@
 from __future__ import annotations
 
 import json
-import os
 import threading
-import time
-from collections.abc import Callable
 
 import lspkit
 from lspkit.testing import Fault, Log, Script
-from tests.scripted import SOURCE, ask, config_for, workspace
+from tests.scripted import SOURCE, ask, comes_true, config_for, lives, workspace
 
 PUSH = "textDocument/publishDiagnostics"
 IDLE = {"idleShutdownMs": 100}
 
 
-def _comes_true(condition: Callable[[], object]) -> bool:
-    deadline = time.monotonic() + 20
-    while time.monotonic() < deadline and not condition():
-        threading.Event().wait(0.005)
-    return bool(condition())
-
-
 def _is_gone(pid: int) -> bool:
-    return _comes_true(lambda: not _lives(pid))
-
-
-def _lives(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    return True
+    return comes_true(lambda: not lives(pid))
 
 
 def test_a_server_is_not_stopped_under_a_check_that_waits_for_its_push(tmp_path, scripted):
@@ -86,6 +68,15 @@ def test_a_configuration_without_an_idle_stop_ends_it(tmp_path, scripted):
         assert ask(ws) == "1:5"
         file.write_text(json.dumps({**config_for(argv), "timing": {"idleShutdownMs": 0}}))
         ws.reload()
-        assert _comes_true(lambda: not ws._engine._timers._due)  # it has been looked at
+        assert comes_true(lambda: not ws._engine._timers._due)  # it has been looked at
         assert ask(ws) == "1:5"
     assert len(Log.of(argv).pids()) == 1
+
+
+def test_one_that_is_outdated_is_stopped_as_well(tmp_path, scripted):
+    argv = scripted(Script())
+    with workspace(tmp_path, argv, timing={"idleShutdownMs": 500}) as ws:
+        assert ask(ws) == "1:5"
+        [server] = ws._engine.pool.servers()
+        ws._engine.pool.renew(server)
+        assert _is_gone(Log.of(argv).pids()[0])

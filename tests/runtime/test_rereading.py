@@ -9,14 +9,16 @@ from typing import Any
 import lspkit
 from lspkit.diagnostics.proof import ProofRule
 from lspkit.protocol.uris import path_to_uri
-from lspkit.runtime import rereading
+from lspkit.runtime import idling, rereading, shutdown
 from lspkit.runtime.findings import BARRIER
+from lspkit.runtime.workers import THREADS
 from lspkit.servers import built_in
 from lspkit.servers.definition import Admission, Definition, Rereads, Restricted
 from lspkit.testing import Diagnostics, Fault, Log, Say, Script, watchers
-from tests.runtime.told import OPEN, PULL, WATCHED, define, outside, told, written_outside
-from tests.scripted import ask, workspace
+from tests.runtime.told import OPEN, POKE, PULL, WATCHED, define, outside, told, written_outside
+from tests.scripted import ask, comes_true, lives, workspace
 
+DEFINITION = "textDocument/definition"
 BY_PULL = Diagnostics(how="pull")
 ANEW = Rereads(files=("conf.ini",))
 SAYS = Rereads(files=("conf.ini",), says=("has read conf",))
@@ -116,6 +118,96 @@ def test_who_waits_for_an_answer_of_the_old_process_gets_it(tmp_path, scripted, 
         ws.check("a.scr")
         assert runs(argv) == 2
         assert waiting.result(30) == "1:5"
+
+
+def test_who_waits_for_his_turn_with_the_old_process_is_answered_by_the_new_one(
+    tmp_path, scripted, monkeypatch
+):
+    monkeypatch.setattr(idling, "LAST_ANSWERS", 120.0)
+    define(monkeypatch, ProofRule(), rereads=ANEW)
+    never = Fault(PULL, "hang", nth=2, run=1)
+    argv = scripted(Script(diagnostics=BY_PULL, faults=[never]))
+    (tmp_path / "b.scr").write_text("fine\n", encoding="utf-8")
+    cancel = lspkit.Cancel()
+    with workspace(tmp_path, argv, timing={"requestTimeoutMs": 120_000}) as ws:
+        ws.check("a.scr")
+        [old] = ws._engine.pool.servers()
+        guest = ws.submit(ws.check, "b.scr", "only for one\n", timeout=None, cancel=cancel)
+        Log.of(argv).wait_for_message(PULL, count=2)
+        behind = [ws.submit(ws.definition, "a.scr", 2, 4), ws.submit(ws.check, "a.scr")]
+        assert comes_true(lambda: len(old.turns._queue) == 3)
+        written_outside(tmp_path / "conf.ini", "")
+        assert ask(ws) == "1:5"
+        [place] = behind[0].result(30)
+        assert str(place.range.start) == "1:5"
+        assert behind[1].result(30).verdict.clean
+        assert not guest.done()
+        cancel.set()
+        guest.result(30)
+    assert runs(argv) == 2
+
+
+def test_who_has_no_answer_when_the_old_process_is_ended_gets_it_from_the_new_one(
+    tmp_path, scripted, monkeypatch
+):
+    monkeypatch.setattr(idling, "LAST_ANSWERS", 0.2)
+    define(monkeypatch, ProofRule(), rereads=ANEW)
+    faults = [Fault(one, "hang", run=1) for one in (DEFINITION, POKE)]
+    argv = scripted(Script(diagnostics=BY_PULL, faults=faults, answers={POKE: None}))
+    with workspace(tmp_path, argv) as ws:
+        waiting = ws.submit(ws.definition, "a.scr", 2, 4)
+        raw = ws.submit(ws.request, "a.scr", POKE)
+        Log.of(argv).wait_for_message(DEFINITION)
+        Log.of(argv).wait_for_message(POKE)
+        written_outside(tmp_path / "conf.ini", "")
+        ws.check("a.scr")
+        [place] = waiting.result(30)
+        assert str(place.range.start) == "1:5"
+        # What it may have done to the old one is not done to the new one as well.
+        assert isinstance(raw.exception(30), lspkit.ServerBroken)
+        assert len(Log.of(argv).messages(POKE)) == 1
+    assert runs(argv) == 2
+
+
+def test_those_that_are_slow_to_end_do_not_keep_others_from_starting(
+    tmp_path, scripted, monkeypatch
+):
+    monkeypatch.setattr(shutdown, "RUNGS", (("shutdown", 120.0), *shutdown.RUNGS[1:]))
+    define(monkeypatch, ProofRule(), rereads=ANEW)
+    argv = scripted(Script(diagnostics=BY_PULL, ignore=["shutdown"]))
+    with workspace(tmp_path, argv, text="fine\n") as ws:
+        for number in range(THREADS):
+            assert ws.check("a.scr").verdict.clean
+            written_outside(tmp_path / "conf.ini", str(number))
+        assert ws.check("a.scr").verdict.clean
+        Log.of(argv).wait_for_message("shutdown", count=THREADS)
+        written_outside(tmp_path / "conf.ini", "once more")
+        assert ws.check("a.scr", timeout=20).verdict.clean
+        ws._engine._closing.hurried = True
+
+
+def test_nothing_is_kept_of_those_that_were_replaced(tmp_path, scripted, monkeypatch):
+    define(monkeypatch, ProofRule(), rereads=ANEW)
+    argv = scripted(Script(diagnostics=BY_PULL))
+    with workspace(tmp_path, argv, text="fine\n") as ws:
+        for number in range(3):
+            assert ws.check("a.scr").verdict.clean
+            written_outside(tmp_path / "conf.ini", str(number))
+        assert ws.check("a.scr").verdict.clean
+        assert comes_true(lambda: not ws._engine.pool.leaving.servers())
+        assert [lives(pid) for pid in Log.of(argv).pids()] == [False, False, False, True]
+
+
+def test_one_that_is_outdated_ends_with_a_reload(tmp_path, scripted, monkeypatch):
+    define(monkeypatch, ProofRule(), rereads=ANEW)
+    argv = scripted(Script(diagnostics=BY_PULL))
+    with workspace(tmp_path, argv, text="fine\n") as ws:
+        assert ws.check("a.scr").verdict.clean
+        [server] = ws._engine.pool.servers()
+        written_outside(tmp_path / "conf.ini", "")
+        assert comes_true(lambda: server.outdated)
+        ws.reload()
+        assert not lives(Log.of(argv).pids()[0])
 
 
 # By its own word
