@@ -97,9 +97,11 @@ the change before the question and answer by it. The others are not believed unt
 `pyright` and `basedpyright` write a line when they have read their files again, and are waited for.
 `clangd`, `pyrefly`, `zuban` and `svelte` are started anew, as is every server that reads something
 only once: what the configuration of `eslint`, `ruff`, `biome`, `oxlint` or TypeScript 7 imports or
-extends, and the files that `oxlint` ignores by. The check takes as long as that start then. A file
-that calls for another server, as a new `eslint.config.js` does, or makes a folder a project of its
-own, counts from the next question on.
+extends, and the files that `oxlint` ignores by. The check takes as long as that start then. While
+such files change again and again, as packages do when they are installed, the start waits until
+they have been still for a moment, for ten seconds at most. A file that calls for another server, as
+a new `eslint.config.js` does, or makes a folder a project of its own, counts from the next question
+on.
 
 Not known are files above the workspace, the user's own configuration, and what a configuration
 reads in ways that its text does not show.
