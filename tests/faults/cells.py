@@ -172,7 +172,8 @@ def _wait_until_it_is_gone(ws: lspkit.Workspace) -> None:
     """Its end was noticed; an operation that goes on may have had it started anew by then."""
     deadline = time.monotonic() + AMPLE
     while not any(
-        row.state == "broken" or any(root.requests.crashes for root in row.roots)
+        row.state == "broken"
+        or any(0 < root.requests.crashes < root.requests.starts for root in row.roots)
         for row in ws.status().rows
         if row.server == "faulty"
     ):
