@@ -189,7 +189,10 @@ PYTHON: tuple[Definition, ...] = (
         install={"pip": "pip install zuban", "uv": "uv tool install zuban"},
         # It comes to see them by itself, but only after a moment.
         rereads=Rereads(files=("/pyproject.toml", "/mypy.ini", "/.mypy.ini", "/setup.cfg")),
-        quirks=("Publishes without a version.", "Looks for changed files by itself."),
+        quirks=(
+            "Publishes without a version.",
+            "Looks for changed files by itself, a moment late: a check may be from before that.",
+        ),
         verified="0.10.2",
     ),
     Definition(
