@@ -11,7 +11,6 @@ import json
 import os
 import subprocess
 import sys
-import time
 import venv
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -29,9 +28,6 @@ pytestmark = [pytest.mark.server, pytest.mark.slow]
 
 #: Seconds for one check, on a busy machine.
 TIMEOUT = 60.0
-
-#: Seconds for which a server may still find what was wrong before; what is wrong is never clean.
-SOON = 20.0
 
 #: A text for each path, None to remove it with all that is in it.
 Files = dict[str, str | None]
@@ -300,22 +296,17 @@ def test_the_next_check_sees_it(name: str, tmp_path: Path) -> None:
     found, expected = [], [steps[1][0]]
     with workspace(case, folder) as ws:
 
-        def look(wanted: str) -> None:
-            """The first answer counts if it is clean; else it may be from before for a moment."""
-            until = time.monotonic() + SOON
-            while (told := ws.check(case.path, timeout=TIMEOUT).verdict.value) != wanted:
-                if told == "clean" or time.monotonic() > until:
-                    break
-            found.append(told)
+        def look() -> None:
+            found.append(ws.check(case.path, timeout=TIMEOUT).verdict.value)
 
-        look(expected[0])
+        look()
         for verdict, files in steps * 2:
             elsewhere(folder, files)
-            look(verdict)
+            look()
             expected.append(verdict)
         for verdict, files in steps if case.ours else ():
             by_lspkit(ws, files)
-            look(verdict)
+            look()
             expected.append(verdict)
     assert found == expected
 
