@@ -24,7 +24,6 @@ from lspkit.protocol.events import Answered
 from lspkit.protocol.messages import CONTENT_MODIFIED, SERVER_CANCELLED
 from lspkit.runtime.answers import (
     NO_TEXT,
-    about_the_file,
     key_of,
     nowhere,
     sorted_out,
@@ -37,6 +36,7 @@ from lspkit.runtime.companions import companion_loaded
 from lspkit.runtime.conversation import Build, Lost, Ticket
 from lspkit.runtime.files import File, Files, was_read_since
 from lspkit.runtime.pool import Pool
+from lspkit.runtime.projects import asked_of_project
 from lspkit.runtime.server import Server
 from lspkit.runtime.succession import in_turn, successor
 from lspkit.runtime.turns import Turn
@@ -89,7 +89,7 @@ class Asking:
         else:
             running = [one for one in self.pool.in_use_by(call) if len(one.documents)]
             asked = [(one, None) for one in running] or called_for(self.files, self.pool, call)
-        jobs = [self._ask_whole(server, sample, effect, call) for server, sample in asked]
+        jobs = [asked_of_project(self, server, sample, effect, call) for server, sample in asked]
         replies, failed = sorted_out((yield from together(jobs, call)))
         call.heard((one.server for one in replies), [*failed, *failures])
         if not replies:
@@ -145,35 +145,6 @@ class Asking:
             finally:
                 turn.over = True
                 server.turns.tidy()
-
-    def _ask_whole(
-        self, server: Server, sample: File | None, effect: AskWorkspace, call: Call
-    ) -> Steps[Reply]:
-        """Ask about the project; a server that knows none yet is shown a file of it first."""
-        yield from self.ready(server, call)
-        if sample is not None and not len(server.documents):
-            yield from self._introduce(server, sample, call)
-        if not server.session.supports(effect.method):
-            raise unsupported(effect.method, server)
-        until = time.monotonic() + self.request_timeout(server)
-        return (yield from self.asked_whole(server, effect.method, effect.params, until))
-
-    def _introduce(self, server: Server, sample: File, call: Call) -> Steps[None]:
-        """Open a file, and wait until the server has seen it: many know no project before."""
-        yield from self.loaded(server, sample, None, call)
-        until = time.monotonic() + self.request_timeout(server)
-        method = "textDocument/documentSymbol"
-        if server.session.supports(method, key_of(server, sample)):
-            yield from self.asked(server, sample, None, method, about_the_file, until)
-        else:
-            server.sync(sample, None)
-        # It may answer about a file before it has put that into its index.
-        while server.choice.definition.rests_by is not None and server.failure is None:
-            news = server.news.next()
-            if server.is_done_with(sample.uri):
-                return
-            if (yield (news, min(until, call.deadline))) is not Outcome.DONE:
-                return  # then it is asked as it is
 
     def asked_whole(self, server: Server, method: str, params: Any, until: float) -> Steps[Reply]:
         """Ask about no document."""

@@ -267,6 +267,11 @@ class Conversation:
         own = self._written.get(uri, self._changed)
         return own if rule.alone or own.seq >= self._changed.seq else self._changed
 
+    def told_at(self) -> float:
+        """When it was last told about a document or a file, by the monotonic clock."""
+        with self.lock:
+            return max(self._changed.at, *(one.at for one in self._written.values()), 0.0)
+
     def is_behind(self, uri: str) -> bool:
         """Whether something else has changed since it was last told about this document."""
         with self.lock:

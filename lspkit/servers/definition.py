@@ -200,6 +200,9 @@ class Definition(msgspec.Struct, frozen=True, kw_only=True):
     ignores_by: tuple[str, ...] = ()
     #: One by which it says what it does with a file, and what that holds when it is done.
     rests_by: tuple[str, dict[str, Any]] | None = None
+    #: For so many seconds after it was told of a file, names that this one includes may be missing
+    #: from its index. It does not say when they are there.
+    indexed_within: float = 0.0
     #: Capabilities that only this server knows, told to it as `experimental`.
     experimental: dict[str, Any] = {}
     #: What is odd about it, in words, for the reference and for readers of this table.

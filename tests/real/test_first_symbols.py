@@ -40,3 +40,17 @@ def test_a_symbol_is_found_although_nothing_was_opened_before(
     places = [one.path for one in found if one.name == sample.query]
     assert places
     assert all(place and place.parent == (folder / sample.library).parent for place in places)
+
+
+def test_what_a_file_includes_is_found_as_well(tmp_path: Path) -> None:
+    """clangd puts it into its index later than the file itself."""
+    real_servers.require("clangd")
+    (tmp_path / "compile_flags.txt").write_text("-std=c++20\n", encoding="utf-8")
+    header = "#pragma once\n#include <map>\n#include <regex>\nstruct Zebra { int stripes; };\n"
+    (tmp_path / "zebra.h").write_text(header, encoding="utf-8")
+    source = '#include "zebra.h"\nint main() { return Zebra{1}.stripes; }\n'
+    (tmp_path / "main.cpp").write_text(source, encoding="utf-8")
+    with workspace(tmp_path, "clangd") as ws:
+        found = ws.workspace_symbols("Zebra", "main.cpp", timeout=TIMEOUT)
+        assert [one.path for one in found if one.name == "Zebra"] == [tmp_path / "zebra.h"]
+        assert ws.workspace_symbols("Giraffe", "main.cpp", timeout=TIMEOUT) == []

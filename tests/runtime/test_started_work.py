@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import msgspec
@@ -244,6 +245,32 @@ def test_a_first_question_about_the_project_waits_until_the_server_is_done_with_
         assert ws.workspace_symbols("greet", "a.scr") == []
     at = {one.got.get("method"): one.time for one in Log.of(argv).entries() if one.got}
     assert at["workspace/symbol"] - at["textDocument/didOpen"] > 0.4
+
+
+@pytest.mark.parametrize(("within", "found"), [(30.0, ["greet"]), (0.0, [])])
+def test_a_server_whose_index_lags_behind_is_asked_again_while_it_finds_nothing(
+    tmp_path, scripted, rules, within, found
+):
+    rules(ProofRule(how="version"), indexed_within=within)
+    method = "workspace/symbol"
+    place = {"uri": (tmp_path / "a.scr").as_uri(), "range": finding("")["range"]}
+    faults = [Fault(method, "result", nth=nth, result=[]) for nth in (1, 2)]
+    answers = {method: [{"name": "greet", "kind": 12, "location": place}]}
+    argv = scripted(Script(answers=answers, faults=faults))
+    with workspace(tmp_path, argv, text="def greet\n") as ws:
+        assert [one.name for one in ws.workspace_symbols("greet", "a.scr")] == found
+
+
+def test_a_name_that_is_nowhere_is_given_up_after_a_moment(tmp_path, scripted, rules):
+    rules(ProofRule(how="version"), indexed_within=0.2)
+    argv = scripted(Script(answers={"workspace/symbol": []}))
+    with workspace(tmp_path, argv, text="def greet\n") as ws:
+        assert ws.workspace_symbols("other", "a.scr") == []
+        at_first = len(Log.of(argv).messages("workspace/symbol"))
+        time.sleep(0.2)  # by now everything is in its index
+        assert ws.workspace_symbols("other", "a.scr") == []
+        assert len(Log.of(argv).messages("workspace/symbol")) == at_first + 1
+    assert at_first > 1
 
 
 # What it has read and taken in

@@ -1,0 +1,61 @@
+"""Questions about a whole project, whose answers rest on what a server has put into its index."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from lspkit.errors import Cancelled
+from lspkit.operations import AskWorkspace, Reply
+from lspkit.runtime.answers import about_the_file, key_of, unsupported
+from lspkit.runtime.files import File
+from lspkit.runtime.server import Server
+from lspkit.runtime.waiting import Call, Outcome, Steps, Waiter
+
+if TYPE_CHECKING:
+    from lspkit.runtime.asking import Asking
+
+#: A server that may not have put everything into its index is asked again after so long.
+AGAIN_AFTER = 0.02
+#: Answers that say that there is no such thing.
+NOTHING = (b"[]", b"null")
+
+
+def asked_of_project(
+    asking: Asking, server: Server, sample: File | None, effect: AskWorkspace, call: Call
+) -> Steps[Reply]:
+    """Ask about the project; a server that knows none yet is shown a file of it first."""
+    yield from asking.ready(server, call)
+    if sample is not None and not len(server.documents):
+        yield from _introduced(asking, server, sample, call)
+    if not server.session.supports(effect.method):
+        raise unsupported(effect.method, server)
+    until = time.monotonic() + asking.request_timeout(server)
+    pause, late = AGAIN_AFTER, server.choice.definition.indexed_within
+    while True:
+        reply = yield from asking.asked_whole(server, effect.method, effect.params, until)
+        now = time.monotonic()
+        latest = min(server.told_at() + late, until, call.deadline)
+        if reply.result.strip() not in NOTHING or now + pause >= latest:
+            return reply
+        if (yield (Waiter(), now + pause)) is Outcome.CANCELLED:
+            raise Cancelled("the call was cancelled")
+        pause *= 1.5
+
+
+def _introduced(asking: Asking, server: Server, sample: File, call: Call) -> Steps[None]:
+    """Open a file, and wait until the server has seen it: many know no project before."""
+    yield from asking.loaded(server, sample, None, call)
+    until = time.monotonic() + asking.request_timeout(server)
+    method = "textDocument/documentSymbol"
+    if server.session.supports(method, key_of(server, sample)):
+        yield from asking.asked(server, sample, None, method, about_the_file, until)
+    else:
+        server.sync(sample, None)
+    # It may answer about a file before it has put that into its index.
+    while server.choice.definition.rests_by is not None and server.failure is None:
+        news = server.news.next()
+        if server.is_done_with(sample.uri):
+            return
+        if (yield (news, min(until, call.deadline))) is not Outcome.DONE:
+            return  # then it is asked as it is
