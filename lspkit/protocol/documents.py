@@ -264,6 +264,18 @@ class Documents:
             change = {"range": {"start": _wire((0, 0)), "end": _wire((0, 0))}, "text": ""}
         return document, [self._changed(document, change, {**self._change_with, **more})]
 
+    def reread(self, key: DocumentKey) -> list[Note]:
+        """Have a server read a file, or see that it is gone, by closing it; not one that is open.
+
+        With which text it is opened does not matter: nobody asks before it is closed.
+        """
+        options = self.options(key)
+        if key.uri in self._open:
+            return []
+        version = self._last_version[key.uri] = self._last_version.get(key.uri, 0) + 1
+        document = Document(key, version, Text(""), None)
+        return [*self._opening(document, options), *self._closing(document, options)]
+
     def _saving(self, document: Document, options: SyncOptions) -> list[Note]:
         """For a text that came from disk, where the server wants to hear of that."""
         if not document.is_on_disk or not options.save:

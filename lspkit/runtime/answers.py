@@ -11,9 +11,9 @@ from lspkit.operations import OWN_FAULTS, Misread
 from lspkit.protocol.capabilities import DocumentKey
 from lspkit.protocol.documents import View
 from lspkit.protocol.text import Encoding, Text
-from lspkit.runtime.conversation import Ticket
 from lspkit.runtime.files import File
 from lspkit.runtime.server import Server
+from lspkit.runtime.tickets import Ticket
 from lspkit.runtime.waiting import Call
 
 T = TypeVar("T")

@@ -33,12 +33,12 @@ from lspkit.runtime.answers import (
 )
 from lspkit.runtime.calling import called_for
 from lspkit.runtime.companions import companion_loaded
-from lspkit.runtime.conversation import Build, Lost, Ticket
 from lspkit.runtime.files import File, Files, was_read_since
 from lspkit.runtime.pool import Pool
 from lspkit.runtime.projects import asked_of_project
 from lspkit.runtime.server import Server
 from lspkit.runtime.succession import in_turn, successor
+from lspkit.runtime.tickets import Build, Lost, Ticket
 from lspkit.runtime.turns import Turn
 from lspkit.runtime.waiting import Call, Outcome, Step, Steps, Waiter, together
 

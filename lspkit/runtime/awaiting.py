@@ -19,8 +19,8 @@ from lspkit.operations import Examined
 from lspkit.protocol.documents import View
 from lspkit.runtime.answers import key_of, view_of
 from lspkit.runtime.asking import Asking
-from lspkit.runtime.conversation import Ticket
 from lspkit.runtime.subject import Subject
+from lspkit.runtime.tickets import Ticket
 from lspkit.runtime.waiting import Outcome, Steps
 
 PULL = "textDocument/diagnostic"

@@ -12,14 +12,11 @@ from __future__ import annotations
 import collections
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
-
-import msgspec
 
 from lspkit.diagnostics import settle
 from lspkit.diagnostics.proof import ProofRule
-from lspkit.errors import LspkitError
 from lspkit.protocol.capabilities import DocumentKey
 from lspkit.protocol.documents import Documents, View
 from lspkit.protocol.session import Session, State
@@ -27,6 +24,7 @@ from lspkit.protocol.text import Encoding, Text
 from lspkit.runtime.connection import Connection
 from lspkit.runtime.files import File, Files, is_current
 from lspkit.runtime.showing import Shown, Untold, merely_opened, overlay_of, text_for, to_be_told
+from lspkit.runtime.tickets import Build, Ticket
 from lspkit.runtime.turns import Turns
 from lspkit.runtime.waiting import Call, Waiter
 
@@ -34,29 +32,6 @@ from lspkit.runtime.waiting import Call, Waiter
 UNREAD = 32
 #: So many changes of files on disk are remembered.
 DISK_CHANGES = 1000
-
-#: Params of a request, made from the document as it is when the request is queued.
-Build = Callable[[str, Text, Encoding], Any]
-
-
-class Ticket(msgspec.Struct):
-    """A request under way. Its waiter gets `Answered`, `Failed` or `Lost`."""
-
-    method: str
-    waiter: Waiter
-    #: None for a request about no document.
-    view: View | None
-    id: int = 0
-    #: How much had been queued for the server when it was, itself included.
-    posted: int = 0
-    #: The number of the last write that the server was told of before it.
-    seq: int = 0
-
-
-class Lost(msgspec.Struct, frozen=True):
-    """What a waiter gets when the server ends."""
-
-    error: LspkitError
 
 
 class Conversation:
@@ -341,11 +316,18 @@ class Conversation:
         with self.lock:
             self._disk.clear()
 
-    def notes_of_files(self, changed: Iterable[str], changes: list[dict[str, Any]]) -> None:
-        """Files on disk have changed, by URI; tell of those that the server wants to hear of."""
+    def notes_of_files(
+        self, changed: Iterable[str], changes: list[dict[str, Any]], reread: Iterable[str] = ()
+    ) -> None:
+        """Files on disk have changed, by URI; tell of those that the server wants to hear of.
+
+        It has to be made to read others.
+        """
         with self.lock:
             now = time.monotonic()
             self._disk.extend((now, uri) for uri in changed)
+            for uri in reread:
+                self._post(self.documents.reread(DocumentKey(uri, self._language)))
             if changes:
                 self._post([("workspace/didChangeWatchedFiles", {"changes": changes})])
             self.seq += 1

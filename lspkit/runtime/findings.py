@@ -12,10 +12,11 @@ from lspkit.errors import LspkitError
 from lspkit.protocol.documents import View
 from lspkit.protocol.session import Session
 from lspkit.protocol.uris import uri_to_path
-from lspkit.runtime.conversation import Conversation, Ticket
+from lspkit.runtime.conversation import Conversation
 from lspkit.runtime.counting import log_findings
 from lspkit.runtime.files import Files
 from lspkit.runtime.heard import Heard
+from lspkit.runtime.tickets import Ticket
 from lspkit.servers import Choice
 from lspkit.servers.ignoring import ignoring
 from lspkit.servers.passing_over import passed_over

@@ -23,10 +23,10 @@ from lspkit.protocol.uris import one_spelling
 from lspkit.runtime.answers import about_the_file, key_of, view_of
 from lspkit.runtime.asking import Asking
 from lspkit.runtime.awaiting import PULL, SILENCE, Awaiting
-from lspkit.runtime.conversation import Build, Ticket
 from lspkit.runtime.files import File
 from lspkit.runtime.server import Server
 from lspkit.runtime.subject import Subject
+from lspkit.runtime.tickets import Build, Ticket
 from lspkit.runtime.waiting import Outcome, Steps
 
 COMMAND = "workspace/executeCommand"

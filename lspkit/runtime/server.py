@@ -23,12 +23,12 @@ from lspkit.protocol.watched import Watched
 from lspkit.runtime import endings, environment
 from lspkit.runtime.backoff import Restart
 from lspkit.runtime.connection import CLOSED_OUTPUT, Connection
-from lspkit.runtime.conversation import Lost, Ticket
 from lspkit.runtime.files import Files
 from lspkit.runtime.findings import Findings
 from lspkit.runtime.launch import LaunchError, launch
 from lspkit.runtime.processes import is_asleep
 from lspkit.runtime.sidecar import Sidecar, start_all, stop_all
+from lspkit.runtime.tickets import Lost, Ticket
 from lspkit.runtime.turns import News, Turns
 from lspkit.runtime.waiting import Waiter
 from lspkit.servers import Choice

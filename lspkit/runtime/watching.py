@@ -29,6 +29,7 @@ from lspkit.runtime.server import Server
 from lspkit.runtime.waiting import Waiter
 from lspkit.runtime.watch import Changelog, Watchers, is_excluded
 from lspkit.runtime.watch.packages import MOST, Place
+from lspkit.servers.definition import Definition
 
 #: Seconds since a server began for which questions wait for the first look at its files. A project
 #: is looked at in less, unless it is huge.
@@ -47,6 +48,10 @@ class _News(NamedTuple):
     def is_wanted(self, server: Server) -> bool:
         """Whether a server has asked to be told of it."""
         return server.watched.wanted(self.event.path, self.event.kind)
+
+    def is_source(self, definition: Definition) -> bool:
+        """Whether a server would take it for a file of its own language."""
+        return definition.language_of(os.path.basename(self.event.path)) is not None
 
 
 class Watching:
@@ -223,6 +228,7 @@ class Watching:
                 unwanted.extend(one for one in news if not one.is_wanted(server))
         files = [one for one in news if not one.event.is_folder]
         read = [one.uri for one in files if may_read(definition, one.event.path)]
+        reread = [one.uri for one in files if definition.reads_closed and one.is_source(definition)]
         missed = any(
             is_missed(definition, server.root, watched, one.event, one.place) for one in news
         )
@@ -231,7 +237,7 @@ class Watching:
                 with self._lock:
                     self._behind[id(server)] = server
             if changes or read or missed:
-                server.notes_of_files(read, changes)
+                server.notes_of_files(read, changes, reread)
             for one in files:
                 self._bring_up_to_date(server, one.uri, one.event)
         except LspkitError:

@@ -187,11 +187,12 @@ PYTHON: tuple[Definition, ...] = (
         packages="site-packages",
         depends_on=_TYPED,
         install={"pip": "pip install zuban", "uv": "uv tool install zuban"},
-        # It comes to see them by itself, but only after a moment.
+        # It watches files itself, and may take notice only after the next question.
+        reads_closed=True,
         rereads=Rereads(files=("/pyproject.toml", "/mypy.ini", "/.mypy.ini", "/setup.cfg")),
         quirks=(
             "Publishes without a version.",
-            "Looks for changed files by itself, a moment late: a check may be from before that.",
+            "Looks for changed files by itself, a moment late, but at one that is closed at once.",
         ),
         verified="0.10.2",
     ),

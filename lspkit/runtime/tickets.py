@@ -1,0 +1,36 @@
+"""A request under way, as the one who has made it sees it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from lspkit.errors import LspkitError
+from lspkit.protocol.documents import View
+from lspkit.protocol.text import Encoding, Text
+from lspkit.runtime.waiting import Waiter
+
+#: Params of a request, made from the document as it is when the request is queued.
+Build = Callable[[str, Text, Encoding], Any]
+
+
+class Ticket(msgspec.Struct):
+    """A request under way. Its waiter gets `Answered`, `Failed` or `Lost`."""
+
+    method: str
+    waiter: Waiter
+    #: None for a request about no document.
+    view: View | None
+    id: int = 0
+    #: How much had been queued for the server when it was, itself included.
+    posted: int = 0
+    #: The number of the last write that the server was told of before it.
+    seq: int = 0
+
+
+class Lost(msgspec.Struct, frozen=True):
+    """What a waiter gets when the server ends."""
+
+    error: LspkitError
