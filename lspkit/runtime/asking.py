@@ -108,7 +108,7 @@ class Asking:
                     return reply
             except (ServerBroken, ServerUnavailable):
                 # What a question that lspkit does not know has done by then, nobody can say.
-                if not first or not server.outdated or effect.unheard_of:
+                if not first or not server.has_successor or effect.unheard_of:
                     raise
             server = yield from successor(self, server, file, call)
             first = False

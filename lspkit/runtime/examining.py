@@ -33,6 +33,9 @@ from lspkit.runtime.turns import Turn
 from lspkit.runtime.waiting import Call, Steps, together
 from lspkit.runtime.whole_project import WholeProject
 
+#: How often a check begins: a server may have to be started anew, and its start may fail.
+MOST_TRIES = 3
+
 
 class Examining:
     """How the engine examines a file. Holds no state of its own."""
@@ -49,9 +52,10 @@ class Examining:
         began = time.monotonic()
         config = self._asking.pool.config
         file = self._asking.locate(effect.path, effect.text, call)
-        whole, outdated = yield from self._by_all(file, effect, call)
-        if outdated:  # on the way it turned out that one has to be started anew
-            whole, _ = yield from self._by_all(file, effect, call)
+        for _ in range(MOST_TRIES):
+            whole, again = yield from self._by_all(file, effect, call)
+            if not again:
+                break
         for one in whole.examined:
             took = f"by {one.how} in {one.duration * 1000:.1f} ms"
             log_findings(one.server, file.path, one.lists, took)
@@ -71,7 +75,7 @@ class Examining:
         )
 
     def _by_all(self, file: File, effect: Examine, call: Call) -> Steps[tuple[_Found, bool]]:
-        """What all servers of a file find, and whether one of them went by what is no more so."""
+        """What all servers of a file find, and whether one of them has to be started anew."""
         began = time.monotonic()
         servers, failures = yield from self._asking.serving(file, call)
         whole = _Found(examined=[_failed(problem, began) for problem in failures])
@@ -83,7 +87,7 @@ class Examining:
             if isinstance(found, Exception):
                 raise found
             whole.add(found)
-        return whole, any(one.outdated for one in servers)
+        return whole, any(one.has_successor for one in servers)
 
     def _examine_one(
         self, server: Server, file: File, effect: Examine, call: Call, own: str = ""

@@ -21,11 +21,18 @@ from lspkit.config import Config
 from lspkit.errors import LspkitError, NoServer, ServerBroken, ServerUnavailable
 from lspkit.protocol.watched import CHANGED, FileEvent
 from lspkit.runtime import carrying, endings, launch
-from lspkit.runtime.backoff import Record, after_failure, restart_of
+from lspkit.runtime.backoff import Record, restart_of
 from lspkit.runtime.files import Files
 from lspkit.runtime.idling import Idling
 from lspkit.runtime.leaving import Leaving
-from lspkit.runtime.seats import LOOK_AGAIN, Seat, Serving, initialize_timeout, may_restart
+from lspkit.runtime.seats import (
+    LOOK_AGAIN,
+    Seat,
+    Serving,
+    failed,
+    initialize_timeout,
+    may_restart,
+)
 from lspkit.runtime.server import Server
 from lspkit.runtime.showing import Untold
 from lspkit.runtime.stillness import BRIEF, Stillness
@@ -307,14 +314,7 @@ class Pool:
                 self._duds[server.choice.argv[0]] = self._clock() + LOOK_AGAIN
             else:
                 now = self._clock()
-                seat.counts.crashes += 1
-                seat.record = after_failure(
-                    seat.record,
-                    restart_of(self.config.restart),
-                    ran_for=now - seat.started_at,
-                    now=now,
-                    dice=self._dice(),
-                )
+                failed(seat, restart_of(self.config.restart), now=now, dice=self._dice())
                 error = endings.with_record(error, seat.record, now)
         log.debug("%s failed: %s", server.id, error)
         self.leaving.do(lambda: self._clear_away(server))

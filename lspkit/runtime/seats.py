@@ -7,13 +7,15 @@ import msgspec
 from lspkit.config import Config
 from lspkit.errors import LspkitError, ServerUnavailable
 from lspkit.runtime import endings
-from lspkit.runtime.backoff import Record
+from lspkit.runtime.backoff import Record, Restart, after_failure
 from lspkit.runtime.counting import Counts
 from lspkit.runtime.server import Server
 from lspkit.servers import Choice
 
 #: Seconds after which programs and markers are looked for again: they come and go.
 LOOK_AGAIN = 5.0
+#: A server whose start may fail by itself, and that ended within so many seconds, is tried again.
+FALSE_START = 5.0
 
 
 class Seat(msgspec.Struct):
@@ -57,3 +59,14 @@ def may_restart(seat: Seat, now: float) -> None:
             raise failure.renewed()
     elif failure is not None and now < record.retry_at:
         raise endings.too_early(failure, record, now)
+
+
+def failed(seat: Seat, restart: Restart, *, now: float, dice: float) -> None:
+    """Its server has ended: when may there be another one? `dice` is between -1 and 1."""
+    seat.counts.crashes += 1
+    server, ran_for = seat.server, now - seat.started_at
+    may_fail = server.choice.definition.start_may_fail and not restart.never
+    if may_fail and not seat.record.attempts and ran_for < FALSE_START:
+        seat.record, server.false_start = Record(1, now), True
+    else:
+        seat.record = after_failure(seat.record, restart, ran_for=ran_for, now=now, dice=dice)

@@ -116,6 +116,8 @@ class Definition(msgspec.Struct, frozen=True, kw_only=True):
     #: Variables that name a folder of its own, which is gone with it: besides those for temporary
     #: files, for a server that would else share a process with others by what lies there.
     own_folders: tuple[str, ...] = ()
+    #: Whether it ends now and then as soon as it was started, by no fault of anything around it.
+    start_may_fail: bool = False
     #: None for a server that runs the project's code, or was not tried: it is held back where the
     #: project is not trusted.
     restricted: Restricted | None = None
