@@ -131,6 +131,8 @@ TYPESCRIPT: tuple[Definition, ...] = (
         # The preview first: a program of that name is always able to serve, a `tsc` only from 7 on.
         commands=(("tsgo", "--lsp", "--stdio"), ("tsc", "--lsp", "--stdio")),
         packages="node_modules",
+        # It asks for what it has read only after it has answered: a change may come before that.
+        told_of=("**/*.{ts,mts,cts,tsx,js,mjs,cjs,jsx,json}",),
         # As it comes, it has npm fetch types for what a project's package.json names.
         restricted=Restricted(
             settings=dict.fromkeys(("js/ts", "typescript", "javascript"), _NO_FETCHING)
@@ -145,7 +147,7 @@ TYPESCRIPT: tuple[Definition, ...] = (
             "Diagnostics only when asked.",
             "A `tsc` older than 7 is found under the same name, and ends at once.",
             "Never ends when `exit` carries params.",
-            "Asks for changes of files by absolute patterns.",
+            "Asks for changes of files by absolute patterns, and only after its first answer.",
         ),
         verified="7.0.2",
     ),
