@@ -157,5 +157,5 @@ def locate(
         raise PathError(f"{text} cannot be looked at: {why}", code="ENOENT", **facts) from None
     if not stat.S_ISREG(found.st_mode):
         kind = "a folder" if stat.S_ISDIR(found.st_mode) else "no regular file"
-        raise PathError(f"{text} is {kind}", code="ENOENT", **facts)
+        raise PathError(f"{text or 'an empty path'} is {kind}", code="ENOENT", **facts)
     return Located(real, found)

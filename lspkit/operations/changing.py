@@ -27,7 +27,7 @@ from lspkit.operations.effects import (
     Undo,
 )
 from lspkit.operations.proposals import digest, edits_in, resolved, workspace_edit
-from lspkit.operations.request import Request, operation
+from lspkit.operations.request import Request, check_text, operation
 from lspkit.protocol.shapes import WireCommand
 from lspkit.protocol.text import Text
 
@@ -72,6 +72,10 @@ class ShowTexts(Request[int], frozen=True, kw_only=True):
     """Show the servers these texts in place of the files."""
 
     texts: dict[str, str]
+
+    def __post_init__(self) -> None:
+        for path, text in self.texts.items():
+            check_text(f"the text of {path}", text)
 
 
 class ShowDisk(Request[None], frozen=True, kw_only=True):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Generator
 from typing import Any, Generic, TypeVar
 
@@ -13,8 +14,31 @@ from lspkit.operations.effects import Effect
 T_co = TypeVar("T_co", covariant=True)
 
 
+@functools.cache
+def _texts(kind: type[Request[Any]]) -> tuple[tuple[str, bool], ...]:
+    """The fields of a request that hold text, each with whether it may be None."""
+    optional = str | None
+    fields = msgspec.structs.fields(kind)
+    return tuple((one.name, one.type == optional) for one in fields if one.type in (str, optional))
+
+
+def check_text(name: str, value: object) -> None:
+    """Refuse what is no text."""
+    if not isinstance(value, str):
+        what = "bytes, to be decoded first" if isinstance(value, bytes) else repr(value)
+        raise TypeError(f"{name} is {what}: a str is needed")
+
+
 class Request(msgspec.Struct, Generic[T_co], frozen=True, kw_only=True):
     """Base of all requests, with the type of the result. Plain values: it can travel as JSON."""
+
+    def __post_init__(self) -> None:
+        for name, may_be_none in _texts(type(self)):
+            value = getattr(self, name)
+            if type(value) is not str and not (value is None and may_be_none):
+                check_text(name, value)
+                # A kind of str of its own, which nobody can write down.
+                msgspec.structs.force_setattr(self, name, str.__str__(value))
 
 
 class FileRequest(Request[T_co], Generic[T_co], frozen=True, kw_only=True):
@@ -41,6 +65,7 @@ class PositionRequest(FileRequest[T_co], Generic[T_co], frozen=True, kw_only=Tru
     symbol: str | None = None
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         line, column, symbol = self.line, self.column, self.symbol
         if type(line) is type(column) is int and line > 0 and column > 0 and symbol is None:
             return

@@ -145,6 +145,8 @@ class Workspace(Questions, Changes):
 
         A file that no server can check has a report, too: its verdict is `UNKNOWN`.
         """
+        if isinstance(paths, (str, bytes, os.PathLike)):
+            raise TypeError(f"paths is {paths!r}: a list of paths is needed")
         # Whole paths, so that a file that cannot be found has its place among the others.
         whole = tuple(os.path.join(self.root, os.fspath(path)) for path in paths)
         request = ops.CheckAll(paths=whole, severities=_words(severities))
