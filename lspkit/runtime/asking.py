@@ -6,6 +6,7 @@ at the same time. A request's own time starts when its server is ready; the call
 
 from __future__ import annotations
 
+import functools
 import logging
 import time
 from collections.abc import Callable
@@ -46,6 +47,8 @@ log = logging.getLogger("lspkit.runtime")
 
 #: A server that gave a request up because the text had moved on is asked again after so long.
 RETRY_AFTER = 0.02
+#: What such a server says.
+MOVED_ON = (CONTENT_MODIFIED, SERVER_CANCELLED)
 #: What is done once in a call, beside the servers whose documents were looked at.
 CAUGHT_UP = "caught up with the disk"
 
@@ -123,21 +126,28 @@ class Asking:
             effect.method, key_of(server, file)
         ):
             raise unsupported(effect.method, server)
-        until = time.monotonic() + self.request_timeout(server)
-        if not effect.in_step:
-            params = effect.build(file.uri, NO_TEXT, server.session.encoding)
-            return (yield from self.asked_whole(server, effect.method, params, until))
-        if effect.text is None and not server.turns.has_guests:
-            return (yield from self.asked(server, file, None, effect.method, effect.build, until))
+        method, about = effect.method, file.uri if effect.in_step else ""
+        if about and effect.text is None and not server.turns.has_guests:
+            until = time.monotonic() + self.request_timeout(server)
+            try:
+                asked = self.asked(server, file, None, method, effect.build, until, in_turn=False)
+                return (yield from asked)
+            except RequestFailed as problem:
+                if problem.server_code not in MOVED_ON or not server.turns.has_guests:
+                    raise
         # Another text is another caller's business while somebody waits for an answer about his.
         turn = Turn(guest=effect.text is not None and server.choice.definition.compares_files)
         try:
-            server.turns.queue(file.uri, turn)
-            method = effect.method
+            server.turns.queue(about, turn)
             if not (yield from in_turn(self, server, turn, call, method, may_leave=may_leave)):
                 return None
             until = time.monotonic() + self.request_timeout(server)
-            return (yield from self.asked(server, file, effect.text, method, effect.build, until))
+            if about:
+                asked = self.asked(server, file, effect.text, method, effect.build, until)
+            else:
+                params = effect.build(file.uri, NO_TEXT, server.session.encoding)
+                asked = self.asked_whole(server, method, params, until)
+            return (yield from asked)
         finally:
             try:
                 if turn.done and effect.text is not None:
@@ -161,9 +171,13 @@ class Asking:
         method: str,
         build: Build,
         until: float,
+        *,
+        in_turn: bool = True,
     ) -> Steps[Reply]:
         """Ask about a document."""
-        answered, ticket = yield from self.told(server, file, text, method, build, until)
+        answered, ticket = yield from self.told(
+            server, file, text, method, build, until, in_turn=in_turn
+        )
         return Reply(server.id, answered.result, view_of(ticket), method)
 
     def told(
@@ -174,16 +188,26 @@ class Asking:
         method: str,
         build: Build,
         until: float,
+        *,
+        in_turn: bool = True,
     ) -> Steps[tuple[Answered, Ticket]]:
         """Ask about a document: the answer, and the request that got it."""
-        return self._persist(
-            server, method, until, lambda: server.ask_about(file, text, method, build)
-        )
+        send = functools.partial(server.ask_about, file, text, method, build)
+        return self._persist(server, method, until, send, in_turn=in_turn)
 
     def _persist(
-        self, server: Server, method: str, until: float, send: Callable[[], Ticket]
+        self,
+        server: Server,
+        method: str,
+        until: float,
+        send: Callable[[], Ticket],
+        *,
+        in_turn: bool = True,
     ) -> Steps[tuple[Answered, Ticket]]:
-        """Ask, and again if the server gave up because the text had moved on."""
+        """Ask, and again if the server gave up because the text had moved on.
+
+        Who has no turn does not ask again while the server is shown another caller's text.
+        """
         pause = RETRY_AFTER
         while True:
             if server.connection is not None and not server.connection.has_room():
@@ -192,8 +216,9 @@ class Asking:
             value = yield from self.answer(server, ticket, until)
             if isinstance(value, Answered):
                 return value, ticket
-            moved_on = value.server_code in (CONTENT_MODIFIED, SERVER_CANCELLED)
-            if not moved_on or time.monotonic() + pause >= until:
+            has_to_leave = not in_turn and server.turns.has_guests
+            is_late = time.monotonic() + pause >= until
+            if value.server_code not in MOVED_ON or has_to_leave or is_late:
                 raise value
             outcome = yield (Waiter(), time.monotonic() + pause)
             if outcome is Outcome.CANCELLED:

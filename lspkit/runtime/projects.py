@@ -10,6 +10,8 @@ from lspkit.operations import AskWorkspace, Reply
 from lspkit.runtime.answers import about_the_file, key_of, unsupported
 from lspkit.runtime.files import File
 from lspkit.runtime.server import Server
+from lspkit.runtime.succession import in_turn
+from lspkit.runtime.turns import Turn
 from lspkit.runtime.waiting import Call, Outcome, Steps, Waiter
 
 if TYPE_CHECKING:
@@ -30,6 +32,19 @@ def asked_of_project(
         yield from _introduced(asking, server, sample, call)
     if not server.session.supports(effect.method):
         raise unsupported(effect.method, server)
+    # What another caller shows the server, and nobody else, is no part of the project.
+    turn = Turn()
+    try:
+        server.turns.queue("", turn)
+        yield from in_turn(asking, server, turn, call, effect.method, may_leave=False)
+        return (yield from _persisted(asking, server, effect, call))
+    finally:
+        turn.over = True
+        server.turns.tidy()
+
+
+def _persisted(asking: Asking, server: Server, effect: AskWorkspace, call: Call) -> Steps[Reply]:
+    """Ask, and again while what it knows of may not be all."""
     until = time.monotonic() + asking.request_timeout(server)
     pause, late = AGAIN_AFTER, server.choice.definition.indexed_within
     while True:

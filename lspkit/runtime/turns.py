@@ -29,10 +29,11 @@ class Turn(Waiter):
 
 
 class Turns:
-    """Who may ask a server about a document, in order of arrival.
+    """Who may ask a server about a document, or about none (""), in order of arrival.
 
-    One caller at a time per document. And a guest has the server to himself: what he shows it is
-    another's business as soon as one file is checked against another.
+    One caller at a time per document; any number of those who ask about none. And a guest has the
+    server to himself: what he shows it is another's business as soon as one file is checked against
+    another.
     """
 
     def __init__(self) -> None:
@@ -63,7 +64,7 @@ class Turns:
             self._queue = queue = [turn for turn in self._queue if not turn.over]
         ahead: set[str] = set()
         for turn in queue:
-            if turn.uri not in ahead and not (turn.guest and ahead):
+            if (not turn.uri or turn.uri not in ahead) and not (turn.guest and ahead):
                 turn.complete()
             ahead.add(turn.uri)
             if turn.guest:
