@@ -63,16 +63,20 @@ class Commanding:
         server = next((one for one in servers if one.id == effect.server), None)
         if server is None:
             raise failures[0] if failures else _no_longer_there(effect)
-        turn = Turn()
+        # The second: what it changes is what is on disk, and not another caller's own text.
+        turn, alone = Turn(), Turn()
         try:
             server.commands.queue(COMMAND, turn)
             yield from self._asking.loaded(server, file, None, call)
             yield from in_turn(self._asking, server, turn, call, COMMAND, may_leave=False)
             _refuse_unknown(server, effect.command)
+            server.turns.queue("", alone)
+            yield from in_turn(self._asking, server, alone, call, COMMAND, may_leave=False)
             yield from self._run(server, file, effect, call)
         finally:
-            turn.over = True
+            turn.over = alone.over = True
             server.commands.tidy()
+            server.turns.tidy()
 
     def _run(self, server: Server, file: File, effect: RunCommand, call: Call) -> Steps[None]:
         inbox = Inbox()

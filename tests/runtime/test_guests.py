@@ -8,6 +8,7 @@ from contextlib import contextmanager
 
 import lspkit
 from lspkit.testing import Fault, Log, Script
+from tests.runtime.test_commands import COMMAND, asks_for, commanded
 from tests.runtime.test_hierarchy import PREPARE_CALLS, item
 from tests.runtime.told import name_of
 from tests.scripted import ask, comes_true, workspace
@@ -86,6 +87,20 @@ def test_so_does_a_question_about_an_item(tmp_path, scripted):
         with visited(ws, log):
             assert ws.incoming_calls(greet) == []
     assert order(log, CALLS) == [*VISIT, "incomingCalls"]
+
+
+def test_so_does_a_command(tmp_path, scripted):
+    (tmp_path / "b.scr").write_text("def other\n", encoding="utf-8")
+    edit = asks_for(tmp_path / "a.scr", "new\n")
+    script = commanded(edit, form="command", faults=slow().faults)
+    argv = scripted(script)
+    with workspace(tmp_path, argv) as ws:
+        [action] = ws.code_actions("a.scr", 1, 1)
+        log = Log.of(argv)
+        with visited(ws, log):
+            ws.apply(action)
+        assert (tmp_path / "a.scr").read_text(encoding="utf-8").startswith("new\ndef greet")
+    assert order(log, COMMAND) == [*VISIT, "executeCommand"]
 
 
 def test_questions_about_the_project_do_not_wait_for_each_other(tmp_path, scripted):
