@@ -148,12 +148,15 @@ signal.pause()
 
 def test_a_forked_child_lets_go_of_it_and_the_parents_goes_on(ear):
     script = f"""
+import time
 from lspkit.runtime.backoff import Restart
 from lspkit.runtime.sidecar import start_all
 before = trees.open_descriptors()
 argv = trees.python({SAY + GENTLE!r})
 sidecar, = start_all([argv], "/", {ear.env!r}, restart=Restart())
 sys.stdin.readline()
+while sidecar.status().state == "starting":  # it may have spoken before its start was noticed
+    time.sleep(0.001)
 if not os.fork():
     sidecar.drop_after_fork()
     launching.drop_after_fork()
