@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from fractions import Fraction
 from typing import Any
 
 import pytest
@@ -25,6 +26,14 @@ WRONG: dict[str, tuple[Callable[[Any], Any], str]] = {
     "new name": (lambda ws: ws.rename("a.py", 1, 1, 5), "new_name is 5: a str is needed"),
     "query": (lambda ws: ws.workspace_symbols(None), "query is None: a str is needed"),
     "one path for many": (lambda ws: ws.check_all("a.py"), "paths is 'a.py': a list of paths"),
+    "one kind for many": (
+        lambda ws: ws.code_actions("a.py", 1, 1, only="quickfix"),
+        "only is 'quickfix': a list of kinds",
+    ),
+    "overlay without texts": (
+        lambda ws: ws.overlay(["a.py"]).__enter__(),
+        "texts is ['a.py']: a mapping of paths to texts",
+    ),
     "overlay": (
         lambda ws: ws.overlay({"a.py": b"x"}).__enter__(),
         "the text of a.py is bytes, to be decoded first",
@@ -50,7 +59,8 @@ def test_whatever_is_a_text_or_a_number_will_do(tmp_path, scripted):
 
     with workspace(tmp_path, scripted()) as ws:
         assert ws.check(Name("a.scr"), Name("fine\n"), timeout=30).verdict.clean
-        assert ws.check("a.scr", "ERROR\n", timeout=True + 29.5).verdict.dirty
+        for timeout in (Fraction(30), 10**400, float("inf")):
+            assert ws.check("a.scr", "ERROR\n", timeout=timeout).verdict.dirty
 
 
 def test_an_empty_path_is_named(tmp_path):

@@ -16,7 +16,7 @@ from lspkit.operations.effects import Ask, DoAll, Effect, Misread, Reply
 from lspkit.operations.places import Translator, translator
 from lspkit.operations.positions import ask_at
 from lspkit.operations.reading import OWN_FAULTS, readable
-from lspkit.operations.request import PositionRequest, T_co, operation
+from lspkit.operations.request import PositionRequest, Request, T_co, operation
 from lspkit.protocol.pieces import read_items, read_others
 from lspkit.protocol.shapes import SYMBOL_KINDS, WireItem
 from lspkit.types import Call, CallItem, HierarchyItem, TypeItem
@@ -40,6 +40,8 @@ class ItemRequest(PositionRequest[T_co], Generic[T_co], frozen=True, kw_only=Tru
     def __post_init__(self) -> None:
         if self.item is None:
             super().__post_init__()
+        else:
+            Request.__post_init__(self)
 
 
 class IncomingCalls(ItemRequest[list[Call]], frozen=True, kw_only=True):

@@ -274,7 +274,9 @@ class Documents:
             return []
         version = self._last_version[key.uri] = self._last_version.get(key.uri, 0) + 1
         document = Document(key, version, Text(""), None)
-        return [*self._opening(document, options), *self._closing(document, options)]
+        closing = self._closing(document, options)
+        first = closing if key.uri in self._maybe_open else []
+        return [*first, *self._opening(document, options), *closing]
 
     def _saving(self, document: Document, options: SyncOptions) -> list[Note]:
         """For a text that came from disk, where the server wants to hear of that."""

@@ -40,7 +40,7 @@ from lspkit.runtime.projects import asked_of_project
 from lspkit.runtime.server import Server
 from lspkit.runtime.succession import in_turn, successor
 from lspkit.runtime.tickets import Build, Lost, Ticket
-from lspkit.runtime.turns import Turn
+from lspkit.runtime.turns import GuestCame, Turn
 from lspkit.runtime.waiting import Call, Outcome, Step, Steps, Waiter, together
 
 log = logging.getLogger("lspkit.runtime")
@@ -111,7 +111,8 @@ class Asking:
                     return reply
             except (ServerBroken, ServerUnavailable):
                 # What a question that lspkit does not know has done by then, nobody can say.
-                if not first or not server.has_successor or effect.unheard_of:
+                may_go_on = server.false_start or (first and server.outdated)
+                if effect.unheard_of or not may_go_on:
                     raise
             server = yield from successor(self, server, file, call)
             first = False
@@ -130,11 +131,10 @@ class Asking:
         if about and effect.text is None and not server.turns.has_guests:
             until = time.monotonic() + self.request_timeout(server)
             try:
-                asked = self.asked(server, file, None, method, effect.build, until, in_turn=False)
+                asked = self.asked(server, file, None, method, effect.build, until, polite=True)
                 return (yield from asked)
-            except RequestFailed as problem:
-                if problem.server_code not in MOVED_ON or not server.turns.has_guests:
-                    raise
+            except GuestCame:
+                pass
         # Another text is another caller's business while somebody waits for an answer about his.
         turn = Turn(guest=effect.text is not None and server.choice.definition.compares_files)
         try:
@@ -172,11 +172,11 @@ class Asking:
         build: Build,
         until: float,
         *,
-        in_turn: bool = True,
+        polite: bool = False,
     ) -> Steps[Reply]:
         """Ask about a document."""
         answered, ticket = yield from self.told(
-            server, file, text, method, build, until, in_turn=in_turn
+            server, file, text, method, build, until, polite=polite
         )
         return Reply(server.id, answered.result, view_of(ticket), method)
 
@@ -189,11 +189,11 @@ class Asking:
         build: Build,
         until: float,
         *,
-        in_turn: bool = True,
+        polite: bool = False,
     ) -> Steps[tuple[Answered, Ticket]]:
         """Ask about a document: the answer, and the request that got it."""
         send = functools.partial(server.ask_about, file, text, method, build)
-        return self._persist(server, method, until, send, in_turn=in_turn)
+        return self._persist(server, method, until, send, polite=polite)
 
     def _persist(
         self,
@@ -202,11 +202,12 @@ class Asking:
         until: float,
         send: Callable[[], Ticket],
         *,
-        in_turn: bool = True,
+        polite: bool = False,
     ) -> Steps[tuple[Answered, Ticket]]:
         """Ask, and again if the server gave up because the text had moved on.
 
-        Who has no turn does not ask again while the server is shown another caller's text.
+        Who is polite, having no turn, raises `GuestCame` rather than to ask again when somebody
+        shows the server a text of his own.
         """
         pause = RETRY_AFTER
         while True:
@@ -216,10 +217,10 @@ class Asking:
             value = yield from self.answer(server, ticket, until)
             if isinstance(value, Answered):
                 return value, ticket
-            has_to_leave = not in_turn and server.turns.has_guests
-            is_late = time.monotonic() + pause >= until
-            if value.server_code not in MOVED_ON or has_to_leave or is_late:
+            if value.server_code not in MOVED_ON or time.monotonic() + pause >= until:
                 raise value
+            if polite and server.turns.has_guests:
+                raise GuestCame
             outcome = yield (Waiter(), time.monotonic() + pause)
             if outcome is Outcome.CANCELLED:
                 raise Cancelled("the call was cancelled")
@@ -240,7 +241,8 @@ class Asking:
         value = ticket.waiter.value
         if isinstance(value, Answered):
             took = time.monotonic() - began
-            self.pool.succeeded(server, took)
+            self.pool.seat(server).counts.answered(took)
+            self.pool.succeeded(server)
             log.debug("%s answered %s in %.1f ms", server.id, ticket.method, took * 1000)
             return value
         if isinstance(value, Lost):

@@ -49,7 +49,8 @@ class Conversation:
         self.session = session
         self.documents = Documents(session.capabilities, "utf-16")
         self.connection: Connection | None = None
-        #: Callers who check one document take turns, and so do those who have it run a command.
+        #: Callers who check one document take turns, or ask while another shows it a text of his
+        #: own; and so do those who have it run a command.
         self.turns, self.commands = Turns(), Turns()
         #: When it was last asked something, by the monotonic clock; and who is not done with it.
         self.last_used = time.monotonic()

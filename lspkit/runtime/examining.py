@@ -87,7 +87,7 @@ class Examining:
             if isinstance(found, Exception):
                 raise found
             whole.add(found)
-        return whole, any(one.has_successor for one in servers)
+        return whole, any(one.may_be_replaced for one in servers)
 
     def _examine_one(
         self, server: Server, file: File, effect: Examine, call: Call, own: str = ""
@@ -130,6 +130,8 @@ class Examining:
                 server.turns.tidy()
         known = any(one.how != "none" for one in found.examined)
         took = time.monotonic() - began if known else None
+        if known:
+            self._asking.pool.succeeded(server)
         timed_out = any(one.timed_out for one in found.examined)
         self._asking.pool.seat(server).counts.checked(took, timed_out=timed_out)
         found.examined = [_with_memories(one, server, file.uri) for one in found.examined]

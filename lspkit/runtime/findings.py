@@ -53,15 +53,16 @@ class Findings(Conversation):
         self.inputs = Inputs(choice.definition, choice.root)
         #: Whether it goes by what is no longer so, and has to be replaced by a new process.
         self.outdated = False
-        #: Whether it ended as soon as it was started, and another one may be started at once.
-        self.false_start = False
+        #: Whether it has ever answered or found anything. And whether it ended before that, and
+        #: another one may be started at once.
+        self.was_of_use = self.false_start = False
         #: Since when it is to read its configuration again; None if it has. And a question that it
         #: was asked just before it was told: what it writes before the answer is of another time.
         self.rereading: float | None = None
         self._barrier: Ticket | None = None
 
     @property
-    def has_successor(self) -> bool:
+    def may_be_replaced(self) -> bool:
         """Whether whoever waits for it may ask another process in its place."""
         return self.outdated or self.false_start
 

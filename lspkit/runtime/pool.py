@@ -324,10 +324,9 @@ class Pool:
         self.watching.end(server)
         server.close(2.0)
 
-    def succeeded(self, server: Server, seconds: float) -> None:
-        """A request was answered: whatever was wrong is over."""
-        seat = self.seat(server)
-        seat.counts.answered(seconds)
+    def succeeded(self, server: Server) -> None:
+        """It was of use: whatever was wrong is over."""
+        seat, server.was_of_use = self.seat(server), True
         if seat.record.attempts:
             with self._lock:
                 seat.record = Record()

@@ -32,30 +32,31 @@ def asked_of_project(
         yield from _introduced(asking, server, sample, call)
     if not server.session.supports(effect.method):
         raise unsupported(effect.method, server)
-    # What another caller shows the server, and nobody else, is no part of the project.
+    until = time.monotonic() + asking.request_timeout(server)
+    latest = min(server.told_at() + server.choice.definition.indexed_within, until, call.deadline)
+    pause = AGAIN_AFTER
+    while True:
+        now = time.monotonic()
+        reply = yield from _asked_in_turn(asking, server, effect, call, until)
+        if reply.result.strip() not in NOTHING or now >= latest:
+            return reply
+        if (yield (Waiter(), min(time.monotonic() + pause, latest))) is Outcome.CANCELLED:
+            raise Cancelled("the call was cancelled")
+        pause *= 1.5
+
+
+def _asked_in_turn(
+    asking: Asking, server: Server, effect: AskWorkspace, call: Call, until: float
+) -> Steps[Reply]:
+    """What another caller shows the server, and nobody else, is no part of the project."""
     turn = Turn()
     try:
         server.turns.queue("", turn)
         yield from in_turn(asking, server, turn, call, effect.method, may_leave=False)
-        return (yield from _persisted(asking, server, effect, call))
+        return (yield from asking.asked_whole(server, effect.method, effect.params, until))
     finally:
         turn.over = True
         server.turns.tidy()
-
-
-def _persisted(asking: Asking, server: Server, effect: AskWorkspace, call: Call) -> Steps[Reply]:
-    """Ask, and again while what it knows of may not be all."""
-    until = time.monotonic() + asking.request_timeout(server)
-    pause, late = AGAIN_AFTER, server.choice.definition.indexed_within
-    while True:
-        reply = yield from asking.asked_whole(server, effect.method, effect.params, until)
-        now = time.monotonic()
-        latest = min(server.told_at() + late, until, call.deadline)
-        if reply.result.strip() not in NOTHING or now + pause >= latest:
-            return reply
-        if (yield (Waiter(), now + pause)) is Outcome.CANCELLED:
-            raise Cancelled("the call was cancelled")
-        pause *= 1.5
 
 
 def _introduced(asking: Asking, server: Server, sample: File, call: Call) -> Steps[None]:

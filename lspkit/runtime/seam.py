@@ -6,7 +6,6 @@ is in `engine.py`; anything else that takes requests will do as well.
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Any, Protocol, TypedDict, TypeVar
 
 import msgspec
@@ -27,16 +26,6 @@ class Limits(msgspec.Struct, frozen=True):
     cancel: CancelLike | None = None
     #: Is told who has answered. What travels to a service leaves it behind.
     witness: Witness | None = None
-
-    def __post_init__(self) -> None:
-        if self.timeout is not None and not _is_number(self.timeout):
-            raise TypeError(f"timeout is {self.timeout!r}: a number of seconds is needed, or None")
-        if self.cancel is not None and not hasattr(self.cancel, "is_set"):
-            raise TypeError(f"cancel is {self.cancel!r}: a threading.Event is needed, or None")
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, (int, float)) and not math.isnan(value)
 
 
 class Patience(TypedDict, total=False):

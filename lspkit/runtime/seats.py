@@ -65,8 +65,8 @@ def failed(seat: Seat, restart: Restart, *, now: float, dice: float) -> None:
     """Its server has ended: when may there be another one? `dice` is between -1 and 1."""
     seat.counts.crashes += 1
     server, ran_for = seat.server, now - seat.started_at
-    may_fail = server.choice.definition.start_may_fail and not restart.never
-    if may_fail and not seat.record.attempts and ran_for < FALSE_START:
+    may_fail = server.choice.definition.start_may_fail and not server.was_of_use
+    if may_fail and not restart.never and not seat.record.attempts and ran_for < FALSE_START:
         seat.record, server.false_start = Record(1, now), True
     else:
         seat.record = after_failure(seat.record, restart, ran_for=ran_for, now=now, dice=dice)

@@ -11,6 +11,10 @@ from lspkit.runtime.waiting import Waiter
 FEW = 64
 
 
+class GuestCame(Exception):
+    """Somebody shows the server a text of his own: whoever has no turn takes one."""
+
+
 class Turn(Waiter):
     """A place in the queue of a server; complete when this caller may go on."""
 

@@ -139,6 +139,19 @@ class Used(Protocol):
     last_used: float
 
 
+def _seconds(timeout: Any) -> float:
+    """Any kind of number will do."""
+    try:
+        seconds = float("nan") if isinstance(timeout, (str, bytes)) else float(timeout)
+    except OverflowError:
+        return float("inf")
+    except (TypeError, ValueError):
+        seconds = float("nan")
+    if seconds != seconds:
+        raise TypeError(f"timeout is {timeout!r}: a number of seconds is needed, or None")
+    return seconds
+
+
 class Call:
     """What one caller allows."""
 
@@ -153,7 +166,9 @@ class Call:
         #: By the monotonic clock, like the deadline. What has changed before is to be known; of
         #: what changes later, nobody can say that the caller meant it.
         self.began = time.monotonic()
-        self.deadline = float("inf") if timeout is None else self.began + timeout
+        self.deadline = float("inf") if timeout is None else self.began + _seconds(timeout)
+        if cancel is not None and not hasattr(cancel, "is_set"):
+            raise TypeError(f"cancel is {cancel!r}: a threading.Event is needed, or None")
         self.cancel = cancel
         self.witness = witness
         #: What one part of the call has done for all of them. One thread at a time is in a call.

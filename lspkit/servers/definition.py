@@ -117,6 +117,7 @@ class Definition(msgspec.Struct, frozen=True, kw_only=True):
     #: files, for a server that would else share a process with others by what lies there.
     own_folders: tuple[str, ...] = ()
     #: Whether it ends now and then as soon as it was started, by no fault of anything around it.
+    #: Then whoever checks or asks about a file gets another one at once.
     start_may_fail: bool = False
     #: None for a server that runs the project's code, or was not tried: it is held back where the
     #: project is not trusted.

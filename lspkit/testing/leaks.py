@@ -37,12 +37,16 @@ _STEP = 0.01
 _TASKS = Path("/proc/self/task")
 _DESCRIPTORS = Path("/proc/self/fd") if _TASKS.exists() else Path("/dev/fd")
 _PR_SET_CHILD_SUBREAPER = 36
+#: Among the flags of a process that the Linux kernel tells: it is the kernel's own.
+_PF_KTHREAD = 0x00200000
 
 #: A token of this process; a forked child keeps it, a nested test run adds its own.
 _TOKEN = uuid.uuid4().hex
 
-#: Processes that were there at the last look, and not ours: they need not be asked again.
+#: Processes that were there at the last look, and do not carry our marker: they need not be asked
+#: again. And threads of the Linux kernel, which are nobody's children.
 _STRANGERS: set[int] = set()
+_KERNELS: set[int] = set()
 
 
 @dataclass(frozen=True)
@@ -145,45 +149,73 @@ def _reaped(process: psutil.Process) -> bool:
 def _processes() -> dict[tuple[int, float], psutil.Process]:
     """Descendants of this process, and processes that carry its marker."""
     found: dict[tuple[int, float], psutil.Process] = {}
-    for process in (*psutil.Process().children(recursive=True), *_marked()):
+    for process in _descendants() if not _TASKS.exists() else _ours():
         with contextlib.suppress(psutil.NoSuchProcess):
             found[process.pid, process.create_time()] = process
     return found
 
 
-def _marked() -> Iterator[psutil.Process]:
+def _descendants() -> Iterator[psutil.Process]:
+    """By psutil, which reads more of each process than is needed: for other systems than Linux."""
+    yield from psutil.Process().children(recursive=True)
+    for process in psutil.process_iter():
+        with contextlib.suppress(psutil.Error, OSError):
+            if process.pid != os.getpid() and _TOKEN in process.environ().get(MARKER, ""):
+                yield process
+
+
+def _ours() -> Iterator[psutil.Process]:
+    """The same on Linux, where it is done twice for every test."""
     pids = set(psutil.pids())
     _STRANGERS.intersection_update(pids)
-    for pid in pids - _STRANGERS:
-        if pid != os.getpid() and _is_marked(pid):
+    _KERNELS.intersection_update(pids)
+    parents = {pid: _parent(pid) for pid in pids - _KERNELS}
+    for pid in parents.keys() - _KERNELS - {os.getpid()}:
+        if _descends(pid, parents) or _is_marked(pid):
             with contextlib.suppress(psutil.NoSuchProcess):
                 yield psutil.Process(pid)
 
 
+def _descends(pid: int, parents: dict[int, int]) -> bool:
+    """Whether this process is an ancestor of that one."""
+    seen = set()
+    while pid not in seen:
+        seen.add(pid)
+        pid = parents.get(pid, pid)
+        if pid == os.getpid():
+            return True
+    return False
+
+
+def _parent(pid: int) -> int:
+    """The parent's number; 0 if there is none any more."""
+    after_name = _read(f"/proc/{pid}/stat").rpartition(b")")[2].split()
+    if len(after_name) < 7:
+        return 0
+    parent, flags = int(after_name[1]), int(after_name[6])
+    if flags & _PF_KTHREAD:
+        _KERNELS.add(pid)
+    return parent
+
+
 def _is_marked(pid: int) -> bool:
-    if _TASKS.exists():  # one read instead of psutil's parsing: it is done for every process
-        try:
-            environment = Path(f"/proc/{pid}/environ").read_bytes()
-        except OSError:
-            return False
-        marked = _TOKEN.encode() in environment
-        # Without any environment it may be about to become another program.
-        if not marked and (environment or _is_kernels(pid)):
-            _STRANGERS.add(pid)
-        return marked
-    try:
-        return _TOKEN in psutil.Process(pid).environ().get(MARKER, "")
-    except (psutil.Error, OSError):
+    if pid in _STRANGERS:
         return False
+    environment = _read(f"/proc/{pid}/environ")
+    marked = _TOKEN.encode() in environment
+    # Without any environment it may be about to become another program.
+    if environment and not marked:
+        _STRANGERS.add(pid)
+    return marked
 
 
-def _is_kernels(pid: int) -> bool:
-    """Whether it is a thread of the Linux kernel: those are children of number 2."""
+def _read(path: str) -> bytes:
+    """The contents of a small file of the kernel's; empty if it is gone, or not for us."""
     try:
-        after_name = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2]
+        with open(path, "rb", buffering=0) as stream:
+            return stream.read()
     except OSError:
-        return False
-    return pid == 2 or after_name.split()[1:2] == [b"2"]
+        return b""
 
 
 def _command(process: psutil.Process) -> str:

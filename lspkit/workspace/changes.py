@@ -83,6 +83,8 @@ class Changes:
 
         A file need not exist. Overlays may be nested; the inner one is seen.
         """
+        if not isinstance(texts, Mapping):
+            raise TypeError(f"texts is {texts!r}: a mapping of paths to texts is needed")
         shown = {os.fspath(path): text for path, text in texts.items()}
         number = self._engine.run(ops.ShowTexts(texts=shown), Limits())
         try:

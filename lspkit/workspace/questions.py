@@ -202,6 +202,8 @@ class Questions:
         **more: Unpack[AtPlace],
     ) -> list[CodeAction]:
         """What the servers offer to do about a place or a range. Nothing is done by itself."""
+        if isinstance(only, str):
+            raise TypeError(f"only is {only!r}: a list of kinds is needed")
         extra = {"end_line": end_line, "end_column": end_column, "only": tuple(only)}
         return self._at(ops.CodeActions, path, line, column, more, extra)
 

@@ -10,6 +10,8 @@ import pytest
 
 from tests.cli.running import TIMEOUT, CommandLine
 
+pytestmark = pytest.mark.slow  # a process each
+
 FULL = Path("/dev/full")
 full = pytest.mark.skipif(not FULL.exists(), reason="this system has no disk that is always full")
 

@@ -13,6 +13,8 @@ import pytest
 from lspkit.testing import Diagnostics, Fault, Script
 from tests.cli.running import TIMEOUT, CommandLine
 
+pytestmark = pytest.mark.slow  # a process each
+
 #: Clears the screen, says that all is well, and hides and turns round what follows. A file may be
 #: called so.
 EVIL = (

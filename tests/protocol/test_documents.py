@@ -304,6 +304,30 @@ class TestInterrupts:
         # The server still has A open: opening it without a close would be the second open.
         assert said(sync(all, A, "a"))[:2] == ["didClose a", "didOpen a"]
 
+    def test_so_it_is_where_a_file_is_only_to_be_read(self) -> None:
+        all = documents()
+        sync(all, A, "a")
+        all.close(A.uri)
+        assert said(all.reread(A)) == ["didClose a", "didOpen a", "didClose a"]
+
+
+class TestReading:
+    def test_a_file_is_read_by_closing_it(self) -> None:
+        all = documents()
+        notes = all.reread(A)
+        assert said(notes) == ["didOpen a", "didClose a"]
+        assert len(all) == 0
+        document, _ = all.sync(A, Text("a"), DISK)
+        assert document.version > notes[0][1]["textDocument"]["version"]
+
+    def test_not_one_that_is_open(self) -> None:
+        all = documents()
+        sync(all, A, "a", DISK)
+        assert all.reread(A) == []
+
+    def test_nothing_is_said_to_a_server_that_does_not_hear_of_documents(self) -> None:
+        assert documents({"change": 1}).reread(A) == []
+
 
 class TestLimit:
     def test_the_least_recently_used_document_is_closed(self) -> None:

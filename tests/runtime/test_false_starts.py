@@ -6,6 +6,7 @@ import pytest
 
 import lspkit
 from lspkit.diagnostics.proof import ProofRule
+from lspkit.servers.definition import Rereads
 from lspkit.testing import Fault, Log, Script
 from tests.runtime.told import define
 from tests.scripted import ask, workspace
@@ -36,6 +37,32 @@ def test_so_is_a_question(tmp_path, scripted, monkeypatch):
     with workspace(tmp_path, argv) as ws:
         assert ask(ws) == "1:5"
     assert starts(argv) == 2
+
+
+def test_the_next_one_is_forgiven_as_well_if_there_was_something_in_between(
+    tmp_path, scripted, monkeypatch
+):
+    anew = Rereads(files=("conf.ini",))
+    define(monkeypatch, PUBLISHED, start_may_fail=True, rereads=anew)
+    argv = scripted(gone_in(1, 3))
+    (tmp_path / "conf.ini").write_text("one", encoding="utf-8")
+    with workspace(tmp_path, argv, text="ERROR\n") as ws:
+        assert ws.check("a.scr").verdict.dirty
+        (tmp_path / "conf.ini").write_text("another", encoding="utf-8")
+        assert ws.check("a.scr").verdict.dirty
+    assert starts(argv) == 4
+
+
+def test_a_question_that_ends_the_server_is_not_asked_twice(tmp_path, scripted, monkeypatch):
+    define(monkeypatch, PUBLISHED, start_may_fail=True)
+    argv = scripted(Script(faults=[Fault("textDocument/definition", "crash", code=0)]))
+    with workspace(tmp_path, argv) as ws:
+        assert ws.hover("a.scr", 1, 5)
+        with pytest.raises(lspkit.ServerBroken, match="exit status 0"):
+            ask(ws)
+        with pytest.raises(lspkit.ServerBroken, match="failed 1 times"):
+            ask(ws)
+    assert starts(argv) == 1
 
 
 @pytest.mark.parametrize(("may_fail", "runs"), [(True, (1, 2)), (False, (1,))])

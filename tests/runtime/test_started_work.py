@@ -262,15 +262,31 @@ def test_a_server_whose_index_lags_behind_is_asked_again_while_it_finds_nothing(
 
 
 def test_a_name_that_is_nowhere_is_given_up_after_a_moment(tmp_path, scripted, rules):
+    """And not before it: the last question comes when there is no more time."""
     rules(ProofRule(how="version"), indexed_within=0.2)
     argv = scripted(Script(answers={"workspace/symbol": []}))
     with workspace(tmp_path, argv, text="def greet\n") as ws:
         assert ws.workspace_symbols("other", "a.scr") == []
+        log = Log.of(argv).entries()
+        at = {one.got.get("method"): one.time for one in log if one.got}
+        assert at["workspace/symbol"] - at["textDocument/didOpen"] > 0.18
         at_first = len(Log.of(argv).messages("workspace/symbol"))
         time.sleep(0.2)  # by now everything is in its index
         assert ws.workspace_symbols("other", "a.scr") == []
         assert len(Log.of(argv).messages("workspace/symbol")) == at_first + 1
     assert at_first > 1
+
+
+def test_who_shows_a_text_of_his_own_does_not_wait_for_all_of_that(tmp_path, scripted, rules):
+    rules(ProofRule(how="version"), indexed_within=3.0)
+    answers = {"workspace/symbol": []}
+    argv = scripted(Script(answers=answers))
+    with workspace(tmp_path, argv, text="def greet\n") as ws:
+        asked_for = ws.submit(ws.workspace_symbols, "other", "a.scr")
+        Log.of(argv).wait_for_message("workspace/symbol", 3)
+        assert ws.hover("a.scr", 1, 5, text="def greet\n\n")
+        assert not asked_for.done()
+        assert asked_for.result() == []
 
 
 # What it has read and taken in

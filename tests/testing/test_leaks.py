@@ -11,6 +11,7 @@ import threading
 from importlib.metadata import entry_points
 from pathlib import Path
 
+import psutil
 import pytest
 
 from lspkit.testing import (
@@ -18,9 +19,11 @@ from lspkit.testing import (
     Script,
     adopt_orphans,
     kill_leaked_processes,
+    leaks,
     leaks_since,
     take_snapshot,
 )
+from tests.scripted import comes_true
 from tests.testing.raw import PATIENCE
 
 pytest_plugins = ["pytester"]
@@ -90,6 +93,20 @@ def test_a_process_is_named_by_its_pid_and_command_and_can_be_killed():
         assert leaks_since(snapshot, grace=AT_ONCE) == [f"process {process.pid}: sleep 60"]
         kill_leaked_processes(snapshot)
         assert leaks_since(snapshot, grace=AT_ONCE) == []
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="one of them is for Linux only")
+def test_both_ways_to_look_for_processes_find_the_same():
+    take_snapshot()
+    with subprocess.Popen(["sh", "-c", "env -i sleep 60 & sleep 60"]) as process:
+        try:
+            assert comes_true(lambda: len(psutil.Process(process.pid).children()) == 2)
+            found = {one.pid for one in leaks._ours()}
+            assert found == {one.pid for one in leaks._descendants()}
+            assert found >= {process.pid, *(one.pid for one in psutil.Process().children(True))}
+        finally:
+            for one in psutil.Process(process.pid).children():
+                one.kill()
 
 
 def test_a_process_that_is_about_to_end_is_given_grace():
