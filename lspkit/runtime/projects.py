@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from lspkit.errors import Cancelled
+from lspkit.errors import Cancelled, RequestTimeout
 from lspkit.operations import AskWorkspace, Reply
 from lspkit.runtime.answers import about_the_file, key_of, unsupported
 from lspkit.runtime.files import File
@@ -33,12 +33,17 @@ def asked_of_project(
     if not server.session.supports(effect.method):
         raise unsupported(effect.method, server)
     until = time.monotonic() + asking.request_timeout(server)
-    latest = min(server.told_at() + server.choice.definition.indexed_within, until, call.deadline)
-    pause = AGAIN_AFTER
+    latest = server.told_at() + server.choice.definition.indexed_within
+    pause, reply = AGAIN_AFTER, None
     while True:
         now = time.monotonic()
-        reply = yield from _asked_in_turn(asking, server, effect, call, until)
-        if reply.result.strip() not in NOTHING or now >= latest:
+        try:
+            reply = yield from _asked_in_turn(asking, server, effect, call, until)
+        except RequestTimeout:
+            if reply is None:
+                raise
+            return reply  # what it has said before is what there is
+        if now >= latest or reply.result.strip() not in NOTHING:
             return reply
         if (yield (Waiter(), min(time.monotonic() + pause, latest))) is Outcome.CANCELLED:
             raise Cancelled("the call was cancelled")

@@ -289,6 +289,14 @@ def test_who_shows_a_text_of_his_own_does_not_wait_for_all_of_that(tmp_path, scr
         assert asked_for.result() == []
 
 
+def test_a_caller_without_the_time_for_that_is_told_what_is_known(tmp_path, scripted, rules):
+    rules(ProofRule(how="version"), indexed_within=30.0)
+    argv = scripted(Script(answers={"workspace/symbol": []}))
+    with workspace(tmp_path, argv, text="def greet\n") as ws:
+        ws.document_symbols("a.scr")
+        assert ws.workspace_symbols("other", "a.scr", timeout=1.0) == []
+
+
 # What it has read and taken in
 
 
