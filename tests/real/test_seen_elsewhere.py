@@ -254,16 +254,16 @@ def site_packages(folder: Path) -> str:
 @contextmanager
 def workspace(case: Case, folder: Path) -> Iterator[lspkit.Workspace]:
     """A project with this server only, as its definition has it."""
-    own = {
-        "command": real_servers.command(case.server),
-        "env": {**environment(folder, case.server), **case.variables},
-        "disabled": False,
-    }
     others = {one.id: {"disabled": True} for one in BUILT_IN if one.id != case.server}
-    config = {"lsp": {**others, case.server: own}, "timing": TIMING}
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PATH", str(real_servers.PROGRAMS), prepend=os.pathsep)
         patch.delenv("VIRTUAL_ENV", raising=False)  # the project's own is meant
+        own = {
+            "command": real_servers.command(case.server),
+            "env": {**environment(folder, case.server), **case.variables},
+            "disabled": False,
+        }
+        config = {"lsp": {**others, case.server: own}, "timing": TIMING}
         with lspkit.Workspace(folder, config=config, trusted=True) as ws:
             yield ws
 
