@@ -333,6 +333,25 @@ COURSES: dict[str, Course] = {
             "main.json", '{\n"number": NUMBER,\nGAP\nLINE\n}\n', '"own": 1', '"own": oops'
         ),
     ),
+    "css": Course(
+        language="css",
+        alone=Template("main.css", "/* NUMBER */\nGAP\nLINE\n", "a { top: 1px }", "a { top: }"),
+    ),
+    "html": Course(
+        language="html",
+        alone=Template(
+            "main.html",
+            "<!-- NUMBER -->\n<style>\nGAP\nLINE\n</style>\n",
+            "a { top: 1px }",
+            "a { top: }",
+        ),
+    ),
+    "tombi": Course(
+        language="toml",
+        alone=Template(
+            "main.toml", "# NUMBER\nGAP\nown = 1\nLINE\n", "other = NUMBER", "own = NUMBER"
+        ),
+    ),
     "dockerfile": Course(
         language="dockerfile",
         alone=Template(

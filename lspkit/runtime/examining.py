@@ -185,7 +185,7 @@ class Examining:
         """
         if self._whole.can(server):
             found.coverage = "workspace"
-            jobs = [self._whole.ask(server, call)]
+            jobs = [self._whole.ask(server, file.uri, call)]
             if unseen := self._beside(server, "", file.uri).unseen:
                 jobs = []
                 found.others[""] = [Examined(server.id, None, (), "none", 0.0, False, unseen)]

@@ -19,6 +19,9 @@ from lspkit.runtime.server import Server
 from lspkit.runtime.waiting import Call, Steps
 
 METHOD = "workspace/diagnostic"
+#: A result that no server has given. Who tells only what is new answers at once if somebody has it,
+#: also where there is nothing to tell, and may otherwise keep the answer back until there is.
+NOT_THE_LAST = "lspkit"
 
 
 @prepared
@@ -49,8 +52,8 @@ class WholeProject:
         ]
         return any(isinstance(one, dict) and one.get("workspaceDiagnostics") for one in offers)
 
-    def ask(self, server: Server, call: Call) -> Steps[dict[str, Examined]]:
-        """The findings of all files that it has something to say about.
+    def ask(self, server: Server, uri: str, call: Call) -> Steps[dict[str, Examined]]:
+        """The findings of all files that it has something to say about; `uri` is one of its own.
 
         It may tell them in parts. If it does not come to an end, those that have come are told.
         """
@@ -64,7 +67,8 @@ class WholeProject:
         answers: list[bytes] = []
         failed: dict[str, Examined] = {}
         try:
-            params = {"previousResultIds": [], "partialResultToken": token}
+            known = [{"uri": uri, "value": NOT_THE_LAST}]
+            params = {"previousResultIds": known, "partialResultToken": token}
             reply = yield from self._asking.asked_whole(server, METHOD, params, until)
             answers.append(reply.result)
         except (*OWN_FAULTS, Cancelled) as problem:

@@ -186,7 +186,8 @@ class Definition(msgspec.Struct, frozen=True, kw_only=True):
     #: A request by which it takes in the changes of an open document, where it does so for another
     #: document that depends on it only after a while.
     takes_in_by: str = ""
-    #: Whether it can be asked for the findings of a whole project, where it offers that.
+    #: Whether it can be asked for the findings of a whole project, where it offers that: its answer
+    #: has an end, and knows of every change that it was told of before.
     tells_whole_project: bool = True
     #: A notification or request of its own, and what its params hold, by which it says that its
     #: next findings are worth nothing; or `$/progress` and the title of the work that says so.

@@ -47,11 +47,14 @@ def test_a_race_on_one_file_has_a_second_form_where_a_server_looks_across_files(
     assert alone == {
         "bash",
         "biome",
+        "css",
         "dockerfile",
         "eslint",
+        "html",
         "json",
         "oxlint",
         "ruff",
+        "tombi",
         "vue",
         "yaml",
     }

@@ -212,7 +212,11 @@ def test_what_a_server_tells_in_parts_counts_also_if_it_comes_to_no_end(tmp_path
     with workspace(tmp_path, argv, text="fine\n") as ws:
         report = ws.check("a.scr", scope="project", timeout=3 if hangs else 60)
         [message] = Log.of(argv).messages(WHOLE)
-    assert message["params"]["partialResultToken"] == "lspkit-1"
+    assert message["params"] == {
+        # Who tells only what is new has to answer, also if there is nothing to tell.
+        "previousResultIds": [{"uri": (tmp_path / "a.scr").as_uri(), "value": "lspkit"}],
+        "partialResultToken": "lspkit-1",
+    }
     assert elsewhere(report) == {"b.scr": ["in b.scr"], "c.scr": ["in c.scr"]}
     assert report.other_files.verdict.value == "dirty"
 

@@ -108,6 +108,8 @@ DOCUMENTS: tuple[Definition, ...] = (
             "npm": "npm install -g tombi",
             "brew": "brew install tombi",
         },
+        # Asked at once, it tells what a file that has changed on disk was like before.
+        tells_whole_project=False,
         quirks=("Wants the whole text with every change.",),
         verified="1.9.6",
     ),

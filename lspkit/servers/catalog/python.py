@@ -84,6 +84,7 @@ PYTHON: tuple[Definition, ...] = (
         ),
         unsaved="changed",
         rereads=_PYRIGHT,
+        tells_whole_project=False,
         install={
             "pip": "pip install basedpyright",
             "uv": "uv tool install basedpyright",
@@ -92,6 +93,7 @@ PYTHON: tuple[Definition, ...] = (
         quirks=(
             "The pip package is a Python process around a Node one.",
             "Offers to be asked for diagnostics only once it is up, and then publishes none.",
+            "Never ends its answer about a whole project, nor says when all of it is told.",
             "Runs the interpreter that it finds in the project.",
         ),
         verified="1.40.2",
@@ -117,6 +119,7 @@ PYTHON: tuple[Definition, ...] = (
         ),
         unsaved="changed",
         rereads=_PYRIGHT,
+        tells_whole_project=False,
         install={
             "npm": "npm install -g pyright",
             "pip": "pip install pyright",
@@ -125,6 +128,7 @@ PYTHON: tuple[Definition, ...] = (
         quirks=(
             "The pip package downloads the server when it is first run; the npm package has it.",
             "Offers to be asked for diagnostics only once it is up, and then publishes none.",
+            "Never ends its answer about a whole project, nor says when all of it is told.",
         ),
         verified="1.1.414",
     ),
