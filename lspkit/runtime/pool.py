@@ -28,12 +28,12 @@ from lspkit.runtime.leaving import Leaving
 from lspkit.runtime.seats import (
     LOOK_AGAIN,
     Seat,
-    Serving,
     failed,
     initialize_timeout,
     may_restart,
 )
 from lspkit.runtime.server import Server
+from lspkit.runtime.serving import Served, Serving
 from lspkit.runtime.showing import Untold
 from lspkit.runtime.stillness import BRIEF, Stillness
 from lspkit.runtime.timers import Timers
@@ -76,7 +76,7 @@ class Pool:
         self.config = config
         self.permits = permits
         # What is imported on first use is so now, while there are descriptors to do it with.
-        definitions(config)
+        self._served = Served(config)
         tools_folder()
         self._files = files
         self._workers = workers
@@ -101,10 +101,6 @@ class Pool:
         self._duds: dict[str, float] = {}
         #: What those that left had open, for the next one on their key.
         self._kept: dict[Key, Untold] = {}
-        #: By path.
-        self._serving: dict[str, Serving] = {}
-        #: Counts how often these had to be chosen anew.
-        self.turnover = 0
         #: Made when they are first needed.
         self._markers: Markers | None = None
         #: Whether the guardian is kept for this pool.
@@ -131,33 +127,35 @@ class Pool:
 
     # Which servers
 
+    @property
+    def turnover(self) -> int:
+        """Counts how often servers had to be chosen anew."""
+        return self._served.turnover
+
     def servers_for(self, path: str, call: Call) -> tuple[list[Server], list[LspkitError]]:
         """The servers of a file, started if need be, and why others that it should have are not.
 
         They may not be ready yet. A call keeps them until it ends. A file that has none raises.
         """
         now = self._clock()
-        known = self._serving.get(path)
-        if (
-            known is not None
-            and now < known.until
-            and all(one.usable for one in known.servers)
-            and (not known.failures or os.environ.get("PATH", "") == known.path_variable)
-        ):
+        known = self._served.get(path)
+        if known is None or not known.holds(now):
+            with self._lock:
+                known = self._served.like_another(path, now)
+        if known is not None:
             if not known.servers:
                 raise known.failures[0].renewed()
             for one in known.servers:
                 call.use(one)
             # Who retires a server forgets this first, and then looks who has taken it.
-            if self._serving.get(path) is known:
+            if self._served.get(path) is known:
                 return known.servers, known.failures
-        variable = os.environ.get("PATH", "")
+        variable, turnover = os.environ.get("PATH", ""), self.turnover
         servers, failures = self._start_for(path, call)
         if all(isinstance(one, NoServer | ServerUnavailable) for one in failures):
+            serving = Serving(now + LOOK_AGAIN, variable, servers, failures)
             with self._lock:
-                if len(self._serving) > 10_000:
-                    self._serving.clear()
-                self._serving[path] = Serving(now + LOOK_AGAIN, variable, servers, failures)
+                self._served.keep(path, serving, turnover)
         if not servers:
             raise failures[0]
         return servers, failures
@@ -282,8 +280,7 @@ class Pool:
 
     def _choose_again(self) -> None:
         with self._lock:
-            self._serving.clear()
-            self.turnover += 1
+            self._served.choose_again()
 
     def renew(self, server: Server) -> None:
         """Let a new process take the place of a server, as soon as one is asked for."""
@@ -336,7 +333,7 @@ class Pool:
     def retire(self, server: Server, *, unless: Callable[[Server], bool] = lambda _: False) -> bool:
         """Leave a server out of the pool; whoever calls this stops it."""
         with self._lock:
-            self._serving.clear()
+            self._served.forget()
             if unless(server):
                 return False
             seat = self._seats.get((server.id, server.root))
@@ -352,7 +349,7 @@ class Pool:
         with self._lock:
             self.config, self.permits = config, permits
             self._markers = None
-            self._serving.clear()
+            self._served.choose_again(config)
             for seat in self._seats.values():
                 seat.record = Record()
             servers = [seat.server for seat in self._seats.values()]

@@ -1,11 +1,11 @@
-"""What a pool keeps: about one server, over all processes that it has had, and about one file."""
+"""What a pool keeps about one server, over all processes that it has had."""
 
 from __future__ import annotations
 
 import msgspec
 
 from lspkit.config import Config
-from lspkit.errors import LspkitError, ServerUnavailable
+from lspkit.errors import ServerUnavailable
 from lspkit.runtime import endings
 from lspkit.runtime.backoff import Record, Restart, after_failure
 from lspkit.runtime.counting import Counts
@@ -29,17 +29,6 @@ class Seat(msgspec.Struct):
     changed_at: float = 0.0
     #: Whether the server before this one was outdated soon after it was started.
     restless: bool = False
-
-
-class Serving(msgspec.Struct, frozen=True):
-    """Which servers a file has: taken for granted until then, or, if one is missing, until `PATH`
-    is another.
-    """
-
-    until: float
-    path_variable: str
-    servers: list[Server]
-    failures: list[LspkitError]
 
 
 def initialize_timeout(choice: Choice, config: Config) -> float:

@@ -113,6 +113,24 @@ def _language(extension: str) -> str:
     return next(known, extension[1:])
 
 
+class Kinds:
+    """Which files have the same servers: those of a folder whose names end the same way.
+
+    Unless a definition has a name of its own for one of them.
+    """
+
+    def __init__(self, config: Config) -> None:
+        self._names = {name for one in definitions(config) for name in one.languages}
+
+    def kind_of(self, path: str) -> tuple[str, str]:
+        """Equal for two paths only if `choose` says the same of both."""
+        folder, name = os.path.split(path)
+        stem, _, extension = name.rpartition(".")
+        if not stem or not self._names.isdisjoint((name, name.partition(".")[0] + ".*")):
+            return folder, name
+        return folder, "." + extension
+
+
 def choose(
     path: str,
     workspace: str,

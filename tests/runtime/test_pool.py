@@ -15,7 +15,9 @@ import pytest
 
 import lspkit
 from lspkit.config.loading import load
+from lspkit.runtime import pool
 from lspkit.runtime.engine import LocalEngine
+from lspkit.servers import choose
 from lspkit.testing import Fault, Log, Script
 from tests.scripted import SOURCE, ask, config_for, workspace
 
@@ -342,3 +344,32 @@ def test_status_does_not_wait_for_a_server_that_hangs(tmp_path, scripted):
     assert row.roots[0].requests.in_flight == (DEFINITION,)
     assert row.roots[0].pid == Log.of(argv).pids()[0]
     assert row.roots[0].memory_bytes > 1_000_000
+
+
+def test_files_of_one_kind_are_looked_at_once(tmp_path, scripted, monkeypatch):
+    looked: list[str] = []
+
+    def counting(path, *more):
+        looked.append(os.path.relpath(path, tmp_path))
+        return choose(path, *more)
+
+    monkeypatch.setattr(pool, "choose", counting)
+    (tmp_path / "deep").mkdir()
+    names = [f"{number}.scr" for number in range(9)]
+    for name in (*names, "deep/a.scr"):
+        (tmp_path / name).write_text("fine\n", encoding="utf-8")
+    with workspace(tmp_path, scripted(Script())) as ws:
+        assert len(ws.check_all(names)) == 9
+        assert looked == ["0.scr"]
+        ws.check("deep/a.scr")
+        assert looked == ["0.scr", "deep/a.scr"]
+        # One of another kind, and one that there is no server for.
+        (tmp_path / "a.nothing").write_text("", encoding="utf-8")
+        for name in ("a.nothing", "a.nothing"):
+            with pytest.raises(lspkit.NoServer, match=r"\.nothing"):
+                ws.check(name)
+        assert looked == ["0.scr", "deep/a.scr", "a.nothing"]
+        # A new configuration may choose others.
+        ws.reload()
+        ws.check_all(names)
+        assert looked[3:] == ["0.scr"]
