@@ -100,7 +100,10 @@ class Ended(Event, frozen=True):
 
 
 class Rested(Event, frozen=True):
-    """It says that it is done with a file, and has not begun anew since."""
+    """It says that it is done with a file, and has not begun anew since.
+
+    Where it may go on after all, `at` is when it would have.
+    """
 
     uri: str
 

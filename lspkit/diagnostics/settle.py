@@ -161,8 +161,8 @@ def _by_version(
     after = [one for one in pushes if one.at > since]
     spoken = [one.at for one in after if one.version is not None and one.version >= target.version]
     rested = [one.at for one in events if isinstance(one, Rested) and one.uri == target.uri]
-    if spoken and rule.rests and not any(at >= spoken[-1] for at in rested):
-        return Wait(target.deadline)
+    if spoken and rule.rests and not any(spoken[-1] <= at <= now for at in rested):
+        return Wait(min([target.deadline, *(at for at in rested if at > now)]))
     if spoken:
         # Where one push is all, that is so for changes; a document that is opened may get two.
         pause = 0.0 if rule.single and not target.first else _pause(rule, debounce)

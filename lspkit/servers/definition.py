@@ -206,6 +206,8 @@ class Definition(msgspec.Struct, frozen=True, kw_only=True):
     ignores_by: tuple[str, ...] = ()
     #: One by which it says what it does with a file, and what that holds when it is done.
     rests_by: tuple[str, dict[str, Any]] | None = None
+    #: What it holds before one that says so too early.
+    rests_early_after: dict[str, Any] = {}
     #: For so many seconds after it was told of a file, names that this one includes may be missing
     #: from its index. It does not say when they are there.
     indexed_within: float = 0.0

@@ -290,3 +290,6 @@ def test_where_a_server_says_when_it_is_done_only_the_push_before_that_counts():
     assert decide(rests, push(11.0, 3), before, now=11.1) == Wait(20.0)
     assert decide(rests, push(11.0, 3), Rested(uri="file:///b", at=11.2), now=11.2) == Wait(20.0)
     assert decide(rests, push(11.0, 3), after, now=11.2) == Proven("version", 11.0)
+    # It may go on until then.
+    assert decide(rests, push(11.0, 3), after, now=11.1) == Wait(11.2)
+    assert decide(rests, push(11.0, 3), Rested(uri=URI, at=21.0), now=11.1) == Wait(20.0)

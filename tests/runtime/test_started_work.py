@@ -231,6 +231,38 @@ def test_a_push_counts_once_the_server_says_that_it_is_done_with_the_file(
     assert (report.verdict.value, messages_of(report)) == ("dirty", ["second"])
 
 
+@pytest.mark.parametrize(("more", "verdict"), [(True, "dirty"), (False, "clean")])
+def test_a_server_that_says_too_early_that_it_is_done_is_waited_for(
+    tmp_path, scripted, rules, more, verdict
+):
+    """But not for long: it may have been done after all."""
+    rules(
+        ProofRule(how="version", single=True, rests=True),
+        rests_by=(STATUS, {"state": "idle"}),
+        rests_early_after={"state": "reading"},
+    )
+    path = tmp_path / "a.scr"
+    reading, idle = (
+        {"method": STATUS, "params": {"uri": path.as_uri(), "state": state}}
+        for state in ("reading", "idle")
+    )
+    say = [
+        Say("textDocument/didChange", notification=reading),
+        Say("textDocument/didChange", notification=idle, seconds=0.05),
+    ]
+    if more:
+        second = published(path, finding("second"), version=2)
+        say += [
+            Say("textDocument/didChange", notification=second, seconds=0.15),
+            Say("textDocument/didChange", notification=idle, seconds=0.2),
+        ]
+    opened = Say("textDocument/didOpen", notification=idle, seconds=0.05)
+    argv = scripted(Script(say=[opened, *say]))
+    with workspace(tmp_path, argv, text="fine\n") as ws:
+        assert ws.check("a.scr").verdict.clean
+        assert ws.write("a.scr", "as fine\n").verdict.value == verdict
+
+
 def test_a_first_question_about_the_project_waits_until_the_server_is_done_with_its_file(
     tmp_path, scripted, rules
 ):

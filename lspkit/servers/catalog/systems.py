@@ -165,9 +165,11 @@ SYSTEMS: tuple[Definition, ...] = (
         # Asked for outright, findings are not held back until typing has stopped. And only a forced
         # rebuild looks again for a header that was missing, or at a text that is as it was.
         # Made to look again while it builds a preamble, it publishes from the old one first. Then
-        # it is not done with the file, which it says if it is told to.
+        # it is not done with the file, which it says if it is told to; but also when the preamble
+        # is there, a moment before it publishes what it finds with that.
         initialization={"clangdFileStatus": True},
         rests_by=("textDocument/clangd.fileStatus", {"state": "idle"}),
+        rests_early_after={"state": "parsing includes"},
         # 0.3 to 0.4 s with a few headers of the standard library, and longer on a busy machine.
         indexed_within=2.0,
         proofs=(ProofRule(how="version", single=True, patient=True, rests=True),),
