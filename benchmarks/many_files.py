@@ -5,7 +5,7 @@ taken; what the disk needs for the writes is nobody's fault here. A bare loop do
 second copy of the server (`all_at_once.py`), so that the share of the client can be told from that
 of the server: most servers look at one file after the other. `scripted` is one that takes 100 ms
 for each file and any number of them at the same time. All take turns, so that what else the machine
-does falls on all.
+does falls on all, and pause between two edits, as somebody does who reads what came of the last.
 """
 
 from __future__ import annotations
@@ -44,6 +44,8 @@ FILES = 20
 RUNS, FEWEST, LONG = 25, 7, 20.0
 #: Before the measured ones: the servers load and warm up.
 WARM_UPS = 3
+#: Seconds between two edits.
+PAUSE = 1.1
 #: Seconds that the scripted server takes for a file.
 DELAY = 0.1
 
@@ -151,6 +153,7 @@ def measured(server: str, scratch: Path) -> dict[str, list[float]]:
                 made = [template.make(next(numbers), broken=run % 2 == 0) for _ in range(count)]
                 # Without the empty lines that make all texts of a race equally long.
                 texts = [one.content.rstrip("\n") + "\n" for one in made]
+                time.sleep(PAUSE)
                 took, spent = edit_and_check(ws, paths[:count], texts)
                 bare = floor.edit_all(others[:count], texts, own.course.language)
                 if run >= WARM_UPS:

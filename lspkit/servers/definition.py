@@ -155,6 +155,9 @@ class Definition(msgspec.Struct, frozen=True, kw_only=True):
     change_with: dict[str, Any] = {}
     touch_with: dict[str, Any] = {}
     looks_again: LooksAgain = "watched"
+    #: Whether it notices, when a document changes, that another file which this one takes in was
+    #: written in another second than before, so that it need not be made to look again.
+    notices_seconds: bool = False
     #: How it sees texts of other documents that are not on disk, and whether also one that stands
     #: for a file that is not there. What it cannot see makes its verdicts about the others unknown.
     unsaved: Unsaved = "untried"

@@ -180,6 +180,7 @@ SYSTEMS: tuple[Definition, ...] = (
         touch_with={"wantDiagnostics": True, "forceRebuild": True},
         # It tells headers apart by size and by the second in which they were written.
         looks_again="touch",
+        notices_seconds=True,
         # It looks at them at most every few seconds, and then only if it is asked about a change.
         rereads=Rereads(
             files=("compile_commands.json", "compile_flags.txt", ".clangd", ".clang-tidy")
