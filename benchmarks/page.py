@@ -35,7 +35,8 @@ MANY_FILES = """
 From the last write to the last verdict, for one file and for {files}, by `check_all` and by a bare
 loop that has all of them under way on a second copy of the server. The bare ratio is the server's
 own: one that looks at a file after the other takes longer for more of them, whoever asks.
-`scripted` takes 100 ms for each file, and any number of them at the same time.
+`scripted` takes 100 ms for each file, and any number of them at the same time. Between two edits
+there is a second.
 
 {rows}
 """
