@@ -52,13 +52,7 @@ class AllAtOnce(Floor):
             item = {"uri": path.as_uri(), "languageId": language, "version": 1, "text": text}
             self.notify("textDocument/didOpen", {"textDocument": item})
             return
-        change = {
-            "textDocument": {"uri": path.as_uri(), "version": version},
-            "contentChanges": [{"text": text}],
-            **self._definition.change_with,
-        }
-        self.notify("textDocument/didChange", change)
-        self.notify("textDocument/didSave", {"textDocument": {"uri": path.as_uri()}})
+        self.tell_of_change(path, version, text)
 
     def _has_spoken(self, path: Path, before: int) -> bool:
         version, _, number = self._pushes.get(path.as_uri(), (None, [], 0))

@@ -135,11 +135,21 @@ class Floor(RawServer):
             item = {"uri": uri, "languageId": language, "version": 1, "text": text.content}
             self.notify("textDocument/didOpen", {"textDocument": item})
         else:
-            self.change(path, self._version, text.content)
-            self.notify("textDocument/didSave", {"textDocument": {"uri": uri}})
+            self.tell_of_change(path, self._version, text.content)
         found = self._looked(uri, path, before)
         took = time.perf_counter() - began
         return took, any(one.get("severity", 1) == 1 for one in found)
+
+    def tell_of_change(self, path: Path, version: int, text: str) -> None:
+        """Send a new text, and that it is on disk, in the way that this server is told."""
+        change = {
+            "textDocument": {"uri": path.as_uri(), "version": version},
+            "contentChanges": [{"text": text}],
+            **self._definition.change_with,
+        }
+        self.notify("textDocument/didChange", change)
+        if self._definition.saves:
+            self.notify("textDocument/didSave", {"textDocument": {"uri": path.as_uri()}})
 
     def _looked(self, uri: str, path: Path, before: int) -> list[Any]:
         if self.stop == "tsserver":
