@@ -100,10 +100,7 @@ class Ended(Event, frozen=True):
 
 
 class Rested(Event, frozen=True):
-    """It says that it is done with a file, and has not begun anew since.
-
-    Where it may go on after all, `at` is when it would have.
-    """
+    """It says that it is done with a file, and has not begun anew since."""
 
     uri: str
 

@@ -54,7 +54,9 @@ class ProofRule(msgspec.Struct, frozen=True, kw_only=True):
     after: str = ""
     #: For `ordered`: `tsserver` has the findings in its answers, and a method of the protocol only
     #: shows that the pushes are out. For `progress` such a method, too: it shows that what the
-    #: work has found is out, or with `publishes` that the change was taken in before it began.
+    #: work has found is out, or with `publishes` that the change was taken in before it began. And
+    #: for `version`: that no other push is on its way, asked when there was one (with `rests`,
+    #: when the server has said that it is done).
     ask: str = ""
     #: Whether it may be silent for long while it works, and must not be made to look again then.
     patient: bool = False

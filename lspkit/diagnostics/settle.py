@@ -141,12 +141,19 @@ def _by_pull(
 def _by_order(
     target: Target, rule: ProofRule, events: Sequence[Event], since: float, _: float, __: float
 ) -> Judged:
-    for event in events:
-        if not isinstance(event, Answered) or event.tag != rule.ask or event.at < since:
-            continue
-        if event.asked_seq >= target.seq:
-            return Proven("ordered", event.at)
+    for at in _answers(target, rule, events):
+        if at >= since:
+            return Proven("ordered", at)
     return Wait(target.deadline, "ordered")
+
+
+def _answers(target: Target, rule: ProofRule, events: Sequence[Event]) -> list[float]:
+    """When the rule's own question was answered, asked after the target was written."""
+    return [
+        one.at
+        for one in events
+        if isinstance(one, Answered) and one.tag == rule.ask and one.asked_seq >= target.seq
+    ]
 
 
 def _by_version(
@@ -161,8 +168,10 @@ def _by_version(
     after = [one for one in pushes if one.at > since]
     spoken = [one.at for one in after if one.version is not None and one.version >= target.version]
     rested = [one.at for one in events if isinstance(one, Rested) and one.uri == target.uri]
-    if spoken and rule.rests and not any(spoken[-1] <= at <= now for at in rested):
-        return Wait(min([target.deadline, *(at for at in rested if at > now)]))
+    if spoken and rule.rests and not any(at >= spoken[-1] for at in rested):
+        return Wait(target.deadline)
+    if spoken and rule.ask and not any(at >= spoken[-1] for at in _answers(target, rule, events)):
+        return Wait(target.deadline, "ordered")
     if spoken:
         # Where one push is all, that is so for changes; a document that is opened may get two.
         pause = 0.0 if rule.single and not target.first else _pause(rule, debounce)

@@ -169,6 +169,4 @@ class Awaiting:
         if isinstance(decision, Quiet):
             reason = "it gives no version, so its silence proves nothing"
             return one.found(rule, view, lists, "quiet", reason)
-        if rule.rests:
-            one.server.done_with(view)
         return one.found(rule, view, lists, "silence" if decision.how == "quiet" else decision.how)

@@ -9,6 +9,7 @@ that it is about, and its answer is read against that very text.
 
 from __future__ import annotations
 
+import collections
 import threading
 import time
 from collections.abc import Iterable, Mapping
@@ -21,7 +22,6 @@ from lspkit.protocol.documents import Documents, View
 from lspkit.protocol.session import Session, State
 from lspkit.protocol.text import Encoding, Text
 from lspkit.runtime.connection import Connection
-from lspkit.runtime.disk_changes import DiskChanges
 from lspkit.runtime.files import File, Files, is_current
 from lspkit.runtime.showing import Shown, Untold, merely_opened, overlay_of, text_for, to_be_told
 from lspkit.runtime.tickets import Build, Ticket
@@ -30,19 +30,15 @@ from lspkit.runtime.waiting import Call, Waiter
 
 #: So many files are remembered that a server may not have read: it reads one after the other.
 UNREAD = 32
+#: So many changes of files on disk are remembered.
+DISK_CHANGES = 1000
 
 
 class Conversation:
     """Questions to one server, and the documents that it knows. `Server` adds its life."""
 
     def __init__(
-        self,
-        session: Session,
-        language: str,
-        files: Files,
-        disk: DiskChanges,
-        *,
-        opens_as_on_disk: bool,
+        self, session: Session, language: str, files: Files, *, opens_as_on_disk: bool
     ) -> None:
         self._language = language
         self._files = files
@@ -65,7 +61,10 @@ class Conversation:
         self._changed = settle.Written(seq=0, at=0.0)
         self._written: dict[str, settle.Written] = {}
         self._saved: settle.Saved | None = None
-        self.disk = disk
+        #: The last files on disk that changed, each with when; and when each document was last
+        #: looked at as if it were new.
+        self._disk: collections.deque[tuple[float, str]] = collections.deque(maxlen=DISK_CHANGES)
+        self._looked: dict[str, float] = {}
         #: Open documents whose last change it may not have taken in: URI, number of the write.
         self._pending: dict[str, int] = {}
         #: Files on disk that it was told of and may not have read: URI, number of the note.
@@ -117,7 +116,6 @@ class Conversation:
         document = self.documents.get(file.uri)
         encoding = self.session.encoding
         notes: list[Any] = []
-        before = 0
         if (
             given is None
             and document is not None
@@ -133,7 +131,6 @@ class Conversation:
                 shown = Shown(given)
             # First the params, which may be refused: then nothing has changed and nothing is sent.
             params = build(key.uri, shown.text, encoding)
-            before = document.version if document is not None else 0
             document, notes = self.documents.sync(key, shown.text, shown.stamp, shown.below)
         view = View(key.uri, document.text, document.version, encoding)
         ticket = Ticket(method, Waiter(), view)
@@ -146,8 +143,6 @@ class Conversation:
         self.documents.commit(document)
         if notes:
             self._wrote(key.uri, notes, matters_to_others=not merely_opened(document, notes))
-            if any(note == "textDocument/didChange" for note, _ in notes):
-                self.disk.changes(key.uri, before)
         ticket.seq = self.seq
         return ticket
 
@@ -157,7 +152,7 @@ class Conversation:
         written = settle.Written(seq=self.seq, at=time.monotonic())
         self._written[uri] = written
         if any(note == "textDocument/didOpen" for note, _ in notes):
-            self.disk.looked(uri)
+            self._looked[uri] = written.at
         if matters_to_others:
             self._changed = written
             self._pending[uri] = self.seq
@@ -299,7 +294,7 @@ class Conversation:
             self.documents.commit(document)
             self.seq += 1
             self._written[uri] = settle.Written(seq=self.seq, at=time.monotonic())
-            self.disk.looked(uri)
+            self._looked[uri] = time.monotonic()
             return View(uri, document.text, document.version, self.session.encoding)
 
     def nudge(self, uri: str) -> bool:
@@ -314,32 +309,24 @@ class Conversation:
     def missed_disk(self, uri: str) -> bool:
         """Whether other files on disk have changed since it looked at this document as if new."""
         with self.lock:
-            return self.disk.missed(uri)
+            looked = self._looked.get(uri, 0.0)
+            return any(at > looked and changed != uri for at, changed in self._disk)
 
     def saw_disk(self) -> None:
         """The server has read all files again."""
         with self.lock:
-            self.disk.all_seen()
-
-    def done_with(self, view: View) -> None:
-        """The server is at rest with what it found in this text."""
-        with self.lock:
-            self.disk.rests(view.uri, view.version)
+            self._disk.clear()
 
     def notes_of_files(
-        self,
-        changed: Mapping[str, int | None],
-        changes: list[dict[str, Any]],
-        reread: Iterable[str] = (),
+        self, changed: Iterable[str], changes: list[dict[str, Any]], reread: Iterable[str] = ()
     ) -> None:
-        """Files on disk have changed, by URI and in a second where that is known; tell of those
-        that the server wants to hear of.
+        """Files on disk have changed, by URI; tell of those that the server wants to hear of.
 
         It has to be made to read others.
         """
         with self.lock:
             now = time.monotonic()
-            self.disk.note(changed)
+            self._disk.extend((now, uri) for uri in changed)
             for uri in reread:
                 self._post(self.documents.reread(DocumentKey(uri, self._language)))
             if changes:

@@ -14,7 +14,6 @@ from lspkit.protocol.session import Session
 from lspkit.protocol.uris import uri_to_path
 from lspkit.runtime.conversation import Conversation
 from lspkit.runtime.counting import log_findings
-from lspkit.runtime.disk_changes import DiskChanges
 from lspkit.runtime.files import Files
 from lspkit.runtime.heard import Heard
 from lspkit.runtime.tickets import Ticket
@@ -41,8 +40,7 @@ class Findings(Conversation):
         self, session: Session, choice: Choice, files: Files, on_change: Callable[[], None]
     ) -> None:
         opens_as_on_disk = choice.definition.unsaved == "changed"
-        disk = DiskChanges(notices_seconds=choice.definition.notices_seconds)
-        super().__init__(session, choice.language, files, disk, opens_as_on_disk=opens_as_on_disk)
+        super().__init__(session, choice.language, files, opens_as_on_disk=opens_as_on_disk)
         self.choice = choice
         self._on_change = on_change
         #: What it has said so far. Guarded by the lock.
@@ -97,7 +95,7 @@ class Findings(Conversation):
         self.loading.notified("window/logMessage", {"message": line})
         with self.lock:
             admission = self.heard.read(line)
-            if admission is not None and admission.afresh and self.disk:
+            if admission is not None and admission.afresh and self._disk:
                 self.outdated = True
             rereads = self.choice.definition.rereads
             if rereads is None or self._barrier is None or not self._barrier.waiter.done:

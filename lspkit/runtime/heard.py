@@ -18,8 +18,6 @@ from lspkit.servers.definition import Admission, Definition
 
 #: In the place of a notification, for work that is reported on under a title.
 PROGRESS = "$/progress"
-#: Seconds for which a server that says too early that it is done is waited for.
-GOES_ON = 0.3
 #: So many beginnings and ends of work are remembered.
 REMEMBERED = 64
 
@@ -29,7 +27,7 @@ class Heard:
 
     def __init__(self, definition: Definition) -> None:
         self._doubts = definition.doubts
-        self._rests_by, self._early_by = definition.rests_by, definition.rests_early_after
+        self._rests_by = definition.rests_by
         self._admissions = definition.admissions
         self.store = Store()
         #: Since when it can be believed; None if it cannot be yet.
@@ -41,10 +39,8 @@ class Heard:
         self._doubtful: dict[str, str] = {}
         #: By which line it has said that it does not look.
         self.admitted: Admission | None = None
-        #: The files that it is done with, and since when; and those of which its next word that it
-        #: is done comes too early.
+        #: The files that it is done with, and since when.
         self._rested: dict[str, settle.Rested] = {}
-        self._early: set[str] = set()
         #: Who waits for work that was started at this time or later.
         self.wanted: dict[int, float] = {}
 
@@ -105,7 +101,11 @@ class Heard:
     def noticed(self, method: str, params: dict[str, Any], now: float) -> None:
         """It has sent a note of its own: it may cast doubt on its findings, or lift it."""
         if self._rests_by is not None and method == self._rests_by[0]:
-            self._busy(_uri_in(params), params, self._rests_by[1], now)
+            uri = _uri_in(params)
+            if any(_holds(params, one) for one in self._rests_by[1]):
+                self._rested[uri] = settle.Rested(uri=uri, at=now)
+            else:
+                self._rested.pop(uri, None)
         for doubt, holds in self._doubts:
             if method != doubt:
                 continue
@@ -113,18 +113,6 @@ class Heard:
                 self._doubtful[_uri_in(params)] = _words_of(method, params)
             else:
                 self._doubtful.pop(_uri_in(params), None)
-
-    def _busy(self, uri: str, params: dict[str, Any], at_rest: dict[str, Any], now: float) -> None:
-        """It says what it does with a file."""
-        if _holds(params, at_rest):
-            goes_on = GOES_ON if uri in self._early else 0.0
-            self._rested[uri] = settle.Rested(uri=uri, at=now + goes_on)
-        else:
-            self._rested.pop(uri, None)
-        if self._early_by and _holds(params, self._early_by):
-            self._early.add(uri)
-        else:
-            self._early.discard(uri)
 
     def read(self, line: str) -> Admission | None:
         """It has written a line for people. The first by which it says that it does not look."""

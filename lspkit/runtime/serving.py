@@ -53,15 +53,19 @@ class Served:
         known = self._known.get(self._kinds.kind_of(path))
         if known is None or not known.holds(now):
             return None
-        self._known[path] = known
+        self._remember(path, known)
         return known
 
     def keep(self, path: str, serving: Serving, turnover: int) -> None:
         """Remember what was found out since that turnover, unless there was another."""
+        if self.turnover == turnover:
+            self._remember(path, serving)
+            self._known[self._kinds.kind_of(path)] = serving
+
+    def _remember(self, path: str, serving: Serving) -> None:
         if len(self._known) > MANY:
             self._known.clear()
-        if self.turnover == turnover:
-            self._known[path] = self._known[self._kinds.kind_of(path)] = serving
+        self._known[path] = serving
 
     def forget(self) -> None:
         """A server is to be replaced."""

@@ -24,7 +24,6 @@ from lspkit.protocol.capabilities import Registration
 from lspkit.protocol.uris import path_to_uri
 from lspkit.protocol.watched import DELETED, METHOD, FileEvent
 from lspkit.runtime.concerns import is_missed, may_read, speaks
-from lspkit.runtime.disk_changes import written_in
 from lspkit.runtime.files import Files
 from lspkit.runtime.server import Server
 from lspkit.runtime.waiting import Waiter
@@ -228,11 +227,7 @@ class Watching:
                 unwanted = self._unwanted.setdefault(id(server), collections.deque(maxlen=UNWANTED))
                 unwanted.extend(one for one in news if not one.is_wanted(server))
         files = [one for one in news if not one.event.is_folder]
-        read = {
-            one.uri: written_in(one.event) if definition.notices_seconds else None
-            for one in files
-            if may_read(definition, one.event.path)
-        }
+        read = [one.uri for one in files if may_read(definition, one.event.path)]
         reread = [one.uri for one in files if definition.reads_closed and one.is_source(definition)]
         missed = any(
             is_missed(definition, server.root, watched, one.event, one.place) for one in news

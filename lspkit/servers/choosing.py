@@ -128,7 +128,7 @@ class Kinds:
         stem, _, extension = name.rpartition(".")
         if not stem or not self._names.isdisjoint((name, name.partition(".")[0] + ".*")):
             return folder, name
-        return folder, "." + extension
+        return folder, "*." + extension
 
 
 def choose(

@@ -155,9 +155,6 @@ class Definition(msgspec.Struct, frozen=True, kw_only=True):
     change_with: dict[str, Any] = {}
     touch_with: dict[str, Any] = {}
     looks_again: LooksAgain = "watched"
-    #: Whether it notices, when a document changes, that another file which this one takes in was
-    #: written in another second than before, so that it need not be made to look again.
-    notices_seconds: bool = False
     #: How it sees texts of other documents that are not on disk, and whether also one that stands
     #: for a file that is not there. What it cannot see makes its verdicts about the others unknown.
     unsaved: Unsaved = "untried"
@@ -207,10 +204,8 @@ class Definition(msgspec.Struct, frozen=True, kw_only=True):
     #: Names of files in its root, and in folders below it, that name files which it passes over, as
     #: git's do. It reads them when it starts.
     ignores_by: tuple[str, ...] = ()
-    #: One by which it says what it does with a file, and what that holds when it is done.
-    rests_by: tuple[str, dict[str, Any]] | None = None
-    #: What it holds before one that says so too early.
-    rests_early_after: dict[str, Any] = {}
+    #: One by which it says what it does with a file, and what that may hold when it is done.
+    rests_by: tuple[str, tuple[dict[str, Any], ...]] | None = None
     #: For so many seconds after it was told of a file, names that this one includes may be missing
     #: from its index. It does not say when they are there.
     indexed_within: float = 0.0

@@ -290,6 +290,17 @@ def test_where_a_server_says_when_it_is_done_only_the_push_before_that_counts():
     assert decide(rests, push(11.0, 3), before, now=11.1) == Wait(20.0)
     assert decide(rests, push(11.0, 3), Rested(uri="file:///b", at=11.2), now=11.2) == Wait(20.0)
     assert decide(rests, push(11.0, 3), after, now=11.2) == Proven("version", 11.0)
-    # It may go on until then.
-    assert decide(rests, push(11.0, 3), after, now=11.1) == Wait(11.2)
-    assert decide(rests, push(11.0, 3), Rested(uri=URI, at=21.0), now=11.1) == Wait(20.0)
+
+
+def test_where_it_says_so_too_early_it_is_asked_something_then():
+    rule = ProofRule(how="version", single=True, rests=True, ask="links")
+    rested = Rested(uri=URI, at=11.2)
+    assert decide(rule, push(11.0, 3), now=11.1) == Wait(20.0)
+    assert decide(rule, push(11.0, 3), rested, now=11.2) == Wait(20.0, "ordered")
+    answer, old = (Answered(tag="links", asked_seq=seq, at=11.3) for seq in (7, 6))
+    assert decide(rule, push(11.0, 3), rested, answer, now=11.3) == Proven("version", 11.0)
+    assert decide(rule, push(11.0, 3), rested, old, now=11.3) == Wait(20.0, "ordered")
+    # There was another push after all, which has to be followed by the same.
+    late, again = push(11.4, 3), Rested(uri=URI, at=11.5)
+    assert decide(rule, late, rested, answer, now=11.5) == Wait(20.0)
+    assert decide(rule, late, again, answer, now=11.5) == Wait(20.0, "ordered")

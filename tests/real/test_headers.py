@@ -1,13 +1,15 @@
-"""A header and what includes it change at the same time: the next verdict goes by both."""
+"""A header changes, alone or with what includes it: clangd goes by what is on disk."""
 
 from __future__ import annotations
 
-import threading
+import os
 import time
 from pathlib import Path
 
 import pytest
 
+import lspkit
+from lspkit import Severity
 from tests import real_servers
 from tests.real.running import workspace_with
 from tests.runtime.told import written_outside
@@ -16,27 +18,44 @@ pytestmark = [pytest.mark.server, pytest.mark.slow]
 
 # The standard header makes it slow to read what is included anew.
 USER = '#include <string>\n#include "other.h"\n// {}\nint copy = value();\n'
-GOOD, BAD = "int value();\n", "char *value();\n"
+SECOND = 1_700_000_000
 
 
-@pytest.mark.parametrize("apart", [True, False], ids=["a-second-apart", "at-once"])
-def test_clangd_reads_a_header_again_that_has_changed(tmp_path: Path, apart: bool) -> None:
-    """It notices by itself what was written in another second, but publishes from before first."""
+def project(folder: Path) -> tuple[lspkit.Workspace, Path, Path]:
+    """The workspace, the source, and the header."""
     real_servers.require("clangd")
-    folder = tmp_path / "project"
     folder.mkdir()
     (folder / "compile_flags.txt").write_text("-xc++\n", encoding="utf-8")
     user, other = folder / "user.cpp", folder / "other.h"
-    other.write_text(GOOD, encoding="utf-8")
+    other.write_text("int value();\n", encoding="utf-8")
     user.write_text(USER.format(0), encoding="utf-8")
+    return workspace_with(folder, {"clangd": real_servers.command("clangd")}), user, other
+
+
+@pytest.mark.parametrize("noticed", [True, False])
+def test_a_header_that_changes_with_its_user_is_read_again(tmp_path: Path, noticed: bool) -> None:
+    """clangd notices by size and second, and publishes from before first; or it does not."""
+    opened, user, other = project(tmp_path / "project")
     verdicts = []
-    with workspace_with(folder, {"clangd": real_servers.command("clangd")}) as ws:
-        assert ws.check(user, timeout=60).verdict.clean
-        for number in range(1, 7):
-            if apart:
-                second = int(time.time())
-                while int(time.time()) == second:  # a new one begins
-                    threading.Event().wait(0.01)
-            written_outside(other, f"{BAD if number % 2 else GOOD}// {number}\n")
+    with opened as ws:
+        for number in range(7):
+            text = "char *value();\n" if number % 2 else "int   value();\n"
+            written_outside(other, f"{text}// {number}\n")
+            second = SECOND + number if noticed else SECOND
+            os.utime(other, (second, second))
             verdicts.append(ws.write(user, USER.format(number), timeout=60).verdict.value)
-    assert verdicts == ["dirty", "clean"] * 3
+    assert verdicts == ["clean", *["dirty", "clean"] * 3]
+
+
+def test_what_includes_a_header_is_looked_at_again_without_being_asked_about(
+    tmp_path: Path,
+) -> None:
+    opened, user, other = project(tmp_path / "project")
+    with opened as ws:
+        assert all(one.verdict.clean for one in ws.check_all([user, other]).values())
+        epoch, until = ws.epoch, time.monotonic() + 60
+        assert ws.write(other, "char *value();\n").verdict.clean
+        while all(one.severity is not Severity.ERROR for one in ws.diagnostics(user)[user]):
+            assert time.monotonic() < until
+            epoch = ws.wait_for_change(epoch, timeout=60)
+        assert "char *" in str(ws.hover(user, 4, 12))

@@ -29,6 +29,7 @@ from tests.scripted import workspace
 SYMBOLS = "textDocument/documentSymbol"
 RUN, STOP = "scripted/run", "scripted/stop"
 TEXT, STATUS = "scripted/text", "scripted/status"
+LINKS = "textDocument/documentLink"
 BUILD = ProofRule(
     how="progress", source="build", token="build", start=RUN, ask=SYMBOLS, sees="disk"
 )
@@ -214,7 +215,9 @@ def test_a_push_counts_once_the_server_says_that_it_is_done_with_the_file(
     tmp_path, scripted, rules
 ):
     """The first one may be from before something else was read."""
-    rules(ProofRule(how="version", single=True, rests=True), rests_by=(STATUS, {"state": "idle"}))
+    rules(
+        ProofRule(how="version", single=True, rests=True), rests_by=(STATUS, ({"state": "idle"},))
+    )
     uri = (tmp_path / "a.scr").as_uri()
     second = published(tmp_path / "a.scr", finding("second"), version=1)
     busy, idle = (
@@ -231,33 +234,28 @@ def test_a_push_counts_once_the_server_says_that_it_is_done_with_the_file(
     assert (report.verdict.value, messages_of(report)) == ("dirty", ["second"])
 
 
-@pytest.mark.parametrize(("more", "verdict"), [(True, "dirty"), (False, "clean")])
-def test_a_server_that_says_too_early_that_it_is_done_is_waited_for(
-    tmp_path, scripted, rules, more, verdict
+@pytest.mark.parametrize(("ask", "verdict"), [(LINKS, "dirty"), ("", "clean")])
+def test_a_server_that_says_too_early_that_it_is_done_is_asked_something(
+    tmp_path, scripted, rules, ask, verdict
 ):
-    """But not for long: it may have been done after all."""
+    """It answers when it is: the rule without a question has a stale push for the last."""
     rules(
-        ProofRule(how="version", single=True, rests=True),
-        rests_by=(STATUS, {"state": "idle"}),
-        rests_early_after={"state": "reading"},
+        ProofRule(how="version", single=True, rests=True, ask=ask),
+        rests_by=(STATUS, ({"state": "idle"}, {"state": "waiting"})),
     )
     path = tmp_path / "a.scr"
-    reading, idle = (
+    waiting, idle = (
         {"method": STATUS, "params": {"uri": path.as_uri(), "state": state}}
-        for state in ("reading", "idle")
+        for state in ("waiting", "idle")
     )
+    second = published(path, finding("second"), version=2)
     say = [
-        Say("textDocument/didChange", notification=reading),
-        Say("textDocument/didChange", notification=idle, seconds=0.05),
+        Say("textDocument/didOpen", notification=idle, seconds=0.05),
+        Say("textDocument/didChange", notification=waiting, seconds=0.05),
+        Say(LINKS, nth=2, notification=second),
+        Say(LINKS, nth=2, notification=idle),
     ]
-    if more:
-        second = published(path, finding("second"), version=2)
-        say += [
-            Say("textDocument/didChange", notification=second, seconds=0.15),
-            Say("textDocument/didChange", notification=idle, seconds=0.2),
-        ]
-    opened = Say("textDocument/didOpen", notification=idle, seconds=0.05)
-    argv = scripted(Script(say=[opened, *say]))
+    argv = scripted(Script(say=say, answers={LINKS: []}))
     with workspace(tmp_path, argv, text="fine\n") as ws:
         assert ws.check("a.scr").verdict.clean
         assert ws.write("a.scr", "as fine\n").verdict.value == verdict
@@ -267,7 +265,7 @@ def test_a_first_question_about_the_project_waits_until_the_server_is_done_with_
     tmp_path, scripted, rules
 ):
     """Only then is the file in its index."""
-    rules(ProofRule(how="version"), rests_by=(STATUS, {"state": "idle"}))
+    rules(ProofRule(how="version"), rests_by=(STATUS, ({"state": "idle"},)))
     uri = (tmp_path / "a.scr").as_uri()
     idle = {"method": STATUS, "params": {"uri": uri, "state": "idle"}}
     say = [Say("textDocument/didOpen", notification=idle, seconds=0.5)]

@@ -165,22 +165,29 @@ SYSTEMS: tuple[Definition, ...] = (
         # Asked for outright, findings are not held back until typing has stopped. And only a forced
         # rebuild looks again for a header that was missing, or at a text that is as it was.
         # Made to look again while it builds a preamble, it publishes from the old one first. Then
-        # it is not done with the file, which it says if it is told to; but also when the preamble
-        # is there, a moment before it publishes what it finds with that.
+        # it is not done with the file, which it says if it is told to. It says that it is done, or
+        # waits for more to do, also when the preamble is there and it is about to look with that:
+        # what it is asked then comes after.
         initialization={"clangdFileStatus": True},
-        rests_by=("textDocument/clangd.fileStatus", {"state": "idle"}),
-        rests_early_after={"state": "parsing includes"},
+        rests_by=(
+            "textDocument/clangd.fileStatus",
+            ({"state": "idle"}, {"state": "file is queued"}),
+        ),
         # 0.3 to 0.4 s with a few headers of the standard library, and longer on a busy machine.
         indexed_within=2.0,
-        proofs=(ProofRule(how="version", single=True, patient=True, rests=True),),
+        proofs=(
+            ProofRule(
+                how="version",
+                single=True,
+                patient=True,
+                rests=True,
+                ask="textDocument/documentLink",
+            ),
+        ),
         change_with={"wantDiagnostics": True},
-        # A save makes it go through all open files once more, 50 ms later. It changes nothing for
-        # the one that has just changed, and the others are made to look again when asked about.
-        saves=False,
         touch_with={"wantDiagnostics": True, "forceRebuild": True},
         # It tells headers apart by size and by the second in which they were written.
         looks_again="touch",
-        notices_seconds=True,
         # It looks at them at most every few seconds, and then only if it is asked about a change.
         rereads=Rereads(
             files=("compile_commands.json", "compile_flags.txt", ".clangd", ".clang-tidy")
