@@ -75,7 +75,7 @@ class Pool:
         #: Both replaced as a whole by `reconfigure`.
         self.config = config
         self.permits = permits
-        # What is imported on first use is so now, while there are descriptors to do it with.
+        # What these import on first use is so now, while there are descriptors to do it with.
         self._served = Served(config)
         tools_folder()
         self._files = files

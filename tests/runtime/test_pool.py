@@ -354,6 +354,7 @@ def test_files_of_one_kind_are_looked_at_once(tmp_path, scripted, monkeypatch):
         return choose(path, *more)
 
     monkeypatch.setattr(pool, "choose", counting)
+    monkeypatch.setattr(pool, "LOOK_AGAIN", 600.0)
     (tmp_path / "deep").mkdir()
     names = [f"{number}.scr" for number in range(9)]
     for name in (*names, "deep/a.scr"):
