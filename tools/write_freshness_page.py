@@ -68,8 +68,9 @@ does not read how checkers are configured.
 
 Others say so themselves, and are taken at their word: `gopls` of a file that is part of no
 package, `rust-analyzer` of one that no `mod` names, `bash-language-server` without `shellcheck`,
-without which it finds next to nothing, and `svelte` in a project with too many scripts. `oxlint`
-passes over what a `.gitignore` or `.eslintignore` names, and says nothing.
+without which it finds next to nothing, and `svelte` in a project with too many scripts. `clangd`,
+told to compile for a machine that it does not know, finds nothing either, and refuses what it is
+asked then. `oxlint` passes over what a `.gitignore` or `.eslintignore` names, and says nothing.
 
 What a project's own configuration leaves out is the project's word, and not looked for:
 `[tool.ty.src] exclude`, ruff's `exclude`, eslint's `ignores`, a rule that is turned off, a comment

@@ -14,9 +14,10 @@ from lspkit.diagnostics import settle
 from lspkit.diagnostics.proof import ProofRule
 from lspkit.diagnostics.settle import Proven, Quiet, Target, Unknown
 from lspkit.diagnostics.store import Said
-from lspkit.errors import Cancelled
+from lspkit.errors import Cancelled, RequestFailed
 from lspkit.operations import Examined
 from lspkit.protocol.documents import View
+from lspkit.protocol.pieces import read_pieces
 from lspkit.runtime.answers import key_of, view_of
 from lspkit.runtime.asking import Asking
 from lspkit.runtime.subject import Subject
@@ -119,7 +120,13 @@ class Awaiting:
             watch.deadline = min(watch.deadline, time.monotonic() + SILENCE)
             return True
         if ask == "ordered":
-            watch.answered.append((yield from self._barrier(one, rule, watch.seq)))
+            try:
+                watch.answered.append((yield from self._barrier(one, rule, watch.seq)))
+            except RequestFailed:
+                # It cannot even read the file, and may have said why.
+                if rule.how != "version" or said is None or not read_pieces(said.items).items:
+                    raise
+                watch.answered.append(_answered(rule, watch.seq))
             return True
         if ask == "start":
             return server.start_work(rule)
@@ -152,7 +159,7 @@ class Awaiting:
         until = one.until(self._asking.request_timeout(one.server))
         params = {"textDocument": {"uri": one.uri}}
         yield from self._asking.asked_whole(one.server, rule.ask, params, until)
-        return settle.Answered(tag=rule.ask, asked_seq=seq, at=time.monotonic())
+        return _answered(rule, seq)
 
     def _spoken(
         self,
@@ -170,3 +177,7 @@ class Awaiting:
             reason = "it gives no version, so its silence proves nothing"
             return one.found(rule, view, lists, "quiet", reason)
         return one.found(rule, view, lists, "silence" if decision.how == "quiet" else decision.how)
+
+
+def _answered(rule: ProofRule, seq: int) -> settle.Answered:
+    return settle.Answered(tag=rule.ask, asked_seq=seq, at=time.monotonic())

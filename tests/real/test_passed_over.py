@@ -177,6 +177,20 @@ def test_rust_analyzer_says_which_files_it_has_not_looked_at(
         assert ws.check(file, timeout=60).verdict.dirty
 
 
+@pytest.mark.parametrize("text", ["int own = missing;\n", "int own = 1;\n"])
+def test_clangd_looks_at_nothing_for_a_machine_that_it_does_not_know(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str
+) -> None:
+    """It publishes an empty list then, with the right version."""
+    folder = tmp_path / "project"
+    write(folder / "compile_flags.txt", "--target=unheard-of\n")
+    file = write(folder / "main.cpp", text)
+    with only("clangd", folder, monkeypatch) as ws:
+        report = ws.check(file, timeout=60)
+    assert report.verdict.unknown
+    assert "invalid AST" in report.why
+
+
 UNCLOSED = '#!/bin/bash\nif true; then\n  echo "unclosed\n'
 
 

@@ -261,6 +261,23 @@ def test_a_server_that_says_too_early_that_it_is_done_is_asked_something(
         assert ws.write("a.scr", "as fine\n").verdict.value == verdict
 
 
+@pytest.mark.parametrize(("text", "verdict"), [("ERROR\n", "dirty"), ("fine\n", "unknown")])
+def test_who_refuses_the_question_is_believed_only_if_something_is_wrong(
+    tmp_path, scripted, rules, text, verdict
+):
+    """clangd finds nothing in a file for a language or a machine that it does not know."""
+    rule = ProofRule(how="version", single=True, rests=True, ask=LINKS)
+    rules(rule, rests_by=(STATUS, ({"state": "idle"},)))
+    uri = (tmp_path / "a.scr").as_uri()
+    idle = {"method": STATUS, "params": {"uri": uri, "state": "idle"}}
+    say = [Say("textDocument/didOpen", notification=idle, seconds=0.05)]
+    argv = scripted(Script(say=say, faults=[Fault(LINKS, "error", message="invalid AST")]))
+    with workspace(tmp_path, argv, text=text) as ws:
+        report = ws.check("a.scr")
+    assert report.verdict.value == verdict
+    assert ("invalid AST" in report.why) is (verdict == "unknown")
+
+
 def test_a_first_question_about_the_project_waits_until_the_server_is_done_with_its_file(
     tmp_path, scripted, rules
 ):
