@@ -333,7 +333,7 @@ class Pool:
     def retire(self, server: Server, *, unless: Callable[[Server], bool] = lambda _: False) -> bool:
         """Leave a server out of the pool; whoever calls this stops it."""
         with self._lock:
-            self._served.forget()
+            self._served.choose_again()
             if unless(server):
                 return False
             seat = self._seats.get((server.id, server.root))

@@ -67,12 +67,10 @@ class Served:
             self._known.clear()
         self._known[path] = serving
 
-    def forget(self) -> None:
-        """A server is to be replaced."""
-        self._known.clear()
-
     def choose_again(self, config: Config | None = None) -> None:
-        """Something has changed that servers are chosen by, perhaps the configuration."""
+        """A server leaves, or something has changed that they are chosen by, perhaps the
+        configuration: what is being found out now does not count.
+        """
         self._known.clear()
         self.turnover += 1
         if config is not None:
