@@ -45,14 +45,16 @@ def workspace(
     *,
     encoding: str | None = None,
     argv: Sequence[str] | None = None,
+    more: Mapping[str, Any] | None = None,
 ) -> lspkit.Workspace:
-    """A workspace in which this server runs, and no other."""
+    """A workspace in which this server runs, and no other; `more` is for its entry."""
     said: dict[str, Any] = {
         "command": list(argv or command(server)),
         "env": environment(folder, server),
         "disabled": False,
         # Not lspkit's own choice of settings for it: the raw client has none either.
         "settings": AS_IT_COMES.get(server, {}),
+        **(more or {}),
     }
     if encoding is not None:
         said["positionEncodings"] = [encoding]

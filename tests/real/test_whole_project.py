@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import lspkit
 from lspkit import Verdict
 from tests import real_servers
-from tests.real.running import TIMING, environment
+from tests.real.running import workspace
 
 pytestmark = [pytest.mark.server, pytest.mark.slow]
 
@@ -28,15 +29,9 @@ NOT_ASKED = {
 }
 
 
-def workspace(folder: Path, server: str, **more) -> lspkit.Workspace:
-    said = {
-        "command": real_servers.command(server),
-        "env": environment(folder, server),
-        "disabled": False,
-        **more,
-    }
-    config = {"lsp": {server: said, "ruff": {"disabled": True}}, "timing": TIMING}
-    return lspkit.Workspace(folder, config=config)
+def told(folder: Path, server: str, **more: Any) -> lspkit.Workspace:
+    """A workspace in which this server runs, with this in its entry."""
+    return workspace(folder, server, argv=real_servers.command(server), more=more)
 
 
 def elsewhere(ws: lspkit.Workspace, path: Path) -> tuple[str, Verdict, list[str]]:
@@ -55,7 +50,7 @@ def test_files_that_nobody_has_opened_are_known_as_they_are_on_disk(tmp_path):
     main.write_text(GOOD)
     old.write_text(GOOD)
     clean = ("workspace", Verdict.CLEAN, [])
-    with workspace(folder, "ty", initialization={"diagnosticMode": "workspace"}) as ws:
+    with told(folder, "ty", initialization={"diagnosticMode": "workspace"}) as ws:
         # ty tells only what is new, and would otherwise keep its answer back for good.
         assert elsewhere(ws, main) == clean
         assert elsewhere(ws, main) == clean
@@ -77,7 +72,7 @@ def test_who_cannot_be_believed_is_asked_about_what_is_open(tmp_path, server):
     main, beside = (folder / f"{name}.{ending}" for name in ("main", "beside"))
     main.write_text(good)
     beside.write_text(bad)
-    with workspace(folder, server, settings=settings) as ws:
+    with told(folder, server, settings=settings) as ws:
         assert elsewhere(ws, main) == ("open", Verdict.CLEAN, [])
         assert ws.check(beside).verdict is Verdict.DIRTY
         assert elsewhere(ws, main) == ("open", Verdict.DIRTY, [beside.name])
