@@ -49,6 +49,10 @@ MASK = (
 )
 #: After these, something else is there than before, whatever its times and its inode say.
 ANEW = IN_MODIFY | IN_CREATE | IN_MOVED_TO | IN_DELETE_SELF | IN_MOVE_SELF | IN_UNMOUNT
+#: After these somebody has the file open, and may not have written all of it.
+OPENED = IN_MODIFY | IN_CREATE
+#: After these nobody has, or not at this path.
+CLOSED = IN_CLOSE_WRITE | IN_MOVED_FROM | IN_MOVED_TO | IN_DELETE
 
 _HEAD = struct.Struct("iIII")
 
@@ -64,6 +68,7 @@ class Inotify:
         self._add: Callable[[int, bytes, int], int] = library.inotify_add_watch
         self._remove: Callable[[int, int], int] = library.inotify_rm_watch
         self.lost = False
+        self.writing: set[str] = set()
         # Tuples, because nearly all have one path, and there may be very many.
         self._paths_of: dict[int, tuple[str, ...]] = {}
         self._watch_of: dict[str, int] = {}
@@ -151,6 +156,10 @@ class Inotify:
         for folder in self._paths_of.get(watch, ()):
             path = os.path.join(folder, os.fsdecode(name)) if name else folder
             hints[path] = hints.get(path, False) or bool(mask & ANEW)
+            if mask & CLOSED:
+                self.writing.discard(path)
+            elif mask & OPENED and not mask & IN_ISDIR:
+                self.writing.add(path)
 
     def close(self) -> None:
         with self._bell_lock:

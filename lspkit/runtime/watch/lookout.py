@@ -59,11 +59,13 @@ class Lookout:
             self.limit = problem.strerror or str(problem)
 
     def collect(self) -> bool:
-        """Take in the hints that there are; whether there were any."""
-        return self.notifier.drain(self._hints) or self.notifier.lost
+        """Take in the hints that there are; whether there were any, or more will come soon."""
+        hinted = self.notifier.drain(self._hints) or self.notifier.lost
+        return hinted or bool(self.notifier.writing)
 
     def look(self) -> None:
-        """Compare what was hinted at."""
+        """Compare what was hinted at, in whatever state it is."""
+        self.notifier.writing.clear()
         if self.notifier.lost:
             self.notifier.lost = False
             self.look_everywhere()

@@ -27,6 +27,8 @@ class Notifier(Protocol):
     blind: bool
     #: Set when hints were lost: everything has to be looked at. Reset by the reader.
     lost: bool
+    #: Files that somebody is about to write, as far as that is known. Emptied by the reader.
+    writing: set[str]
 
     @property
     def watches(self) -> int:
@@ -66,6 +68,7 @@ class Polling:
 
     def __init__(self) -> None:
         self.lost = False
+        self.writing: set[str] = set()
         self._bell = threading.Event()
 
     def watch(self, folder: str, follow: bool) -> None:

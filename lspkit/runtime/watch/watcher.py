@@ -37,7 +37,7 @@ log = logging.getLogger("lspkit.runtime")
 
 #: Seconds without a hint after which what there is gets announced.
 SETTLE = 0.01
-#: The same if hints keep coming, since the first.
+#: The same if hints keep coming, or a file is still being written, since the first.
 LONGEST = 0.12
 #: Seconds that the first reading keeps the turn, and then leaves the interpreter to others: who
 #: waits for something often would else wait for the interpreter as often, up to 5 ms each time.
@@ -153,8 +153,7 @@ class Watcher:
             lookout = self._lookout
             if lookout is None:
                 return
-            lookout.look_now()
-            self._announce(lookout)
+            self._look_now(lookout)
             if lookout.snapshot.due:
                 lookout.notifier.wake()
 
@@ -252,11 +251,17 @@ class Watcher:
                 pass  # those who stand at the door go first
             with self._turn:
                 lookout.read_some(SLICE)
-            self.catch_up()
+            with self._door, self._turn:
+                self._look_now(lookout)
             time.sleep(PAUSE)
         else:
             self._tell_readers(pending=False)
             self._wait(lookout)
+
+    def _look_now(self, lookout: Lookout) -> None:
+        """Find out what has happened up to now, and announce it. With the turn."""
+        lookout.look_now()
+        self._announce(lookout)
 
     def _wait(self, lookout: Lookout) -> None:
         """Sleep until there is something, and until there is no more of it for a moment."""

@@ -98,3 +98,17 @@ def test_waking_what_is_closed_is_harmless(inotify) -> None:
     inotify.wake()
     inotify.close()
     assert inotify.watches == 0
+
+
+def test_files_that_are_open_for_writing_are_known(inotify, root: Path) -> None:
+    written, removed, folder = root / "src/a.py", root / "new.py", root / "x"
+    with open(written, "w") as file, open(removed, "w"):
+        folder.mkdir()
+        drained(inotify, root)
+        assert inotify.writing == {str(written), str(removed)}
+        removed.unlink()
+        file.write("longer")
+        drained(inotify, root)
+        assert inotify.writing == {str(written)}
+    drained(inotify, root)
+    assert inotify.writing == set()

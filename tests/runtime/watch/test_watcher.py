@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 from lspkit.protocol.watched import FileEvent
+from lspkit.runtime.watch import watcher as watcher_module
+from lspkit.runtime.watch.notifier import Polling
 from lspkit.runtime.watch.watcher import Watcher
 from tests.runtime.watch.changes import BY_ITSELF, CHANGES
 from tests.runtime.watch.watching import (
@@ -62,6 +64,38 @@ def test_files_that_come_at_once_are_one_batch(start: Start, root: Path, heard: 
 
 
 @needs_inotify
+@pytest.mark.usefixtures("announcing")
+def test_a_file_that_is_being_written_is_left_alone_until_it_is_closed(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(watcher_module, "LONGEST", PATIENCE)
+    heard, texts = Heard(root), list[str]()
+
+    def listen(events: list[FileEvent]) -> None:
+        texts.extend(Path(event.path).read_text() for event in events)
+        heard(events)
+
+    watcher = until_ready(Watcher(str(root), listen))
+    try:
+        shell("exec 3> src/a.py 4> new.py; sleep 0.1; echo old >&3; echo new >&4", root)
+        heard.wait_for("~ src/a.py", "+ new.py")
+    finally:
+        watcher.close()
+    assert sorted(texts) == ["new\n", "old\n"]
+
+
+@needs_inotify
+@pytest.mark.usefixtures("announcing")
+def test_a_file_that_stays_open_is_announced_all_the_same(
+    start: Start, root: Path, heard: Heard
+) -> None:
+    start()
+    with open(root / "src/a.py", "a", buffering=1) as file:
+        file.write("a line of a log\n")
+        heard.wait_for("~ src/a.py")
+
+
+@needs_inotify
 def test_a_write_within_the_tick_of_the_clock_is_seen(
     start: Start, root: Path, heard: Heard
 ) -> None:
@@ -103,6 +137,24 @@ def test_only_the_folders_that_count_have_watches(start: Start, root: Path) -> N
     shell("mv again ..", root)
     watcher.catch_up()
     assert watcher.watches == 1
+
+
+def test_the_first_reading_does_not_wake_the_one_who_reads(tmp_path: Path, heard: Heard) -> None:
+    wakes: list[int] = []
+
+    class Counting(Polling):
+        def wake(self) -> None:
+            wakes.append(threading.get_ident())
+            super().wake()
+
+    for number in range(200):
+        (tmp_path / f"{number % 20}/{number}").mkdir(parents=True)
+    watcher = Watcher(str(tmp_path), heard, notifier=Counting)
+    try:
+        until_ready(watcher)
+        assert wakes == []
+    finally:
+        watcher.close()
 
 
 def test_changes_during_the_first_reading_are_not_lost(tmp_path: Path) -> None:
