@@ -9,11 +9,11 @@ from lspkit.servers.permitting import clean_environment
 
 
 def made(choice: Choice, scratch: dict[str, str], workspace: str) -> dict[str, str]:
-    """The user's, with what the definition and the configuration add."""
-    definition = choice.definition
-    made = {**os.environ, **definition.environment, **scratch, **choice.config.env}
+    """The user's, with what the configuration adds, and the definition for an untrusted project."""
+    made = {**os.environ, **scratch, **choice.config.env}
     if choice.permit.trusted:
         return made
+    restricted = choice.definition.restricted
+    made |= restricted.environment if restricted is not None else {}
     # Not a program that lies in the project, nor one that happens to be where it starts.
-    made |= definition.restricted.environment if definition.restricted is not None else {}
     return made | clean_environment(made, workspace)

@@ -36,6 +36,7 @@ class Restricted(msgspec.Struct, frozen=True, kw_only=True):
 
     initialization: dict[str, Any] = {}
     settings: dict[str, Any] = {}
+    #: Variables that nobody else has a say in.
     environment: dict[str, str] = {}
 
 
@@ -111,8 +112,6 @@ class Definition(msgspec.Struct, frozen=True, kw_only=True):
     commands: tuple[tuple[str, ...], ...]
     initialization: Any = None
     settings: dict[str, Any] = {}
-    #: Variables that it is given besides the user's.
-    environment: dict[str, str] = {}
     #: Variables that name a folder of its own, which is gone with it: besides those for temporary
     #: files, for a server that would else share a process with others by what lies there.
     own_folders: tuple[str, ...] = ()

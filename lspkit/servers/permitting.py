@@ -99,7 +99,6 @@ def restrict(
     argv: tuple[str, ...],
     root: str,
     workspace: str,
-    environ: Mapping[str, str] = os.environ,
 ) -> Definition | str:
     """The definition as it runs in a project that is not trusted; or why it cannot run there."""
     profile = definition.restricted
@@ -117,11 +116,6 @@ def restrict(
         )
         or None,
         settings=merged(definition.settings, _filled(profile.settings, places)),
-        environment={
-            **definition.environment,
-            **clean_environment(environ, workspace),
-            **profile.environment,
-        },
     )
 
 

@@ -11,7 +11,11 @@ import psutil
 import pytest
 
 import lspkit
-from lspkit.servers.definition import Restricted
+from lspkit.config import read_config
+from lspkit.runtime.environment import made
+from lspkit.servers.choosing import permitted
+from lspkit.servers.definition import Definition, Restricted
+from lspkit.servers.permitting import Permit
 from lspkit.testing import Log, Script
 from tests.runtime.told import define
 from tests.scripted import config_for
@@ -58,6 +62,16 @@ def test_in_an_untrusted_project_what_the_user_has_configured_leads_nowhere_into
     folders = environ["PATH"].split(os.pathsep)
     assert {planted, "."} & set(folders) == ({planted, "."} if trusted else set())
     assert set(os.environ["PATH"].split(os.pathsep)) <= set(folders)
+
+
+def test_a_restricted_server_gets_harmless_variables(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "environ", {"PATH": ".:/bin", "PYTHONPATH": ".", "LANG": "C", "A": "1"})
+    profile = Restricted(environment={"A": "2", "B": "2"})
+    row = Definition(id="x", family="x", languages={}, commands=(), restricted=profile)
+    said = read_config({"lsp": {"x": {"command": ["x"], "env": {"B": "1"}}}}).server("x")
+    choice = permitted(row, said, "/work", "/work", [], Permit(False, "untrusted"))
+    variables = {"PATH": "/bin", "PYTHONPATH": "", "LANG": "C", "TMP": "/own", "A": "2", "B": "2"}
+    assert made(choice, {"TMP": "/own"}, "/work") == variables
 
 
 def test_without_a_place_for_temporary_files_a_server_is_unavailable_at_once(

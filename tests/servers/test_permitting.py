@@ -41,9 +41,9 @@ def defined(restricted: Restricted | None, **more: Any) -> Definition:
     return Definition(**{**usual, **more}, restricted=restricted)
 
 
-def restricted(definition: Definition, root: Path | str = "/work", **environ: str) -> Definition:
+def restricted(definition: Definition, root: Path | str = "/work") -> Definition:
     """As it runs there; that it does is taken for granted."""
-    made = restrict(definition, ("/usr/bin/x",), str(root), str(root), {"PATH": "/bin", **environ})
+    made = restrict(definition, ("/usr/bin/x",), str(root), str(root))
     assert not isinstance(made, str), made
     return made
 
@@ -75,18 +75,15 @@ def test_a_profile_is_laid_over_what_is_configured() -> None:
     profile = Restricted(
         initialization={"plugins": [], "a": {"b": 1}},
         settings={"s": {"path": "/outside"}},
-        environment={"B": "2"},
     )
     configured = defined(
         profile,
         initialization={"plugins": ["evil"], "a": {"c": 2}},
         settings={"s": {"path": "./evil", "kept": True}},
-        environment={"A": "1", "B": "1"},
     )
     made = restricted(configured)
     assert made.initialization == {"plugins": [], "a": {"b": 1, "c": 2}}
     assert made.settings == {"s": {"path": "/outside", "kept": True}}
-    assert made.environment == {"A": "1", "B": "2"}
     assert configured.settings == {"s": {"path": "./evil", "kept": True}}
 
 
@@ -257,11 +254,6 @@ def test_a_variable_that_leads_into_the_project_is_made_harmless(
 
 def test_without_a_path_there_is_a_harmless_one() -> None:
     assert clean_environment({}, "/work") == {"PATH": os.defpath}
-
-
-def test_a_restricted_server_gets_harmless_variables() -> None:
-    made = restricted(defined(Restricted()), PATH=".:/bin", PYTHONPATH=".", LANG="C")
-    assert made.environment == {"PATH": "/bin", "PYTHONPATH": ""}
 
 
 # Choices
