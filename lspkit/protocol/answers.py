@@ -46,8 +46,7 @@ def _configuration(params: dict[str, Any], opening: Opening, _: Capabilities) ->
     items = params.get("items")
     if not isinstance(items, list):
         return Reply(error=(INVALID_PARAMS, "items: a list was expected"))
-    settings = [_setting(item, opening.settings) for item in items]
-    return Reply(settings, event=events.ConfigurationAsked())
+    return Reply([_setting(item, opening.settings) for item in items])
 
 
 def _setting(item: Any, settings: dict[str, Any]) -> Any:

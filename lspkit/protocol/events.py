@@ -75,10 +75,6 @@ class Unregistered(Event, frozen=True):
     registrations: tuple[Registration, ...]
 
 
-class ConfigurationAsked(Event, frozen=True):
-    """The server has asked for settings, and got them."""
-
-
 class RefreshAsked(Event, frozen=True):
     """What was read before is out of date; `method` says of which kind."""
 

@@ -286,7 +286,7 @@ class Asking:
     def project_loaded(self, server: Server, call: Call) -> Steps[None]:
         """The same, when the server has been shown a document."""
         began = time.monotonic()
-        begin_by = began + server.choice.definition.load_begins
+        begin_by = began + server.loading.begins_within
         while server.failure is None:
             news = server.news.next()
             busy, late = bool(server.session.progress.work), time.monotonic() >= begin_by

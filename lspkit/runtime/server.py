@@ -295,9 +295,6 @@ class Server(Findings):
                 with self.lock:
                     self.heard.ended(event.token, event.title, time.monotonic())
                 self.news.tell()
-            case events.ConfigurationAsked():
-                self.loading.configured()
-                self.news.tell()
             case events.Notified():
                 forwards = self.choice.definition.forwards
                 if forwards is not None and event.method == forwards.asks:

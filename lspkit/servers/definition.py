@@ -22,10 +22,6 @@ LooksAgain = Literal["watched", "touch", "reload"]
 #: other files from disk; or nobody has tried (`untried`).
 Unsaved = Literal["opened", "changed", "never", "untried"]
 
-#: When the first answers of a server can be trusted: at once, when it has asked for its settings
-#: and got them, or when the progress that opening a first document sets off has ended.
-Readiness = Literal["initialized", "configured", "progress"]
-
 
 class Restricted(msgspec.Struct, frozen=True, kw_only=True):
     """How a server runs in a project that is not trusted, without running anything of it.
@@ -137,11 +133,12 @@ class Definition(msgspec.Struct, frozen=True, kw_only=True):
     forwards: Forwards | None = None
     #: Package manager: the command that installs it.
     install: dict[str, str] = {}
-    readiness: Readiness = "initialized"
     #: Milliseconds for its start, where the usual time is too short.
     initialize_timeout_ms: int | None = None
-    #: Seconds that a start of it may take until the progress of loading begins.
-    load_begins: float = 1.0
+    #: For a server that loads its project when a first document is opened, and whose answers count
+    #: when the progress of that has ended: seconds in which it begins, if there is anything to do.
+    #: None for one whose first answers can be trusted.
+    load_begins_within: float | None = None
     #: A notification that says that the project is loaded, and what its params hold then. Surer
     #: than progress, which comes in pieces with nothing going on in between.
     ready_by: tuple[str, dict[str, Any]] | None = None

@@ -17,17 +17,14 @@ class Loading:
     def __init__(self, definition: Definition) -> None:
         self._definition = definition
         #: Whether it knows its project.
-        self.done = definition.readiness == "initialized" and definition.ready_by is None
+        self.done = definition.load_begins_within is None
+        #: Seconds after which one that has begun with nothing has nothing to do.
+        self.begins_within = definition.load_begins_within or 0.0
         #: Whether it is loading it once more: questions are answered, but findings are of before.
         self.again = False
         #: Whether it gives the sign of its own that its definition names.
         self._gives_sign = False
         self._work_ended = False
-
-    def configured(self) -> None:
-        """It has asked for its settings, and got them."""
-        if self._definition.readiness == "configured":
-            self.done = True
 
     def work_ended(self) -> None:
         """A piece of work that it reports on has ended."""
@@ -52,14 +49,8 @@ class Loading:
         for the others the end of their work counts, or that they never began.
         """
         if not self.done and not self._gives_sign and not busy:
-            waits_for_sign = self._definition.ready_by is not None and not late
-            if late or (self._work_ended and not waits_for_sign and not self._waits_for_settings):
-                self.done = True
+            self.done = late or (self._work_ended and self._definition.ready_by is None)
         return self.done
-
-    @property
-    def _waits_for_settings(self) -> bool:
-        return self._definition.readiness == "configured"
 
 
 def _is_sign(sign: tuple[str, dict[str, Any]], method: str, params: Any) -> bool:

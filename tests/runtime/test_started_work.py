@@ -171,7 +171,7 @@ def test_an_answer_given_while_the_project_is_loaded_anew_counts_for_nothing(
 ):
     rules(
         ProofRule(how="pull"),
-        readiness="progress",
+        load_begins_within=1.0,
         ready_by=(STATUS, {"quiet": True}),
         unready_by=(STATUS, {"quiet": False}),
     )
@@ -195,7 +195,7 @@ def test_while_the_project_is_loaded_anew_questions_are_answered_and_findings_wa
 ):
     rules(
         ProofRule(how="pull"),
-        readiness="progress",
+        load_begins_within=1.0,
         ready_by=(STATUS, {"quiet": True}),
         unready_by=(STATUS, {"quiet": False}),
     )

@@ -27,8 +27,7 @@ FUNCTIONAL: tuple[Definition, ...] = (
             "ghcup": "ghcup install hls",
             "brew": "brew install haskell-language-server",
         },
-        readiness="progress",
-        load_begins=3.0,
+        load_begins_within=3.0,
         initialize_timeout_ms=60_000,
         quirks=(
             "Has to be built for the project's version of GHC; the wrapper finds the right one.",

@@ -48,7 +48,7 @@ SCRIPTING: tuple[Definition, ...] = (
             "pacman": "pacman -S lua-language-server",
             "scoop": "scoop install lua-language-server",
         },
-        readiness="progress",
+        load_begins_within=1.0,
         quirks=("Reads the whole workspace first.",),
     ),
     Definition(
@@ -116,9 +116,8 @@ SCRIPTING: tuple[Definition, ...] = (
             "brew": "brew install bash-language-server",
         },
         # It reads no file before it has its settings, and then all of them in the background.
-        readiness="progress",
+        load_begins_within=2.0,
         ready_by=("window/logMessage", {"message": "BackgroundAnalysis: Completed"}),
-        load_begins=2.0,
         proofs=(ProofRule(how="version", single=True),),
         admissions=(
             Admission(
@@ -147,7 +146,7 @@ SCRIPTING: tuple[Definition, ...] = (
         unsaved="opened",
         install={"npm": "npm install -g intelephense"},
         # It finds nothing in what it has not indexed yet.
-        readiness="progress",
+        load_begins_within=1.0,
         # It looks at a text a second after the last change, and at nothing before; so does it
         # know of what another document holds, unless it is asked about that one.
         takes_in_by="textDocument/documentSymbol",
@@ -167,7 +166,7 @@ SCRIPTING: tuple[Definition, ...] = (
         markers=_RUBY_MARKERS,
         commands=(("ruby-lsp",),),
         install={"gem": "gem install ruby-lsp"},
-        readiness="progress",
+        load_begins_within=1.0,
         initialize_timeout_ms=60_000,
         quirks=(
             "Runs the project's bundle, and writes a folder `.ruby-lsp` into the project.",
@@ -206,7 +205,7 @@ SCRIPTING: tuple[Definition, ...] = (
             "brew": "brew install elixir-ls",
             "nix": "nix profile install nixpkgs#elixir-ls",
         },
-        readiness="progress",
+        load_begins_within=1.0,
         initialize_timeout_ms=60_000,
         quirks=(
             "Compiles the project, into a folder `.elixir_ls` in it.",

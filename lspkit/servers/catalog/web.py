@@ -85,7 +85,7 @@ TYPESCRIPT: tuple[Definition, ...] = (
         unsaved="opened",
         reads=_DATA,
         install={"npm": "npm install -g typescript-language-server@5.3.0 typescript@5.9"},
-        readiness="progress",
+        load_begins_within=1.0,
         # It publishes nothing when a clean file stays clean; asked this way, it says so at once.
         proofs=(ProofRule(how="ordered", ask="tsserver"),),
         quirks=(
@@ -109,7 +109,7 @@ TYPESCRIPT: tuple[Definition, ...] = (
         unsaved="opened",
         reads=_DATA,
         install={"npm": "npm install -g @vtsls/language-server"},
-        readiness="progress",
+        load_begins_within=1.0,
         proofs=(ProofRule(how="ordered", ask="tsserver"),),
         looks_again="reload",
         # No others: reading all projects again takes long.
@@ -312,7 +312,7 @@ PAGES: tuple[Definition, ...] = (
             "npm": "npm install -g typescript-language-server@5.3.0 @vue/language-server "
             "typescript@5.9"
         },
-        readiness="progress",
+        load_begins_within=1.0,
         proofs=(ProofRule(how="ordered", ask="tsserver"),),
         quirks=(
             "The types of scripts and templates, by a plugin that is part of vue-language-server.",
