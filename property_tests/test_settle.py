@@ -65,7 +65,7 @@ RULES = st.builds(
     ProofRule,
     how=st.sampled_from(["pull", "version", "ordered", "progress", "quiet"]),
     single=st.booleans(),
-    rests=st.booleans(),
+    rests_by=st.none() | st.just(("status", ({"state": "idle"},))),
     trusted=st.booleans(),
     debounce=st.none() | st.sampled_from([0.0, 0.5, 2.0]),
     token=st.just("check"),

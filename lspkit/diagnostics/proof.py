@@ -13,7 +13,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 
@@ -31,9 +31,10 @@ class ProofRule(msgspec.Struct, frozen=True, kw_only=True):
     sees: Literal["buffer", "disk"] = "buffer"
     #: Whether one push per change is all, so that none has to be waited for after it.
     single: bool = False
-    #: For `version`: whether a push counts only once the server says that it is done with the file,
-    #: since one from before something else was read may come first.
-    rests: bool = False
+    #: For `version`: a notification by which the server says what it does with a file, and what
+    #: that may hold when it is done. A push counts only then, since one from before something else
+    #: was read may come first. Nor is it made to look again before: it may be silent for long.
+    rests_by: tuple[str, tuple[dict[str, Any], ...]] | None = None
     #: Seconds without another push after which a burst is over; None: as configured.
     debounce: float | None = None
     #: For `quiet` and `publishes`: whether a push, and silence after it, has never been wrong where
@@ -55,11 +56,9 @@ class ProofRule(msgspec.Struct, frozen=True, kw_only=True):
     #: For `ordered`: `tsserver` has the findings in its answers, and a method of the protocol only
     #: shows that the pushes are out. For `progress` such a method, too: it shows that what the
     #: work has found is out, or with `publishes` that the change was taken in before it began. And
-    #: for `version`: that no other push is on its way, asked when there was one (with `rests`,
+    #: for `version`: that no other push is on its way, asked when there was one (with `rests_by`,
     #: when the server has said that it is done).
     ask: str = ""
-    #: Whether it may be silent for long while it works, and must not be made to look again then.
-    patient: bool = False
     #: Whether findings about a file depend on that file alone, so that no other change matters.
     alone: bool = False
 

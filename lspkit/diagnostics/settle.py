@@ -168,7 +168,7 @@ def _by_version(
     after = [one for one in pushes if one.at > since]
     spoken = [one.at for one in after if one.version is not None and one.version >= target.version]
     rested = [one.at for one in events if isinstance(one, Rested) and one.uri == target.uri]
-    if spoken and rule.rests and not any(at >= spoken[-1] for at in rested):
+    if spoken and rule.rests_by and not any(at >= spoken[-1] for at in rested):
         return Wait(target.deadline)
     if spoken and rule.ask and not any(at >= spoken[-1] for at in _answers(target, rule, events)):
         return Wait(target.deadline, "ordered")
@@ -181,7 +181,7 @@ def _by_version(
     if named or any(one.version is None for one in after):
         # It has spoken, without a version, or before something else changed: let it look again.
         return Wait(target.deadline, "touch")
-    if rule.patient:
+    if rule.rests_by:
         return Wait(target.deadline)
     if now >= since + PATIENCE:
         return Wait(target.deadline, "touch")

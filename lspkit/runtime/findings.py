@@ -174,7 +174,7 @@ class Findings(Conversation):
             return self.heard.store.last(uri, source)
 
     def is_done_with(self, uri: str) -> bool:
-        """Whether the last that it said of its work on a file is that it is done."""
+        """Whether it has nothing more to do with a file; of one that never says so, always."""
         with self.lock:
             return self.heard.rests(uri)
 

@@ -27,7 +27,7 @@ class Heard:
 
     def __init__(self, definition: Definition) -> None:
         self._doubts = definition.doubts
-        self._rests_by = definition.rests_by
+        self._rests_by = dict(rule.rests_by for rule in definition.proofs if rule.rests_by)
         self._admissions = definition.admissions
         self.store = Store()
         #: Since when it can be believed; None if it cannot be yet.
@@ -86,8 +86,8 @@ class Heard:
         return True
 
     def rests(self, uri: str) -> bool:
-        """Whether it says that it has nothing to do with a file."""
-        return uri in self._rested
+        """Whether it says that it is done with a file, or never says such things."""
+        return not self._rests_by or uri in self._rested
 
     def about(self, uri: str) -> list[settle.Event]:
         """What the decision about one file goes by."""
@@ -100,9 +100,9 @@ class Heard:
 
     def noticed(self, method: str, params: dict[str, Any], now: float) -> None:
         """It has sent a note of its own: it may cast doubt on its findings, or lift it."""
-        if self._rests_by is not None and method == self._rests_by[0]:
+        if method in self._rests_by:
             uri = _uri_in(params)
-            if any(_holds(params, one) for one in self._rests_by[1]):
+            if any(_holds(params, one) for one in self._rests_by[method]):
                 self._rested[uri] = settle.Rested(uri=uri, at=now)
             else:
                 self._rested.pop(uri, None)

@@ -74,7 +74,7 @@ def _introduced(asking: Asking, server: Server, sample: File, call: Call) -> Ste
     else:
         server.sync(sample, None)
     # It may answer about a file before it has put that into its index.
-    while server.choice.definition.rests_by is not None and server.failure is None:
+    while server.failure is None:
         news = server.news.next()
         if server.is_done_with(sample.uri):
             return

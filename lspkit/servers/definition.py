@@ -200,8 +200,6 @@ class Definition(msgspec.Struct, frozen=True, kw_only=True):
     #: Names of files in its root, and in folders below it, that name files which it passes over, as
     #: git's do. It reads them when it starts.
     ignores_by: tuple[str, ...] = ()
-    #: One by which it says what it does with a file, and what that may hold when it is done.
-    rests_by: tuple[str, tuple[dict[str, Any], ...]] | None = None
     #: For so many seconds after it was told of a file, names that this one includes may be missing
     #: from its index. It does not say when they are there.
     indexed_within: float = 0.0

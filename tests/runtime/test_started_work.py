@@ -215,9 +215,7 @@ def test_a_push_counts_once_the_server_says_that_it_is_done_with_the_file(
     tmp_path, scripted, rules
 ):
     """The first one may be from before something else was read."""
-    rules(
-        ProofRule(how="version", single=True, rests=True), rests_by=(STATUS, ({"state": "idle"},))
-    )
+    rules(ProofRule(how="version", single=True, rests_by=(STATUS, ({"state": "idle"},))))
     uri = (tmp_path / "a.scr").as_uri()
     second = published(tmp_path / "a.scr", finding("second"), version=1)
     busy, idle = (
@@ -239,10 +237,8 @@ def test_a_server_that_says_too_early_that_it_is_done_is_asked_something(
     tmp_path, scripted, rules, ask, verdict
 ):
     """It answers when it is: the rule without a question has a stale push for the last."""
-    rules(
-        ProofRule(how="version", single=True, rests=True, ask=ask),
-        rests_by=(STATUS, ({"state": "idle"}, {"state": "waiting"})),
-    )
+    states = ({"state": "idle"}, {"state": "waiting"})
+    rules(ProofRule(how="version", single=True, rests_by=(STATUS, states), ask=ask))
     path = tmp_path / "a.scr"
     waiting, idle = (
         {"method": STATUS, "params": {"uri": path.as_uri(), "state": state}}
@@ -266,8 +262,8 @@ def test_who_refuses_the_question_is_believed_only_if_something_is_wrong(
     tmp_path, scripted, rules, text, verdict
 ):
     """clangd finds nothing in a file for a language or a machine that it does not know."""
-    rule = ProofRule(how="version", single=True, rests=True, ask=LINKS)
-    rules(rule, rests_by=(STATUS, ({"state": "idle"},)))
+    rests_by = (STATUS, ({"state": "idle"},))
+    rules(ProofRule(how="version", single=True, rests_by=rests_by, ask=LINKS))
     uri = (tmp_path / "a.scr").as_uri()
     idle = {"method": STATUS, "params": {"uri": uri, "state": "idle"}}
     say = [Say("textDocument/didOpen", notification=idle, seconds=0.05)]
@@ -282,7 +278,7 @@ def test_a_first_question_about_the_project_waits_until_the_server_is_done_with_
     tmp_path, scripted, rules
 ):
     """Only then is the file in its index."""
-    rules(ProofRule(how="version"), rests_by=(STATUS, ({"state": "idle"},)))
+    rules(ProofRule(how="version", rests_by=(STATUS, ({"state": "idle"},))))
     uri = (tmp_path / "a.scr").as_uri()
     idle = {"method": STATUS, "params": {"uri": uri, "state": "idle"}}
     say = [Say("textDocument/didOpen", notification=idle, seconds=0.5)]

@@ -169,18 +169,16 @@ SYSTEMS: tuple[Definition, ...] = (
         # waits for more to do, also when the preamble is there and it is about to look with that:
         # what it is asked then comes after.
         initialization={"clangdFileStatus": True},
-        rests_by=(
-            "textDocument/clangd.fileStatus",
-            ({"state": "idle"}, {"state": "file is queued"}),
-        ),
         # 0.3 to 0.4 s with a few headers of the standard library, and longer on a busy machine.
         indexed_within=2.0,
         proofs=(
             ProofRule(
                 how="version",
                 single=True,
-                patient=True,
-                rests=True,
+                rests_by=(
+                    "textDocument/clangd.fileStatus",
+                    ({"state": "idle"}, {"state": "file is queued"}),
+                ),
                 ask="textDocument/documentLink",
             ),
         ),
