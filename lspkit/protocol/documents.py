@@ -91,14 +91,17 @@ class Documents:
         limit: int = OPEN_LIMIT,
         in_use: Callable[[], Container[str]] = tuple,
         change_with: Mapping[str, Any] | None = None,
+        touch_with: Mapping[str, Any] | None = None,
         whole: bool = False,
         saves: bool = True,
     ) -> None:
         self._capabilities = capabilities
         #: Whether every change is the whole text; and whether saves are told of.
         self._whole, self._saves = whole, saves
-        #: What every `didChange` says besides, to a server that knows more than the protocol.
+        #: What every `didChange` says besides, to a server that knows more than the protocol; and
+        #: what one that changes nothing says on top of that.
         self._change_with = dict(change_with or {})
+        self._touch_with = dict(touch_with or {})
         self._encoding: Encoding = encoding
         self._limit = limit
         #: URIs that somebody relies on being open; asked for only when one has to go.
@@ -246,7 +249,7 @@ class Documents:
         params = {"textDocument": identifier, "contentChanges": [change], **more}
         return ("textDocument/didChange", params)
 
-    def touch(self, uri: str, more: Mapping[str, Any]) -> tuple[Document | None, list[Note]]:
+    def touch(self, uri: str) -> tuple[Document | None, list[Note]]:
         """Give a document a new version with the text that it has: the server looks again.
 
         To be committed as after `sync`. Nothing to send for a document that is not open, or for a
@@ -260,9 +263,10 @@ class Documents:
         document.version += 1
         self._last_version[uri] = document.version
         change: dict[str, Any] = {"text": document.text.value}
-        if options.change == 2 and not more:
+        if options.change == 2 and not self._touch_with:
             change = {"range": {"start": _wire((0, 0)), "end": _wire((0, 0))}, "text": ""}
-        return document, [self._changed(document, change, {**self._change_with, **more})]
+        more = {**self._change_with, **self._touch_with}
+        return document, [self._changed(document, change, more)]
 
     def reread(self, key: DocumentKey) -> list[Note]:
         """Have a server read a file, or see that it is gone, by closing it; not one that is open.

@@ -138,21 +138,20 @@ class Awaiting:
         if ask == "save":
             server.nudge(one.uri)
         else:
-            more = server.choice.definition.touch_with
-            watch.view = server.touch(one.uri, more) or watch.view
+            watch.view = server.touch(one.uri) or watch.view
         watch.basis = server.basis(one.uri, rule)
         return True
 
     def _looked_at_again(self, one: Subject, rule: ProofRule, view: View) -> View:
         """Give the document a new version where a push about the one it has may be from before."""
-        server, definition = one.server, one.server.choice.definition
-        if definition.looks_again == "touch":
+        server = one.server
+        if server.choice.definition.looks_again == "touch":
             behind = server.missed_disk(one.uri)
         else:
             by_push = rule.how in ("version", "quiet") and not rule.alone
             behind = by_push and server.is_behind(one.uri)
         if behind or rule.publishes:
-            return server.touch(one.uri, definition.touch_with) or view
+            return server.touch(one.uri) or view
         return view
 
     def _barrier(self, one: Subject, rule: ProofRule, seq: int) -> Steps[settle.Answered]:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import collections
 import threading
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any
 
 from lspkit.diagnostics import settle
@@ -284,10 +284,10 @@ class Conversation:
             document = self.documents.get(uri)
             return document is None or document.stamp is not None
 
-    def touch(self, uri: str, more: Mapping[str, Any]) -> View | None:
+    def touch(self, uri: str) -> View | None:
         """Give a document a new version with the text that it has; None if that cannot be."""
         with self.lock:
-            document, notes = self.documents.touch(uri, more)
+            document, notes = self.documents.touch(uri)
             if document is None or not notes:
                 return None
             self._post(notes)

@@ -229,7 +229,7 @@ class Proving:
             )
             server.saw_disk()
         else:
-            server.touch(one.uri, server.choice.definition.touch_with)
+            server.touch(one.uri)
 
 
 def identifiers(server: Server, file: File) -> list[str | None]:

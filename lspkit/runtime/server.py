@@ -67,7 +67,6 @@ class Server(Findings):
             experimental=definition.experimental,
         )
         super().__init__(Session(opening, time.monotonic), choice, files, on_change)
-        self.choice = choice
         self.id = choice.id
         self.root = root
         self._initialize_timeout = initialize_timeout
@@ -200,6 +199,7 @@ class Server(Findings):
         return self._ready and self.failure is None
 
     def _came_up(self) -> None:
+        definition = self.choice.definition
         with self.lock:
             connection = self.connection
             if connection is None or self.closing:
@@ -208,9 +208,10 @@ class Server(Findings):
                 self.session.capabilities,
                 self.session.encoding,
                 in_use=self._in_use,
-                change_with=self.choice.definition.change_with,
-                whole=self.choice.definition.whole_texts,
-                saves=self.choice.definition.saves,
+                change_with=definition.change_with,
+                touch_with=definition.touch_with,
+                whole=definition.whole_texts,
+                saves=definition.saves,
             )
             if self.loading.done:
                 self.heard.believe(time.monotonic())

@@ -146,8 +146,8 @@ class Definition(msgspec.Struct, frozen=True, kw_only=True):
     unready_by: tuple[str, dict[str, Any]] | None = None
     #: How its findings prove themselves, one rule for each source of them.
     proofs: tuple[ProofRule, ...] = (OFFERED,)
-    #: What every `didChange` to it says besides, and what one says that changes nothing and is only
-    #: to make it look again.
+    #: What every `didChange` to it says besides; and what one says on top of that, with the whole
+    #: text, which changes nothing and is only to make it look again.
     change_with: dict[str, Any] = {}
     touch_with: dict[str, Any] = {}
     looks_again: LooksAgain = "watched"

@@ -325,7 +325,7 @@ def test_a_server_that_does_not_look_at_the_disk_by_itself_is_made_to(
 def test_what_a_definition_says_with_a_change_and_with_a_second_look_is_sent(
     tmp_path, scripted, rules
 ):
-    rules(VERSION, change_with={"want": True}, touch_with={"want": True, "rebuild": True})
+    rules(VERSION, change_with={"want": True}, touch_with={"rebuild": True})
     argv = scripted(Script())
     (tmp_path / "b.scr").write_text("old\n", encoding="utf-8")
     with workspace(tmp_path, argv, text="fine\n") as ws:

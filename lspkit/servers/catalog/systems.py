@@ -183,7 +183,7 @@ SYSTEMS: tuple[Definition, ...] = (
             ),
         ),
         change_with={"wantDiagnostics": True},
-        touch_with={"wantDiagnostics": True, "forceRebuild": True},
+        touch_with={"forceRebuild": True},
         # It tells headers apart by size and by the second in which they were written.
         looks_again="touch",
         # It looks at them at most every few seconds, and then only if it is asked about a change.
