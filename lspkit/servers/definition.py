@@ -74,8 +74,9 @@ class Rereads(msgspec.Struct, frozen=True, kw_only=True):
     files: tuple[str, ...] = ()
     #: Names of files in its root: what they import, or name as their base, is meant as well.
     imports: tuple[str, ...] = ()
-    #: Folder in its root that holds packages which they may import; empty if they import none.
-    packages: str = ""
+    #: Whether they may import packages: those in its root are meant as well, where its definition
+    #: says that these lie.
+    packages: bool = False
     #: Whether it goes by the first of the files alone, if that is there.
     one: bool = False
     #: Parts of the lines of which it writes one when it has read them again. None for a server that

@@ -54,11 +54,11 @@ class Inputs(msgspec.Struct):
         rereads = self.definition.rereads
         if rereads is None:
             return False
-        names = rereads.files
+        names, packages = rereads.files, os.path.join(self.root, self.definition.packages)
         if is_named(path, names, self.root) and is_inside(path, self.root):
             held = not (rereads.one and is_shadowed(path, names, self.root))
-        elif rereads.packages and is_inside(path, top := os.path.join(self.root, rereads.packages)):
-            held = is_of_packages(path, top)
+        elif rereads.packages and is_inside(path, packages):
+            held = is_of_packages(path, packages)
         else:
             held = bool(rereads.imports) and self._import(path, rereads.imports)
         if os.path.basename(path) in rereads.imports:

@@ -61,9 +61,7 @@ def test_a_check_while_packages_are_installed_is_answered_when_that_is_over(
     tmp_path, scripted, monkeypatch
 ):
     monkeypatch.setattr(stillness, "STILL", 1.0)
-    define(
-        monkeypatch, ProofRule(), rereads=Rereads(packages="node_modules"), packages="node_modules"
-    )
+    define(monkeypatch, ProofRule(), rereads=Rereads(packages=True), packages="node_modules")
     argv = scripted(Script(diagnostics=Diagnostics(how="pull")))
     begun, over = threading.Event(), threading.Event()
     (tmp_path / "node_modules").mkdir()

@@ -50,7 +50,9 @@ def test_a_name_with_a_slash_counts_only_in_the_root(path: str, named: bool) -> 
 
 def inputs(root: Path, **fields: object) -> Inputs:
     rereads = Rereads(**fields)  # type: ignore[arg-type]
-    row = Definition(id="x", family="x", languages={}, commands=(), rereads=rereads)
+    row = Definition(
+        id="x", family="x", languages={}, commands=(), rereads=rereads, packages="node_modules"
+    )
     return Inputs(row, str(root))
 
 
@@ -187,16 +189,16 @@ def test_a_configuration_that_changes_may_import_something_else(tmp_path: Path) 
     ],
 )
 def test_among_packages_only_what_is_one_is_held(tmp_path: Path, path: str, is_held: bool) -> None:
-    held = inputs(tmp_path, packages="node_modules")
+    held = inputs(tmp_path, packages=True)
     assert held.hold(str(tmp_path / "node_modules" / path)) is is_held
 
 
 def test_without_packages_nothing_of_the_root_is_held(tmp_path: Path) -> None:
     assert not inputs(tmp_path).hold(str(tmp_path / "node_modules" / "dep"))
-    assert not inputs(tmp_path, packages="node_modules").hold(str(tmp_path / "a.js"))
+    assert not inputs(tmp_path, packages=True).hold(str(tmp_path / "a.js"))
 
 
 def test_packages_that_a_server_reads_only_once_are_watched_for_it() -> None:
     rows = [one for one in BUILT_IN if one.rereads is not None and one.rereads.packages]
     assert rows
-    assert all(one.rereads.packages == one.packages for one in rows if one.rereads)
+    assert all(one.packages for one in rows)

@@ -71,7 +71,7 @@ WEB_LINT: tuple[Definition, ...] = (
         ),
         # Its configuration it reads again, but not the modules and packages that this imports.
         packages="node_modules",
-        rereads=Rereads(imports=_ESLINT_CONFIG, packages="node_modules"),
+        rereads=Rereads(imports=_ESLINT_CONFIG, packages=True),
         passes_over=("/.git", "node_modules"),
         quirks=(
             "Diagnostics only when asked.",
