@@ -57,7 +57,7 @@ def summary() -> str:
 
 def unsaved(one: Definition) -> str:
     """How it comes to see texts of other files that are not on disk."""
-    if all(rule.alone for rule in one.proofs):
+    if not one.compares_files:
         return "does not matter"
     also = ", also of new files" if one.unsaved_files else ""
     return UNSAVED[one.unsaved] + also

@@ -33,7 +33,7 @@ def speaks(definition: Definition, root: str, path: str) -> bool:
 def may_read(definition: Definition, path: str) -> bool:
     """Whether a server may have read a file, wherever it lies."""
     name = os.path.basename(path)
-    if definition.language_of(name) is not None or name in definition.markers:
+    if definition.language_of(name) is not None or definition.is_marker(name):
         return True
     reads = any(fnmatch.fnmatchcase(name, one) for one in definition.depends_on)
     return reads and NOISE.fullmatch(name) is None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fnmatch
 from typing import Any, Literal
 
 import msgspec
@@ -222,6 +223,10 @@ class Definition(msgspec.Struct, frozen=True, kw_only=True):
     def how_to_install(self) -> str:
         """The command of the package manager that comes first; empty if none is known."""
         return next(iter(self.install.values()), "")
+
+    def is_marker(self, name: str) -> bool:
+        """Whether a file of this name marks the root of a project."""
+        return any(fnmatch.fnmatchcase(name, one) for one in self.markers)
 
     def language_of(self, name: str) -> str | None:
         """The `languageId` of a file by its name, None if this server does not know it."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fnmatch
 import os
 
 from lspkit.servers.definition import Definition
@@ -14,9 +13,9 @@ def concerns(definition: Definition, name: str, *, is_inside: bool) -> bool:
     What it can be asked about may be imported from anywhere; what else it reads, and how a project
     is set up, counts inside of its root.
     """
-    if is_inside and any(fnmatch.fnmatchcase(name, one) for one in definition.markers):
+    if is_inside and definition.is_marker(name):
         return True
-    if all(rule.alone for rule in definition.proofs):
+    if not definition.compares_files:
         return False
     is_read = is_inside and os.path.splitext(name)[1] in definition.reads
     return is_read or definition.language_of(name) is not None

@@ -129,6 +129,14 @@ def test_what_is_written_while_a_program_runs_concerns_nobody(name):
     assert may_read(of_logs, "/project/app.log")
 
 
+def test_a_marker_may_be_a_glob_and_is_read_whatever_else_is_not() -> None:
+    row = Definition(
+        id="x", family="x", languages={}, commands=(), markers=("*.sln",), depends_on=()
+    )
+    assert may_read(row, "/project/all.sln")
+    assert not may_read(row, "/project/all.txt")
+
+
 # Packages
 
 ANEW = "test/readAgain"
