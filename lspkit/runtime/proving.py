@@ -33,7 +33,7 @@ COMMAND = "workspace/executeCommand"
 #: What is said about an answer from before the project was loaded.
 NOT_READY = "it was not ready"
 #: What is said about an answer that cannot be read.
-NONSENSE = "it answered with something that is no report"
+NONSENSE = f"it answered {PULL} with something that is no report"
 
 
 class Proving:
@@ -97,9 +97,7 @@ class Proving:
             )
             report = read_report(answered.result)
             if report is None or (report.kind == "unchanged" and last is None):
-                return one.failed(
-                    rule, f"{one.server.id} answered with something that is no report"
-                )
+                return one.failed(rule, NONSENSE)
             items, result_id = bytes(report.items), report.result_id
             if report.kind == "unchanged" and last is not None:
                 items, result_id = last.items, result_id or known
@@ -110,7 +108,7 @@ class Proving:
                 one.server.pulled(one.uri, version, items, source, result_id, asked_at)
                 self._keep_related(one.server, report.related_documents or {}, source)
         if ticket is None:
-            return one.failed(rule, f"{one.server.id} has no kind of findings to be asked for")
+            return one.failed(rule, "it has no kind of findings to be asked for")
         if len(versions) > 1:
             return one.failed(rule, CHANGED)
         # It may have looked at any time since it was asked.

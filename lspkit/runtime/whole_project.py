@@ -15,6 +15,7 @@ from lspkit.protocol.shapes import read_report
 from lspkit.protocol.text import Text
 from lspkit.protocol.uris import one_spelling
 from lspkit.runtime.asking import Asking
+from lspkit.runtime.awaiting import PULL
 from lspkit.runtime.server import Server
 from lspkit.runtime.waiting import Call, Steps
 
@@ -48,7 +49,7 @@ class WholeProject:
         capabilities = server.session.capabilities
         offers = [
             capabilities.static.get("diagnosticProvider"),
-            *capabilities.options("textDocument/diagnostic"),
+            *capabilities.options(PULL),
         ]
         return any(isinstance(one, dict) and one.get("workspaceDiagnostics") for one in offers)
 
@@ -102,5 +103,5 @@ class WholeProject:
         return found if not pieces.dropped else self._nonsense(server, took)
 
     def _nonsense(self, server: Server, took: float) -> dict[str, Examined]:
-        reason = f"{server.id} answered {METHOD} with something that is no report"
+        reason = f"it answered {METHOD} with something that is no report"
         return {"": Examined(server.id, None, (), "none", took, False, reason)}
