@@ -13,7 +13,6 @@ from collections.abc import Callable
 from typing import Any
 
 from lspkit.errors import (
-    Cancelled,
     LspkitError,
     RequestFailed,
     RequestTimeout,
@@ -41,7 +40,7 @@ from lspkit.runtime.server import Server
 from lspkit.runtime.succession import in_turn, successor
 from lspkit.runtime.tickets import Build, Lost, Ticket
 from lspkit.runtime.turns import GuestCame, Turn
-from lspkit.runtime.waiting import Call, Outcome, Step, Steps, Waiter, together
+from lspkit.runtime.waiting import Call, Outcome, Step, Steps, Waiter, together, uncancelled
 
 log = logging.getLogger("lspkit.runtime")
 
@@ -221,9 +220,7 @@ class Asking:
                 raise value
             if polite and server.turns.has_guests:
                 raise GuestCame
-            outcome = yield (Waiter(), time.monotonic() + pause)
-            if outcome is Outcome.CANCELLED:
-                raise Cancelled("the call was cancelled")
+            uncancelled((yield (Waiter(), time.monotonic() + pause)))
             pause *= 2
 
     def answer(
@@ -257,10 +254,7 @@ class Asking:
     def wait(self, server: Server, waiter: Waiter, until: float, method: str = "") -> Steps[None]:
         """Wait for something of a server, or say why it did not come."""
         began = time.monotonic()
-        outcome = yield (waiter, until)
-        if outcome is Outcome.CANCELLED:
-            raise Cancelled("the call was cancelled")
-        if outcome is Outcome.TIMED_OUT:
+        if uncancelled((yield (waiter, until))) is Outcome.TIMED_OUT:
             self.pool.seat(server).counts.timed_out()
             log.debug("%s did not answer %s in time", server.id, method)
             raise server.timed_out(method, time.monotonic() - began)

@@ -14,7 +14,7 @@ from lspkit.diagnostics import settle
 from lspkit.diagnostics.proof import ProofRule
 from lspkit.diagnostics.settle import Proven, Quiet, Target, Unknown
 from lspkit.diagnostics.store import Said
-from lspkit.errors import Cancelled, RequestFailed
+from lspkit.errors import RequestFailed
 from lspkit.operations import Examined
 from lspkit.protocol.documents import View
 from lspkit.protocol.pieces import read_pieces
@@ -22,7 +22,7 @@ from lspkit.runtime.answers import key_of, view_of
 from lspkit.runtime.asking import Asking
 from lspkit.runtime.subject import Subject
 from lspkit.runtime.tickets import Ticket
-from lspkit.runtime.waiting import Outcome, Steps
+from lspkit.runtime.waiting import Steps, uncancelled
 
 PULL = "textDocument/diagnostic"
 #: A server that gives no versions, and stays silent, is waited for no longer than this; about a
@@ -98,9 +98,7 @@ class Awaiting:
                 return one.failed(rule, decision.reason, late=decision.reason != settle.CHANGED)
             if (yield from self._done(one, watch, decision.ask, said)):
                 continue
-            outcome = yield (news, decision.until)
-            if outcome is Outcome.CANCELLED:
-                raise Cancelled("the call was cancelled")
+            uncancelled((yield (news, decision.until)))
 
     def _begun(self, one: Subject, rule: ProofRule, view: View, *, unknown: bool) -> _Watch:
         server, deadline = one.server, one.call.deadline

@@ -63,7 +63,7 @@ from lspkit.runtime.shutdown import stop
 from lspkit.runtime.survey import known, take_status
 from lspkit.runtime.timers import Timers
 from lspkit.runtime.turns import News
-from lspkit.runtime.waiting import Call, Outcome, Steps, block, together
+from lspkit.runtime.waiting import Call, Outcome, Steps, block, together, uncancelled
 from lspkit.runtime.workers import Workers
 from lspkit.types import one_line
 
@@ -285,9 +285,7 @@ class LocalEngine:
             news = self._news.next()
             if self.epoch > after:
                 break
-            outcome = yield (news, call.deadline)
-            if outcome is Outcome.CANCELLED:
-                raise Cancelled("the call was cancelled")
+            outcome = uncancelled((yield (news, call.deadline)))
             if outcome is Outcome.TIMED_OUT or self._closed:
                 break
         return self.epoch

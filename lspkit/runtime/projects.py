@@ -5,14 +5,14 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from lspkit.errors import Cancelled, RequestTimeout
+from lspkit.errors import RequestTimeout
 from lspkit.operations import AskWorkspace, Reply
 from lspkit.runtime.answers import about_the_file, key_of, unsupported
 from lspkit.runtime.files import File
 from lspkit.runtime.server import Server
 from lspkit.runtime.succession import in_turn
 from lspkit.runtime.turns import Turn
-from lspkit.runtime.waiting import Call, Outcome, Steps, Waiter
+from lspkit.runtime.waiting import Call, Outcome, Steps, Waiter, uncancelled
 
 if TYPE_CHECKING:
     from lspkit.runtime.asking import Asking
@@ -45,8 +45,7 @@ def asked_of_project(
             return reply  # what it has said before is what there is
         if now >= latest or reply.result.strip() not in NOTHING:
             return reply
-        if (yield (Waiter(), min(time.monotonic() + pause, latest))) is Outcome.CANCELLED:
-            raise Cancelled("the call was cancelled")
+        uncancelled((yield (Waiter(), min(time.monotonic() + pause, latest))))
         pause *= 1.5
 
 

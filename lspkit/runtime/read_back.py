@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import time
 
-from lspkit.errors import Cancelled, RequestFailed
+from lspkit.errors import RequestFailed
 from lspkit.protocol.messages import CONTENT_MODIFIED, METHOD_NOT_FOUND, decode_any
 from lspkit.protocol.uris import uri_to_path
 from lspkit.runtime.asking import Asking
 from lspkit.runtime.server import Server
-from lspkit.runtime.waiting import Call, Outcome, Steps, Waiter
+from lspkit.runtime.waiting import Call, Steps, Waiter, uncancelled
 
 #: Seconds after which a file that the server does not know is none of its project's.
 UNKNOWN = 1.0
@@ -36,9 +36,7 @@ class ReadBack:
         for uri, number in server.unread():
             until = time.monotonic() + UNKNOWN
             while not (yield from self._is_read(server, uri, method, until, call)):
-                outcome = yield (Waiter(), time.monotonic() + PAUSE)
-                if outcome is Outcome.CANCELLED:
-                    raise Cancelled("the call was cancelled")
+                uncancelled((yield (Waiter(), time.monotonic() + PAUSE)))
             server.has_read(uri, number)
 
     def _is_read(

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import time
 
-from lspkit.errors import Cancelled
 from lspkit.runtime.asking import Asking
 from lspkit.runtime.server import Server
-from lspkit.runtime.waiting import Call, Outcome, Steps
+from lspkit.runtime.waiting import Call, Steps, uncancelled
 
 #: Seconds that it may take. A server that does not say so by then may not have noticed, and a new
 #: process of it knows better.
@@ -27,5 +26,5 @@ def reread(asking: Asking, server: Server, call: Call) -> Steps[None]:
             asking.pool.renew(server)
         elif latest > call.deadline:
             yield from asking.wait(server, news, call.deadline)
-        elif (yield (news, latest)) is Outcome.CANCELLED:
-            raise Cancelled("the call was cancelled")
+        else:
+            uncancelled((yield (news, latest)))

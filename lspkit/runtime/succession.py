@@ -5,9 +5,9 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from lspkit.errors import Cancelled, ServerBroken
+from lspkit.errors import ServerBroken
 from lspkit.runtime.turns import Turn
-from lspkit.runtime.waiting import Call, Outcome, Steps
+from lspkit.runtime.waiting import Call, Steps, uncancelled
 
 if TYPE_CHECKING:
     from lspkit.runtime.asking import Asking
@@ -32,8 +32,8 @@ def in_turn(
         patience = time.monotonic() + LOST_TURN
         if patience >= call.deadline:
             yield from asking.wait(server, turn, call.deadline, method)
-        elif (yield (turn, patience)) is Outcome.CANCELLED:
-            raise Cancelled("the call was cancelled")
+        else:
+            uncancelled((yield (turn, patience)))
         # Whoever had it may have been interrupted before he could give it on.
         if turn.turns is not None:
             turn.turns.tidy()

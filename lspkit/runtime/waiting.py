@@ -19,6 +19,8 @@ import time
 from collections.abc import Callable, Generator, Iterable, Sequence
 from typing import Any, Generic, Protocol, TypeVar
 
+from lspkit.errors import Cancelled
+
 T = TypeVar("T")
 
 #: A plain `threading.Event` as a cancel is looked at this often: nothing can wait on two things.
@@ -237,6 +239,13 @@ class Call:
                 return Outcome.TIMED_OUT
             waiter.wait(min(left, at_most))
         return Outcome.DONE
+
+
+def uncancelled(outcome: Outcome) -> Outcome:
+    """How a wait ended, for who does not go on when the caller has given up."""
+    if outcome is Outcome.CANCELLED:
+        raise Cancelled("the call was cancelled")
+    return outcome
 
 
 def block(steps: Steps[T], call: Call) -> T:
