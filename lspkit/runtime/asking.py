@@ -342,6 +342,12 @@ class Asking:
         own = server.choice.config.timing.request_timeout_ms
         return (self.pool.config.timing.request_timeout_ms if own is None else own) / 1000
 
+    def until(self, server: Server, call: Call) -> float:
+        """When findings have to be there: who sets no limit does not wait for ever."""
+        if call.deadline != float("inf"):
+            return call.deadline
+        return time.monotonic() + self.request_timeout(server)
+
     def locate(self, path: str, text: str | None, call: Call) -> File:
         """The file that a caller means; who gives a text of his own may mean one to come."""
         return self.files.locate(path, may_be_missing=text is not None, since=call.began)

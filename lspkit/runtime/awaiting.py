@@ -153,7 +153,7 @@ class Awaiting:
         return view
 
     def _barrier(self, one: Subject, rule: ProofRule, seq: int) -> Steps[settle.Answered]:
-        until = one.until(self._asking.request_timeout(one.server))
+        until = self._asking.until(one.server, one.call)
         params = {"textDocument": {"uri": one.uri}}
         yield from self._asking.asked_whole(one.server, rule.ask, params, until)
         return _answered(rule, seq)

@@ -93,7 +93,7 @@ class Proving:
                 one.text,
                 PULL,
                 _pull(identifier, known),
-                one.until(self._asking.request_timeout(one.server)),
+                self._asking.until(one.server, one.call),
             )
             report = read_report(answered.result)
             if report is None or (report.kind == "unchanged" and last is None):
@@ -124,7 +124,7 @@ class Proving:
                 server.pulled(one_spelling(uri), None, items, source, report.result_id)
 
     def _from_tsserver(self, one: Subject, rule: ProofRule) -> Steps[Examined]:
-        until = one.until(self._asking.request_timeout(one.server))
+        until = self._asking.until(one.server, one.call)
         tickets = [
             one.server.ask_about(one.file, one.text, COMMAND, _command(command, one.file.path))
             for command in tsserver.COMMANDS
@@ -160,7 +160,7 @@ class Proving:
             one.text,
             rule.ask,
             about_the_file,
-            one.until(self._asking.request_timeout(one.server)),
+            self._asking.until(one.server, one.call),
         )
         until = min(one.call.deadline, time.monotonic() + SILENCE)
         while True:
@@ -209,7 +209,7 @@ class Proving:
         server, method = one.server, one.server.choice.definition.takes_in_by
         for uri, number in server.pending(one.uri) if method else ():
             params = {"textDocument": {"uri": uri}}
-            until = one.until(self._asking.request_timeout(server))
+            until = self._asking.until(server, one.call)
             yield from self._asking.asked_whole(server, method, params, until)
             server.took_in(uri, number)
 
@@ -222,9 +222,7 @@ class Proving:
         if how == "reload":
             params = {"command": "typescript.reloadProjects", "arguments": []}
             ticket = server.ask(COMMAND, params)
-            yield from self._asking.answer(
-                server, ticket, one.until(self._asking.request_timeout(one.server))
-            )
+            yield from self._asking.answer(server, ticket, self._asking.until(one.server, one.call))
             server.saw_disk()
         else:
             server.touch(one.uri)

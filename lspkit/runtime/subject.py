@@ -32,12 +32,6 @@ class Subject(msgspec.Struct, frozen=True):
         """Of the document."""
         return self.file.uri
 
-    def until(self, request_timeout: float) -> float:
-        """A caller who sets no limit does not wait for ever for an answer."""
-        if self.call.deadline != float("inf"):
-            return self.call.deadline
-        return time.monotonic() + request_timeout
-
     def doubt(self, lists: list[bytes]) -> str:
         """Why findings like these prove nothing; empty if they do."""
         disclaimers = self.server.choice.definition.disclaimers

@@ -59,9 +59,7 @@ class WholeProject:
         It may tell them in parts. If it does not come to an end, those that have come are told.
         """
         began = time.monotonic()
-        until = call.deadline
-        if until == float("inf"):
-            until = began + self._asking.request_timeout(server)
+        until = self._asking.until(server, call)
         progress = server.session.progress
         with server.lock:
             token = progress.expect_parts()
