@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, TypeVar
 
 from lspkit.errors import LspkitError, Unsupported
-from lspkit.operations import OWN_FAULTS, Misread
+from lspkit.operations import OWN_FAULTS, Ask, Misread
 from lspkit.protocol.capabilities import DocumentKey
 from lspkit.protocol.documents import View
 from lspkit.protocol.text import Encoding, Text
@@ -42,14 +42,20 @@ def sorted_out(results: Sequence[T | Exception]) -> tuple[list[T], list[LspkitEr
 
 
 def worst_of(failures: list[LspkitError], method: str) -> LspkitError:
-    """The one error that says most: that nobody can do it says least."""
+    """Of some failures, one at least, that which says most: `Unsupported` says least."""
     told = [one for one in failures if not isinstance(one, Unsupported)]
-    if told or not failures:
-        return told[0] if told else Unsupported(f"nobody can do {method}", operation=method)
+    if told:
+        return told[0]
     ids = tuple(server for one in failures for server in getattr(one, "servers", ()))
     return Unsupported(
         f"{method} is not supported by {', '.join(ids)}", operation=method, servers=ids
     )
+
+
+def no_longer_there(effect: Ask) -> Unsupported:
+    """Only one server was meant, from which something has come before, and it is not there."""
+    message = f"{effect.server} is no longer a server of {effect.path}: ask anew for what it gave"
+    return Unsupported(message, operation=effect.method, servers=(effect.server,))
 
 
 def misread(effect: Misread, servers: Iterable[Server], call: Call) -> None:

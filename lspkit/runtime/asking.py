@@ -25,6 +25,7 @@ from lspkit.protocol.messages import CONTENT_MODIFIED, SERVER_CANCELLED
 from lspkit.runtime.answers import (
     NO_TEXT,
     key_of,
+    no_longer_there,
     nowhere,
     sorted_out,
     unsupported,
@@ -67,6 +68,8 @@ class Asking:
         servers, failures = yield from self.serving(file, call)
         if effect.server:
             servers = [one for one in servers if one.id == effect.server]
+            if not servers and not failures:
+                raise no_longer_there(effect)
         elif effect.unheard_of:
             servers = servers[:1]
         if len(servers) == 1 and not failures:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 import lspkit
@@ -191,3 +192,12 @@ def test_the_same_function_of_two_servers_is_one_item(tmp_path, scripted):
     ]
     with two(tmp_path, *argvs) as ws:
         assert [one.name for one in ws.prepare_call_hierarchy("a.scr", 1, 1)] == ["same"]
+
+
+def test_an_item_of_a_server_that_is_not_there_any_more_says_so(tmp_path, scripted):
+    argv = scripted(script("incoming_calls", [item(tmp_path, "one", 0)], []))
+    with workspace(tmp_path, argv, text=TEXT) as ws:
+        [found] = ws.prepare_call_hierarchy("a.scr", 1, 1)
+        old = msgspec.structs.replace(found, server="other")
+        with pytest.raises(lspkit.Unsupported, match=r"other is no longer a server of .*a\.scr"):
+            ws.incoming_calls(old)
