@@ -25,7 +25,7 @@ from lspkit.operations.request import FileRequest, Request, operation
 from lspkit.protocol.shapes import WireDiagnostic, read_diagnostics
 from lspkit.types import Diagnostic, Related, Severity, Verdict
 
-#: `DiagnosticSeverity`. A server that says nothing means an error; what nobody knows is not hidden.
+#: `DiagnosticSeverity`.
 SEVERITIES = {1: Severity.ERROR, 2: Severity.WARNING, 3: Severity.INFO, 4: Severity.HINT}
 TAGS = {1: "unnecessary", 2: "deprecated"}
 
@@ -183,6 +183,13 @@ def findings(
     return found, dropped
 
 
+def severity_of(wire: WireDiagnostic) -> Severity:
+    """A server that says nothing means an error; what nobody knows is not hidden."""
+    if wire.severity is None:
+        return Severity.ERROR
+    return SEVERITIES.get(wire.severity, Severity.INFO)
+
+
 def _finding(wire: WireDiagnostic, uri: str, server: str, translate: Translator) -> Diagnostic:
     place = translate.place(uri)
     related = tuple(
@@ -190,11 +197,10 @@ def _finding(wire: WireDiagnostic, uri: str, server: str, translate: Translator)
         for info in wire.related_information or ()
         if (at := info.location.place) is not None
     )
-    severity = Severity.ERROR if wire.severity is None else SEVERITIES.get(wire.severity)
     return Diagnostic(
         path=place.path,
         range=translate.range(place.text, wire.range),
-        severity=severity or Severity.INFO,
+        severity=severity_of(wire),
         message=wire.text,
         uri=uri,
         code="" if wire.code is None else str(wire.code),

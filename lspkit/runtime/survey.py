@@ -7,6 +7,7 @@ import time
 from lspkit.config.loading import Loaded
 from lspkit.errors import ServerUnavailable
 from lspkit.operations import Known, KnownFindings
+from lspkit.operations.check import severity_of
 from lspkit.protocol.pieces import read_pieces
 from lspkit.protocol.shapes import read_diagnostics
 from lspkit.runtime.files import Files
@@ -155,10 +156,9 @@ def _state(server: Server) -> ServerState:
 
 def _counted(servers: list[Server]) -> dict[str, int]:
     counts = {one.value: 0 for one in Severity} | {"total": 0}
-    names = {number: one.value for number, one in enumerate(Severity, 1)}
     for server in servers:
         for push in server.known():
             for wire in read_diagnostics(push.items).items:
-                counts[names.get(wire.severity or 1, "info")] += 1
+                counts[severity_of(wire).value] += 1
                 counts["total"] += 1
     return counts

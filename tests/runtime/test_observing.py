@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import logging
 import threading
 import time
@@ -11,6 +12,7 @@ import pytest
 import lspkit
 from lspkit.servers.status import RootStatus
 from lspkit.testing import Diagnostics, Fault, Log, Script, progress
+from tests.runtime.told import PULL, finding, full
 from tests.scripted import ask, workspace
 
 DEFINITION = "textDocument/definition"
@@ -111,3 +113,14 @@ def test_the_log_has_the_findings_per_file_and_how_long_they_took(tmp_path, scri
     [took] = [line for line in caplog.messages if line.startswith(f"{path}: ")]
     assert took.startswith(f"{path}: 2 findings of scripted, by version in ")
     assert f"{path.as_uri()}: 2 findings of scripted, pushed" in caplog.messages
+
+
+def test_the_status_counts_findings_by_the_severities_that_a_check_gives_them(tmp_path, scripted):
+    wires = [{**finding(str(said)), "severity": said} for said in (1, 2, 3, 4, None, 0, 9)]
+    faults = [Fault(PULL, "result", result=full(*wires))]
+    argv = scripted(Script(diagnostics=Diagnostics(how="pull"), faults=faults))
+    with workspace(tmp_path, argv, text="fine\n") as ws:
+        found = [one.severity.value for one in ws.check("a.scr").diagnostics]
+        [row] = [row for row in ws.status().rows if row.roots]
+    assert row.diagnostics == {"error": 2, "warning": 1, "info": 3, "hint": 1, "total": 7}
+    assert dict(collections.Counter(found), total=7) == row.diagnostics
