@@ -95,7 +95,7 @@ def read(row: Row, arguments: Mapping[str, Any], *, alone: bool) -> Asked:
         item = _item(values["item"], faults)
         values = {"item": item}
     elif row.at_place:
-        faults += _position_faults(row, values, wrong)
+        faults += _position_faults(values, wrong)
     if faults:
         raise bad_input(*faults)
     return Asked(_request(row, values), values, tuple(warnings))
@@ -163,7 +163,7 @@ def _unknown(name: str, row: Row) -> str:
     return f"{shown} is unknown; {row.operation} takes {', '.join(takes)}{nearest(name, takes)}"
 
 
-def _position_faults(row: Row, values: dict[str, Any], wrong: Container[str]) -> list[str]:
+def _position_faults(values: dict[str, Any], wrong: Container[str]) -> list[str]:
     """What is missing to a place. Fields that are there and wrong have been told already."""
     if any(name in wrong for name in ("item", "line", "column", "symbol")):
         return []

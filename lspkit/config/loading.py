@@ -15,7 +15,15 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from lspkit.config.files import Source, global_file, kind_of_file, read_source
-from lspkit.config.merge import Layer, Origin, in_order, merge_layers, merged, origins_of
+from lspkit.config.merge import (
+    Layer,
+    Origin,
+    in_order,
+    merge_layers,
+    merged,
+    origins_of,
+    servers_in,
+)
 from lspkit.config.model import Config, Security
 from lspkit.config.normal import Closer
 from lspkit.config.places import ConfigWarning, nearest, place_of
@@ -56,7 +64,7 @@ class Loaded(msgspec.Struct, frozen=True, kw_only=True):
     def source(self, id: str, *, built_in: bool) -> str:
         """Who speaks of a server: `built-in`, `global`, `project`, `given`, or `merged`."""
         speakers = ["built-in"] if built_in else []
-        speakers += [one.origin.layer for one in self.layers if id in _servers(one.values)]
+        speakers += [one.origin.layer for one in self.layers if id in servers_in(one.values)]
         return speakers[0] if len(speakers) == 1 else "merged"
 
 
@@ -145,7 +153,7 @@ def _expanded(
 
 def by_id(values: dict[str, Any], aliases: Mapping[str, str] | None) -> dict[str, Any]:
     """The same with every server under its id. What is said under the id itself counts more."""
-    servers = _servers(values)
+    servers = servers_in(values)
     if not aliases or not any(name in aliases for name in servers):
         return values
     made: dict[str, Any] = {}
@@ -164,7 +172,7 @@ def _strangers(layers: Sequence[Layer], aliases: Mapping[str, str] | None) -> li
     said = [
         (layer.origin.file, id, one)
         for layer in layers
-        for id, one in _servers(layer.values).items()
+        for id, one in servers_in(layer.values).items()
     ]
     known = {*EXECUTION_KEYS, *aliases, *(id for _, id, one in said if "command" in one)}
     message = "no server has this name, and no command says how to start one"
@@ -173,8 +181,3 @@ def _strangers(layers: Sequence[Layer], aliases: Mapping[str, str] | None) -> li
         for file, id, one in said
         if id not in known and one.get("disabled") is not True
     ]
-
-
-def _servers(values: Mapping[str, Any]) -> dict[str, Any]:
-    servers = values.get("lsp")
-    return servers if isinstance(servers, dict) else {}

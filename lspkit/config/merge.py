@@ -67,13 +67,14 @@ def merge_layers(earlier: Mapping[str, Any], later: Mapping[str, Any]) -> dict[s
     made: dict[str, Any] = merged(dict(earlier), dict(later))
     if earlier.get("lsp") is False or later.get("lsp") is False:
         made["lsp"] = False
-    for id, said in _servers(made).items():
-        if any(_servers(one).get(id, {}).get("disabled") is True for one in (earlier, later)):
+    for id, said in servers_in(made).items():
+        if any(servers_in(one).get(id, {}).get("disabled") is True for one in (earlier, later)):
             said["disabled"] = True
     return made
 
 
-def _servers(values: Mapping[str, Any]) -> dict[str, Any]:
+def servers_in(values: Mapping[str, Any]) -> dict[str, Any]:
+    """What is said about each server; nothing where all of them are off, or none is named."""
     servers = values.get("lsp")
     return servers if isinstance(servers, dict) else {}
 
