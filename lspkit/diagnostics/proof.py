@@ -40,7 +40,8 @@ class ProofRule(msgspec.Struct, frozen=True, kw_only=True):
     #: For `quiet` and `publishes`: whether a push, and silence after it, has never been wrong where
     #: it was tried, so that it counts as a proof.
     trusted: bool = False
-    #: For `progress`: how the name of the work begins, or what people read of it.
+    #: For `progress`: how the name of the work begins, or what people read of it. For `version`:
+    #: work that every note of changed files sets off; before its end no push counts.
     token: str = ""
     #: For `progress`: the notification that starts the work, where nothing else does. Then it is
     #: known which end belongs to which beginning, and that no later change has cancelled it.

@@ -43,7 +43,7 @@ from lspkit.diagnostics.events import (
     Written,
 )
 from lspkit.diagnostics.proof import ProofRule
-from lspkit.diagnostics.working import by_progress
+from lspkit.diagnostics.working import by_progress, idle_since
 
 __all__ = [
     "CHANGED",
@@ -168,14 +168,17 @@ def _by_version(
     after = [one for one in pushes if one.at > since]
     spoken = [one.at for one in after if one.version is not None and one.version >= target.version]
     rested = [one.at for one in events if isinstance(one, Rested) and one.uri == target.uri]
-    if spoken and rule.rests_by and not any(at >= spoken[-1] for at in rested):
+    idle = idle_since(rule, events) if rule.token else since
+    if idle is None or (spoken and rule.rests_by and not any(at >= spoken[-1] for at in rested)):
         return Wait(target.deadline)
-    if spoken and rule.ask and not any(at >= spoken[-1] for at in _answers(target, rule, events)):
+    answers = _answers(target, rule, events) if rule.ask else [since]
+    if spoken and rule.ask and not any(at >= spoken[-1] for at in answers):
         return Wait(target.deadline, "ordered")
     if spoken:
         # Where one push is all, that is so for changes; a document that is opened may get two.
         pause = 0.0 if rule.single and not target.first else _pause(rule, debounce)
-        settled = _silence(spoken, pause, target, now)
+        start = max(spoken[0], idle, answers[-1])
+        settled = _silence([start, *(at for at in spoken if at > start)], pause, target, now)
         return settled if isinstance(settled, Wait) else Proven("version", settled)
     named = any(one.version == target.version for one in pushes)
     if named or any(one.version is None for one in after):
@@ -237,7 +240,7 @@ def _silence(times: Sequence[float], pause: float, target: Target, now: float) -
 def _why(rule: ProofRule, since: float | None) -> str:
     if since is None:
         return "it was not ready in time"
-    if rule.how == "progress":
+    if rule.token:
         return f"{rule.source or rule.token} did not finish in time"
     if rule.how in ("pull", "ordered"):
         return "it did not answer in time"

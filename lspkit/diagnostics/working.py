@@ -156,5 +156,13 @@ def _by_publishing(
     return Wait(target.deadline, "touch")
 
 
+def idle_since(rule: ProofRule, events: Iterable[Event]) -> float | None:
+    """When the work that the last note of changed files set off had ended; None if it has not."""
+    runs = _runs(rule, events)
+    if not runs:
+        return 0.0
+    return None if runs[-1].at_work else runs[-1].ended
+
+
 def _is_named(event: Began, rule: ProofRule) -> bool:
     return event.token.startswith(rule.token) or event.title.startswith(rule.token)

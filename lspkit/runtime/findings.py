@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from typing import Any
 
 from lspkit.diagnostics import settle
 from lspkit.diagnostics.proof import ProofRule
@@ -116,6 +117,14 @@ class Findings(Conversation):
         with self.lock:
             self.rereading, self._barrier = time.monotonic(), barrier
         return False
+
+    def notes_of_files(
+        self, changed: Iterable[str], changes: list[dict[str, Any]], reread: Iterable[str] = ()
+    ) -> None:
+        if changes:
+            with self.lock:
+                self.heard.told_of_files(time.monotonic())
+        super().notes_of_files(changed, changes, reread)
 
     def start_work(self, rule: ProofRule) -> bool:
         """Let it begin with the work that this rule goes by; False if it may still be at it."""

@@ -26,6 +26,7 @@ class Heard:
     """The memory of one server process."""
 
     def __init__(self, definition: Definition) -> None:
+        self._proofs = definition.proofs
         self._doubts = definition.doubts
         self._rests_by = dict(rule.rests_by for rule in definition.proofs if rule.rests_by)
         self._admissions = definition.admissions
@@ -68,6 +69,12 @@ class Heard:
         """Some say by a piece of work that they cannot do theirs."""
         if (PROGRESS, {"title": title}) in self._doubts:
             self._doubtful[""] = f"it says: {title}"
+
+    def told_of_files(self, now: float) -> None:
+        """It is about to hear of files that have changed: some begin with work at that."""
+        for rule in self._proofs:
+            if rule.how == "version" and rule.token:
+                self._work.append(settle.Started(token=rule.token, at=now))
 
     def started(self, rule: ProofRule, now: float) -> bool:
         """A piece of work is to begin; False if it may still be at it."""

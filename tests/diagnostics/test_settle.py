@@ -300,7 +300,7 @@ def test_where_it_says_so_too_early_it_is_asked_something_then():
     assert decide(rule, push(11.0, 3), now=11.1) == Wait(20.0)
     assert decide(rule, push(11.0, 3), rested, now=11.2) == Wait(20.0, "ordered")
     answer, old = (Answered(tag="links", asked_seq=seq, at=11.3) for seq in (7, 6))
-    assert decide(rule, push(11.0, 3), rested, answer, now=11.3) == Proven("version", 11.0)
+    assert decide(rule, push(11.0, 3), rested, answer, now=11.3) == Proven("version", 11.3)
     assert decide(rule, push(11.0, 3), rested, old, now=11.3) == Wait(20.0, "ordered")
     # There was another push after all, which has to be followed by the same.
     late, again = push(11.4, 3), Rested(uri=URI, at=11.5)

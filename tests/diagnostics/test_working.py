@@ -17,6 +17,7 @@ from lspkit.diagnostics.settle import (
     Started,
     Stopped,
     Target,
+    Unknown,
     Wait,
     Written,
     settle,
@@ -157,3 +158,51 @@ def test_where_it_has_to_look_first_only_what_is_published_after_that_counts():
 def test_a_server_that_does_not_publish_is_made_to_look_again():
     assert decide(PUBLISHES, answered(10.5), now=10.6) == Wait(10.5 + PATIENCE)
     assert decide(PUBLISHES, answered(10.5), now=13.0) == Wait(20.0, "touch")
+
+
+# Work that a note of changed files sets off
+
+
+BEHIND = ProofRule(how="version", token="Recheck", debounce=0.5, ask="symbols")
+NOTED = Started(token="Recheck", at=10.0)
+BEGAN, ENDED = began(10.1, "r/1", "Recheck"), ended(12.0, "r/1")
+
+
+def versioned(at):
+    return Pushed(uri=URI, version=3, at=at)
+
+
+def test_a_push_counts_only_when_what_the_note_set_off_has_ended():
+    said = [versioned(10.2), answered(10.3)]
+    for events in ([NOTED], [NOTED, BEGAN]):
+        assert decide(BEHIND, *events, *said, now=19.0) == Wait(20.0)
+    assert decide(BEHIND, NOTED, BEGAN, *said, ENDED, now=12.0) == Wait(12.5)
+    assert decide(BEHIND, NOTED, BEGAN, *said, ENDED, now=12.5) == Proven("version", 12.5)
+
+
+def test_the_silence_begins_anew_with_the_push_at_its_end():
+    events = [NOTED, BEGAN, ENDED, versioned(12.1)]
+    assert decide(BEHIND, *events, answered(10.3), now=12.7) == Wait(20.0, "ordered")
+    assert decide(BEHIND, *events, answered(12.2), now=12.6) == Wait(12.7)
+    assert decide(BEHIND, *events, answered(12.2), now=12.7) == Proven("version", 12.7)
+
+
+def test_work_from_before_the_last_note_is_not_what_that_sets_off():
+    again = Started(token="Recheck", at=11.0)
+    events = [NOTED, BEGAN, again, ENDED, versioned(12.1), answered(12.2)]
+    assert decide(BEHIND, *events, now=19.0) == Wait(20.0)
+    more = [began(12.05, "r/2", "Recheck"), ended(12.09, "r/2")]
+    assert decide(BEHIND, *events, *more, now=12.7) == Proven("version", 12.7)
+    # Two notes may be worked off together, and one after the other.
+    third = began(12.3, "r/3", "Recheck")
+    assert decide(BEHIND, *events, *more, third, now=19.0) == Wait(20.0)
+
+
+def test_without_a_note_nothing_is_waited_for():
+    said = [versioned(10.2), answered(10.3)]
+    assert decide(BEHIND, *said, now=10.8) == Proven("version", 10.8)
+
+
+def test_work_that_does_not_end_is_named_in_the_reason():
+    decision = decide(BEHIND, NOTED, BEGAN, versioned(10.2), now=20.0)
+    assert decision == Unknown("Recheck did not finish in time")

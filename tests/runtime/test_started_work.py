@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from lspkit.diagnostics.proof import ProofRule
-from lspkit.testing import Diagnostics, Fault, Log, Say, Script, watchers
+from lspkit.testing import Diagnostics, Fault, Log, Say, Script
 from tests.runtime.told import (
     CHANGE,
     POKE,
@@ -19,7 +19,6 @@ from tests.runtime.told import (
     finding,
     full,
     messages_of,
-    name_of,
     published,
     told,
     written_outside,
@@ -28,7 +27,7 @@ from tests.scripted import workspace
 
 SYMBOLS = "textDocument/documentSymbol"
 RUN, STOP = "scripted/run", "scripted/stop"
-TEXT, STATUS = "scripted/text", "scripted/status"
+STATUS = "scripted/status"
 LINKS = "textDocument/documentLink"
 BUILD = ProofRule(
     how="progress", source="build", token="build", start=RUN, ask=SYMBOLS, sees="disk"
@@ -337,76 +336,3 @@ def test_a_caller_without_the_time_for_that_is_told_what_is_known(tmp_path, scri
     with workspace(tmp_path, argv, text="def greet\n") as ws:
         ws.document_symbols("a.scr")
         assert ws.workspace_symbols("other", "a.scr", timeout=1.0) == []
-
-
-# What it has read and taken in
-
-
-def test_a_server_that_reads_in_the_background_is_asked_once_it_has_read(tmp_path, scripted, rules):
-    rules(ProofRule(how="pull"), read_back=TEXT)
-    faults = [Fault(TEXT, "result", nth=nth, result="old\n") for nth in (1, 2)]
-    script = Script(
-        diagnostics=BY_PULL, say=[watchers("**/*.scr")], faults=faults, answers={TEXT: "new\n"}
-    )
-    argv = scripted(script)
-    (tmp_path / "b.scr").write_text("old\n", encoding="utf-8")
-    with workspace(tmp_path, argv, text="fine\n") as ws:
-        ws.check("a.scr")
-        written_outside(tmp_path / "b.scr", "new\n")
-        assert ws.check("a.scr").verdict.clean
-        methods = [message.get("method") for message in Log.of(argv).messages()]
-    assert [one for one in methods if one in (TEXT, PULL)] == [PULL, TEXT, TEXT, TEXT, PULL]
-
-
-def test_a_file_that_is_gone_is_read_when_the_server_knows_it_no_more(tmp_path, scripted, rules):
-    rules(ProofRule(how="pull"), read_back=TEXT)
-    faults = [Fault(TEXT, "error", nth=2, message="no such file")]
-    script = Script(
-        diagnostics=BY_PULL, say=[watchers("**/*.scr")], faults=faults, answers={TEXT: "old\n"}
-    )
-    argv = scripted(script)
-    (tmp_path / "b.scr").write_text("old\n", encoding="utf-8")
-    with workspace(tmp_path, argv, text="fine\n") as ws:
-        ws.check("a.scr")
-        (tmp_path / "b.scr").unlink()
-        assert ws.check("a.scr").verdict.clean
-        assert len(Log.of(argv).messages(TEXT)) == 2
-
-
-def test_a_server_that_takes_in_changes_late_is_asked_about_what_has_changed_first(
-    tmp_path, scripted, rules
-):
-    rules(ProofRule(how="pull"), takes_in_by=SYMBOLS)
-    argv = scripted(Script(diagnostics=BY_PULL))
-    (tmp_path / "b.scr").write_text("old\n", encoding="utf-8")
-    with workspace(tmp_path, argv, text="fine\n") as ws:
-        ws.hover("b.scr", 1, 1)
-        ws.check("a.scr")
-        written_outside(tmp_path / "b.scr", "new\n")
-        reports = [ws.check("a.scr") for _ in range(2)]
-        messages = Log.of(argv).messages()
-    assert [one.verdict.value for one in reports] == ["clean"] * 2
-    about = [
-        (one["method"], name_of(one))
-        for one in messages
-        if one.get("method") in (CHANGE, SYMBOLS, PULL)
-    ]
-    assert about == [
-        (PULL, "a.scr"),
-        (CHANGE, "b.scr"),
-        (SYMBOLS, "b.scr"),
-        (PULL, "a.scr"),
-        (PULL, "a.scr"),
-    ]
-
-
-def test_a_server_may_want_whole_texts_and_not_to_hear_of_saves(tmp_path, scripted, rules):
-    rules(ProofRule(how="pull"), whole_texts=True, saves=False)
-    argv = scripted(Script(diagnostics=BY_PULL))
-    with workspace(tmp_path, argv, text="fine\n") as ws:
-        ws.check("a.scr")
-        (tmp_path / "a.scr").write_text("ERROR\n", encoding="utf-8")
-        assert ws.check("a.scr").verdict.dirty
-        [change] = Log.of(argv).messages(CHANGE)
-        assert Log.of(argv).messages(SAVE) == []
-    assert change["params"]["contentChanges"] == [{"text": "ERROR\n"}]

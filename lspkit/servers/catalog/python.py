@@ -168,13 +168,22 @@ PYTHON: tuple[Definition, ...] = (
         settings={"python": {"pyrefly": {"typeCheckingMode": "default"}}},
         unsaved="never",
         install={"pip": "pip install pyrefly", "uv": "uv tool install pyrefly"},
-        # The first push for a version may still show other files as they were.
-        proofs=(ProofRule(how="version", debounce=0.5),),
+        # It looks at what has changed on disk in the background, and says so; the pushes for a
+        # version that come before the end of that show other files as they were.
+        proofs=(
+            ProofRule(
+                how="version",
+                debounce=0.5,
+                token="Pyrefly: Rechecking",
+                ask="textDocument/documentSymbol",
+            ),
+        ),
         rereads=Rereads(files=("/pyproject.toml", "/pyrefly.toml")),
         # `**/`: it compares whole paths.
         passes_over=("**/__pycache__", "**/node_modules", "**/venv", "/typings"),
         quirks=(
             "Publishes two or three times for a file that is opened.",
+            "Says since 1.0 when it looks at other files again; without that nothing is proven.",
             "Runs the interpreter that the project names.",
             "Gives only hints about files in venv, __pycache__, node_modules and `typings`.",
         ),
