@@ -21,7 +21,7 @@ from lspkit.errors import (
 )
 from lspkit.operations import Ask, AskWorkspace, Reply
 from lspkit.protocol.events import Answered
-from lspkit.protocol.messages import CONTENT_MODIFIED, SERVER_CANCELLED
+from lspkit.protocol.messages import CONTENT_MODIFIED, REQUEST_CANCELLED, SERVER_CANCELLED
 from lspkit.runtime.answers import (
     NO_TEXT,
     key_of,
@@ -47,8 +47,8 @@ log = logging.getLogger("lspkit.runtime")
 
 #: A server that gave a request up because the text had moved on is asked again after so long.
 RETRY_AFTER = 0.02
-#: What such a server says.
-MOVED_ON = (CONTENT_MODIFIED, SERVER_CANCELLED)
+#: What such a server says. pyrefly says the last, of a request that nobody has called off.
+MOVED_ON = (CONTENT_MODIFIED, SERVER_CANCELLED, REQUEST_CANCELLED)
 #: What is done once in a call, beside the servers whose documents were looked at.
 CAUGHT_UP = "caught up with the disk"
 

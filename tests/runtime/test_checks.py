@@ -136,7 +136,7 @@ def test_a_server_that_dies_during_a_check_is_named(tmp_path, scripted):
     assert "exit status 3" in report.why
 
 
-@pytest.mark.parametrize("code", [-32802, -32801])
+@pytest.mark.parametrize("code", [-32802, -32801, -32800])
 def test_a_pull_that_the_server_gave_up_is_asked_again(tmp_path, scripted, code):
     gave_up = Fault(PULL, "error", code=code, message="again", nth=1)
     argv = scripted(Script(diagnostics=Diagnostics(how="pull"), faults=[gave_up]))
