@@ -233,10 +233,10 @@ def test_what_is_registered_later_is_told_with_what_happened_before(tmp_path, sc
 
 
 def test_excluded_folders_are_not_watched(tmp_path, scripted):
-    for name in ("node_modules", ".git", "target"):
+    for name in ("node_modules", ".git", ".tox"):
         (tmp_path / name).mkdir()
     with watching(tmp_path, scripted(SCR)) as (_, log):
-        names = ("node_modules/x.scr", ".git/y.scr", "target/z.scr", "seen.scr")
+        names = ("node_modules/x.scr", ".git/y.scr", ".tox/z.scr", "seen.scr")
         outside("for path in paths: path.write_text('')", *(tmp_path / name for name in names))
         assert happened(log, tmp_path) == [("seen.scr", CREATED)]
 

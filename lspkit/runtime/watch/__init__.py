@@ -4,7 +4,7 @@
 """
 
 from lspkit.runtime.watch.changelog import Changelog
-from lspkit.runtime.watch.snapshot import EXCLUDED, is_excluded
+from lspkit.runtime.watch.excluding import EXCLUDED, is_excluded
 from lspkit.runtime.watch.watcher import Watcher
 from lspkit.runtime.watch.watchers import Watchers
 

@@ -23,20 +23,8 @@ import time
 from collections.abc import Callable
 
 from lspkit.protocol.watched import CHANGED, CREATED, DELETED, FileEvent
+from lspkit.runtime.watch.excluding import is_excluded
 from lspkit.runtime.watch.links import Links
-
-#: Folders that are not watched, by name: what version control, package managers, compilers and
-#: caches keep for themselves. Not `build` and `dist`: sources that are imported may lie there.
-EXCLUDED = frozenset(
-    {
-        *(".git", ".hg", ".svn", ".jj", ".bzr"),
-        *("node_modules", "bower_components", ".yarn", ".pnpm-store"),
-        *(".venv", "venv", ".tox", ".nox", ".eggs", ".direnv"),
-        *("__pycache__", ".mypy_cache", ".ruff_cache", ".pytest_cache", ".hypothesis", ".cache"),
-        *(".ipynb_checkpoints", ".next", ".nuxt", ".svelte-kit", ".turbo", ".parcel-cache"),
-        *("target", ".gradle", ".terraform", ".dart_tool", ".stack-work", ".zig-cache"),
-    }
-)
 
 # What stands in the place of a stamp: a folder that is read, too, and one that is passed over.
 _READ, _PASSED = -1, -2
@@ -46,11 +34,6 @@ _GONE = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ELOOP})
 _LASTING = frozenset({errno.EACCES, errno.EPERM, errno.ENAMETOOLONG, errno.EINVAL})
 
 _TIME_MASK = (1 << 64) - 1
-
-
-def is_excluded(folder: str) -> bool:
-    """Whether a folder is one of `EXCLUDED`."""
-    return os.path.basename(folder) in EXCLUDED
 
 
 def stamp_of(found: os.stat_result) -> int:
@@ -381,7 +364,7 @@ class Snapshot:
             self._tell(path, CREATED, is_folder=state == _READ)
 
     def _tell_passed(self, path: str, kind: int) -> None:
-        """A folder that is not read came or went, which matters unless it is one of `EXCLUDED`."""
+        """A folder that is not read came or went, which matters unless it is a tool's own."""
         if not is_excluded(path):
             self._tell(path, kind, is_folder=True)
 

@@ -28,10 +28,10 @@ from collections.abc import Callable, Iterable
 from lspkit.protocol.watched import CREATED, DELETED, FileEvent
 from lspkit.runtime.threads import OwnThread, joined
 from lspkit.runtime.waiting import Waiter
+from lspkit.runtime.watch.excluding import is_excluded
 from lspkit.runtime.watch.lookout import Lookout
 from lspkit.runtime.watch.merging import merged
 from lspkit.runtime.watch.notifier import Notifier, best_notifier
-from lspkit.runtime.watch.snapshot import is_excluded
 
 log = logging.getLogger("lspkit.runtime")
 

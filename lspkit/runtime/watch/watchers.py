@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterable
 
 from lspkit.protocol.watched import FileEvent
 from lspkit.runtime.waiting import Waiter
+from lspkit.runtime.watch.excluding import is_excluded
 from lspkit.runtime.watch.notifier import Notifier, best_notifier
-from lspkit.runtime.watch.snapshot import is_excluded
 from lspkit.runtime.watch.watcher import Watcher
 
 

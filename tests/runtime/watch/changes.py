@@ -83,7 +83,7 @@ CHANGES: dict[str, tuple[str, list[str]]] = {
         ["+ src/n\udcff.py"],
     ),
     "files in excluded folders": (
-        "for n in .git node_modules src/__pycache__ target; do mkdir $n; echo x > $n/new.py; done",
+        "for n in .git node_modules src/__pycache__ .tox; do mkdir $n; echo x > $n/new.py; done",
         [],
     ),
     "files in folders with a dot": ("mkdir .settings; echo x > .settings/x", ["+ .settings/x"]),

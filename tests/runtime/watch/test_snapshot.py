@@ -13,7 +13,7 @@ import pytest
 
 from lspkit.protocol.watched import CHANGED, CREATED, DELETED, FileEvent
 from lspkit.runtime.watch.merging import AFTER, merged
-from lspkit.runtime.watch.snapshot import EXCLUDED, Snapshot, is_excluded
+from lspkit.runtime.watch.snapshot import Snapshot
 from tests.runtime.watch.watching import folders, lines, shell
 
 
@@ -288,10 +288,10 @@ class TestFolders:
     def test_a_folder_comes_with_those_in_it_and_goes_with_them(
         self, tree: Tree, root: Path
     ) -> None:
-        shell("mkdir -p new/inner target/left-out", root)
+        shell("mkdir -p new/inner .tox/left-out", root)
         tree.snapshot.look_everywhere()
         assert self.events(tree) == ["+ new", "+ new/inner"]
-        shell("rm -r new target", root)
+        shell("rm -r new .tox", root)
         tree.snapshot.look_everywhere()
         assert self.events(tree) == ["- new", "- new/inner"]
 
@@ -353,15 +353,3 @@ class TestMerging:
     def test_what_came_and_went_and_came_is_new(self) -> None:
         kinds = (CREATED, DELETED, CREATED)
         assert merged(FileEvent("x", kind) for kind in kinds) == [FileEvent("x", CREATED)]
-
-
-@pytest.mark.parametrize("name", [".git", "node_modules", ".venv", "target", "__pycache__"])
-def test_folders_of_tools_are_excluded(name: str) -> None:
-    assert name in EXCLUDED
-    assert is_excluded(f"/a/{name}")
-    assert not is_excluded(f"/a/{name}/b")
-
-
-@pytest.mark.parametrize("name", ["src", "build", "dist", ".settings", ".vscode", "lib"])
-def test_folders_that_may_hold_sources_are_not(name: str) -> None:
-    assert not is_excluded(f"/a/{name}")
