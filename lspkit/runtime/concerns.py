@@ -11,6 +11,7 @@ from lspkit.protocol.watched import FileEvent, Watched
 from lspkit.runtime.watch.packages import Place
 from lspkit.servers.definition import Definition
 from lspkit.servers.installed import is_of_packages
+from lspkit.servers.rereading import is_source_folder
 
 #: Files that nobody takes for a part of a program: what is written while one works or runs.
 NOISE = re.compile(
@@ -50,6 +51,8 @@ def is_missed(
         return False
     if place.kind:
         return place.kind == definition.packages and is_of_packages(event.path, place.top)
+    if event.is_folder and is_source_folder(event.path, definition, root):
+        return True
     name = os.path.basename(event.path)
     if not any(fnmatch.fnmatchcase(name, one) for one in definition.refreshed_for):
         return False

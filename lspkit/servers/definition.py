@@ -173,6 +173,10 @@ class Definition(msgspec.Struct, frozen=True, kw_only=True):
     #: `"{root}"` stands for the URI of its root.
     refreshed_by: tuple[str, dict[str, Any]] | None = None
     refreshed_for: tuple[str, ...] = ()
+    #: Names of folders in its root in which it looks for modules, if they are there when it reads
+    #: its configuration. When one comes or goes, it is made to read everything again, or started
+    #: anew.
+    source_folders: tuple[str, ...] = ()
     #: A request for the text of a file as it has it, where it reads files in the background.
     read_back: str = ""
     #: Whether it reads a file when that is closed, and otherwise comes to see a change of it late.

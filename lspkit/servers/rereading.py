@@ -52,6 +52,10 @@ class Inputs(msgspec.Struct):
     def hold(self, path: str) -> bool:
         """Whether it has read a file that it does not read again by itself at once."""
         rereads = self.definition.rereads
+        if self.definition.refreshed_by is None and is_source_folder(
+            path, self.definition, self.root
+        ):
+            return True
         if rereads is None:
             return False
         names, packages = rereads.files, os.path.join(self.root, self.definition.packages)
@@ -87,6 +91,12 @@ def is_named(path: str, names: tuple[str, ...], root: str) -> bool:
         for one in names
         if in_root or not one.startswith("/")
     )
+
+
+def is_source_folder(path: str, definition: Definition, root: str) -> bool:
+    """Whether a server looks for modules in this folder, from when it has seen it on."""
+    above, name = os.path.split(path)
+    return name in definition.source_folders and above == root
 
 
 def is_shadowed(path: str, names: tuple[str, ...], root: str) -> bool:

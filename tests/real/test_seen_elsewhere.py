@@ -101,6 +101,24 @@ def _new_folder(server: str) -> Case:
     return Case(server, "main.py", files, {"new": None}, came, ours=False, broken_first=True)
 
 
+def _source_folder(server: str, folder: str) -> Case:
+    """A folder that comes while the server runs, and in which modules are looked for."""
+    files: Files = {"pyproject.toml": "", "main.py": _USES, f"{folder}/dep.py": _INT}
+    came: Files = {f"{folder}/dep.py": _INT}
+    return Case(server, "main.py", files, {folder: None}, came, ours=False, broken_first=True)
+
+
+def _like_a_tool(server: str) -> Case:
+    """A package with the name of a folder that build tools use."""
+    files: Files = {
+        "pyproject.toml": "",
+        "main.py": "from target.dep import f\nx: int = f()\n",
+        "target/__init__.py": "",
+        "target/dep.py": _INT,
+    }
+    return Case(server, "main.py", files, {"target/dep.py": _STR}, {"target/dep.py": _INT})
+
+
 def _sibling(server: str) -> Case:
     files: Files = {
         "app/pyproject.toml": f'[tool.{server}]\nextraPaths = ["../lib"]\n',
@@ -140,6 +158,23 @@ def _node_installed(server: str) -> Case:
     return Case(server, "a.ts", case.files, gone, {**_NODE}, ours=False, broken_first=True)
 
 
+def _generated(server: str) -> Case:
+    """Types that a framework writes."""
+    name = ".next/types/one.d.ts"
+    settings = _TSCONFIG.replace(
+        '"esModuleInterop": true}',
+        '"esModuleInterop": true}, "include": ["*.ts", ".next/types/**/*.ts"]',
+    )
+    files: Files = {
+        "package.json": "{}",
+        "tsconfig.json": settings,
+        "a.ts": "export const y: number = made;\n",
+        name: "declare const made: number;\n",
+    }
+    broken: Files = {name: "declare const made: string;\n"}
+    return Case(server, "a.ts", files, broken, {name: files[name]})
+
+
 _RUFF: Files = {
     "ruff.toml": 'lint.ignore = ["F821"]\n',
     "pkg/pyproject.toml": '[project]\nname = "x"\nversion = "0"\n',
@@ -168,6 +203,14 @@ CASES: dict[str, Case] = {
     "ty-new-folder": _new_folder("ty"),
     "pyright-new-folder": _new_folder("pyright"),
     "pyrefly-new-folder": _new_folder("pyrefly"),
+    "ty-src": _source_folder("ty", "src"),
+    "ty-python": _source_folder("ty", "python"),
+    **{f"{one}-src": _source_folder(one, "src") for one in ("pyright", "pyrefly", "zuban")},
+    "ty-target": _like_a_tool("ty"),
+    "pyright-target": _like_a_tool("pyright"),
+    "typescript-generated": _generated("typescript"),
+    "vtsls-generated": _generated("vtsls"),
+    "typescript-7-generated": _generated("typescript-7"),
     "pyright-sibling": _sibling("pyright"),
     "basedpyright-sibling": _sibling("basedpyright"),
     "ruff-above": Case("ruff", "pkg/a.py", _RUFF, {"ruff.toml": "line-length = 99\n"}, {**_RUFF}),

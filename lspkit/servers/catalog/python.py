@@ -69,6 +69,7 @@ PYTHON: tuple[Definition, ...] = (
         packages="site-packages",
         refreshed_by=_BEGINS_ANEW,
         refreshed_for=("*.py", "*.pyi", "*.pth"),
+        source_folders=("src",),
         # Its own default warns about every tenth line of good code. A project's file wins.
         settings={"basedpyright": {"analysis": {"typeCheckingMode": "standard"}}},
         own_settings={"python": {"pythonPath": "{interpreter}"}},
@@ -107,6 +108,7 @@ PYTHON: tuple[Definition, ...] = (
         packages="site-packages",
         refreshed_by=_BEGINS_ANEW,
         refreshed_for=("*.py", "*.pyi", "*.pth"),
+        source_folders=("src",),
         own_settings={"python": {"pythonPath": "{interpreter}"}},
         # Not the interpreter of the project, but its packages, so that imports resolve.
         restricted=Restricted(
@@ -144,6 +146,7 @@ PYTHON: tuple[Definition, ...] = (
             initialization={"untrustedWorkspace": True}, environment={"TY_UV": "0"}
         ),
         unsaved="opened",
+        source_folders=("src", "python"),
         install={
             "pip": "pip install 'lspkit[python]'",
             "uv": "uv tool install ty",
@@ -151,6 +154,7 @@ PYTHON: tuple[Definition, ...] = (
         passes_over=_LEFT_OUT,
         quirks=(
             "Runs nothing that lies in the project.",
+            "Looks for modules in `src` and `python` if they are there when it starts.",
             "Finds nothing wrong with files that it leaves out: those in dist, venv and the like.",
             "So also with those that `[tool.ty.src]` leaves out, which lspkit does not know.",
         ),
@@ -179,6 +183,7 @@ PYTHON: tuple[Definition, ...] = (
             ),
         ),
         rereads=Rereads(files=("/pyproject.toml", "/pyrefly.toml")),
+        source_folders=("src",),
         # `**/`: it compares whole paths.
         passes_over=("**/__pycache__", "**/node_modules", "**/venv", "/typings"),
         quirks=(
@@ -203,6 +208,7 @@ PYTHON: tuple[Definition, ...] = (
         # It watches files itself, and may take notice only after the next question.
         reads_closed=True,
         rereads=Rereads(files=("/pyproject.toml", "/mypy.ini", "/.mypy.ini", "/setup.cfg")),
+        source_folders=("src",),
         quirks=(
             "Publishes without a version.",
             "Looks for changed files by itself, a moment late, but at one that is closed at once.",
