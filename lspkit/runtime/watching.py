@@ -66,7 +66,9 @@ class Watching:
         self._servers = servers
         self._on_events = on_events
         self._files = files
-        self._watchers = Watchers(self.announce, excluded=self._is_excluded)
+        self._watchers = Watchers(
+            self.announce, excluded=self._is_excluded, on_brief=self._announce_brief
+        )
         #: Guards the fields below.
         self._lock = threading.Lock()
         #: Servers whose roots are watched, by identity.
@@ -216,6 +218,18 @@ class Watching:
         )
         for server in servers:
             self._tell(server, named)
+
+    def _announce_brief(self, paths: list[str]) -> None:
+        """Files came and went, and no server was told: one that reads by itself may know them.
+
+        Only what it takes for a source is told to be gone: nearly all others are temporary files.
+        """
+        events = [FileEvent(path, DELETED) for path in paths]
+        self._on_events(events)
+        named = [_News(path_to_uri(one.path), one, self._place(one.path)) for one in events]
+        for server in [one for one in self._servers() if one.is_ready]:
+            if sources := [one for one in named if one.is_source(server.choice.definition)]:
+                self._tell(server, sources)
 
     def _tell(self, server: Server, news: list[_News]) -> None:
         definition, watched = server.choice.definition, server.watched

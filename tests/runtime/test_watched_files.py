@@ -232,6 +232,15 @@ def test_what_is_registered_later_is_told_with_what_happened_before(tmp_path, sc
         assert happened(log, tmp_path) == [("before.scr", CREATED), ("after.scr", CREATED)]
 
 
+def test_a_source_that_came_and_went_is_told_to_be_gone(tmp_path, scripted):
+    """A server that reads the disk by itself may have found it there meanwhile."""
+    with watching(tmp_path, scripted(listening("**/*"))) as (_, log):
+        brief = [tmp_path / name for name in ("brief.scr", "brief.tmp")]
+        outside("for path in paths: path.write_text(''); path.unlink()", *brief)
+        assert ("brief.scr", DELETED) in happened(log, tmp_path)
+        assert ("brief.tmp", DELETED) not in heard(log)
+
+
 def test_excluded_folders_are_not_watched(tmp_path, scripted):
     for name in ("node_modules", ".git", ".tox"):
         (tmp_path / name).mkdir()

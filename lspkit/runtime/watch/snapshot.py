@@ -64,6 +64,8 @@ class Snapshot:
         #: What has happened, in order. An event is noted before the entry is changed: if an
         #: interrupt comes between the two it is noted twice, and not never.
         self.events: list[FileEvent] = []
+        #: What came and went between two looks. Who reads the disk by himself may have seen it.
+        self.brief: list[str] = []
         # Those of `tops` whose folders are not read.
         self._shallow: set[str] = set()
         self._links = Links()
@@ -177,6 +179,8 @@ class Snapshot:
             entries = {name: _READ}
             now = None if now is not None and now >= 0 else now
         before = entries.get(name)
+        if anew and before is None and now is None:
+            self.brief += [path, *self._links.names_of(path)]
         if before == _READ and now != _READ:
             self._drop(path)
         if before is not None and before >= 0 and (now is None or now < 0):

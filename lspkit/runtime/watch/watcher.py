@@ -61,8 +61,11 @@ class Watcher:
         *,
         excluded: Callable[[str], bool] = is_excluded,
         notifier: Callable[[], Notifier] = best_notifier,
+        on_brief: Callable[[list[str]], None] = lambda _: None,
     ) -> None:
         self._on_events = on_events
+        #: Told, like `on_events`, of paths where something came and went unseen.
+        self._on_brief = on_brief
         self._excluded = excluded
         self._make_notifier = notifier
         #: What is wrong, in words for the user; empty if nothing is.
@@ -283,19 +286,25 @@ class Watcher:
     def _announce(self, lookout: Lookout) -> None:
         """Hand over the events. With the turn, so that nobody's come between."""
         snapshot = lookout.snapshot
-        if not snapshot.events:
+        if not snapshot.events and not snapshot.brief:
             return
         events: list[FileEvent] = []
+        brief: list[str] = []
         announcer, self._announcer = self._announcer, threading.get_ident()
         try:
             events, snapshot.events = snapshot.events, []
+            brief, snapshot.brief = snapshot.brief, []
             if told := merged(events):
                 self._on_events(told)
+            named = {event.path for event in told}
+            if unseen := {*brief, *(event.path for event in events)} - named:
+                self._on_brief(sorted(unseen))
         except Exception:
             log.exception("what was to hear about changed files failed")
         except BaseException:
             # An interrupt: it is not known who has heard of it.
             snapshot.events[:0] = events
+            snapshot.brief[:0] = brief
             raise
         finally:
             self._announcer = announcer

@@ -26,8 +26,10 @@ class Watchers:
         *,
         excluded: Callable[[str], bool] = is_excluded,
         notifier: Callable[[], Notifier] = best_notifier,
+        on_brief: Callable[[list[str]], None] = lambda _: None,
     ) -> None:
         self._on_events = on_events
+        self._on_brief = on_brief
         self._excluded = excluded
         self._notifier = notifier
         #: Guards the fields below.
@@ -61,7 +63,11 @@ class Watchers:
                 return
             if self._watcher is None:
                 self._watcher = Watcher(
-                    root, self._on_events, excluded=self._excluded, notifier=self._notifier
+                    root,
+                    self._on_events,
+                    excluded=self._excluded,
+                    notifier=self._notifier,
+                    on_brief=self._on_brief,
                 )
             else:
                 self._watcher.also(root)
