@@ -53,6 +53,10 @@ class _News(NamedTuple):
         """Whether a server would take it for a file of its own language."""
         return definition.language_of(os.path.basename(self.event.path)) is not None
 
+    def may_hold_sources(self) -> bool:
+        """Whether it may have been a folder, by its name."""
+        return not os.path.splitext(self.event.path)[1]
+
 
 class Watching:
     """What connects the servers of a pool to the disk."""
@@ -222,13 +226,17 @@ class Watching:
     def _announce_brief(self, paths: list[str]) -> None:
         """Files came and went, and no server was told: one that reads by itself may know them.
 
-        Only what it takes for a source is told to be gone: nearly all others are temporary files.
+        Only what it takes for a source is told to be gone, and what may have been a folder with
+        such: nearly all others are temporary files.
         """
         events = [FileEvent(path, DELETED) for path in paths]
         self._on_events(events)
         named = [_News(path_to_uri(one.path), one, self._place(one.path)) for one in events]
         for server in [one for one in self._servers() if one.is_ready]:
-            if sources := [one for one in named if one.is_source(server.choice.definition)]:
+            definition = server.choice.definition
+            if sources := [
+                one for one in named if one.is_source(definition) or one.may_hold_sources()
+            ]:
                 self._tell(server, sources)
 
     def _tell(self, server: Server, news: list[_News]) -> None:
