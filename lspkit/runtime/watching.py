@@ -22,7 +22,7 @@ from lspkit.edits.paths import is_inside
 from lspkit.errors import LspkitError
 from lspkit.protocol.capabilities import Registration
 from lspkit.protocol.uris import path_to_uri
-from lspkit.protocol.watched import DELETED, METHOD, FileEvent
+from lspkit.protocol.watched import CREATED, DELETED, METHOD, FileEvent
 from lspkit.runtime.concerns import is_missed, may_read, speaks
 from lspkit.runtime.files import Files
 from lspkit.runtime.server import Server
@@ -224,12 +224,13 @@ class Watching:
             self._tell(server, named)
 
     def _announce_brief(self, paths: list[str]) -> None:
-        """Files came and went, and no server was told: one that reads by itself may know them.
+        """Files came and went, or were away, and no server was told: it may have noticed by itself.
 
-        Only what it takes for a source is told to be gone, and what may have been a folder with
-        such: nearly all others are temporary files.
+        Only what it takes for a source is told to be gone or there, and what may have been a folder
+        with such: nearly all others are temporary files.
         """
-        events = [FileEvent(path, DELETED) for path in paths]
+        kinds = (CREATED if os.path.lexists(path) else DELETED for path in paths)
+        events = list(map(FileEvent, paths, kinds))
         self._on_events(events)
         named = [_News(path_to_uri(one.path), one, self._place(one.path)) for one in events]
         for server in [one for one in self._servers() if one.is_ready]:

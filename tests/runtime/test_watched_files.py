@@ -232,16 +232,6 @@ def test_what_is_registered_later_is_told_with_what_happened_before(tmp_path, sc
         assert happened(log, tmp_path) == [("before.scr", CREATED), ("after.scr", CREATED)]
 
 
-def test_sources_that_came_and_went_are_told_to_be_gone(tmp_path, scripted):
-    """A server that reads the disk by itself may have found them there meanwhile."""
-    with watching(tmp_path, scripted(listening("**/*"))) as (_, log):
-        brief = (tmp_path / name for name in ("file.scr", "file.tmp", "folder"))
-        come, go = "a.touch(); b.touch(); c.mkdir()", "a.unlink(); b.unlink(); c.rmdir()"
-        outside(f"a, b, c = paths; {come}; {go}", *brief)
-        assert {("file.scr", DELETED), ("folder", DELETED)} <= {*(told := happened(log, tmp_path))}
-        assert told.count(("file.tmp", DELETED)) == told.count(("file.tmp", CREATED))
-
-
 def test_excluded_folders_are_not_watched(tmp_path, scripted):
     for name in ("node_modules", ".git", ".tox"):
         (tmp_path / name).mkdir()

@@ -50,6 +50,7 @@ class Foreign:
         self._failures = 0
         self.lost = False
         self.writing: set[str] = set()
+        self.away: set[str] = set()
         #: Guards the fields below.
         self._lock = threading.Lock()
         #: The folders that are wanted, with their inodes: another folder may take their place.

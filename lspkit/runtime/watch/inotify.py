@@ -53,6 +53,8 @@ ANEW = IN_MODIFY | IN_CREATE | IN_MOVED_TO | IN_DELETE_SELF | IN_MOVE_SELF | IN_
 OPENED = IN_MODIFY | IN_CREATE
 #: After these nobody has, or not at this path.
 CLOSED = IN_CLOSE_WRITE | IN_MOVED_FROM | IN_MOVED_TO | IN_DELETE
+#: After these nothing is there, until something comes again.
+LEFT = IN_MOVED_FROM | IN_DELETE
 
 _HEAD = struct.Struct("iIII")
 
@@ -69,6 +71,7 @@ class Inotify:
         self._remove: Callable[[int, int], int] = library.inotify_rm_watch
         self.lost = False
         self.writing: set[str] = set()
+        self.away: set[str] = set()
         # Tuples, because nearly all have one path, and there may be very many.
         self._paths_of: dict[int, tuple[str, ...]] = {}
         self._watch_of: dict[str, int] = {}
@@ -156,6 +159,8 @@ class Inotify:
         for folder in self._paths_of.get(watch, ()):
             path = os.path.join(folder, os.fsdecode(name)) if name else folder
             hints[path] = hints.get(path, False) or bool(mask & ANEW)
+            if mask & LEFT:
+                self.away.add(path)
             if mask & CLOSED:
                 self.writing.discard(path)
             elif mask & OPENED and not mask & IN_ISDIR:

@@ -72,6 +72,9 @@ class Lookout:
         for path in list(self._hints):
             # Taken out only when it was looked at: an interrupt may come at any time.
             self.snapshot.look(path, anew=self._hints[path])
+            if path in self.notifier.away:
+                self.snapshot.was_away(path)
+                self.notifier.away.discard(path)
             del self._hints[path]
 
     def look_by_the_clock(self) -> None:

@@ -29,6 +29,8 @@ class Notifier(Protocol):
     lost: bool
     #: Files that somebody is about to write, as far as that is known. Emptied by the reader.
     writing: set[str]
+    #: Where nothing was for a moment, as far as that is known. Emptied by the reader.
+    away: set[str]
 
     @property
     def watches(self) -> int:
@@ -69,6 +71,7 @@ class Polling:
     def __init__(self) -> None:
         self.lost = False
         self.writing: set[str] = set()
+        self.away: set[str] = set()
         self._bell = threading.Event()
 
     def watch(self, folder: str, follow: bool) -> None:

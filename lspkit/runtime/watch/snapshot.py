@@ -64,7 +64,8 @@ class Snapshot:
         #: What has happened, in order. An event is noted before the entry is changed: if an
         #: interrupt comes between the two it is noted twice, and not never.
         self.events: list[FileEvent] = []
-        #: What came and went between two looks. Who reads the disk by himself may have seen it.
+        #: Where something came and went between two looks, or was away, or may have been. Who reads
+        #: the disk by himself may have seen it so.
         self.brief: list[str] = []
         # Those of `tops` whose folders are not read.
         self._shallow: set[str] = set()
@@ -155,6 +156,10 @@ class Snapshot:
         # Folders above it that are not known are looked at first: they may have come with it.
         return all(self._look(folder, False) for folder in reversed(way)) and self._look(path, anew)
 
+    def was_away(self, path: str) -> None:
+        """Nothing was at this path for a moment."""
+        self.brief += [path, *self._links.names_of(path)]
+
     def look_everywhere(self) -> None:
         """Compare everything."""
         for top in list(self.tops):
@@ -179,8 +184,6 @@ class Snapshot:
             entries = {name: _READ}
             now = None if now is not None and now >= 0 else now
         before = entries.get(name)
-        if anew and before is None and now is None:
-            self.brief += [path, *self._links.names_of(path)]
         if before == _READ and now != _READ:
             self._drop(path)
         if before is not None and before >= 0 and (now is None or now < 0):

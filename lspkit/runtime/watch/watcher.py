@@ -25,7 +25,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable
 
-from lspkit.protocol.watched import CREATED, DELETED, FileEvent
+from lspkit.protocol.watched import CHANGED, CREATED, DELETED, FileEvent
 from lspkit.runtime.threads import OwnThread, joined
 from lspkit.runtime.waiting import Waiter
 from lspkit.runtime.watch.excluding import is_excluded
@@ -64,7 +64,7 @@ class Watcher:
         on_brief: Callable[[list[str]], None] = lambda _: None,
     ) -> None:
         self._on_events = on_events
-        #: Told, like `on_events`, of paths where something came and went unseen.
+        #: Told, before `on_events`, of paths where something came and went, or was away, unseen.
         self._on_brief = on_brief
         self._excluded = excluded
         self._make_notifier = notifier
@@ -294,11 +294,11 @@ class Watcher:
         try:
             events, snapshot.events = snapshot.events, []
             brief, snapshot.brief = snapshot.brief, []
-            if told := merged(events):
+            told = merged(events)
+            if unseen := _unseen_between(events, brief, told):
+                self._on_brief(unseen)
+            if told:
                 self._on_events(told)
-            named = {event.path for event in told}
-            if unseen := {*brief, *(event.path for event in events)} - named:
-                self._on_brief(sorted(unseen))
         except Exception:
             log.exception("what was to hear about changed files failed")
         except BaseException:
@@ -342,6 +342,13 @@ def _unseen(path: str) -> list[FileEvent]:
     if os.path.isdir(path):
         return []
     return [FileEvent(path, CREATED if os.path.lexists(path) else DELETED)]
+
+
+def _unseen_between(events: list[FileEvent], brief: list[str], told: list[FileEvent]) -> list[str]:
+    """Where something came and went, or was away, and what is told does not say so."""
+    kinds = {event.path: event.kind for event in told}
+    gone = (event.path for event in events if event.kind == DELETED)
+    return sorted(path for path in {*brief, *gone} if kinds.get(path, CHANGED) == CHANGED)
 
 
 def _parted(events: list[FileEvent], paths: list[str]) -> tuple[list[FileEvent], list[FileEvent]]:
