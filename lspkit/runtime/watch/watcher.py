@@ -179,7 +179,10 @@ class Watcher:
             for path in own:
                 if not snapshot.look(path):
                     snapshot.events += _unseen(path)
-            mine, snapshot.events = _parted(merged(snapshot.events), own)
+            happened, is_own = merged(snapshot.events), _among(own)
+            mine = [event for event in happened if is_own(event.path)]
+            snapshot.events = [event for event in happened if not is_own(event.path)]
+            snapshot.brief = [path for path in snapshot.brief if not is_own(path)]
             self._announce(lookout)
             if snapshot.due:
                 lookout.notifier.wake()
@@ -351,11 +354,7 @@ def _unseen_between(events: list[FileEvent], brief: list[str], told: list[FileEv
     return sorted(path for path in {*brief, *gone} if kinds.get(path, CHANGED) == CHANGED)
 
 
-def _parted(events: list[FileEvent], paths: list[str]) -> tuple[list[FileEvent], list[FileEvent]]:
-    """The events at or below some paths, and the others."""
+def _among(paths: list[str]) -> Callable[[str], bool]:
+    """Whether a path is one of these, or below one."""
     names, below = set(paths), tuple(os.path.join(path, "") for path in paths)
-    parts: tuple[list[FileEvent], list[FileEvent]] = ([], [])
-    for event in events:
-        is_theirs = event.path in names or event.path.startswith(below)
-        parts[0 if is_theirs else 1].append(event)
-    return parts
+    return lambda path: path in names or path.startswith(below)

@@ -63,6 +63,18 @@ class TestOurOwnChanges:
         watcher.catch_up()
         assert heard.lines() == []
 
+    def test_what_is_handed_back_is_not_told_as_brief_besides(
+        self, start: Start, notifier: str, root: Path
+    ) -> None:
+        brief: list[str] = []
+        watcher = start(notifier, on_brief=brief.extend)
+        (root / "src/a.py").unlink()
+        os.rename(root / "src/deep", root / "deep")
+        events = watcher.note([str(root / one) for one in ("src/a.py", "src/deep", "deep")])
+        assert lines(events, root) == ["+ deep/c.py", "- src/a.py", "- src/deep/c.py"]
+        watcher.catch_up()
+        assert brief == []
+
     def test_a_file_in_new_folders_is_found(
         self, start: Start, notifier: str, root: Path, heard: Heard
     ) -> None:
