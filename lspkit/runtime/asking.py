@@ -153,7 +153,7 @@ class Asking:
         finally:
             try:
                 if turn.done and effect.text is not None:
-                    self.restore(server, effect.path)
+                    self.restore(server, file.uri)
             finally:
                 turn.over = True
                 server.turns.tidy()
@@ -378,9 +378,9 @@ class Asking:
                 except LspkitError:
                     continue  # no text any more; whoever asks about it is told
 
-    def restore(self, server: Server, path: str) -> None:
-        """Let the server see the disk again. What fails here is mended by the next question."""
+    def restore(self, server: Server, uri: str) -> None:
+        """Let the server see the disk again, where its path may lead elsewhere by now."""
         try:
-            server.restore(self.files.locate(path, may_be_missing=True))
+            server.restore(uri, self.files.again(uri))
         except LspkitError:
-            return
+            return  # it has ended

@@ -17,6 +17,7 @@ from typing import Any
 
 from lspkit.diagnostics import settle
 from lspkit.diagnostics.proof import ProofRule
+from lspkit.errors import PathError
 from lspkit.protocol.capabilities import DocumentKey
 from lspkit.protocol.documents import Documents, View
 from lspkit.protocol.session import Session, State
@@ -200,16 +201,19 @@ class Conversation:
             self._wrote(uri, notes, matters_to_others=True)
         return unread
 
-    def restore(self, file: File) -> None:
+    def restore(self, uri: str, file: File | None) -> None:
         """Let the server see the disk again after a caller's own text."""
         with self.lock:
-            document = self.documents.get(file.uri)
+            document = self.documents.get(uri)
             if document is None or document.stamp is not None:
                 return
-        if file.stamp is None:
-            self.forget(file.uri)
-        else:
-            self.sync(file, None)
+        if file is not None and file.stamp is not None:
+            try:
+                self.sync(file, None)
+                return
+            except PathError:
+                pass  # nobody can read it
+        self.forget(uri)
 
     def forget(self, uri: str) -> None:
         """The file is gone."""

@@ -124,7 +124,7 @@ class Examining:
         finally:
             try:
                 if effect.text is not None and turn.done:
-                    self._asking.restore(server, effect.path)
+                    self._asking.restore(server, file.uri)
             finally:
                 turn.over = True
                 server.turns.tidy()

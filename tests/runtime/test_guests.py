@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import json
+import shutil
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
 
 import lspkit
 from lspkit.testing import Fault, Log, Script
@@ -112,3 +117,32 @@ def test_questions_about_the_project_do_not_wait_for_each_other(tmp_path, script
         assert comes_true(lambda: len(log.messages(SYMBOLS)) == 3)
         assert not any(one.done() for one in futures)
         assert all(one.result() for one in futures)
+
+
+def leads_elsewhere(folder: Path) -> None:
+    folder.rename(folder.with_name("real"))
+    folder.symlink_to("real")
+
+
+def is_no_text(folder: Path) -> None:
+    (folder / "b.scr").write_bytes(b"\0" * 100)
+
+
+@pytest.mark.parametrize("changed", [leads_elsewhere, is_no_text, shutil.rmtree])
+def test_his_text_is_taken_back_whatever_has_become_of_the_file(tmp_path, scripted, changed):
+    """Else other files would be compared with it until somebody asks about this one."""
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    (folder / "b.scr").write_text("def other\n", encoding="utf-8")
+    argv = scripted(slow())
+    with workspace(tmp_path, argv) as ws:
+        log = Log.of(argv)
+        asked = ws.submit(ws.hover, "folder/b.scr", 1, 5, text="def mine\n")
+        log.wait_for_message(HOVER)
+        changed(folder)
+        asked.result(30)
+        uri = (folder / "b.scr").as_uri()
+        ws.document_symbols("a.scr")
+        told = [one for one in log.messages() if f'"{uri}"' in json.dumps(one)]
+    words = [one["method"].rpartition("/")[2] for one in told]
+    assert words == ["didOpen", "hover", "didClose"]
