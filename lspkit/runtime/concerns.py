@@ -5,13 +5,15 @@ from __future__ import annotations
 import fnmatch
 import os
 import re
+from pathlib import PurePath
 
 from lspkit.edits.paths import is_inside
-from lspkit.protocol.watched import FileEvent, Watched
+from lspkit.protocol.watched import CHANGED, FileEvent, Watched
 from lspkit.runtime.watch.packages import Place
 from lspkit.servers.definition import Definition
 from lspkit.servers.installed import is_of_packages
 from lspkit.servers.rereading import is_source_folder
+from lspkit.servers.unsaved import concerns
 
 #: Files that nobody takes for a part of a program: what is written while one works or runs.
 NOISE = re.compile(
@@ -53,7 +55,9 @@ def is_missed(
         return place.kind == definition.packages and is_of_packages(event.path, place.top)
     if event.is_folder and is_source_folder(event.path, definition, root):
         return True
-    name = os.path.basename(event.path)
+    above, name = os.path.split(event.path)
+    if event.kind != CHANGED and len(PurePath(above).parts[1:]) <= definition.unnoticed_within:
+        return concerns(definition, name, is_inside=is_inside(event.path, root))
     if not any(fnmatch.fnmatchcase(name, one) for one in definition.refreshed_for):
         return False
     return not is_inside(event.path, root) or not watched.wanted(event.path, event.kind)

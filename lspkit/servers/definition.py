@@ -173,6 +173,9 @@ class Definition(msgspec.Struct, frozen=True, kw_only=True):
     #: `"{root}"` stands for the URI of its root.
     refreshed_by: tuple[str, dict[str, Any]] | None = None
     refreshed_for: tuple[str, ...] = ()
+    #: So few names may the path of a folder have in which it does not notice that a source comes or
+    #: goes, for it watches nothing so near to the top of the file system.
+    unnoticed_within: int = 0
     #: Names of folders in its root in which it looks for modules, if they are there when it reads
     #: its configuration. When one comes or goes, it is made to read everything again, or started
     #: anew.

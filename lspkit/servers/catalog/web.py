@@ -66,6 +66,9 @@ _RELOADS = (
     {"command": "typescript.tsserverRequest", "arguments": ["reloadProjects", {}, {}]},
 )
 
+#: It takes `/home/somebody` for nothing to be watched, and `/app` and `/work/project` as well.
+_TOO_HIGH = 2
+
 TYPESCRIPT: tuple[Definition, ...] = (
     Definition(
         id="typescript",
@@ -78,6 +81,7 @@ TYPESCRIPT: tuple[Definition, ...] = (
         commands=(("typescript-language-server", "--stdio"),),
         packages="node_modules",
         refreshed_by=_RELOADS,
+        unnoticed_within=_TOO_HIGH,
         initialization=_TSSERVER,
         # Not the TypeScript of the project, nor the plugins that its configuration names.
         restricted=Restricted(initialization={"tsserver": {"path": "{tsserver}"}, "plugins": []}),
@@ -294,6 +298,7 @@ PAGES: tuple[Definition, ...] = (
         commands=(("typescript-language-server", "--stdio"),),
         packages="node_modules",
         refreshed_by=_RELOADS,
+        unnoticed_within=_TOO_HIGH,
         # Without the plugin it would read the whole file as a script.
         borrows=("vue-language-server", "@vue/language-server", "@vue/typescript-plugin"),
         initialization={

@@ -1,0 +1,32 @@
+"""What a server does not notice by itself, though it is told."""
+
+from __future__ import annotations
+
+import pytest
+
+from lspkit.protocol.watched import CHANGED, CREATED, DELETED, FileEvent, Watched
+from lspkit.runtime.concerns import is_missed
+from lspkit.runtime.watch.packages import Place
+from lspkit.servers.built_in import BUILT_IN
+
+DEFINITIONS = {one.id: one for one in BUILT_IN}
+
+
+def missed(server: str, root: str, path: str, kind: int = CREATED) -> bool:
+    event = FileEvent(path, kind)
+    return is_missed(DEFINITIONS[server], root, Watched(root), event, Place(path, root))
+
+
+@pytest.mark.parametrize("server", ["typescript", "vue-typescript"])
+@pytest.mark.parametrize("kind", [CREATED, DELETED])
+def test_tsserver_misses_modules_that_come_and_go_near_the_top(server: str, kind: int) -> None:
+    for path in ("/app/m.ts", "/app/src/m.ts", "/work/project/m.d.ts", "/work/project/data.json"):
+        assert missed(server, path.rpartition("/")[0], path, kind), path
+
+
+@pytest.mark.parametrize("server", ["typescript", "vue-typescript"])
+def test_and_nothing_else(server: str) -> None:
+    assert not missed(server, "/app/src", "/app/src/m.ts", CHANGED)
+    assert not missed(server, "/app/src", "/app/src/notes.txt")
+    assert not missed(server, "/home/who/project", "/home/who/project/m.ts")
+    assert not missed("vtsls", "/app/src", "/app/src/m.ts")
