@@ -95,6 +95,7 @@ TYPESCRIPT: tuple[Definition, ...] = (
         quirks=(
             "Publishes nothing when a clean file stays clean, and never with a version.",
             "Refuses to start with TypeScript 7, or without any.",
+            "Watches nothing right below the top of the file system, as in `/app`.",
             "A rename of an imported symbol, asked for at its use, changes only that file.",
         ),
         verified="5.3.0",
