@@ -125,6 +125,30 @@ def test_once_proven_it_stays_proven(target, rule, events, now, later):
         assert settle(target, rule, until(events, now + later), now + later) == first
 
 
+#: So few kinds of events that there is a proof often.
+SPOKEN = st.lists(
+    st.one_of(
+        st.builds(Pushed, uri=st.just(MINE), version=st.just(2), at=TIMES),
+        st.builds(Answered, tag=st.just("right"), asked_seq=st.just(2), at=TIMES),
+        st.builds(Rested, uri=st.just(MINE), at=TIMES),
+        st.builds(Started, token=st.just("check"), at=TIMES),
+        st.builds(Began, token=st.sampled_from(["check/0", "check/1"]), at=TIMES),
+        st.builds(Ended, token=st.sampled_from(["check/0", "check/1"]), at=TIMES),
+    ),
+    max_size=8,
+).map(lambda events: sorted(events, key=lambda one: one.at))
+
+
+@given(st.sampled_from(["", "check"]), st.sampled_from(["", "right"]), SPOKEN, TIMES, TIMES)
+def test_nor_is_a_version_less_proven_by_what_comes_later(token, ask, events, now, later):
+    rule = ProofRule(how="version", debounce=0.5, token=token, ask=ask)
+    target = Target(MINE, version=2, seq=2, deadline=40.0)
+    events = [Ready(at=-1.0), Written(seq=2, at=-1.0), *events]
+    first = settle(target, rule, until(events, now), now)
+    if isinstance(first, Proven):
+        assert settle(target, rule, until(events, now + later), now + later) == first
+
+
 @given(TARGETS, RULES, EVENTS, TIMES)
 def test_never_proven_by_what_may_be_about_a_later_text(target, rule, events, now):
     known = until(events, now)

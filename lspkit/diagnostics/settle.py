@@ -164,6 +164,25 @@ def _by_version(
     now: float,
     debounce: float,
 ) -> Judged:
+    kinds = Pushed | Rested | Answered | Started | Began | Ended if rule.token else _OF_VERSION
+    heard = sorted((one for one in events if isinstance(one, kinds)), key=lambda one: one.at)
+    # What was proven before something else was heard stays so.
+    for index, following in enumerate(heard):
+        at = min(now, following.at)
+        judged = _by_version_so_far(target, rule, heard[:index], since, at, debounce)
+        if isinstance(judged, Proven):
+            return judged
+    return _by_version_so_far(target, rule, heard, since, now, debounce)
+
+
+def _by_version_so_far(
+    target: Target,
+    rule: ProofRule,
+    events: Sequence[Event],
+    since: float,
+    now: float,
+    debounce: float,
+) -> Judged:
     pushes = [one for one in events if isinstance(one, Pushed) and one.uri == target.uri]
     after = [one for one in pushes if one.at > since]
     spoken = [one.at for one in after if one.version is not None and one.version >= target.version]
@@ -213,6 +232,9 @@ def _by_quiet(
     whole = any(at + _pause(rule, debounce) == settled for at in after)
     return Proven("quiet", settled) if rule.trusted and whole else Quiet(settled)
 
+
+#: What a push is a proof by, where no work of the server matters.
+_OF_VERSION = Pushed | Rested | Answered
 
 _RULES = {
     "pull": _by_pull,
