@@ -20,7 +20,7 @@ def missed(server: str, root: str, path: str, kind: int = CREATED) -> bool:
 @pytest.mark.parametrize("server", ["typescript", "vue-typescript"])
 @pytest.mark.parametrize("kind", [CREATED, DELETED])
 def test_tsserver_misses_modules_that_come_and_go_near_the_top(server: str, kind: int) -> None:
-    for path in ("/app/m.ts", "/app/src/m.ts", "/work/project/m.d.ts", "/work/project/data.json"):
+    for path in ("/app/m.ts", "/app/src/m.ts", "/srv/project/m.d.ts", "/srv/project/data.json"):
         assert missed(server, path.rpartition("/")[0], path, kind), path
 
 

@@ -15,7 +15,6 @@ from tests.runtime.told import (
     POKE,
     PULL,
     SAVE,
-    define,
     finding,
     messages_of,
     name_of,
@@ -46,12 +45,6 @@ def work(kind: str, token: str = "build/1") -> dict[str, Any]:
 
 def ways(report: lspkit.Report) -> list[tuple[str, str]]:
     return [(one.source, one.how) for one in report.servers]
-
-
-@pytest.fixture
-def rules(monkeypatch):
-    """Gives the scripted server a definition with these proof rules."""
-    return lambda *proofs, **fields: define(monkeypatch, *proofs, **fields)
 
 
 # By progress

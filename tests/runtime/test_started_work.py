@@ -15,7 +15,6 @@ from tests.runtime.told import (
     PULL,
     SAVE,
     asked,
-    define,
     finding,
     full,
     messages_of,
@@ -43,12 +42,6 @@ def work(kind: str, title: str = "Building") -> dict[str, Any]:
 
 def status(*, quiet: bool) -> dict[str, Any]:
     return {"method": STATUS, "params": {"quiet": quiet}}
-
-
-@pytest.fixture
-def rules(monkeypatch):
-    """Gives the scripted server a definition with these proof rules."""
-    return lambda *proofs, **fields: define(monkeypatch, *proofs, **fields)
 
 
 # Work that is started

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from lspkit.diagnostics.proof import ProofRule
 from lspkit.testing import Diagnostics, Fault, Log, Say, Script, watchers
 from tests.runtime.told import (
@@ -14,7 +12,6 @@ from tests.runtime.told import (
     PULL,
     SAVE,
     WATCHED,
-    define,
     finding,
     messages_of,
     name_of,
@@ -25,12 +22,6 @@ from tests.scripted import workspace
 
 SYMBOLS, TEXT = "textDocument/documentSymbol", "scripted/text"
 BY_PULL = Diagnostics(how="pull")
-
-
-@pytest.fixture
-def rules(monkeypatch):
-    """Gives the scripted server a definition with these proof rules."""
-    return lambda *proofs, **fields: define(monkeypatch, *proofs, **fields)
 
 
 def work(kind: str) -> dict[str, Any]:

@@ -66,7 +66,7 @@ _RELOADS = (
     {"command": "typescript.tsserverRequest", "arguments": ["reloadProjects", {}, {}]},
 )
 
-#: It takes `/home/somebody` for nothing to be watched, and `/app` and `/work/project` as well.
+#: It takes `/home/somebody` for nothing to be watched, and `/app` and `/srv/project` as well.
 _TOO_HIGH = 2
 
 TYPESCRIPT: tuple[Definition, ...] = (
