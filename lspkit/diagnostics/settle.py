@@ -164,7 +164,7 @@ def _by_version(
     now: float,
     debounce: float,
 ) -> Judged:
-    kinds = Pushed | Rested | Answered | Started | Began | Ended if rule.token else _OF_VERSION
+    kinds = _OF_VERSION | Started | Began | Ended if rule.token else _OF_VERSION
     heard = sorted((one for one in events if isinstance(one, kinds)), key=lambda one: one.at)
     # What was proven before something else was heard stays so.
     for index, following in enumerate(heard):
@@ -233,7 +233,7 @@ def _by_quiet(
     return Proven("quiet", settled) if rule.trusted and whole else Quiet(settled)
 
 
-#: What a push is a proof by, where no work of the server matters.
+#: What decides whether a push is a proof, besides the work of the server where that matters.
 _OF_VERSION = Pushed | Rested | Answered
 
 _RULES = {

@@ -121,6 +121,7 @@ class Findings(Conversation):
     def notes_of_files(
         self, changed: Iterable[str], changes: list[dict[str, Any]], reread: Iterable[str] = ()
     ) -> None:
+        """The same, and remember that it begins to work at that, if it is one that does."""
         if changes:
             with self.lock:
                 self.heard.told_of_files(time.monotonic())
