@@ -189,10 +189,10 @@ class TestWindows:
     @pytest.mark.parametrize(
         ("entry", "yes", "no"),
         [
-            (r"C:\Work", [r"c:\work", r"C:\WORK\a", "c:/work/b"], [r"C:\work2", r"D:\work"]),
-            ("c:/Work/*", [r"C:\work\A"], [r"C:\work", r"C:\work\a\b"]),
-            ("C:/work/[a-c]", [r"C:\work\B"], [r"C:\work\d"]),
-            ("C:/work/[^a-c]", [r"C:\work\d"], []),
+            (r"C:\Code", [r"c:\code", r"C:\CODE\a", "c:/code/b"], [r"C:\code2", r"D:\code"]),
+            ("c:/Code/*", [r"C:\code\A"], [r"C:\code", r"C:\code\a\b"]),
+            ("C:/code/[a-c]", [r"C:\code\B"], [r"C:\code\d"]),
+            ("C:/code/[^a-c]", [r"C:\code\d"], []),
             (r"C:\ ".strip(), ["C:\\", r"c:\a"], ["D:\\"]),
             ("C:/**", ["C:\\", r"C:\a\b"], [r"D:\a"]),
             (r"\\machine\share\x", [r"\\MACHINE\share\x\y"], [r"\\other\share\x", r"C:\x"]),
@@ -213,8 +213,8 @@ class TestWindows:
             windows(entry)
 
     def test_case_counts_elsewhere(self) -> None:
-        assert not posix("/Work").trusts("/code")
-        assert not posix("/Work/*").trusts("/code/a")
+        assert not posix("/Code").trusts("/code")
+        assert not posix("/Code/*").trusts("/code/a")
 
 
 @pytest.mark.parametrize(

@@ -37,45 +37,45 @@ def test_without_a_file_the_list_is_empty(folder: str) -> None:
 
 
 def test_what_was_added_is_there_with_all_that_was_said(folder: str) -> None:
-    added = add(folder, "/work/a", "d1", shared=True)
+    added = add(folder, "/srv/a", "d1", shared=True)
     assert listed(folder).entries == (added,)
-    assert (added.path, added.digest, added.shared) == ("/work/a", "d1", True)
+    assert (added.path, added.digest, added.shared) == ("/srv/a", "d1", True)
     assert added.added.endswith("Z") and added.added[4] == "-"
 
 
 def test_a_project_is_on_the_list_once_with_what_was_said_last(folder: str) -> None:
-    add(folder, "/work/a", "d1", shared=True)
-    add(folder, "/work/b", "d2")
-    again = add(folder, "/work/a", "d3")
-    assert paths(folder) == ["/work/b", "/work/a"]
+    add(folder, "/srv/a", "d1", shared=True)
+    add(folder, "/srv/b", "d2")
+    again = add(folder, "/srv/a", "d3")
+    assert paths(folder) == ["/srv/b", "/srv/a"]
     assert listed(folder).entries[1] == again
     assert not again.shared
 
 
 def test_what_was_removed_is_gone_and_the_rest_stays(folder: str) -> None:
-    add(folder, "/work/a", "d1")
-    add(folder, "/work/b", "d2")
-    assert remove(folder, "/work/a")
-    assert not remove(folder, "/work/a")
-    assert paths(folder) == ["/work/b"]
+    add(folder, "/srv/a", "d1")
+    add(folder, "/srv/b", "d2")
+    assert remove(folder, "/srv/a")
+    assert not remove(folder, "/srv/a")
+    assert paths(folder) == ["/srv/b"]
 
 
 def test_a_name_of_any_bytes_comes_back_as_it_was(folder: str) -> None:
-    path = os.fsdecode(b"/work/\xff\xfe\n")
+    path = os.fsdecode(b"/srv/\xff\xfe\n")
     add(folder, path, "d1")
     assert paths(folder) == [path]
 
 
 @posix
 def test_file_and_folder_are_for_the_user_alone(folder: str) -> None:
-    add(folder, "/work/a", "d1")
+    add(folder, "/srv/a", "d1")
     assert stat.S_IMODE(os.stat(folder).st_mode) == 0o700
     assert stat.S_IMODE(os.stat(os.path.join(folder, FILE)).st_mode) == 0o600
 
 
 def test_nothing_but_the_list_and_its_lock_is_left_in_the_folder(folder: str) -> None:
-    add(folder, "/work/a", "d1")
-    remove(folder, "/work/a")
+    add(folder, "/srv/a", "d1")
+    remove(folder, "/srv/a")
     assert {FILE} <= set(os.listdir(folder)) <= {FILE, FILE + ".lock"}
 
 
@@ -92,15 +92,15 @@ class TestUnbelievable:
 
     @pytest.fixture
     def file(self, folder: str) -> Path:
-        add(folder, "/work/a", "d1")
+        add(folder, "/srv/a", "d1")
         return Path(folder, FILE)
 
     def check(self, folder: str, words: str, kept: bytes | None) -> None:
         assert listed(folder).entries == ()
         assert words in listed(folder).warning
         assert FILE in listed(folder).warning
-        add(folder, "/work/b", "d2")
-        assert paths(folder) == ["/work/b"]
+        add(folder, "/srv/b", "d2")
+        assert paths(folder) == ["/srv/b"]
         assert listed(folder).warning == ""
         if kept is not None:
             assert Path(folder, FILE + ".bad").read_bytes() == kept
@@ -173,7 +173,7 @@ class TestUnbelievable:
     ) -> None:
         for content in (b"first", b"second"):
             file.write_bytes(content)
-            add(folder, "/work/b", "d2")
+            add(folder, "/srv/b", "d2")
         assert Path(folder, FILE + ".bad").read_bytes() == b"first"
         assert Path(folder, FILE + ".bad1").read_bytes() == b"second"
 
@@ -182,20 +182,20 @@ class TestUnbelievable:
 def test_in_a_folder_that_others_can_write_nothing_is_believed_and_nothing_written(
     folder: str,
 ) -> None:
-    add(folder, "/work/a", "d1")
+    add(folder, "/srv/a", "d1")
     os.chmod(folder, 0o777)
     assert listed(folder).entries == ()
     assert "everybody" in listed(folder).warning
     with pytest.raises(ConfigError, match="everybody"):
-        add(folder, "/work/b", "d2")
+        add(folder, "/srv/b", "d2")
     os.chmod(folder, 0o700)
-    assert paths(folder) == ["/work/a"]
+    assert paths(folder) == ["/srv/a"]
 
 
 def test_a_folder_that_cannot_be_made_is_an_error_in_words(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(ConfigError, match="cannot be changed"):
-        add(str(tmp_path / "file" / "lspkit"), "/work/a", "d1")
+        add(str(tmp_path / "file" / "lspkit"), "/srv/a", "d1")
 
 
 @pytest.mark.slow
@@ -214,7 +214,7 @@ def test_of_two_hundred_processes_that_add_at_once_none_is_lost(folder: str) -> 
                 os.read(ready, 1)  # until all are there
                 status = 1
                 try:
-                    add(sys.argv[1], f"/work/{number}", "d")
+                    add(sys.argv[1], f"/srv/{number}", "d")
                     status = 0
                 finally:
                     os._exit(status)
@@ -225,7 +225,7 @@ def test_of_two_hundred_processes_that_add_at_once_none_is_lost(folder: str) -> 
     command = [sys.executable, "-c", program, folder, str(WRITERS)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=100, check=False)
     assert done.returncode == 0, done.stderr
-    assert sorted(paths(folder)) == sorted(f"/work/{number}" for number in range(WRITERS))
+    assert sorted(paths(folder)) == sorted(f"/srv/{number}" for number in range(WRITERS))
 
 
 class TestStateFolder:
