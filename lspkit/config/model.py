@@ -119,6 +119,13 @@ class Security(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_field
     exclude: tuple[str, ...] = ("**/node_modules/**", "**/.git/**")
 
 
+class Edits(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
+    """What edits may change. Only the user's own file can say it."""
+
+    #: `worktree`: all of the git work tree around the workspace, unless the home folder is in it.
+    boundary: Literal["workspace", "worktree"] = "workspace"
+
+
 class Diagnosing(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
     """Which findings count, and how many are shown."""
 
@@ -169,6 +176,8 @@ class Config(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=
     restart: Restarting = Restarting()
     #: What may be touched. Not in a project's own file.
     security: Security = Security()
+    #: What edits may change. Not in a project's own file.
+    edits: Edits = Edits()
 
     @property
     def enabled(self) -> bool:

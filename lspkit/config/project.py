@@ -22,6 +22,9 @@ from lspkit.types import one_line
 if TYPE_CHECKING:
     from lspkit.config.trust import Standing
 
+#: Sections that count in the user's own file only.
+USERS_OWN = frozenset({"security", "edits"})
+
 _VARIABLE = re.compile(r"\$\{([A-Za-z_]\w*)(?::-([^{}]*))?\}")
 
 
@@ -55,10 +58,10 @@ def read_project(root: str) -> Project:
     except ConfigError as problem:
         return Project(file, others, warnings=(*outside, *_ignored(file, problem)))
     findings = Findings(file, source.line_of)
-    if "security" in said.values:
-        path = (*source.kind.style.top, "security")
+    for section in sorted(USERS_OWN & said.values.keys()):
+        path = (*source.kind.style.top, section)
         findings.warn(path, "it is ignored: only the user's own file can say this")
-    values = {name: value for name, value in said.values.items() if name != "security"}
+    values = {name: value for name, value in said.values.items() if name not in USERS_OWN}
     warnings = (*outside, *said.warnings, *findings.warnings)
     return Project(file, others, values, warnings, source)
 

@@ -32,7 +32,7 @@ def apply(
 
     `versions` are those of the documents as the server has them now, by URI.
     """
-    with Folders(boundary) as folders:
+    with Folders(boundary.for_changes()) as folders:
         changes = plan(edit, folders, versions or {})
         left = carry_out(changes, folders, before_step)
     return Applied(edit, tuple(_touched(change, left[change.path]) for change in changes))
@@ -43,7 +43,7 @@ def undo(applied: Applied, boundary: Boundary, *, before_step: BeforeStep = no_s
 
     A folder that the edit made stays if somebody has put something into it since.
     """
-    with Folders(boundary) as folders:
+    with Folders(boundary.for_changes()) as folders:
         tree = Tree(folders)
         for one in applied.touched:
             _take_back(one, tree)

@@ -28,6 +28,12 @@ class Boundary(msgspec.Struct, frozen=True):
     outer: str
     exclude: tuple[str, ...] = ()
     allow_external: bool = False
+    #: Whatever is changed lies in this folder; empty stands for the root.
+    writable: str = ""
+
+    def for_changes(self) -> Boundary:
+        """The boundary of whatever changes the disk. It is never wider than that of questions."""
+        return msgspec.structs.replace(self, outer=self.writable or self.root, allow_external=False)
 
 
 class Located(msgspec.Struct, frozen=True):
@@ -38,16 +44,26 @@ class Located(msgspec.Struct, frozen=True):
 
 
 def boundary_of(
-    root: str, *, exclude: tuple[str, ...] = (), allow_external: bool = False
+    root: str,
+    *,
+    exclude: tuple[str, ...] = (),
+    allow_external: bool = False,
+    edit_work_tree: bool = False,
 ) -> Boundary:
-    """The boundary of a workspace at `root`, which has to be a folder."""
+    """The boundary of a workspace at `root`, which has to be a folder.
+
+    With `edit_work_tree` all of the git work tree may be changed, unless the home folder lies in
+    it: many keep the files of their shell in such a repository.
+    """
     real = os.path.realpath(root)
     if not os.path.isdir(real):
         what = "is no folder" if os.path.exists(real) else "does not exist"
         raise PathError(
             f"the workspace root {root} {what}", code="ENOENT", path=str(root), resolved=real
         )
-    return Boundary(real, work_tree(real), exclude, allow_external)
+    outer = work_tree(real)
+    widened = edit_work_tree and not is_inside(os.path.realpath(os.path.expanduser("~")), outer)
+    return Boundary(real, outer, exclude, allow_external, outer if widened else "")
 
 
 def work_tree(folder: str) -> str:

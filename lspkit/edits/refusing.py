@@ -65,7 +65,10 @@ def refuse_place(given: str, real: str, boundary: Boundary) -> None:
     inside = is_inside(real, boundary.root) or is_inside(real, boundary.outer)
     about = facts(given, boundary, real)
     if not (inside or boundary.allow_external):
-        message = f"{given} lies outside the workspace {boundary.root}"
+        message = (
+            f"{given} lies outside the workspace {boundary.root}; "
+            'edits.boundary "worktree" in your own lsp.json lets edits reach its git work tree'
+        )
         raise PathError(message, code="EOUTSIDE", **about)
     if is_inside(boundary.root, real):
         message = f"{given} is the workspace itself, or a folder around it"

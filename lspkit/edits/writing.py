@@ -46,6 +46,7 @@ def replace(
     A link stays one: the file that it leads to is replaced. The mode of that file is kept.
     """
     given = os.fspath(path)
+    boundary = boundary.for_changes()
     located = _located(path, boundary, may_be_missing=True)
     before_step(0)
     parent, name = os.path.split(located.path)
@@ -87,6 +88,7 @@ def refuse_to_replace(
 
 def remove(path: GivenPath, boundary: Boundary, *, before_step: BeforeStep = no_step) -> str:
     """Deletes a file and returns its path. Of a link only the link goes."""
+    boundary = boundary.for_changes()
     _located(path, boundary)
     real, given = leading_inside(path, boundary), os.fspath(path)
     before_step(0)
@@ -108,6 +110,7 @@ def move(
     before_step: BeforeStep = no_step,
 ) -> tuple[str, str]:
     """Gives a file another name, and returns both paths. A link is moved as it is."""
+    boundary = boundary.for_changes()
     _located(old, boundary)
     _located(new, boundary, may_be_missing=True)
     source, target = leading_inside(old, boundary), leading_inside(new, boundary)

@@ -14,7 +14,8 @@ from collections.abc import Callable, Generator
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from lspkit.config.loading import Loaded
-from lspkit.edits.paths import boundary_of
+from lspkit.config.model import Config
+from lspkit.edits.paths import Boundary, boundary_of
 from lspkit.errors import Cancelled, LspkitError, RequestTimeout, WorkspaceClosed
 from lspkit.operations import (
     OPERATIONS,
@@ -100,10 +101,7 @@ class LocalEngine:
         #: The configuration, and where it comes from; replaced as a whole.
         self.loaded = self._load()
         config = self.loaded.config
-        security = config.security
-        boundary = boundary_of(
-            root, exclude=security.exclude, allow_external=security.allow_external_paths
-        )
+        boundary = _boundary(root, config)
         self.files = Files(boundary)
         self._workers = Workers()
         self._callers = Workers("caller")
@@ -274,8 +272,7 @@ class LocalEngine:
     def _reload(self) -> None:
         """Take the configuration as it is now; servers that it changes are started anew."""
         loaded = self._load()
-        security = loaded.config.security
-        self.files.confine(exclude=security.exclude, allow_external=security.allow_external_paths)
+        self.files.confine(_boundary(self.files.boundary.root, loaded.config))
         self.loaded = loaded
         permits = permits_of(loaded, self.files.boundary.root, self._trusted)
         self.pool.leaving.stop(self.pool.reconfigure(loaded.config, permits))
@@ -345,3 +342,12 @@ class LocalEngine:
         self._baselines = Baselines()
         self._changing.replaced.drop_after_fork()
         self.pool.drop_after_fork()
+
+
+def _boundary(root: str, config: Config) -> Boundary:
+    return boundary_of(
+        root,
+        exclude=config.security.exclude,
+        allow_external=config.security.allow_external_paths,
+        edit_work_tree=config.edits.boundary == "worktree",
+    )

@@ -130,12 +130,10 @@ class Files:
         #: URI of a server: path, and whether its text may be read.
         self._places: dict[str, tuple[Path | None, str | None]] = {}
 
-    def confine(self, *, exclude: tuple[str, ...], allow_external: bool) -> None:
+    def confine(self, boundary: Boundary) -> None:
         """Allow other files from now on, whatever was found before."""
         with self._lock:
-            self.boundary = msgspec.structs.replace(
-                self.boundary, exclude=exclude, allow_external=allow_external
-            )
+            self.boundary = boundary
             self._located.clear()
             self._places.clear()
 

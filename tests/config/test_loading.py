@@ -102,10 +102,22 @@ def test_a_project_cannot_trust_itself(scene, name):
 
 def test_a_project_cannot_widen_its_paths_even_if_it_is_trusted(scene):
     scene.say({"security": {"exclude": ["**/secret/**"]}})
-    scene.project({"security": {"exclude": [], "allowExternalPaths": True}})
-    security = scene.load(trusted=True).config.security
-    assert security.exclude == ("**/secret/**",)
-    assert security.allow_external_paths is False
+    scene.project(
+        {
+            "security": {"exclude": [], "allowExternalPaths": True},
+            "edits": {"boundary": "worktree"},
+        }
+    )
+    loaded = scene.load(trusted=True)
+    assert loaded.config.security.exclude == ("**/secret/**",)
+    assert loaded.config.security.allow_external_paths is False
+    assert loaded.config.edits.boundary == "workspace"
+    assert {"security", "edits"} <= {one.place for one in loaded.warnings}
+
+
+def test_the_user_may_let_edits_reach_the_work_tree(scene):
+    scene.say({"edits": {"boundary": "worktree"}})
+    assert scene.load().config.edits.boundary == "worktree"
 
 
 def test_faults_in_what_is_dropped_are_faults_as_well(scene):

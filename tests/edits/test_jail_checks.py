@@ -67,8 +67,14 @@ def test_an_edit_of_what_is_no_file_here_is_refused(root, boundary):
         apply(edits(replaced(root / "a.py", "name", "x"), bad), boundary)
 
 
-def test_an_edit_of_the_work_tree_around_the_workspace_is_made(root):
-    boundary = boundary_of(str(root / "pkg"))
+def test_an_edit_of_the_work_tree_around_the_workspace_is_refused(root):
+    boundary = boundary_of(str(root / "pkg"), allow_external=True)
+    with refused(root, "EOUTSIDE", "a.py lies outside the workspace", "edits.boundary"):
+        apply(edits(replaced(root / "a.py", "name", "x")), boundary)
+
+
+def test_an_edit_of_the_work_tree_is_made_where_the_user_allows_it(root):
+    boundary = boundary_of(str(root / "pkg"), edit_work_tree=True)
     apply(edits(replaced(root / "a.py", "name", "x")), boundary)
     assert (root / "a.py").read_text() == "x = 'Ä🙂'\nx\n"
 

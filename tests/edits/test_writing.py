@@ -118,10 +118,34 @@ def test_whatever_is_no_file_of_the_workspace_is_refused(root, boundary, given, 
         replace(given, b"x", boundary, make_folders=True)
 
 
-def test_outside_may_be_written_where_that_is_allowed(root):
+def test_what_may_be_asked_about_outside_is_not_written(root):
     free = boundary_of(str(root), allow_external=True)
-    replace("../work2/c.py", b"x", free)
+    for change in (
+        lambda: replace("../work2/c.py", b"x", free),
+        lambda: remove("../work2/c.py", free),
+        lambda: move("../work2/c.py", "c.py", free),
+        lambda: move("a.py", "../work2/new.py", free),
+    ):
+        with refused(root.parent, "EOUTSIDE"):
+            change()
+
+
+def test_the_work_tree_may_be_written_where_the_user_allows_it(root):
+    (root.parent / ".git").mkdir()
+    with refused(root.parent, "EOUTSIDE"):
+        replace("../work2/c.py", b"x", boundary_of(str(root)))
+    replace("../work2/c.py", b"x", boundary_of(str(root), edit_work_tree=True))
     assert (root.parent / "work2" / "c.py").read_bytes() == b"x"
+    with refused(root.parent, "EOUTSIDE"):
+        replace("../../c.py", b"x", boundary_of(str(root), edit_work_tree=True))
+
+
+@pytest.mark.parametrize("home", [".", "work2"])
+def test_a_work_tree_with_the_home_folder_in_it_is_never_written(root, home, monkeypatch):
+    (root.parent / ".git").mkdir()
+    monkeypatch.setenv("HOME", str(root.parent / home))
+    with refused(root.parent, "EOUTSIDE"):
+        replace("../work2/c.py", b"x", boundary_of(str(root), edit_work_tree=True))
 
 
 def test_a_missing_folder_is_made_only_where_that_is_wanted(root, boundary):
