@@ -44,6 +44,9 @@ ACTIVITY = frozenset(
     | {"_thread"}
 )
 
+#: A module, and what of the above it imports although its part may not: it waits for nothing.
+EXCEPTIONS = frozenset({("lspkit.edits.descriptor", "select")})
+
 #: Parts that are functions of their arguments: no thread, file, process or clock.
 PURE = frozenset({"protocol", "diagnostics"})
 IMPURE = ACTIVITY | frozenset(
@@ -126,7 +129,7 @@ def faults(source: str, module: str, *, is_package: bool = False) -> Iterator[st
         top = name.split(".")[0]
         if top == "lspkit" and not may_import(part, part_of(name)):
             yield f"{module}:{line} imports {name}, and {part} must not import {part_of(name)}"
-        if top in ACTIVITY and part not in ACTIVE:
+        if top in ACTIVITY and part not in ACTIVE and (module, top) not in EXCEPTIONS:
             yield f"{module}:{line} imports {name}, which is for {', '.join(sorted(ACTIVE))}"
         elif top in IMPURE and part in PURE:
             yield f"{module}:{line} imports {name}, and {part} is pure"

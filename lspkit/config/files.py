@@ -20,6 +20,7 @@ import msgspec
 from lspkit.config.jsonc import NotJson, decode, positions
 from lspkit.config.normal import Style
 from lspkit.config.places import Fault, Findings, Path, error_of
+from lspkit.edits.descriptor import opened
 from lspkit.edits.paths import is_inside, work_tree
 from lspkit.errors import ConfigError
 from lspkit.types import one_line
@@ -175,8 +176,8 @@ def _read(file: str) -> str | None:
     try:
         # Looked at first, since to open a device may do something.
         _refuse_special(file, os.stat(file))
-        descriptor = os.open(file, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
-        with open(descriptor, "rb") as stream:
+        flags = os.O_RDONLY | os.O_CLOEXEC | getattr(os, "O_NONBLOCK", 0)
+        with opened(file, flags) as descriptor, open(descriptor, "rb", closefd=False) as stream:
             # And once more, since it may be another file by now.
             _refuse_special(file, os.fstat(descriptor))
             content = stream.read(LARGEST + 1)

@@ -17,6 +17,8 @@ import stat
 from types import TracebackType
 from typing import Self
 
+from lspkit.edits.descriptor import Descriptor, open_descriptor, opened
+
 _CALLS = {os.open, os.stat, os.rename, os.unlink, os.mkdir, os.rmdir, os.readlink}
 #: Whether folders are held by descriptor.
 BY_DESCRIPTOR = os.supports_dir_fd >= _CALLS and hasattr(os, "O_NOFOLLOW")
@@ -44,19 +46,17 @@ def spare_name() -> str:
 
 def open_base(path: str) -> Folder:
     """The folder at a path that is trusted as it is, but is no link itself."""
-    if BY_DESCRIPTOR:
-        return Folder(path, os.open(path, _FOLDER))
-    return Folder(path, None)
+    return Folder(path, open_descriptor(path, _FOLDER) if BY_DESCRIPTOR else None)
 
 
 class Folder:
     """An open folder. Names are single names in it; no link is ever followed."""
 
-    __slots__ = ("_descriptor", "path")
+    __slots__ = ("_open", "path")
 
-    def __init__(self, path: str, descriptor: int | None) -> None:
+    def __init__(self, path: str, descriptor: Descriptor | None) -> None:
         self.path = path
-        self._descriptor = descriptor
+        self._open = descriptor
 
     def __enter__(self) -> Self:
         return self
@@ -71,9 +71,12 @@ class Folder:
 
     def close(self) -> None:
         """Lets go of it. Twice is once."""
-        if self._descriptor is not None:
-            descriptor, self._descriptor = self._descriptor, None
-            os.close(descriptor)
+        if self._open is not None:
+            self._open.close()
+
+    @property
+    def _descriptor(self) -> int | None:
+        return None if self._open is None else self._open.fileno()
 
     def _at(self, name: str) -> str:
         return name if self._descriptor is not None else os.path.join(self.path, name)
@@ -82,7 +85,7 @@ class Folder:
         """The folder of that name; `NotADirectoryError` also for a link to one."""
         path = os.path.join(self.path, name)
         if self._descriptor is not None:
-            return Folder(path, os.open(name, _FOLDER, dir_fd=self._descriptor))
+            return Folder(path, open_descriptor(name, _FOLDER, dir_fd=self._descriptor))
         if not stat.S_ISDIR(os.lstat(path).st_mode) or os.path.realpath(path) != path:
             raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), path)
         return Folder(path, None)
@@ -102,23 +105,17 @@ class Folder:
         """All names in it, in order."""
         if self._descriptor is None:
             return sorted(os.listdir(self.path))
-        descriptor = os.open(os.curdir, _LIST, dir_fd=self._descriptor)
-        try:
+        with opened(os.curdir, _LIST, dir_fd=self._descriptor) as descriptor:
             return sorted(os.listdir(descriptor))
-        finally:
-            os.close(descriptor)
 
     def read(self, name: str) -> tuple[bytes, os.stat_result]:
         """The bytes of a regular file."""
-        descriptor = os.open(self._at(name), os.O_RDONLY | _READ, dir_fd=self._descriptor)
-        try:
+        with opened(self._at(name), _READ, dir_fd=self._descriptor) as descriptor:
             found = os.fstat(descriptor)
             if not stat.S_ISREG(found.st_mode):
                 raise OSError(errno.EINVAL, "it is no regular file")
             with open(descriptor, "rb", closefd=False) as stream:
                 return stream.read(), found
-        finally:
-            os.close(descriptor)
 
     def target(self, name: str) -> bytes:
         """Where a link leads, as it is written in it."""
@@ -138,20 +135,20 @@ class Folder:
         """
         # Closed to others until its mode is set: what it takes the place of may be private.
         first = 0o666 if mode is None else 0o600
-        descriptor = os.open(self._at(name), _NEW, first, dir_fd=self._descriptor)
         try:
-            rest = memoryview(data)
-            while rest:
-                rest = rest[os.write(descriptor, rest) :]
-            _give(descriptor, owner)
-            if mode is not None and hasattr(os, "fchmod"):
-                os.fchmod(descriptor, mode)
-            os.fsync(descriptor)
+            with opened(self._at(name), _NEW, first, dir_fd=self._descriptor) as descriptor:
+                rest = memoryview(data)
+                while rest:
+                    rest = rest[os.write(descriptor, rest) :]
+                _give(descriptor, owner)
+                if mode is not None and hasattr(os, "fchmod"):
+                    os.fchmod(descriptor, mode)
+                os.fsync(descriptor)
+        except FileExistsError:  # it is somebody else's
+            raise
         except BaseException:
             self.discard(name)
             raise
-        finally:
-            os.close(descriptor)
 
     def write_link(self, name: str, target: bytes) -> None:
         """Makes a new symbolic link."""
@@ -165,16 +162,18 @@ class Folder:
 
     def rename_new(self, name: str, to: Folder, new: str) -> None:
         """Renames; `FileExistsError` if something has the new name."""
-        if self.link(name, to, new):
-            try:
+        try:
+            if self.link(name, to, new):
                 self.unlink(name)
-            except BaseException:
-                to.discard(new)
-                raise
-        elif to.look(new) is not None:
-            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), new)
-        else:
-            self.rename(name, to, new)
+            elif to.look(new) is not None:
+                raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), new)
+            else:
+                self.rename(name, to, new)
+        except BaseException:
+            here, there = self.look(name), to.look(new)
+            if here and there and identity(here) == identity(there) and here.st_nlink > 1:
+                to.discard(new)  # of two names the old one stays
+            raise
 
     def link(self, name: str, to: Folder, new: str) -> bool:
         """Gives a file a second name; False if that cannot be done on this file system."""
@@ -208,12 +207,9 @@ class Folder:
         os.mkdir(self._at(name), 0o777 if mode is None else 0o700, dir_fd=self._descriptor)
         if mode is not None and hasattr(os, "fchmod"):
             try:
-                descriptor = os.open(self._at(name), os.O_RDONLY | _LIST, dir_fd=self._descriptor)
-                try:
+                with opened(self._at(name), _LIST, dir_fd=self._descriptor) as descriptor:
                     _give(descriptor, owner)
                     os.fchmod(descriptor, mode)
-                finally:
-                    os.close(descriptor)
             except BaseException:
                 self.remove(name)
                 raise

@@ -47,7 +47,7 @@ def plan(edit: WorkspaceEdit, folders: Folders, versions: Mapping[str, int]) -> 
         if isinstance(change, FileEdit):
             player.edit(change)
         else:
-            player.operations[change.kind](change)
+            _OPERATIONS[change.kind](player, change)
     return player.tree.changes()
 
 
@@ -57,11 +57,6 @@ class _Player:
     def __init__(self, folders: Folders, versions: Mapping[str, int]) -> None:
         self.tree = Tree(folders)
         self.boundary = folders.boundary
-        self.operations: dict[str, Callable[[FileOperation], None]] = {
-            "create": self.create,
-            "rename": self.rename,
-            "delete": self.delete,
-        }
         self._versions = versions
         self._edited: dict[str, _Edited] = {}
 
@@ -186,6 +181,13 @@ class _Player:
     def _exists(self, given: str, path: str) -> PathError:
         message = f"{given} exists already, and the edit is not to replace it; {AGAIN}"
         return refused_by_disk(message, **facts(given, self.boundary, path))
+
+
+_OPERATIONS: dict[str, Callable[[_Player, FileOperation], None]] = {
+    "create": _Player.create,
+    "rename": _Player.rename,
+    "delete": _Player.delete,
+}
 
 
 def _given(path: Path | None, uri: str, boundary: Boundary) -> str:

@@ -98,8 +98,9 @@ class Folders:
         problem: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        while self._open:
-            self._open.popitem()[1].close()
+        for folder in self._open.values():
+            folder.close()
+        self._open.clear()
 
     def at(self, path: str) -> Folder:
         """The folder at a real path, valid until so many others were asked for."""
@@ -150,9 +151,11 @@ def reached(path: str, boundary: Boundary, *, make: bool = False) -> Iterator[Fo
         try:
             for name in names:
                 if make and folder.look(name) is None:
-                    with contextlib.suppress(FileExistsError):  # somebody else was quicker
+                    made.append((folder, name))
+                    try:
                         folder.make(name)
-                        made.append((folder, name))
+                    except FileExistsError:  # somebody else was quicker
+                        made.pop()
                 folder = held.enter_context(descend(folder, name, boundary))
             yield folder
         except BaseException:

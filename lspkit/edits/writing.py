@@ -57,12 +57,12 @@ def replace(
         found = folder.look(name)
         refuse_to_replace(given, name, found, folder, boundary)
         spare = spare_name()
-        if found is None:
-            folder.write(spare, data)
-        else:
-            mode, owner = stat.S_IMODE(found.st_mode), (found.st_uid, found.st_gid)
-            folder.write(spare, data, mode, owner)
         try:
+            if found is None:
+                folder.write(spare, data)
+            else:
+                mode, owner = stat.S_IMODE(found.st_mode), (found.st_uid, found.st_gid)
+                folder.write(spare, data, mode, owner)
             before_step(1)
             confirm(parent, folder.identity(), boundary)
             folder.rename(spare, folder, name)

@@ -23,6 +23,7 @@ from typing import TypeGuard
 
 import msgspec
 
+from lspkit.edits.descriptor import open_descriptor, opened
 from lspkit.edits.paths import Boundary, is_excluded, is_inside, locate, written
 from lspkit.edits.texts import decode
 from lspkit.errors import PathError
@@ -294,11 +295,12 @@ def _leads_to(path: str) -> tuple[str, os.stat_result] | None:
     try:
         if not _O_PATH:
             return os.path.realpath(path), os.stat(path)
-        descriptor = os.open(path, _O_PATH | os.O_CLOEXEC)
+        descriptor = open_descriptor(path, _O_PATH | os.O_CLOEXEC)
         try:
-            return os.readlink(f"/proc/self/fd/{descriptor}"), os.fstat(descriptor)
+            number = descriptor.fileno()
+            return os.readlink(f"/proc/self/fd/{number}"), os.fstat(number)
         finally:
-            os.close(descriptor)
+            descriptor.close()
     except (OSError, ValueError):
         return None
 
@@ -333,8 +335,8 @@ def _read(path: str, name: str) -> Content:
 def _read_once(path: str, name: str) -> tuple[bytes, os.stat_result, os.stat_result] | None:
     """What is in it, before and after; None if another file has just been put in its place."""
     # Without waiting: it may have become a pipe since it was looked at.
-    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOFOLLOW)
-    try:
+    flags = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOFOLLOW
+    with opened(path, flags) as descriptor:
         before = os.fstat(descriptor)
         place = os.readlink(f"/proc/self/fd/{descriptor}") if _O_PATH else os.path.realpath(path)
         there = (path, before) if place == path else _leads_to(path)
@@ -344,8 +346,6 @@ def _read_once(path: str, name: str) -> tuple[bytes, os.stat_result, os.stat_res
             raise PathError(f"{name} is no longer a file of its own", code="ENOENT", path=name)
         data = _all_of(descriptor, before.st_size)
         return data, before, os.fstat(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def _content(

@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import threading
 
-from lspkit.runtime.child import close_all
+from lspkit.edits.descriptor import Descriptor, open_descriptor
 
 #: So many are held, the last ones.
 HELD = 8
@@ -26,26 +26,25 @@ class Replaced:
     def __init__(self) -> None:
         #: Guards the two fields below.
         self._lock = threading.Lock()
-        self._held: list[int] = []
+        self._held: list[Descriptor] = []
         self._closed = False
 
     def hold(self, path: str) -> None:
         """The file at this path is about to be replaced."""
         try:
-            descriptor = os.open(path, _HOLD)
+            descriptor = open_descriptor(path, _HOLD)
         except OSError:
             return  # it is gone, or nothing more can be opened: then it is not held
         with self._lock:
             self._held.append(descriptor)
-            oldest = self._held.pop(0) if self._closed or len(self._held) > HELD else None
-        if oldest is not None:
-            os.close(oldest)
+            if self._closed or len(self._held) > HELD:
+                del self._held[0]
 
     def close(self) -> None:
         """Let all of them go."""
         with self._lock:
             self._closed = True
-            close_all(self._held)
+            self._held.clear()
 
     def drop_after_fork(self) -> None:
         """In a forked child, in which nobody else runs: its copies go as well."""
