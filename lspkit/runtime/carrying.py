@@ -38,6 +38,13 @@ def show_overlays(server: Server, files: Files, choices: Callable[[str], list[Ch
             continue  # nobody serves it any more
 
 
+def keep_admitted(server: Server) -> None:
+    """Drop what was open in the process before and may not be shown any more."""
+    refused = {uri for uri, _ in server.untold if not server.admits(uri_to_path(uri) or "")}
+    with server.lock:
+        server.untold = [one for one in server.untold if one[0] not in refused]
+
+
 def reopen(server: Server, files: Files) -> None:
     """Open again what was open before the restart, as it is on disk now."""
     for uri in server.reopen:

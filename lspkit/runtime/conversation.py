@@ -12,12 +12,12 @@ from __future__ import annotations
 import collections
 import threading
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from lspkit.diagnostics import settle
 from lspkit.diagnostics.proof import ProofRule
-from lspkit.errors import PathError
+from lspkit.errors import PathError, ServerUnavailable
 from lspkit.protocol.capabilities import DocumentKey
 from lspkit.protocol.documents import Documents, View
 from lspkit.protocol.session import Session, State
@@ -45,6 +45,8 @@ class Conversation:
         self._files = files
         #: Whether a text that is not on disk comes as a change of what is there.
         self._opens_as_on_disk = opens_as_on_disk
+        #: Whether a file may be shown to it, by its path, wherever that has come from.
+        self.admits: Callable[[str], bool] = lambda _: True
         #: Guards everything below, and the session and queue of the connection.
         self.lock = threading.Lock()
         self.session = session
@@ -92,6 +94,7 @@ class Conversation:
 
     def ask_about(self, file: File, text: str | None, method: str, build: Build) -> Ticket:
         """Bring the document up to date and queue a request about it, in one step."""
+        self._refuse_foreign(file)
         key = DocumentKey(file.uri, self._language)
         given = None if text is None else Text(text)
         shown: Shown | None = None
@@ -101,6 +104,14 @@ class Conversation:
             if ticket is not None:
                 return ticket
             shown = self._shown(file, given)  # outside the lock, then compare and set
+
+    def _refuse_foreign(self, file: File) -> None:
+        """Raise if the server must not see the file, or not any more: then it is closed."""
+        if not self.admits(file.path):
+            if self.documents.get(file.uri) is not None:
+                self.forget(file.uri)
+            why = "lies in a repository of its own, which is not trusted"
+            raise ServerUnavailable(f"{file.path} {why}", rule="untrusted")
 
     def _shown(self, file: File, given: Text | None) -> Shown:
         return text_for(self._files, file, given, opens_as_on_disk=self._opens_as_on_disk)
@@ -269,6 +280,7 @@ class Conversation:
 
         With `opens`, one that is not open is opened.
         """
+        self._refuse_foreign(file)
         key = DocumentKey(file.uri, self._language)
         shown: Shown | None = None
         while True:

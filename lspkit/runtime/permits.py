@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from lspkit.config.loading import Loaded
-from lspkit.edits.paths import is_inside
+from lspkit.edits.paths import is_inside, work_tree
 from lspkit.servers.permitting import Permit, Permits
 
 
@@ -13,12 +13,13 @@ def permits_of(loaded: Loaded, workspace: str, trusted: bool | None) -> Permits:
     """A function of a root, which looks each up once.
 
     A root inside of the workspace may stand otherwise than the workspace itself: another clone in a
-    repository that is trusted is not.
+    repository that is trusted is not. A folder may become such a clone later.
     """
-    known: dict[str, Permit] = {}
+    known: dict[tuple[str, str], Permit] = {}
 
     def permit(root: str) -> Permit:
-        if root not in known:
+        key = (root, work_tree(root))
+        if key not in known:
             standing = whole = loaded.standing
             if root != workspace:
                 from lspkit.config.trust import trust_of  # here, to keep `import lspkit` quick
@@ -28,7 +29,7 @@ def permits_of(loaded: Loaded, workspace: str, trusted: bool | None) -> Permits:
                 # A part of a project is as stale as the whole.
                 if whole.state == "stale" and is_inside(root, whole.candidate):
                     standing = whole
-            known[root] = Permit(standing.allows_programs, standing.state, standing.remedy)
-        return known[root]
+            known[key] = Permit(standing.allows_programs, standing.state, standing.remedy)
+        return known[key]
 
     return permit

@@ -45,6 +45,7 @@ from lspkit.servers.choosing import begins_at, definitions, permitted
 from lspkit.servers.definition import Forwards
 from lspkit.servers.permitting import ALL, Permits
 from lspkit.servers.programs import search_folders, tools_folder
+from lspkit.servers.repository_edges import is_reached
 from lspkit.servers.rereading import Markers
 from lspkit.servers.sidecars import beside
 
@@ -142,7 +143,7 @@ class Pool:
         if known is None or not known.holds(now):
             with self._lock:
                 known = self._served.like_another(path, now)
-        if known is not None:
+        if known is not None and all(one.admits(path) for one in known.servers):
             if not known.servers:
                 raise known.failures[0].renewed()
             for one in known.servers:
@@ -224,6 +225,7 @@ class Pool:
         if not server.begun:
             self.seat(server).started_at = self._clock()
         carrying.show_overlays(server, self._files, self._choices)
+        carrying.keep_admitted(server)
         server.inputs.read()
         server.start()
         if not server.usable:
@@ -252,7 +254,7 @@ class Pool:
         return seat
 
     def _new(self, choice: Choice) -> Server:
-        return Server(
+        server = Server(
             choice,
             self._files,
             initialize_timeout=initialize_timeout(choice, self.config),
@@ -264,6 +266,8 @@ class Pool:
             on_refresh=self._on_refresh,
             on_forward=self._on_forward,
         )
+        server.admits = lambda path: is_reached(path, choice.root, self.permits)
+        return server
 
     # What the disk says
 

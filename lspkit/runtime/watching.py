@@ -251,7 +251,13 @@ class Watching:
                 unwanted.extend(one for one in news if not one.is_wanted(server))
         files = [one for one in news if not one.event.is_folder]
         read = [one.uri for one in files if may_read(definition, one.event.path)]
-        reread = [one.uri for one in files if definition.reads_closed and one.is_source(definition)]
+        reread = [
+            one.uri
+            for one in files
+            if definition.reads_closed
+            and one.is_source(definition)
+            and server.admits(one.event.path)
+        ]
         missed = any(
             is_missed(definition, server.root, watched, one.event, one.place) for one in news
         )

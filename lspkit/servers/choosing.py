@@ -18,7 +18,8 @@ from lspkit.servers.permitting import (
     restrict,
 )
 from lspkit.servers.programs import find_program
-from lspkit.servers.roots import is_wanted, root_of
+from lspkit.servers.repository_edges import trusted_root_of
+from lspkit.servers.roots import is_wanted
 
 
 class Choice(msgspec.Struct, frozen=True):
@@ -155,7 +156,7 @@ def choose(
         if language is None or said.disabled:
             continue
         if said.selects or is_wanted(path, definition, workspace):
-            root = root_of(path, definition, workspace)
+            root = trusted_root_of(path, definition, workspace, permits)
             at = begins_at(workspace, permits)
             choice = permitted(definition, said, root, workspace, folders, permits(root), at)
             candidates.append(msgspec.structs.replace(choice, language=language))
