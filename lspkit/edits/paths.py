@@ -7,6 +7,7 @@ Only regular files qualify: a FIFO or a device would hold its reader up for ever
 
 from __future__ import annotations
 
+import functools
 import os
 import stat
 from collections.abc import Callable
@@ -18,6 +19,9 @@ from lspkit.protocol.globs import compile_glob
 
 #: More links than this on the way to a file lead nowhere: so does Linux count.
 MOST_LINKS = 40
+
+#: Where links lead elsewhere for every process.
+_PROC = "/proc"
 
 
 class Boundary(msgspec.Struct, frozen=True):
@@ -78,6 +82,28 @@ def work_tree(folder: str) -> str:
         at = above
 
 
+def project_tree(workspace: str) -> str:
+    """All that belongs to the project of a workspace: the work tree around it.
+
+    Where that holds the user's home, only the workspace: the rest is the user's.
+    """
+    tree, home = work_tree(workspace), own_home()
+    return workspace if home and is_inside(home, tree) else tree
+
+
+@functools.cache
+def own_home() -> str:
+    """The real path of the user's home, whatever the environment says; empty if there is none."""
+    if os.name != "posix":
+        return os.path.realpath(os.path.expanduser("~"))
+    import pwd  # here: Windows has none
+
+    try:
+        return os.path.realpath(pwd.getpwuid(os.getuid()).pw_dir)
+    except KeyError:
+        return ""
+
+
 def is_inside(path: str, folder: str) -> bool:
     """Segment-safe: `/work2` is not inside `/work`."""
     return path == folder or path.startswith(folder.rstrip(os.sep) + os.sep)
@@ -87,7 +113,8 @@ def leads_through(path: str, folder: str) -> bool:
     """Whether an absolute path ends in a folder, or has something of it on its way.
 
     What lies in the folder may be a link, which leads out today and elsewhere tomorrow. `folder` is
-    a real path. Links without an end count, too.
+    a real path. Links without an end count, too, and what each process sees differently:
+    `/proc/self/cwd` is the project for a server that works there.
     """
     at, rest = os.path.splitdrive(path)
     start = at = at + os.sep
@@ -99,7 +126,7 @@ def leads_through(path: str, folder: str) -> bool:
             at = os.path.dirname(at) if step == os.pardir else at
             continue
         above, at = at, os.path.join(at, step)
-        if at != folder and is_inside(at, folder):
+        if at == _PROC or (at != folder and is_inside(at, folder)):
             return True
         try:
             target = os.readlink(at)

@@ -36,10 +36,11 @@ def show_overlays(server: Server, files: Files, choices: Callable[[str], list[Ch
                 server.tell(files.locate(path), None)
         except LspkitError:
             continue  # nobody serves it any more
+    _drop_refused(server)
 
 
-def keep_admitted(server: Server) -> None:
-    """Drop what was open in the process before and may not be shown any more."""
+def _drop_refused(server: Server) -> None:
+    """Leave out what was open in the process before and may not be shown any more."""
     refused = {uri for uri, _ in server.untold if not server.admits(uri_to_path(uri) or "")}
     with server.lock:
         server.untold = [one for one in server.untold if one[0] not in refused]

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 
+from lspkit.edits.paths import project_tree
 from lspkit.servers import Choice
-from lspkit.servers.permitting import clean_environment
+from lspkit.servers.harmless_environment import clean_environment
 
 
 def made(choice: Choice, scratch: dict[str, str], workspace: str) -> dict[str, str]:
@@ -16,4 +17,6 @@ def made(choice: Choice, scratch: dict[str, str], workspace: str) -> dict[str, s
     restricted = choice.definition.restricted
     made |= restricted.environment if restricted is not None else {}
     # Not a program that lies in the project, nor one that happens to be where it starts.
-    return made | clean_environment(made, workspace)
+    # The folder for temporary files is its own, wherever it lies.
+    own = {name: value for name, value in scratch.items() if made[name] == value}
+    return made | clean_environment(made, project_tree(workspace)) | own

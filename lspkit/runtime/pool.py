@@ -44,7 +44,7 @@ from lspkit.servers import Choice, choose
 from lspkit.servers.choosing import begins_at, definitions, permitted
 from lspkit.servers.definition import Forwards
 from lspkit.servers.permitting import ALL, Permits
-from lspkit.servers.programs import search_folders, tools_folder
+from lspkit.servers.programs import search_folders
 from lspkit.servers.repository_edges import is_reached
 from lspkit.servers.rereading import Markers
 from lspkit.servers.sidecars import beside
@@ -76,9 +76,8 @@ class Pool:
         #: Both replaced as a whole by `reconfigure`.
         self.config = config
         self.permits = permits
-        # What these import on first use is so now, while there are descriptors to do it with.
+        # What this imports on first use is so now, while there are descriptors to do it with.
         self._served = Served(config)
-        tools_folder()
         self._files = files
         self._workers = workers
         #: No longer in a seat, perhaps not yet stopped.
@@ -183,11 +182,15 @@ class Pool:
         workspace = self._files.boundary.root
         now = self._clock()
         duds = {program for program, until in self._duds.items() if now < until}
-        folders = search_folders(workspace)
-        choices = choose(path, workspace, self.config, folders, duds, self.permits)
+        choices = choose(path, workspace, self.config, self.folders(), duds, self.permits)
         if not choices:
             raise NoServer(f"no server is defined for {extension} files", extension=extension)
         return choices
+
+    def folders(self) -> list[str]:
+        """Where programs are looked for."""
+        workspace = self._files.boundary.root
+        return search_folders(workspace, trusted=self.permits(workspace).trusted)
 
     # Starting
 
@@ -196,7 +199,7 @@ class Pool:
         if choice.held_back and (choice.argv or not choice.definition.commands):
             raise endings.held_back(choice)
         if not choice.argv:
-            raise endings.missing(choice, search_folders(self._files.boundary.root))
+            raise endings.missing(choice, self.folders())
         key = (choice.id, choice.root)
         with self._lock:
             seat = self._seats.get(key)
@@ -225,7 +228,6 @@ class Pool:
         if not server.begun:
             self.seat(server).started_at = self._clock()
         carrying.show_overlays(server, self._files, self._choices)
-        carrying.keep_admitted(server)
         server.inputs.read()
         server.start()
         if not server.usable:
@@ -296,7 +298,7 @@ class Pool:
     def _ready(self, server: Server) -> None:
         """A server has come up. Called by its reader."""
         self.watching.registered(server)
-        programs = beside(server.choice, search_folders(self._files.boundary.root))
+        programs = beside(server.choice, self.folders())
         server.accompany(programs, restart_of(self.config.restart))
         if server.reopen:
             self._workers.do(lambda: carrying.reopen(server, self._files))
@@ -369,7 +371,7 @@ class Pool:
         again = [one for one in definitions(config) if one.id == old.id]
         if not again or said.disabled or not config.enabled or server.heard.admitted:
             return False
-        folders, permit = search_folders(workspace), self.permits(old.root)
+        folders, permit = self.folders(), self.permits(old.root)
         at = begins_at(workspace, self.permits)
         new = permitted(again[0], said, old.root, workspace, folders, permit, at)
         return bool(msgspec.structs.replace(new, language=old.language) == old)

@@ -15,7 +15,6 @@ from lspkit.runtime.pool import Pool
 from lspkit.runtime.processes import usage
 from lspkit.runtime.server import Server
 from lspkit.servers.choosing import Choice, begins_at, definitions, is_built_in, permitted
-from lspkit.servers.programs import search_folders
 from lspkit.servers.status import (
     NOT_FOUND,
     Broken,
@@ -54,7 +53,7 @@ def take_status(files: Files, pool: Pool, loaded: Loaded, root: str | None) -> S
     if not config.enabled:
         reason = "LSP disabled by configuration"
         return snapshot((), time.time(), unavailable=reason, warnings=told)
-    folders = search_folders(workspace)
+    folders = pool.folders()
     permit, at = pool.permits(workspace), begins_at(workspace, pool.permits)
     running: dict[str, list[Server]] = {}
     for server in pool.servers():

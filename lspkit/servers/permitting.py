@@ -3,15 +3,13 @@
 In a project that is trusted its own programs come first. In any other only those servers start
 that were tried there with planted programs and ran none of them, most of them with a profile
 (`Definition.restricted`) that keeps them from looking for any; the others are held back. Nor do
-variables of the user lead into such a project: a relative `PATH` or `PYTHONPATH` would.
+variables of the user lead into such a project (`harmless_environment.py`).
 """
 
 from __future__ import annotations
 
 import glob
-import itertools
 import os
-import shlex
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -19,7 +17,7 @@ from typing import Any
 import msgspec
 
 from lspkit.config.merge import merged
-from lspkit.edits.paths import is_inside, leads_through
+from lspkit.edits.paths import is_inside, leads_through, project_tree
 from lspkit.servers.compiling import compiling
 from lspkit.servers.definition import Definition
 from lspkit.servers.packages import can_load, package_of
@@ -141,8 +139,9 @@ def _filled(value: Any, places: Mapping[str, Any]) -> Any:
 
 def _python(_: tuple[str, ...], __: str, workspace: str) -> str | None:
     """An interpreter that is no part of the project: the running one, or the one it is made of."""
+    project = project_tree(workspace)
     for candidate in (sys.executable, getattr(sys, "_base_executable", "")):
-        if candidate and not is_inside(os.path.realpath(candidate), workspace):
+        if candidate and not is_inside(os.path.realpath(candidate), project):
             return str(candidate)
     return None
 
@@ -164,11 +163,12 @@ def _packages(_: tuple[str, ...], root: str, __: str) -> list[str]:
 
 def _tsserver(argv: tuple[str, ...], _: str, workspace: str) -> str | None:
     """The TypeScript that is installed beside the server."""
+    project = project_tree(workspace)
     folder = os.path.dirname(os.path.realpath(argv[0])) if argv else ""
     while folder and os.path.dirname(folder) != folder:
         for parts in (("node_modules",), ("lib", "node_modules"), ()):
             found = os.path.join(folder, *parts, "typescript", "lib", "tsserver.js")
-            if os.path.isfile(found) and not leads_through(found, workspace):
+            if os.path.isfile(found) and not leads_through(found, project):
                 return found
         folder = os.path.dirname(folder)
     return None
@@ -193,60 +193,3 @@ PLACES: dict[str, Callable[[tuple[str, ...], str, str], Any]] = {
     "commands": _commands,
     "flags": _flags,
 }
-
-#: Variables that are lists of folders in which programs, modules and libraries are looked for.
-FOLDERS = (
-    "PATH",
-    "PYTHONPATH",
-    "NODE_PATH",
-    "LD_LIBRARY_PATH",
-    "DYLD_LIBRARY_PATH",
-    "DYLD_FALLBACK_LIBRARY_PATH",
-    "DYLD_FRAMEWORK_PATH",
-)
-#: Variables that name what a shell reads first, or where an interpreter or a compiler is.
-FILES = ("BASH_ENV", "ENV", "PYTHONHOME", "PYTHONUSERBASE", "GOROOT")
-#: Variables that name libraries; those without a path are looked for in the folders above.
-LIBRARIES = ("LD_AUDIT", "LD_PRELOAD", "DYLD_INSERT_LIBRARIES")
-#: Options of Node that load a module.
-LOADING = frozenset({"-r", "--require", "--import", "--loader", "--experimental-loader"})
-
-
-def clean_environment(environ: Mapping[str, str], workspace: str) -> dict[str, str]:
-    """The variables that would let the project be loaded or run, as they are harmless.
-
-    A server works in the project's folder, and what is relative is looked for there.
-    """
-    made = {
-        **{name: clean_path(environ[name], workspace) for name in FOLDERS if name in environ},
-        **{name: "" for name in FILES if not _is_outside(environ.get(name, "/"), workspace)},
-        **{name: "" for name in LIBRARIES if not _all_outside(environ.get(name, ""), workspace)},
-    }
-    if not _loads_from_outside(environ.get("NODE_OPTIONS", ""), workspace):
-        made["NODE_OPTIONS"] = ""
-    made["PATH"] = made.get("PATH") or os.defpath  # an empty one means: the folder one is in
-    return {name: value for name, value in made.items() if environ.get(name) != value}
-
-
-def clean_path(variable: str, workspace: str) -> str:
-    """A list of folders, such as `PATH`, without relative ones and what leads to the workspace."""
-    kept = [folder for folder in variable.split(os.pathsep) if _is_outside(folder, workspace)]
-    return os.pathsep.join(kept)
-
-
-def _all_outside(libraries: str, workspace: str) -> bool:
-    names = libraries.replace(os.pathsep, " ").split()
-    return all(_is_outside(name, workspace) for name in names if os.sep in name)
-
-
-def _loads_from_outside(options: str, workspace: str) -> bool:
-    try:
-        words = [part for word in shlex.split(options) for part in word.split("=", 1)]
-    except ValueError:  # a quotation mark without a partner
-        return False
-    loaded = [after for word, after in itertools.pairwise([*words, ""]) if word in LOADING]
-    return all(_is_outside(name, workspace) for name in loaded)
-
-
-def _is_outside(path: str, workspace: str) -> bool:
-    return os.path.isabs(path) and not leads_through(path, workspace)

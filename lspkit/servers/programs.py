@@ -2,37 +2,47 @@
 
 from __future__ import annotations
 
-import functools
 import os
 import sys
 from collections.abc import Sequence
 
-from lspkit.edits.paths import leads_through
+if sys.platform in ("win32", "darwin"):
+    import platformdirs  # elsewhere four lines know as much
+
+from lspkit.edits.paths import leads_through, own_home, project_tree
 
 
-@functools.cache
 def tools_folder() -> str:
     """lspkit's own folder for programs."""
-    import platformdirs  # here: only for who looks for programs
+    if sys.platform in ("win32", "darwin"):
+        data = platformdirs.user_data_dir("lspkit")
+    else:
+        base, home = os.environ.get("XDG_DATA_HOME", ""), os.environ.get("HOME", "")
+        home = home if os.path.isabs(home) else own_home()
+        base = base if os.path.isabs(base) else os.path.join(home, ".local", "share")
+        data = os.path.join(base, "lspkit")
+    return os.path.join(data, "tools", "bin")
 
-    return os.path.join(platformdirs.user_data_dir("lspkit"), "tools", "bin")
 
-
-def search_folders(workspace: str, path_variable: str | None = None) -> list[str]:
+def search_folders(
+    workspace: str, path_variable: str | None = None, *, trusted: bool = False
+) -> list[str]:
     """Where programs are looked for: the interpreter's scripts, `PATH`, lspkit's own folder.
 
     Relative folders, and folders inside the workspace or reached by way of it, are left out: a
-    repository must not be able to bring the program that opens it. The interpreter's own folder
-    counts also there, since its code is running already.
+    repository must not be able to bring the program that opens it. One that is not trusted is all
+    of the work tree around the workspace. The interpreter's own folder counts also there, since its
+    code is running already.
     """
     variable = os.environ.get("PATH", "") if path_variable is None else path_variable
+    project = workspace if trusted else project_tree(workspace)
     folders = [os.path.dirname(sys.executable)] if sys.executable else []
-    for folder in variable.split(os.pathsep):
+    for folder in (*variable.split(os.pathsep), tools_folder()):
         if not os.path.isabs(folder) or folder in folders:
             continue
-        if not leads_through(folder, workspace):
+        if not leads_through(folder, project):
             folders.append(folder)
-    return [*folders, tools_folder()]
+    return folders
 
 
 def find_program(name: str, folders: Sequence[str], at: str = "") -> str | None:

@@ -144,6 +144,7 @@ _GO = {
     "native.go": "package main\n\n// #cgo CFLAGS: -fplugin=@LIBRARY@ -Bbin\n"
     '// #cgo pkg-config: planted\n// int one(void) { return 1; }\nimport "C"\n\n'
     "var one = C.one()\n\n//go:generate @PROJECT@/bin/go\n",
+    "goenv": "GOFLAGS=-toolexec=@PROJECT@/bin/env\n",
     "go.mod": "module example.com/planted\n\ngo 1.21\n",
     "go.work": "go 1.21\n\nuse .\n",
 }

@@ -207,6 +207,11 @@ class Planted:
             "TY_UV": "1",
             "GOPACKAGESDRIVER": "./bin/gopackagesdriver",
             "GOROOT": str(project),
+            "GOFLAGS": "-toolexec=./bin/env",
+            "GOENV": "goenv",
+            "CC": "./bin/cc",
+            "CXX": "bin/c++",
+            "npm_config_script_shell": str(project / "bin" / "sh"),
         }
 
     def say(self, values: dict[str, Any]) -> None:

@@ -210,3 +210,23 @@ def test_no_command_waits_for_a_fifo(planted: Planted, words: tuple[str, ...]) -
     status = {"check": 1, "config": 2, "trust": 0}[words[0]]
     done = planted.lspkit(*words, cwd=planted.project, status=status)
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("trusted", [None, True])
+@pytest.mark.parametrize("place", ["node_modules/.bin", ".venv/bin", "tools"])
+def test_a_server_of_the_clone_around_the_workspace_runs_only_with_trust(
+    planted: Planted, monkeypatch: pytest.MonkeyPatch, place: str, trusted: bool | None
+) -> None:
+    """As npm and an activated environment put it into PATH."""
+    real_servers.require("json")
+    planted.install("json")
+    planted.only("json")
+    planted.write(".git/HEAD", "")
+    planted.write("packages/app/main.json", "{,}")
+    name = "vscode-json-language-server"
+    planted.program(f"{place}/{name}", then=f'exec {planted.tools}/{name} "$@"')
+    path = f"{planted.project}/{place}{os.pathsep}{os.environ['PATH']}"
+    monkeypatch.setenv("PATH", path)
+    with lspkit.Workspace(planted.project / "packages" / "app", trusted=trusted) as ws:
+        assert is_checked(ws, "main.json")
+    assert len(planted.ran) == (1 if trusted else 0)

@@ -118,3 +118,25 @@ def test_a_relative_path_is_no_program_where_nothing_says_where_it_begins(
     program(tmp_path / "work" / "bin" / "tool")
     monkeypatch.chdir(tmp_path / "work")
     assert find_program(name, [str(tmp_path / "work")]) is None
+
+
+@pytest.mark.parametrize("trusted", [False, True])
+def test_folders_of_the_work_tree_around_are_searched_only_with_trust(tmp_path, trusted):
+    workspace, bin = tmp_path / "packages" / "app", tmp_path / "node_modules" / ".bin"
+    for folder in (workspace, bin, tmp_path / ".git"):
+        folder.mkdir(parents=True)
+    found = search_folders(str(workspace), f"{bin}:/usr/bin", trusted=trusted)
+    assert (str(bin) in found) == trusted
+
+
+@pytest.mark.parametrize("variable", ["XDG_DATA_HOME", "HOME"])
+@pytest.mark.parametrize("place", ["{work}", "."])
+def test_lspkits_own_folder_does_not_count_where_a_variable_puts_it_into_the_project(
+    tmp_path, monkeypatch, variable, place
+):
+    monkeypatch.delenv("XDG_DATA_HOME", raising=False)
+    monkeypatch.setenv(variable, place.format(work=tmp_path))
+    own = os.path.dirname(sys.executable)
+    found = search_folders(str(tmp_path), "/usr/bin")
+    assert [one for one in found if not os.path.isabs(one) or str(tmp_path) in one] == []
+    assert found[:2] == [own, "/usr/bin"]
