@@ -12,6 +12,7 @@ from typing import Literal
 
 import msgspec
 
+from lspkit.late_imports import safe_imports
 from lspkit.types import Range, Value, folded, one_line, shown
 
 
@@ -46,7 +47,8 @@ class FileEdit(Value, frozen=True, tag="edit", tag_field="change"):
         name = shown(self.path, self.uri)
         if self.before is None or self.after is None:
             return f"--- {name}\n+++ {name}\n# {len(self.edits)} edits; the text is not known\n"
-        import difflib  # here, since few need it and it takes 5 ms
+        with safe_imports():
+            import difflib  # here, since few need it and it takes 5 ms
 
         lines = difflib.unified_diff(
             self.before.splitlines(keepends=True), self.after.splitlines(keepends=True), name, name

@@ -27,7 +27,7 @@ LAYERS = (
     ("operations", "servers", "config", "edits", "diagnostics"),
     ("protocol",),
     ("changes",),
-    ("types", "errors", "version", "prepared"),
+    ("types", "errors", "version", "prepared", "late_imports"),
 )
 RANK = {part: rank for rank, parts in enumerate(LAYERS) for part in parts}
 

@@ -8,6 +8,7 @@ import os
 import sys
 from typing import Any, TextIO
 
+from lspkit.late_imports import safe_imports
 from lspkit.types import one_line
 
 
@@ -83,7 +84,8 @@ def tell(text: str) -> None:
 
 def tell_all(problem: BaseException) -> None:
     """What went wrong with how it came about, for who wants to see that."""
-    import traceback  # here: hardly anybody does
+    with safe_imports():
+        import traceback  # here: hardly anybody does
 
     if sys.stderr is not None:
         _beside("".join(traceback.format_exception(problem)).rstrip("\n"))

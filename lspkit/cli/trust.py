@@ -20,6 +20,7 @@ from lspkit.cli.saying import is_terminal, say, tell
 from lspkit.cli.statuses import CLEAN, FINDINGS, USAGE
 from lspkit.cli.words import path
 from lspkit.errors import LspkitError, PathError
+from lspkit.late_imports import safe_imports
 from lspkit.types import one_line
 
 if TYPE_CHECKING:
@@ -109,7 +110,8 @@ def offer(root: str, loaded: Loaded) -> None:
 
 def _first_time(state: str, candidate: str) -> bool:
     """Whether nobody was asked about this project before; from now on somebody was."""
-    import hashlib
+    with safe_imports():
+        import hashlib
 
     folder = os.path.join(state, "asked")
     name = hashlib.sha256(os.fsencode(candidate)).hexdigest()

@@ -23,6 +23,7 @@ from lspkit.config.places import Fault, Findings, Path, error_of
 from lspkit.edits.descriptor import opened
 from lspkit.edits.paths import is_inside, work_tree
 from lspkit.errors import ConfigError
+from lspkit.late_imports import safe_imports
 from lspkit.types import one_line
 
 #: Bytes. Far more than anybody writes, and nothing that would take time.
@@ -163,7 +164,8 @@ def kind_of_file(file: str) -> Kind:
 
 def _config_folder(environ: Mapping[str, str], home: str) -> str:
     if sys.platform in ("win32", "darwin"):
-        import platformdirs  # here: only where it knows more than the two lines below
+        with safe_imports():
+            import platformdirs  # here: only where it knows more than the two lines below
 
         return platformdirs.user_config_dir("lspkit", appauthor=False)
     base = environ.get("XDG_CONFIG_HOME", "")
@@ -221,7 +223,8 @@ def _unusable(file: str, why: str, line: int | None = None) -> ConfigError:
 
 
 def _decode_toml(text: str) -> tuple[Any, bool]:
-    import tomllib  # here: only for projects that are configured in pyproject.toml
+    with safe_imports():
+        import tomllib  # here: only for projects that are configured in pyproject.toml
 
     try:
         return tomllib.loads(text), False

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from lspkit.errors import ConfigError
+from lspkit.late_imports import safe_imports
 from lspkit.types import Value, one_line
 
 #: From the top of a configuration to a value in it.
@@ -135,7 +136,8 @@ def nearest(name: str | int, known: Iterable[str]) -> str:
     """`; did you mean …?` where a known name is like this one, else nothing."""
     if len(str(name)) > LONGEST_NAME:
         return ""
-    import difflib  # here: only for who has made a mistake
+    with safe_imports():
+        import difflib  # here: only for who has made a mistake
 
     near = difflib.get_close_matches(str(name), list(known), 1)
     return f"; did you mean {near[0]}?" if near else ""

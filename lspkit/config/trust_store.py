@@ -22,6 +22,7 @@ import msgspec
 
 from lspkit.edits.paths import is_inside, leads_through, work_tree
 from lspkit.errors import ConfigError
+from lspkit.late_imports import safe_imports
 from lspkit.prepared import prepared
 from lspkit.types import one_line
 
@@ -75,7 +76,8 @@ def state_folder(environ: Mapping[str, str] = os.environ) -> str:
     if named:
         return os.path.normpath(named)
     if sys.platform in ("win32", "darwin"):
-        import platformdirs  # here: only where it knows more than the three lines below
+        with safe_imports():
+            import platformdirs  # here: only where it knows more than the three lines below
 
         return platformdirs.user_state_dir("lspkit", appauthor=False)
     base = environ.get("XDG_STATE_HOME", "")
@@ -181,7 +183,8 @@ def writers(status: os.stat_result) -> str:
 
 def _own_group() -> int:
     """The group that a user has from the start; the current one may be shared with others."""
-    import pwd  # here: Windows has none
+    with safe_imports():
+        import pwd  # here: Windows has none
 
     try:
         return pwd.getpwuid(os.getuid()).pw_gid
@@ -190,7 +193,8 @@ def _own_group() -> int:
 
 
 def _change(folder: str, changed: Callable[[tuple[Entry, ...]], tuple[Entry, ...]]) -> None:
-    from filelock import FileLock, Timeout  # here: only for who changes something
+    with safe_imports():
+        from filelock import FileLock, Timeout  # here: only for who changes something
 
     file = os.path.join(folder, FILE)
     try:

@@ -15,6 +15,7 @@ from collections.abc import Callable
 import msgspec
 
 from lspkit.errors import PathError
+from lspkit.late_imports import safe_imports
 from lspkit.protocol.globs import compile_glob
 
 #: More links than this on the way to a file lead nowhere: so does Linux count.
@@ -96,7 +97,8 @@ def own_home() -> str:
     """The real path of the user's home, whatever the environment says; empty if there is none."""
     if os.name != "posix":
         return os.path.realpath(os.path.expanduser("~"))
-    import pwd  # here: Windows has none
+    with safe_imports():
+        import pwd  # here: Windows has none
 
     try:
         return os.path.realpath(pwd.getpwuid(os.getuid()).pw_dir)

@@ -19,6 +19,7 @@ import time
 from collections.abc import Callable
 
 from lspkit.errors import FramingError
+from lspkit.late_imports import safe_imports
 from lspkit.protocol.events import Event, Printed
 from lspkit.protocol.framing import FrameReader
 from lspkit.protocol.messages import Malformed, parse
@@ -141,8 +142,9 @@ class Connection:
 
     def _unread(self) -> int:
         """Bytes in the pipe to the server, where the system tells."""
-        import fcntl  # here: only for a server that is in trouble
-        import termios
+        with safe_imports():
+            import fcntl  # here: only for a server that is in trouble
+            import termios
 
         try:
             answer = fcntl.ioctl(self.child.stdin, termios.FIONREAD, b"\0\0\0\0")

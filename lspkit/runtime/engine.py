@@ -17,6 +17,7 @@ from lspkit.config.loading import Loaded
 from lspkit.config.model import Config
 from lspkit.edits.paths import Boundary, boundary_of
 from lspkit.errors import Cancelled, LspkitError, RequestTimeout, WorkspaceClosed
+from lspkit.late_imports import safe_imports
 from lspkit.operations import (
     OPERATIONS,
     Apply,
@@ -161,7 +162,8 @@ class LocalEngine:
         return self._begin(self._steps(request, call), call)
 
     def _begin(self, steps: Steps[T], call: Call) -> Future[T]:
-        from lspkit.runtime.submit import Task  # here, to keep `import lspkit` quick
+        with safe_imports():
+            from lspkit.runtime.submit import Task  # here, to keep `import lspkit` quick
 
         task = Task(steps, call, self._workers, self._timers, self._callers)
         task.start()

@@ -15,6 +15,7 @@ import threading
 from typing import Any
 
 from lspkit.errors import LspkitError, RequestFailed
+from lspkit.late_imports import safe_imports
 from lspkit.protocol.messages import decode_any
 from lspkit.runtime.asking import Asking
 from lspkit.runtime.commanding import COMMAND
@@ -45,7 +46,8 @@ class Forwarding:
 
     def want(self, server: Server, forwards: Forwards, params: bytes | None) -> None:
         """The server has asked something. Called by its reader; does not wait."""
-        from lspkit.runtime.submit import Task  # here, to keep `import lspkit` quick
+        with safe_imports():
+            from lspkit.runtime.submit import Task  # here, to keep `import lspkit` quick
 
         for number, command, arguments in _questions(params):
             # A caller whose question led to this one still gets an answer in time.

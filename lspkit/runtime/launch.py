@@ -18,6 +18,7 @@ import socket
 import time
 from collections.abc import Mapping, Sequence
 
+from lspkit.late_imports import safe_imports
 from lspkit.runtime import guarding
 from lspkit.runtime.child import (
     Child,
@@ -67,7 +68,8 @@ def launch(argv: Sequence[str], *, cwd: str, env: Mapping[str, str], scratch: st
     """
     request = encode(argv, cwd, env, scratch)
     if not guarding.guardian_can_run():
-        from lspkit.runtime import groups  # needs psutil, which is slow to import
+        with safe_imports():
+            from lspkit.runtime import groups  # needs psutil, which is slow to import
 
         return groups.launch(argv, cwd=cwd, env=env)
     for _ in range(ATTEMPTS):

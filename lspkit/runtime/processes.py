@@ -5,6 +5,8 @@ from __future__ import annotations
 import time
 from typing import Any
 
+from lspkit.late_imports import safe_imports
+
 #: How often, and how many seconds apart, to look whether something works: it may just be waiting.
 LOOKS, PAUSE = 3, 0.004
 
@@ -32,7 +34,8 @@ def is_asleep(pid: int) -> bool:
 
 
 def _family(pid: int | None) -> list[Any]:
-    import psutil  # here: it takes 10 ms to import, and only few need it
+    with safe_imports():
+        import psutil  # here: it takes 10 ms to import, and only few need it
 
     if pid is None:
         return []
@@ -44,7 +47,8 @@ def _family(pid: int | None) -> list[Any]:
 
 
 def _ask(process: Any, *names: str) -> dict[str, Any]:
-    import psutil
+    with safe_imports():
+        import psutil
 
     try:
         told: dict[str, Any] = process.as_dict(names)

@@ -12,6 +12,7 @@ import threading
 import time
 
 from lspkit.errors import LspkitError
+from lspkit.late_imports import safe_imports
 from lspkit.runtime.asking import Asking
 from lspkit.runtime.awaiting import PULL
 from lspkit.runtime.proving import Proving
@@ -51,7 +52,8 @@ class Refreshing:
             self._later(server)
 
     def _later(self, server: Server) -> None:
-        from lspkit.runtime.submit import Task  # here, to keep `import lspkit` quick
+        with safe_imports():
+            from lspkit.runtime.submit import Task  # here, to keep `import lspkit` quick
 
         task = Task(self._refreshed(server), Call(), self._workers, self._timers)
         self._timers.at(time.monotonic() + PAUSE, task.start)

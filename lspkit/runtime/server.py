@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable
 
 from lspkit.errors import LspkitError, RequestTimeout, ServerBroken
+from lspkit.late_imports import safe_imports
 from lspkit.protocol import events
 from lspkit.protocol.documents import Documents
 from lspkit.protocol.opening import Opening
@@ -178,7 +179,8 @@ class Server(Findings):
 
     def _sweep(self) -> None:
         """Servers leave things in the folder for temporary files, so each has one of its own."""
-        import shutil  # here, since it takes 5 ms to import
+        with safe_imports():
+            import shutil  # here, since it takes 5 ms to import
 
         scratch, self._scratch = self._scratch, ""
         if scratch:

@@ -20,6 +20,7 @@ from lspkit.changes import ChangedFiles
 from lspkit.config import Config
 from lspkit.config.loading import load
 from lspkit.diagnostics.report import Report
+from lspkit.late_imports import safe_imports
 from lspkit.runtime.engine import LocalEngine
 from lspkit.runtime.seam import Engine, Limits, Patience, Submitting
 from lspkit.runtime.waiting import CancelLike
@@ -226,7 +227,8 @@ class Workspace(Questions, Changes):
             bound: Any = getattr(view, name)
             future: Future[T] = bound(*args, **kwargs)
         except Exception as problem:  # noqa: BLE001 (the future carries it on)
-            from concurrent.futures import Future  # here, to keep `import lspkit` quick
+            with safe_imports():
+                from concurrent.futures import Future  # here, to keep `import lspkit` quick
 
             future = Future()
             future.set_exception(problem)

@@ -18,6 +18,7 @@ import threading
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from lspkit.late_imports import safe_imports
 from lspkit.runtime.watch.notifier import Hints
 
 if TYPE_CHECKING:
@@ -40,7 +41,8 @@ class Foreign:
     blind = False
 
     def __init__(self, *, recursive: bool = sys.platform != "linux") -> None:
-        from watchfiles._rust_notify import RustNotify  # here: only for those who need it
+        with safe_imports():
+            from watchfiles._rust_notify import RustNotify  # here: only for those who need it
 
         self._make = RustNotify
         self._recursive = recursive

@@ -11,6 +11,8 @@ import sys
 import threading
 from typing import Protocol
 
+from lspkit.late_imports import safe_imports
+
 #: Paths to look at. True: what is there is not what was there, even if it looks the same.
 Hints = dict[str, bool]
 
@@ -101,7 +103,8 @@ def best_notifier() -> Notifier:
     """The one for this system; an `OSError` if it cannot be had."""
     # Imported here: nobody needs them before a server runs, and each is for some systems only.
     if sys.platform == "linux":
-        from lspkit.runtime.watch.inotify import Inotify
+        with safe_imports():
+            from lspkit.runtime.watch.inotify import Inotify
 
         return Inotify()
     from lspkit.runtime.watch.foreign import Foreign
