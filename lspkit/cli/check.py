@@ -18,7 +18,9 @@ from lspkit.cli.trust import offer
 from lspkit.cli.walking import meant_by, workspace_of
 from lspkit.config.loading import load
 from lspkit.diagnostics.report import Report
-from lspkit.errors import LspkitError, NoServer, PathError, ServerUnavailable
+from lspkit.errors import LspkitError, NoServer, PathError, RequestTimeout, ServerUnavailable
+from lspkit.operations.check import unchecked
+from lspkit.operations.effects import TOO_LATE
 from lspkit.servers.choosing import aliases
 from lspkit.types import Severity, Verdict, folded, one_line, shown
 from lspkit.workspace import Workspace
@@ -37,10 +39,12 @@ def run(arguments: argparse.Namespace) -> int:
         severities = _from_worst_to(arguments.severity) if arguments.severity else None
         deadline = time.monotonic() + arguments.timeout
         meant = meant_by(arguments.paths)
-        reports, unchecked = _check_all(ws, meant.files, deadline, severities)
-    missing = dict.fromkeys(meant.missing, "does not exist")
-    skipped = {**missing, **meant.unreadable, **unchecked}
-    say(_as_json(reports, skipped) if arguments.format == "json" else _as_text(reports, skipped))
+        reports, failed = _check_all(ws, meant.files, deadline, severities)
+        missing = dict.fromkeys(meant.missing, "does not exist")
+        skipped = {**missing, **meant.unreadable, **failed}
+        # Before the servers are ended, which may take some seconds more.
+        as_wanted = _as_json if arguments.format == "json" else _as_text
+        say(as_wanted(reports, skipped))
     return USAGE if missing else _status(reports, skipped)
 
 
@@ -74,8 +78,12 @@ def _check_all(
     total, flying = len(waiting), deque[tuple[Path, Future[Report]]]()
     while waiting or flying:
         while waiting and len(flying) < AT_ONCE:
-            path = waiting.popleft()
             left = max(0.0, deadline - time.monotonic())
+            if not left and len(waiting) < total:  # the first one says what it has waited for
+                reports += [unchecked(str(path), RequestTimeout(TOO_LATE)) for path in waiting]
+                waiting.clear()
+                break
+            path = waiting.popleft()
             future = ws.submit(ws.check, path, severities=severities, timeout=left)
             flying.append((path, future))
         path, future = flying.popleft()

@@ -234,6 +234,10 @@ class TakeStatus(msgspec.Struct, frozen=True):
     root: str | None
 
 
+#: Why one of many requests has no result.
+TOO_LATE = "the time of the call was up before this one had its turn"
+
+
 class DoAll(msgspec.Struct, frozen=True):
     """Other requests, all at the same time. Sent back: a list of results and errors, in order."""
 

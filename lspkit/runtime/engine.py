@@ -45,6 +45,7 @@ from lspkit.operations import (
     TakeStatus,
     Undo,
 )
+from lspkit.operations.effects import TOO_LATE
 from lspkit.protocol.text import Text
 from lspkit.protocol.uris import one_spelling
 from lspkit.runtime import host
@@ -257,12 +258,19 @@ class LocalEngine:
             server.tell(file, effect.text)
 
     def _do_all(self, effect: DoAll, call: Call) -> Steps[list[Any]]:
-        jobs = [self._steps(request, call) for request in effect.requests]
+        jobs = [self._begin_in_time(request, call) for request in effect.requests]
         results = yield from together(jobs, call)
         for result in results:
             if isinstance(result, Exception) and not isinstance(result, LspkitError):
                 raise result
         return results
+
+    def _begin_in_time(self, request: Request[Any], call: Call) -> Steps[Any]:
+        """One of many requests; what would begin after the deadline is not begun at all."""
+        uncancelled(Outcome.CANCELLED if call.cancelled() else Outcome.DONE)
+        if call.is_over:
+            raise RequestTimeout(TOO_LATE)
+        return (yield from self._steps(request, call))
 
     def _load(self) -> Loaded:
         """Read the configuration, and log what of it is not followed."""

@@ -122,6 +122,13 @@ def test_no_time_is_unknown(with_ty, project):
 
 
 @server
+def test_files_that_had_no_turn_in_time_are_unknown(with_ty, project):
+    done = with_ty("check", "--timeout", "0", "right.py", "wrong.py", cwd=project)
+    assert done.returncode == 3
+    assert "unknown wrong.py: the time of the call was up" in done.stdout
+
+
+@server
 def test_a_milder_severity_counts_more(with_ty, project):
     (project / "mild.py").write_text("x = 1  # ty: ignore[unresolved-import]\n", encoding="utf-8")
     strict = with_ty("check", "--json", "--severity", "hint", "mild.py", cwd=project)

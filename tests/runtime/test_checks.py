@@ -9,7 +9,10 @@ from typing import Any
 import pytest
 
 import lspkit
+from lspkit.operations.check import AT_ONCE
+from lspkit.operations.effects import TOO_LATE
 from lspkit.testing import Diagnostics, Fault, Log, Say, Script
+from tests.runtime.told import told
 from tests.scripted import config_for, workspace
 
 PUBLISH = "textDocument/publishDiagnostics"
@@ -242,6 +245,19 @@ def test_many_files_are_checked_together_and_those_without_a_server_are_unknown(
     unknown = {path.name: report.why for path, report in reports.items() if report.verdict.unknown}
     assert set(unknown) == {"notes.unheard", "missing.scr"}
     assert ".unheard" in unknown["notes.unheard"]
+
+
+def test_of_many_files_those_that_are_not_begun_in_time_are_unknown_and_never_shown(
+    tmp_path, scripted
+):
+    argv = scripted(Script(diagnostics=Diagnostics(how="pull"), faults=[Fault(PULL, "hang")]))
+    names = scripts(tmp_path, 3 * AT_ONCE, "fine\n")
+    with lspkit.Workspace(tmp_path, config=config_for(argv)) as ws:
+        reports = ws.check_all(names, timeout=1)
+        opened = [one for one in told(Log.of(argv)) if one.startswith("didOpen")]
+    assert len(opened) <= AT_ONCE
+    assert all(report.verdict.unknown for report in reports.values())
+    assert sum(TOO_LATE in report.why for report in reports.values()) == 2 * AT_ONCE
 
 
 def scripts(folder: Path, count: int, text: str) -> list[str]:
