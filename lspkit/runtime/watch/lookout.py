@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import errno
 import logging
+import math
 import time
 from collections.abc import Callable
 
@@ -63,46 +64,67 @@ class Lookout:
         hinted = self.notifier.drain(self._hints) or self.notifier.lost
         return hinted or bool(self.notifier.writing)
 
-    def look(self) -> None:
-        """Compare what was hinted at, in whatever state it is."""
+    @property
+    def is_behind(self) -> bool:
+        """Whether there was no time to compare everything that was to be."""
+        return bool(self.snapshot.behind or self._hints)
+
+    def look(self, until: float = math.inf) -> bool:
+        """Compare what was hinted at, in whatever state it is; False if there was no time for all.
+
+        Then it is gone on with the next time.
+        """
         self.notifier.writing.clear()
-        if self.notifier.lost:
+        self._go_on(until)
+        if self.notifier.lost and not self.snapshot.behind:
             self.notifier.lost = False
-            self.look_everywhere()
+            self.look_everywhere(until)
         for path in list(self._hints):
+            if self.snapshot.behind or time.monotonic() >= until:
+                break
             # Taken out only when it was looked at: an interrupt may come at any time.
-            self.snapshot.look(path, anew=self._hints[path])
+            self.snapshot.look(path, anew=self._hints[path], until=until)
             if path in self.notifier.away:
                 self.snapshot.was_away(path)
                 self.notifier.away.discard(path)
             del self._hints[path]
+        return not self.is_behind and not self.notifier.lost
 
-    def look_by_the_clock(self) -> None:
+    def look_by_the_clock(self, until: float = math.inf) -> None:
         """Compare what nobody hints at."""
-        if self.notifier.blind:
-            self.look_everywhere()
+        if self.notifier.blind and not self.snapshot.behind:
+            self.look_everywhere(until)
         if self.snapshot.unsure or self.snapshot.missing():
-            self.snapshot.try_again()
+            self.snapshot.try_again(until)
 
-    def look_now(self) -> None:
-        """Compare all that may have changed up to now, without any waiting."""
+    def look_now(self, until: float = math.inf) -> bool:
+        """Compare all that may have changed up to now, without any waiting; see `look`."""
         self.collect()
-        if not self.notifier.exact and not self.snapshot.due and self._is_cheap():
-            self.look_everywhere()
+        is_new = not self.snapshot.due and not self.snapshot.behind
+        if not self.notifier.exact and is_new and self._is_cheap():
+            self.look_everywhere(until)
         if self.snapshot.unsure or self.snapshot.missing():
-            self.snapshot.try_again()
-        self.look()
+            self.snapshot.try_again(until)
+        return self.look(until)
 
     def _is_cheap(self) -> bool:
         """Whether a caller may be made to wait for a look at everything."""
         waited = time.monotonic() - self._looked
         return self._cost < CHEAP or self._cost < waited * SHARE_OF_CALLERS
 
-    def look_everywhere(self) -> None:
+    def look_everywhere(self, until: float = math.inf) -> None:
         """Compare everything, and remember what that took."""
         started = time.thread_time()
-        self.snapshot.look_everywhere()
+        self.snapshot.look_everywhere(until)
         self._cost, self._looked = time.thread_time() - started, time.monotonic()
+
+    def _go_on(self, until: float) -> None:
+        """Compare what there was no time for."""
+        if self.snapshot.behind:
+            started = time.thread_time()
+            self.snapshot.go_on(until)
+            self._cost += time.thread_time() - started
+            self._looked = time.monotonic()
 
     def read_some(self, seconds: float) -> None:
         """Read folders that are due for the first time."""
@@ -123,7 +145,7 @@ class Lookout:
         )
         old, self.notifier, self.limit = self.notifier, Polling(), ""
         old.close()
-        self.look_everywhere()
+        self.notifier.lost = True  # everything is looked at once more
         return warning
 
     def _watch(self, folder: str, follow: bool) -> None:

@@ -1,8 +1,9 @@
-"""What several events of one file amount to."""
+"""What several events of one file amount to, and whose they are."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import os
+from collections.abc import Callable, Iterable
 
 from lspkit.protocol.watched import CHANGED, CREATED, DELETED, FileEvent
 
@@ -32,3 +33,9 @@ def merged(events: Iterable[FileEvent]) -> list[FileEvent]:
         before = None if event.is_folder else kinds.get(which)
         kinds[which] = event.kind if before is None else AFTER[before, event.kind]
     return [FileEvent(path, kind, folder) for (path, folder), kind in kinds.items() if kind]
+
+
+def among(paths: list[str]) -> Callable[[str], bool]:
+    """Whether a path is one of these, or below one."""
+    names, below = set(paths), tuple(os.path.join(path, "") for path in paths)
+    return lambda path: path in names or path.startswith(below)

@@ -17,28 +17,20 @@ leads to is told by both names.
 from __future__ import annotations
 
 import errno
+import math
 import os
 import stat
 import time
 from collections.abc import Callable
 
 from lspkit.protocol.watched import CHANGED, CREATED, DELETED, FileEvent
+from lspkit.runtime.watch.entries import PASSED, READ, read_entries, stamp_of
 from lspkit.runtime.watch.excluding import is_excluded
 from lspkit.runtime.watch.links import Links
-
-# What stands in the place of a stamp: a folder that is read, too, and one that is passed over.
-_READ, _PASSED = -1, -2
 
 _GONE = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ELOOP})
 # Failures that stay until something changes, of which there will be a hint.
 _LASTING = frozenset({errno.EACCES, errno.EPERM, errno.ENAMETOOLONG, errno.EINVAL})
-
-_TIME_MASK = (1 << 64) - 1
-
-
-def stamp_of(found: os.stat_result) -> int:
-    """Inode, time of change and size as one number, in a third of the memory of three."""
-    return found.st_ino << 128 | (found.st_mtime_ns & _TIME_MASK) << 64 | found.st_size
 
 
 class Snapshot:
@@ -67,6 +59,9 @@ class Snapshot:
         #: Where something came and went between two looks, or was away, or may have been. Who reads
         #: the disk by himself may have seen it so.
         self.brief: list[str] = []
+        #: Folders that are to be compared next, the last one first, and whether each file in them
+        #: has changed in any case. What there is in `events` is not all while there are any.
+        self.behind: list[tuple[str, bool]] = []
         # Those of `tops` whose folders are not read.
         self._shallow: set[str] = set()
         self._links = Links()
@@ -87,8 +82,8 @@ class Snapshot:
         else:
             self._shallow.add(top)
         above, name = self.folders.get(os.path.dirname(top), {}), os.path.basename(top)
-        if above.get(name) == _PASSED:
-            above[name] = _READ
+        if above.get(name) == PASSED:
+            above[name] = READ
         self.due[top] = since
 
     def remove(self, top: str) -> None:
@@ -99,7 +94,7 @@ class Snapshot:
         if name in entries:
             if above not in self._shallow and not self._excluded(top):
                 return  # it belongs to another one
-            entries[name] = _PASSED
+            entries[name] = PASSED
         self._shallow.discard(top)
         self._drop(top, silently=True)
 
@@ -108,24 +103,39 @@ class Snapshot:
         for folder, entries in self.folders.items():
             for name, state in entries.items():
                 path = os.path.join(folder, name)
-                if state == _PASSED and self._is_read(path):
-                    entries[name] = _READ
+                if state == PASSED and self._is_read(path):
+                    entries[name] = READ
                     self.due[path] = time.time_ns()
 
     def read_next(self) -> None:
         """Read one of the folders that are due."""
         self._read(next(reversed(self.due)))
 
-    def try_again(self) -> None:
+    def go_on(self, until: float = math.inf) -> None:
+        """Compare what is left to compare, until that time of the monotonic clock."""
+        while self.behind:
+            folder, anew = self.behind[-1]
+            above, name = os.path.split(folder)
+            if folder in self.tops or self.folders.get(above, {}).get(name) == READ:
+                inner = self._read(folder, anew)
+            else:
+                inner = []  # it is gone by now, or nobody asks for it any more
+            # Taken out only when it was read: an interrupt may come at any time.
+            self.behind[-1:] = [(one, anew) for one in inner]
+            if time.monotonic() >= until:
+                return
+
+    def try_again(self, until: float = math.inf) -> None:
         """Look at what is missing, and read what could not be read."""
         for top in self.missing():
             self._look(top, False)
         unsure, self.unsure = self.unsure, {}
         for folder, since in unsure.items():
             if since is None:
-                self._walk(folder)
+                self.behind.append((folder, False))
             else:
                 self.due[folder] = since
+        self.go_on(until)
 
     def missing(self) -> list[str]:
         """Folders that were asked for, are not there, and of whose coming nobody would tell."""
@@ -137,11 +147,12 @@ class Snapshot:
             and os.path.dirname(top) not in self.folders
         ]
 
-    def look(self, path: str, *, anew: bool = False) -> bool:
+    def look(self, path: str, *, anew: bool = False, until: float = math.inf) -> bool:
         """Compare what is at a path; whether it belongs to what is watched.
 
         With `anew` a file has changed even if it looks the same, and so has each in a folder: it
-        was away for a moment, and who has just been told of it may have found nothing there.
+        was away for a moment, and who has just been told of it may have found nothing there. What
+        there is in a new folder may be left for `go_on`.
         """
         way: list[str] = []
         here = path
@@ -154,21 +165,28 @@ class Snapshot:
             # Whoever asked for the folders around it has never seen it, whenever that is read.
             self.due.pop(path, None)
         # Folders above it that are not known are looked at first: they may have come with it.
-        return all(self._look(folder, False) for folder in reversed(way)) and self._look(path, anew)
+        for folder in reversed(way):
+            if not self._look(folder, False):
+                return False
+            self.go_on(until)
+        found = self._look(path, anew)
+        self.go_on(until)
+        return found
 
     def was_away(self, path: str) -> None:
         """Nothing was at this path for a moment."""
         self.brief += [path, *self._links.names_of(path)]
 
-    def look_everywhere(self) -> None:
-        """Compare everything."""
+    def look_everywhere(self, until: float = math.inf) -> None:
+        """Compare everything, as far as there is time; the rest is left for `go_on`."""
         for top in list(self.tops):
             above, name = os.path.split(top)
-            if self.folders.get(above, {}).get(name) == _READ:
+            if self.folders.get(above, {}).get(name) == READ:
                 continue  # it has its turn with the one that it lies in
             self._look(top, False)
             if top in self.folders:
-                self._walk(top)
+                self.behind.append((top, False))
+        self.go_on(until)
 
     def _look(self, path: str, anew: bool) -> bool:
         above, name = os.path.split(path)
@@ -181,14 +199,14 @@ class Snapshot:
             return True  # nothing can be said about it now
         if entries is None:
             # An outermost folder: it is in nobody's entries.
-            entries = {name: _READ}
+            entries = {name: READ}
             now = None if now is not None and now >= 0 else now
         before = entries.get(name)
-        if before == _READ and now != _READ:
+        if before == READ and now != READ:
             self._drop(path)
         if before is not None and before >= 0 and (now is None or now < 0):
             self._tell(path, DELETED)
-        if (now == _PASSED and (anew or before is None)) or (before == _PASSED and now is None):
+        if (now == PASSED and (anew or before is None)) or (before == PASSED and now is None):
             self._tell_passed(path, DELETED if now is None else CREATED)
         if now is None:
             entries.pop(name, None)
@@ -199,13 +217,13 @@ class Snapshot:
             elif anew or now != before:
                 self._tell(path, CHANGED)
         entries[name] = now
-        if now == _READ and before == _PASSED:
+        if now == READ and before == PASSED:
             self.due[path] = time.time_ns()
-        elif now == _READ and (anew or path not in self.folders):
+        elif now == READ and (anew or path not in self.folders):
             if path not in self.due:
                 self._tell(path, CREATED, is_folder=True)
-            self._walk(path, anew)
-        return now != _PASSED
+            self.behind.append((path, anew))
+        return now != PASSED
 
     def _state(self, path: str) -> int | None:
         """The stamp of a file, what to do with a folder, or None if there is neither."""
@@ -221,7 +239,7 @@ class Snapshot:
         if stat.S_ISLNK(found.st_mode):
             self._links.note(path)
         if stat.S_ISDIR(found.st_mode):
-            return _READ if self._is_read(path) else _PASSED
+            return READ if self._is_read(path) else PASSED
         if stat.S_ISREG(found.st_mode) or (stat.S_ISLNK(found.st_mode) and not os.path.isdir(path)):
             return stamp_of(found)
         return None
@@ -242,22 +260,17 @@ class Snapshot:
         self._shallow.discard(folder)
         return True
 
-    def _walk(self, folder: str, anew: bool = False) -> None:
-        folders = [folder]
-        while folders:
-            folders += self._read(folders.pop(), anew)
-
     def _read(self, folder: str, anew: bool = False) -> list[str]:
         """Watch and read one folder; the folders in it that are to be read next."""
         since = self.due.pop(folder, self.unsure.pop(folder, None))
         self._deepen(folder)
         try:
             self._watch(folder, folder in self.tops)
-            now, young = self._listing(folder, since)
+            now, young = read_entries(folder, since, self._is_read, self._links.note)
         except OSError as problem:
             self._cannot_read(folder, problem, since)
             return []
-        inner = [os.path.join(folder, name) for name, state in now.items() if state == _READ]
+        inner = [os.path.join(folder, name) for name, state in now.items() if state == READ]
         if since is not None and folder not in self.folders:
             for name in young:
                 self._tell_new(os.path.join(folder, name), now[name])
@@ -278,7 +291,7 @@ class Snapshot:
             if before == state and not (anew and state >= 0):
                 continue
             path = os.path.join(folder, name)
-            if before == _PASSED and state == _READ:
+            if before == PASSED and state == READ:
                 self.due[path] = time.time_ns()
             elif before is not None and (before < 0 or state < 0):
                 self._vanished(entries, folder, name)
@@ -298,36 +311,6 @@ class Snapshot:
                 self.due.setdefault(folder, since)
         return []
 
-    def _listing(self, folder: str, since: int | None) -> tuple[dict[str, int], set[str]]:
-        """What is in a folder, and what of it is younger than `since`."""
-        now: dict[str, int] = {}
-        young: set[str] = set()
-        with os.scandir(folder) as entries:
-            for entry in entries:
-                try:
-                    if entry.is_symlink():
-                        self._links.note(entry.path)
-                    if entry.is_dir(follow_symlinks=False):
-                        is_read = self._is_read(entry.path)
-                        now[entry.name] = _READ if is_read else _PASSED
-                        if since is None or not is_read:
-                            continue
-                        found = entry.stat(follow_symlinks=False)
-                    elif entry.is_file(follow_symlinks=False) or (
-                        entry.is_symlink() and not entry.is_dir()
-                    ):
-                        found = entry.stat(follow_symlinks=False)
-                        now[entry.name] = stamp_of(found)
-                    else:
-                        continue
-                except OSError:
-                    continue  # it is gone again
-                # No other time will do: anybody may set that of the last change. A folder is young,
-                # too, if something in it came or went.
-                if since is not None and found.st_ctime_ns > since:
-                    young.add(entry.name)
-        return now, young
-
     def _cannot_read(self, folder: str, problem: OSError, since: int | None) -> None:
         """What is known stays known, unless the folder is no more."""
         if problem.errno in _GONE:
@@ -337,9 +320,9 @@ class Snapshot:
 
     def _vanished(self, entries: dict[str, int], folder: str, name: str) -> None:
         path, before = os.path.join(folder, name), entries[name]
-        if before == _READ:
+        if before == READ:
             self._drop(path)
-        elif before == _PASSED:
+        elif before == PASSED:
             self._tell_passed(path, DELETED)
         else:
             self._tell(path, DELETED)
@@ -358,17 +341,17 @@ class Snapshot:
             entries = self.folders.get(here, {})
             for name, state in entries.items():
                 path = os.path.join(here, name)
-                if state == _READ and not (silently and path in self.tops):
+                if state == READ and not (silently and path in self.tops):
                     folders.append(path)
                 elif state >= 0 and not silently:
                     self._tell(path, DELETED)
             self.folders.pop(here, None)
 
     def _tell_new(self, path: str, state: int) -> None:
-        if state == _PASSED:
+        if state == PASSED:
             self._tell_passed(path, CREATED)
         else:
-            self._tell(path, CREATED, is_folder=state == _READ)
+            self._tell(path, CREATED, is_folder=state == READ)
 
     def _tell_passed(self, path: str, kind: int) -> None:
         """A folder that is not read came or went, which matters unless it is a tool's own."""

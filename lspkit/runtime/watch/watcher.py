@@ -6,10 +6,11 @@ moment, in the thread of the caller: with a notifier that is exact, everything t
 before the call is announced when it returns. So a question can be asked right after another process
 has written a file.
 
-Door and turn. Whoever compares or announces has the turn, so events are announced in the order in
-which they were found. The thread gives the turn away and takes it again many times while it reads
-folders for the first time; callers hold the door while they wait for it, and the thread lets those
-at the door go first.
+Door and turn. Whoever compares has the turn. What is found is queued with the turn and announced
+without it, by whoever comes first and in the order in which it was found, so that nobody's code
+runs while others wait for a look. The thread gives the turn away and takes it again many times
+while it reads folders for the first time, or everything once more; callers hold the door while they
+wait for it, and the thread lets those at the door go first.
 
 Before the first reading is over `catch_up` does not wait for it; who wants to asks for `reading`.
 Changes that come meanwhile are announced when the reading gets to them; only of a deletion in a
@@ -20,17 +21,20 @@ from __future__ import annotations
 
 import collections
 import logging
+import math
 import os
 import threading
 import time
 from collections.abc import Callable, Iterable
+from typing import NamedTuple
 
 from lspkit.protocol.watched import CHANGED, CREATED, DELETED, FileEvent
+from lspkit.runtime.delivery import Delivery, time_left
 from lspkit.runtime.threads import OwnThread, joined
 from lspkit.runtime.waiting import Waiter
 from lspkit.runtime.watch.excluding import is_excluded
 from lspkit.runtime.watch.lookout import Lookout
-from lspkit.runtime.watch.merging import merged
+from lspkit.runtime.watch.merging import among, merged
 from lspkit.runtime.watch.notifier import Notifier, best_notifier
 
 log = logging.getLogger("lspkit.runtime")
@@ -42,9 +46,19 @@ LONGEST = 0.12
 #: Seconds that the first reading keeps the turn, and then leaves the interpreter to others: who
 #: waits for something often would else wait for the interpreter as often, up to 5 ms each time.
 SLICE, PAUSE = 0.0005, 0.0002
+#: Seconds that comparing keeps the turn, where there is very much to compare.
+LONG_SLICE = 0.05
 
 # What the thread is to do, and who waits for the reading that it causes.
 _Order = tuple[Callable[[Lookout], None], Waiter | None]
+
+
+class _Found(NamedTuple):
+    """What is to be announced together."""
+
+    #: Where something came and went, or was away, unseen.
+    brief: list[str]
+    events: list[FileEvent]
 
 
 class Watcher:
@@ -70,12 +84,13 @@ class Watcher:
         self._make_notifier = notifier
         #: What is wrong, in words for the user; empty if nothing is.
         self.warning = ""
-        #: Taken in this order. They guard the three fields below, and what is in the first.
+        #: Taken in this order. They guard the three fields below, and what is in the first. Nobody
+        #: is called back meanwhile.
         self._door, self._turn = threading.RLock(), threading.RLock()
         self._lookout: Lookout | None = None
         self._thread: OwnThread | None = None
-        # The thread that is in `on_events`.
-        self._announcer = 0
+        #: What is to be announced. Never delivered by who has the turn.
+        self._found = Delivery(self._announce)
 
         self._stop = threading.Event()
         # Set when the thread has something better to do than to wait for more of the same.
@@ -142,23 +157,51 @@ class Watcher:
         """`excluded` may answer otherwise by now: watch those that it excludes no more."""
         self._order(lambda lookout: lookout.snapshot.reconsider())
 
-    def catch_up(self) -> None:
+    def catch_up(self, until: float = math.inf) -> bool:
         """Announce, before this returns, what has happened up to now.
 
         That is exact with inotify. Without it everything is looked at, if that is cheap or was
-        not done lately.
+        not done lately. False if it was not over at that time of the monotonic clock: then there
+        may be more. Called from `on_events`, what it finds is announced after that.
         """
-        if self._stop.is_set():
-            return
-        with self._door, self._turn:
-            if self._thread is None:
-                self._start()
-            lookout = self._lookout
-            if lookout is None:
-                return
-            self._look_now(lookout)
-            if lookout.snapshot.due:
-                lookout.notifier.wake()
+        while not self._stop.is_set():
+            if self._look_for_caller(until):
+                return self._found.deliver(until)
+            if time.monotonic() >= until:
+                return False
+            time.sleep(PAUSE)
+        return True
+
+    def _look_for_caller(self, until: float) -> bool:
+        """Take the turn, if it can be had in time, and compare for a while; whether that is all."""
+        # From the lock into the list within one call of C code: no interrupt can come between.
+        door: list[bool] = []
+        turn: list[bool] = []
+        try:
+            door.extend(map(self._door.acquire, (True,), (time_left(until),)))
+            if not door[0]:
+                return False
+            try:
+                turn.extend(map(self._turn.acquire, (True,), (time_left(until),)))
+                return turn[0] and self._look_in_turn(until)
+            finally:
+                if turn and turn[0]:
+                    self._turn.release()
+        finally:
+            if door and door[0]:
+                self._door.release()
+
+    def _look_in_turn(self, until: float) -> bool:
+        if self._thread is None:
+            self._start()
+        lookout = self._lookout
+        if lookout is None:
+            return True
+        over = lookout.look_now(min(until, time.monotonic() + LONG_SLICE))
+        self._take_up(lookout)
+        if lookout.snapshot.due or not over:
+            lookout.notifier.wake()
+        return over
 
     def note(self, paths: Iterable[str]) -> list[FileEvent]:
         """The caller has just changed these paths: its events, which are not announced.
@@ -174,18 +217,20 @@ class Watcher:
             if lookout is None:
                 return [event for path in own for event in _unseen(path)]
             lookout.collect()
-            lookout.look()
+            until = time.monotonic() + LONG_SLICE
+            lookout.look(until)
             snapshot = lookout.snapshot
             for path in own:
-                if not snapshot.look(path):
+                if not snapshot.look(path, until=until):
                     snapshot.events += _unseen(path)
-            happened, is_own = merged(snapshot.events), _among(own)
+            happened, is_own = merged(snapshot.events), among(own)
             mine = [event for event in happened if is_own(event.path)]
             snapshot.events = [event for event in happened if not is_own(event.path)]
             snapshot.brief = [path for path in snapshot.brief if not is_own(path)]
-            self._announce(lookout)
-            if snapshot.due:
+            self._take_up(lookout)
+            if snapshot.due or lookout.is_behind:
                 lookout.notifier.wake()
+        self._found.deliver()
         return mine
 
     def close(self) -> None:
@@ -196,7 +241,7 @@ class Watcher:
         thread = self._thread
         if thread is None:
             self._shut()
-        elif threading.get_ident() not in (thread.ident, self._announcer):
+        elif threading.get_ident() not in (thread.ident, self._found.by):
             joined([thread])
 
     def drop_after_fork(self) -> None:
@@ -251,7 +296,7 @@ class Watcher:
         elif lookout.limit:
             with self._door, self._turn:
                 self.warning = lookout.give_up_watches()
-                self._announce(lookout)
+                self._look_now(lookout)
         elif lookout.snapshot.due:
             with self._door:
                 pass  # those who stand at the door go first
@@ -260,14 +305,19 @@ class Watcher:
             with self._door, self._turn:
                 self._look_now(lookout)
             time.sleep(PAUSE)
+        elif lookout.is_behind:
+            with self._door, self._turn:
+                self._look_now(lookout)
+            time.sleep(PAUSE)
         else:
             self._tell_readers(pending=False)
             self._wait(lookout)
+        self._found.deliver()
 
     def _look_now(self, lookout: Lookout) -> None:
-        """Find out what has happened up to now, and announce it. With the turn."""
-        lookout.look_now()
-        self._announce(lookout)
+        """Find out what has happened up to now. With the turn."""
+        lookout.look_now(time.monotonic() + LONG_SLICE)
+        self._take_up(lookout)
 
     def _wait(self, lookout: Lookout) -> None:
         """Sleep until there is something, and until there is no more of it for a moment."""
@@ -282,35 +332,30 @@ class Watcher:
             with self._door, self._turn:
                 more = lookout.collect()
         with self._door, self._turn:
-            lookout.look_by_the_clock()
-            lookout.look()
-            self._announce(lookout)
+            until = time.monotonic() + LONG_SLICE
+            lookout.look_by_the_clock(until)
+            lookout.look(until)
+            self._take_up(lookout)
 
-    def _announce(self, lookout: Lookout) -> None:
-        """Hand over the events. With the turn, so that nobody's come between."""
+    def _take_up(self, lookout: Lookout) -> None:
+        """Queue what was found, once everything was compared: a rename is told as a whole.
+
+        With the turn, so that it is queued in order.
+        """
         snapshot = lookout.snapshot
-        if not snapshot.events and not snapshot.brief:
+        if snapshot.behind or not (snapshot.events or snapshot.brief):
             return
-        events: list[FileEvent] = []
-        brief: list[str] = []
-        announcer, self._announcer = self._announcer, threading.get_ident()
-        try:
-            events, snapshot.events = snapshot.events, []
-            brief, snapshot.brief = snapshot.brief, []
-            told = merged(events)
-            if unseen := _unseen_between(events, brief, told):
-                self._on_brief(unseen)
-            if told:
-                self._on_events(told)
-        except Exception:
-            log.exception("what was to hear about changed files failed")
-        except BaseException:
-            # An interrupt: it is not known who has heard of it.
-            snapshot.events[:0] = events
-            snapshot.brief[:0] = brief
-            raise
-        finally:
-            self._announcer = announcer
+        told = merged(snapshot.events)
+        found = _Found(_unseen_between(snapshot.events, snapshot.brief, told), told)
+        # Queued first: after an interrupt it is announced twice, and not never.
+        self._found.put(found)
+        snapshot.events, snapshot.brief = [], []
+
+    def _announce(self, found: _Found) -> None:
+        if found.brief:
+            self._on_brief(found.brief)
+        if found.events:
+            self._on_events(found.events)
 
     def _shut(self) -> None:
         self._stop.set()
@@ -352,9 +397,3 @@ def _unseen_between(events: list[FileEvent], brief: list[str], told: list[FileEv
     kinds = {event.path: event.kind for event in told}
     gone = (event.path for event in events if event.kind == DELETED)
     return sorted(path for path in {*brief, *gone} if kinds.get(path, CHANGED) == CHANGED)
-
-
-def _among(paths: list[str]) -> Callable[[str], bool]:
-    """Whether a path is one of these, or below one."""
-    names, below = set(paths), tuple(os.path.join(path, "") for path in paths)
-    return lambda path: path in names or path.startswith(below)

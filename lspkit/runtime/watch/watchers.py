@@ -6,6 +6,7 @@ inside another one costs nothing. It starts with the first root and ends with th
 
 from __future__ import annotations
 
+import math
 import os
 import threading
 from collections.abc import Callable, Iterable
@@ -112,11 +113,10 @@ class Watchers:
         watcher = self._watcher
         return None if watcher is None else watcher.reading()
 
-    def catch_up(self) -> None:
+    def catch_up(self, until: float = math.inf) -> bool:
         """Announce what has happened up to now, before this returns; see `Watcher.catch_up`."""
         watcher = self._watcher
-        if watcher is not None:
-            watcher.catch_up()
+        return watcher is None or watcher.catch_up(until)
 
     def note(self, paths: Iterable[str]) -> list[FileEvent]:
         """The caller has just changed these paths: its events, which are not announced."""
