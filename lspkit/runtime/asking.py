@@ -51,6 +51,9 @@ RETRY_AFTER = 0.02
 MOVED_ON = (CONTENT_MODIFIED, SERVER_CANCELLED, REQUEST_CANCELLED)
 #: What is done once in a call, beside the servers whose documents were looked at.
 CAUGHT_UP = "caught up with the disk"
+#: Why nobody can say what is on disk, or what a server makes of it.
+UNSEEN = "there was no time to look at all files that may have changed on disk"
+UNTOLD = "could not be told in time of files that have changed on disk"
 
 
 class Asking:
@@ -94,6 +97,7 @@ class Asking:
         else:
             running = [one for one in self.pool.in_use_by(call) if len(one.documents)]
             asked = [(one, None) for one in running] or called_for(self.files, self.pool, call)
+        self._told([server for server, _ in asked], call)
         jobs = [asked_of_project(self, server, sample, effect, call) for server, sample in asked]
         replies, failed = sorted_out((yield from together(jobs, call)))
         call.heard((one.server for one in replies), [*failed, *failures])
@@ -315,28 +319,38 @@ class Asking:
 
         Seldom is there anything to wait for: then it is done when this returns.
         """
-        watching = self.pool.watching
-        if (reading := watching.reading()) is not None:
+        reading = self.pool.watching.reading()
+        if reading is not None:
             return self._read_first(reading, call)
         if CAUGHT_UP not in call.done:
-            watching.catch_up()
-            call.done.add(CAUGHT_UP)
+            self._catch_up(call)
         return ()
+
+    def _catch_up(self, call: Call) -> None:
+        if not self.pool.watching.catch_up(call.deadline):
+            raise RequestTimeout(UNSEEN)
+        call.done.add(CAUGHT_UP)
 
     def serving(self, file: File, call: Call) -> Steps[tuple[list[Server], list[LspkitError]]]:
         """The servers of a file by what had changed on disk when the call began, and who is not."""
         before = self.pool.turnover
         found = self.pool.servers_for(file.path, call)
         yield from self.catch_up(call)
+        self._told(found[0], call)
         if self.pool.turnover == before:
             return found
         return self.pool.servers_for(file.path, call)
 
+    def _told(self, servers: list[Server], call: Call) -> None:
+        """See to it that these have heard of it."""
+        for server in servers:
+            if not self.pool.watching.told(server, call.deadline):
+                raise RequestTimeout(f"{server.id} {UNTOLD}", server=server.id, state=server.state)
+
     def _read_first(self, reading: Step, call: Call) -> Steps[None]:
         waiter, until = reading
         yield (waiter, min(until, call.deadline))
-        self.pool.watching.catch_up()
-        call.done.add(CAUGHT_UP)
+        self._catch_up(call)
 
     # Without waiting
 

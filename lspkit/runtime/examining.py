@@ -77,7 +77,12 @@ class Examining:
     def _by_all(self, file: File, effect: Examine, call: Call) -> Steps[tuple[_Found, bool]]:
         """What all servers of a file find, and whether one of them has to be started anew."""
         began = time.monotonic()
-        servers, failures = yield from self._asking.serving(file, call)
+        servers: list[Server] = []
+        failures: list[LspkitError] = []
+        try:
+            servers, failures = yield from self._asking.serving(file, call)
+        except RequestTimeout as late:
+            failures = [late]
         whole = _Found(examined=[_failed(problem, began) for problem in failures])
         if effect.others:
             whole.coverage = "workspace"

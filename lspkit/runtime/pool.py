@@ -93,7 +93,7 @@ class Pool:
         self._clock = clock
         self._dice = dice
         #: Tells the servers what changes on disk.
-        self.watching = Watching(self.servers, files, self._look_at)
+        self.watching = Watching(files, self._look_at, self._look_for, workers.do)
         #: Guards the tables below. No I/O while it is held.
         self._lock = threading.Lock()
         self._seats: dict[Key, Seat] = {}
@@ -274,15 +274,17 @@ class Pool:
     # What the disk says
 
     def _look_at(self, events: list[FileEvent]) -> None:
-        """Files have changed: servers may be chosen by them, or go by them. For any thread."""
+        """Files have changed: servers may be chosen by them. For any thread."""
         self._markers = markers = self._markers or Markers(definitions(self.config))
-        chosen = any(one.kind != CHANGED and markers.hold(one.path) for one in events)
-        for server in self.servers():
-            if server.usable and any(server.inputs.hold(one.path) for one in events):
-                self.seat(server).changed_at = time.monotonic()
-                chosen = (server.begun and server.reread()) or chosen
-        if chosen:
+        if any(one.kind != CHANGED and markers.hold(one.path) for one in events):
             self._choose_again()
+
+    def _look_for(self, server: Server, events: list[FileEvent]) -> None:
+        """The same: a server may go by them."""
+        if server.usable and any(server.inputs.hold(one.path) for one in events):
+            self.seat(server).changed_at = time.monotonic()
+            if server.begun and server.reread():
+                self._choose_again()
 
     def _choose_again(self) -> None:
         with self._lock:

@@ -3,12 +3,18 @@
 A watcher (`watch/`) runs for a root while a server of that root does, and for the whole workspace,
 since a server may read what lies beside its root. What it sees goes to every server that has
 registered for it, as one notification; documents that are open there are brought up to date.
-Whoever needs to know that nothing is on its way waits for `reading`, and calls `catch_up`.
+Whoever needs to know that nothing is on its way waits for `reading`, and calls `catch_up` and
+`told`.
+
+Each server has a queue of its own for what it is to be told, so that one that cannot be told
+anything now holds up nobody who asks another one.
 """
 
 from __future__ import annotations
 
 import collections
+import functools
+import math
 import os
 import threading
 import time
@@ -24,7 +30,9 @@ from lspkit.protocol.capabilities import Registration
 from lspkit.protocol.uris import path_to_uri
 from lspkit.protocol.watched import CREATED, DELETED, METHOD, FileEvent
 from lspkit.runtime.concerns import is_missed, may_read, speaks
+from lspkit.runtime.delivery import Delivery, is_free
 from lspkit.runtime.files import Files
+from lspkit.runtime.reread_request import request_reread
 from lspkit.runtime.server import Server
 from lspkit.runtime.waiting import Waiter
 from lspkit.runtime.watch import Changelog, Watchers, is_excluded
@@ -36,6 +44,10 @@ from lspkit.servers.definition import Definition
 FIRST_LOOK = 1.0
 #: So many events that a server has not asked for are kept, in case that it does later.
 UNWANTED = 100
+#: Seconds that a server may take to be told something, for those who do not ask it anything.
+BRIEFLY = 0.02
+#: The same where nobody waits for it.
+PATIENTLY = 10.0
 
 
 class _News(NamedTuple):
@@ -58,29 +70,56 @@ class _News(NamedTuple):
         return not os.path.splitext(self.event.path)[1]
 
 
+class _Letter(NamedTuple):
+    """What is told to a server at once; `brief`: of files that were there, or away, for a moment.
+
+    Without any news it is the order to read everything again, where something was missed.
+    """
+
+    news: list[_News]
+    brief: bool = False
+
+
+class _Held:
+    """A server whose root is watched."""
+
+    def __init__(self, server: Server, tell: Callable[[_Held, _Letter], None]) -> None:
+        self.server = server
+        self.mail = Delivery[_Letter](lambda letter: tell(self, letter))
+        #: Whether it has to read everything again before it is asked anything. Set by who delivers.
+        self.is_behind = False
+        #: Whether somebody is about to deliver what could not be at once.
+        self.is_left = False
+
+    def deliver(self, until: float) -> bool:
+        """Tell it all that is queued; False if it cannot be told anything in time."""
+        return not self.mail or (is_free(self.server.lock, until) and self.mail.deliver(until))
+
+
 class Watching:
     """What connects the servers of a pool to the disk."""
 
     def __init__(
         self,
-        servers: Callable[[], list[Server]],
         files: Files,
-        on_events: Callable[[list[FileEvent]], None] = lambda _: None,
+        on_events: Callable[[list[FileEvent]], None],
+        on_server_events: Callable[[Server, list[FileEvent]], None],
+        later: Callable[[Callable[[], object]], bool],
     ) -> None:
-        self._servers = servers
-        self._on_events = on_events
+        #: Told of what has happened, first by itself and then for each server.
+        self._on_events, self._on_server_events = on_events, on_server_events
+        #: Has something done by another thread.
+        self._later = later
         self._files = files
         self._watchers = Watchers(
             self.announce, excluded=self._is_excluded, on_brief=self._announce_brief
         )
-        #: Guards the fields below.
-        self._lock = threading.Lock()
-        #: Servers whose roots are watched, by identity.
-        self._held: dict[int, Server] = {}
         #: What has changed in the languages of these servers.
         self._changelog = Changelog()
-        #: Those that have to read everything again before they are asked anything.
-        self._behind: dict[int, Server] = {}
+        #: Guards the fields below. Nothing is told and nothing is read while it is held.
+        self._lock = threading.Lock()
+        #: Servers whose roots are watched, by identity.
+        self._held: dict[int, _Held] = {}
         #: What has happened and they have not asked for, by identity.
         self._unwanted: dict[int, collections.deque[_News]] = {}
         #: Folders that servers have asked for in the midst of packages.
@@ -97,7 +136,7 @@ class Watching:
         with self._lock:
             if id(server) in self._held:
                 return
-            self._held[id(server)] = server
+            self._held[id(server)] = _Held(server, self._deliver)
             self._began = time.monotonic()
         server.watched.add(_unasked(server))
         self._changelog.interrupted()
@@ -106,30 +145,42 @@ class Watching:
 
     def registered(self, server: Server) -> None:
         """A server wants to hear of more: also folders outside its root, or left out there."""
-        if id(server) not in self._held:
+        held = self._holding(server)
+        if held is None:
             return
         around = self._files.boundary.root
         for folder, deep in server.watched.bases().items():
             if not is_inside(folder, around) or server.watched.names(folder):
                 self._watchers.also(server.root, folder, deep=deep)
         if among := [folder for folder in server.watched.bases() if self._place(folder).kind]:
-            self._asked = tuple({*self._asked, *among})
-            self._closed.clear()
+            with self._lock:
+                self._asked = tuple({*self._asked, *among})
+                self._closed.clear()
         self._watchers.reconsider()
         with self._lock:
             kept = self._unwanted.get(id(server), collections.deque[_News]())
             late = [one for one in kept if one.is_wanted(server)]
             for one in late:
                 kept.remove(one)
-        if late and server.is_ready:
-            self._tell(server, late)
+        if late:
+            held.mail.put(_Letter(late))
+            self._deliver_soon([held])
+
+    def _holding(self, server: Server) -> _Held | None:
+        with self._lock:
+            return self._held.get(id(server))
+
+    def _all(self) -> list[_Held]:
+        with self._lock:
+            return list(self._held.values())
 
     def _is_excluded(self, folder: str) -> bool:
         """Whether a folder is passed over: it is one of those, and no glob names it."""
-        if os.path.dirname(folder) in self._closed:
-            return True
+        with self._lock:
+            if os.path.dirname(folder) in self._closed:
+                return True
         place, by_name = self._place(folder), is_excluded(folder)
-        held = list(self._held.values())
+        held = [one.server for one in self._all()]
         if by_name and any(server.watched.names(folder) for server in held):
             return False
         if not place.kind or self._is_asked_for(folder, place.top):
@@ -140,9 +191,11 @@ class Watching:
 
     def _is_asked_for(self, folder: str, top: str) -> bool:
         """Whether a server wants to hear of what is in this folder, among packages."""
-        if any(is_inside(asked, top) for asked in self._asked):
-            return any(is_inside(folder, asked) for asked in self._asked)
-        return any(server.watched.names(top) for server in list(self._held.values()))
+        with self._lock:
+            among = self._asked
+        if any(is_inside(asked, top) for asked in among):
+            return any(is_inside(folder, asked) for asked in among)
+        return any(one.server.watched.names(top) for one in self._all())
 
     def _place(self, path: str) -> Place:
         return Place(path, self._files.boundary.root)
@@ -150,59 +203,79 @@ class Watching:
     def _is_chosen(self, package: str) -> bool:
         """Whether a package is one of the first in its place, which are watched by themselves."""
         above, name = os.path.split(package)
-        chosen = self._chosen.setdefault(above, set())
-        if len(chosen) < MOST:
-            chosen.add(name)
-        if name in chosen:
-            self._closed.add(package)
-        return name in chosen
+        with self._lock:
+            chosen = self._chosen.setdefault(above, set())
+            if len(chosen) < MOST:
+                chosen.add(name)
+            if name in chosen:
+                self._closed.add(package)
+            return name in chosen
 
     def end(self, server: Server) -> None:
         """A server is gone."""
         with self._lock:
             held = self._held.pop(id(server), None)
+            self._unwanted.pop(id(server), None)
         if held is not None:
             self._watchers.release(server.root)
             self._watchers.release(self._files.boundary.root)
             self._changelog.interrupted()
-            self._behind.pop(id(server), None)
-            self._unwanted.pop(id(server), None)
 
     def reading(self) -> tuple[Waiter, float] | None:
         """The first look at the files, and how long to wait for it; None if that is over."""
-        until = self._began + FIRST_LOOK
-        if not self._held or time.monotonic() >= until:
+        with self._lock:
+            until, any_held = self._began + FIRST_LOOK, bool(self._held)
+        if not any_held or time.monotonic() >= until:
             return None
         reading = self._watchers.reading()
         return None if reading is None else (reading, until)
 
-    def catch_up(self) -> None:
-        """When this returns, the servers have been told of everything up to now."""
-        if self._held:
-            self._watchers.catch_up()
-        if self._behind:
-            self._let_them_read()
+    def catch_up(self, until: float = math.inf) -> bool:
+        """Look at the disk, and tell the servers of everything up to now.
 
-    def _let_them_read(self) -> None:
-        """Have servers read everything again that have missed something."""
-        # Under the lock: nobody may ask before they were told.
-        with self._lock:
-            for server in self._behind.values():
-                try:
-                    _read_again(server)
-                except LspkitError:
-                    continue  # it has just ended
-            self._behind.clear()
+        False if there was not enough time to look. A server that is busy with something else is
+        told a little later, which is for `told` to wait for.
+        """
+        held = self._all()
+        if held and not self._watchers.catch_up(until):
+            return False
+        for one in held:
+            if one.is_behind:
+                one.mail.put(_Letter([]))
+        self._deliver_soon([one for one in held if one.mail])
+        return True
+
+    def told(self, server: Server, until: float = math.inf) -> bool:
+        """Wait until a server was told of all that is known; False if that takes too long."""
+        held = self._holding(server)
+        if held is None:
+            return True
+        if not held.deliver(until):
+            return False
+        if held.is_behind:
+            held.mail.put(_Letter([]))
+        return held.deliver(until)
+
+    def _deliver_soon(self, those: list[_Held]) -> None:
+        """Tell servers what is queued for them, but do not wait for one that is busy."""
+        for one in those:
+            if not one.deliver(time.monotonic() + BRIEFLY) and not one.is_left:
+                one.is_left = True
+                self._later(functools.partial(self._deliver_later, one))
+
+    def _deliver_later(self, one: _Held) -> None:
+        one.is_left = False
+        one.deliver(time.monotonic() + PATIENTLY)
 
     def changed(self, after: int | None) -> ChangedFiles:
         """The files of the servers that have changed since a mark."""
         changed = self._changelog.after(after)
-        return changed if self._held else msgspec.structs.replace(changed, complete=False)
+        return changed if self._all() else msgspec.structs.replace(changed, complete=False)
 
     def changed_by_us(self, events: Iterable[FileEvent]) -> None:
         """lspkit itself has changed these files: told at once, and not again by the watcher."""
         events = list(events)
-        if self._held:
+        if self._all():
             # The watcher may have been quicker: then there is nothing left to tell.
             untold = {one.path for one in self._watchers.note([event.path for event in events])}
             events = [event for event in events if event.path in untold]
@@ -210,18 +283,17 @@ class Watching:
 
     def announce(self, events: list[FileEvent]) -> None:
         """Tell every server what concerns it. Called by the watcher's thread, too."""
-        self._on_events(events)
-        servers = [server for server in self._servers() if server.is_ready]
-        named = [_News(path_to_uri(one.path), one, self._place(one.path)) for one in events]
+        held = self._all()
+        definitions = [(one.server.choice.definition, one.server.root) for one in held]
+        named = self._queue(held, events)
         self._changelog.add(
             one.event.path
             for one in named
             if not one.event.is_folder
             and not one.place.kind
-            and any(speaks(by.choice.definition, by.root, one.event.path) for by in servers)
+            and any(speaks(by, root, one.event.path) for by, root in definitions)
         )
-        for server in servers:
-            self._tell(server, named)
+        self._deliver_soon(held)
 
     def _announce_brief(self, paths: list[str]) -> None:
         """Files came and went, or were away, and no server was told: it may have noticed by itself.
@@ -230,17 +302,37 @@ class Watching:
         with such: nearly all others are temporary files.
         """
         kinds = (CREATED if os.path.lexists(path) else DELETED for path in paths)
-        events = list(map(FileEvent, paths, kinds))
+        held = self._all()
+        self._queue(held, list(map(FileEvent, paths, kinds)), brief=True)
+        self._deliver_soon(held)
+
+    def _queue(
+        self, held: list[_Held], events: list[FileEvent], *, brief: bool = False
+    ) -> list[_News]:
+        """Queue the same for all servers."""
         self._on_events(events)
         named = [_News(path_to_uri(one.path), one, self._place(one.path)) for one in events]
-        for server in [one for one in self._servers() if one.is_ready]:
-            definition = server.choice.definition
-            if sources := [
-                one for one in named if one.is_source(definition) or one.may_hold_sources()
-            ]:
-                self._tell(server, sources)
+        for one in held:
+            one.mail.put(_Letter(named, brief))
+        return named
 
-    def _tell(self, server: Server, news: list[_News]) -> None:
+    def _deliver(self, held: _Held, letter: _Letter) -> None:
+        """Tell a server something. By one thread at a time, in order."""
+        server, news = held.server, letter.news
+        if not news:
+            if held.is_behind:
+                held.is_behind = False
+                request_reread(server)
+            return
+        self._on_server_events(server, [one.event for one in news])
+        if letter.brief:
+            definition = server.choice.definition
+            news = [one for one in news if one.is_source(definition) or one.may_hold_sources()]
+        if news and server.is_ready and self._tell(server, news):
+            held.is_behind = True
+
+    def _tell(self, server: Server, news: list[_News]) -> bool:
+        """Tell a server what concerns it; whether it would miss some of it all the same."""
         definition, watched = server.choice.definition, server.watched
         wanted = [one for one in news if one.is_wanted(server)]
         changes = [{"uri": one.uri, "type": one.event.kind} for one in wanted]
@@ -262,15 +354,13 @@ class Watching:
             is_missed(definition, server.root, watched, one.event, one.place) for one in news
         )
         try:
-            if missed:
-                with self._lock:
-                    self._behind[id(server)] = server
             if changes or read or missed:
                 server.notes_of_files(read, changes, reread)
             for one in files:
                 self._bring_up_to_date(server, one.uri, one.event)
         except LspkitError:
-            return  # it has just ended; the next one reads the disk itself
+            return False  # it has just ended; the next one reads the disk itself
+        return missed
 
     def _bring_up_to_date(self, server: Server, uri: str, event: FileEvent) -> None:
         if event.kind == DELETED:
@@ -300,8 +390,7 @@ class Watching:
     def drop_after_fork(self) -> None:
         """In a forked child: let go."""
         self._lock = threading.Lock()
-        self._held = {}
-        self._behind, self._unwanted = {}, {}
+        self._held, self._unwanted = {}, {}
         self._watchers.drop_after_fork()
 
 
@@ -309,14 +398,3 @@ def _unasked(server: Server) -> Registration:
     """What a server is told of though it does not ask, as if it had."""
     globs = [{"globPattern": one} for one in server.choice.definition.told_of]
     return Registration(id="", method=METHOD, options={"watchers": globs})
-
-
-def _read_again(server: Server) -> None:
-    """Have a server read everything again. Nobody waits for that: it works things off in order."""
-    method, params = server.choice.definition.refreshed_by or ("", {})
-    root = path_to_uri(server.root).encode()
-    said = msgspec.json.decode(msgspec.json.encode(params).replace(b"{root}", root))
-    if method == "workspace/executeCommand":
-        server.ask(method, said)
-    elif method:
-        server.say(method, said)
