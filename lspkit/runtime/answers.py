@@ -8,10 +8,8 @@ from typing import Any, TypeVar
 
 from lspkit.errors import LspkitError, Unsupported
 from lspkit.operations import OWN_FAULTS, Ask, Misread
-from lspkit.protocol.capabilities import DocumentKey
 from lspkit.protocol.documents import View
 from lspkit.protocol.text import Encoding, Text
-from lspkit.runtime.files import File
 from lspkit.runtime.server import Server
 from lspkit.runtime.tickets import Ticket
 from lspkit.runtime.waiting import Call
@@ -84,11 +82,6 @@ def about_the_file(uri: str, _: Text, __: Encoding) -> dict[str, Any]:
 def nowhere(server: Server) -> View:
     """The view of a question about no document."""
     return View("", NO_TEXT, 0, server.session.encoding)
-
-
-def key_of(server: Server, file: File) -> DocumentKey:
-    """The file as this server's selectors see it."""
-    return DocumentKey(file.uri, server.choice.language)
 
 
 def view_of(ticket: Ticket) -> View:

@@ -24,7 +24,6 @@ from lspkit.protocol.events import Answered
 from lspkit.protocol.messages import CONTENT_MODIFIED, REQUEST_CANCELLED, SERVER_CANCELLED
 from lspkit.runtime.answers import (
     NO_TEXT,
-    key_of,
     no_longer_there,
     nowhere,
     sorted_out,
@@ -130,7 +129,7 @@ class Asking:
         if not server.is_ready or not server.loading.done or server.choice.definition.forwards:
             yield from self.loaded(server, file, effect.text, call)
         if not effect.unheard_of and not server.session.supports(
-            effect.method, key_of(server, file)
+            effect.method, server.key_of(file.uri)
         ):
             raise unsupported(effect.method, server)
         method, about = effect.method, file.uri if effect.in_step else ""

@@ -18,7 +18,7 @@ from lspkit.errors import RequestFailed
 from lspkit.operations import Examined
 from lspkit.protocol.documents import View
 from lspkit.protocol.pieces import read_pieces
-from lspkit.runtime.answers import key_of, view_of
+from lspkit.runtime.answers import view_of
 from lspkit.runtime.asking import Asking
 from lspkit.runtime.subject import Subject
 from lspkit.runtime.tickets import Ticket
@@ -90,7 +90,7 @@ class Awaiting:
                 return self._spoken(one, watch, decision, said)
             if server.failure is not None:
                 raise server.failure.renewed()
-            if rule.source == "" and server.session.supports(PULL, key_of(server, one.file)):
+            if rule.source == "" and server.session.supports(PULL, server.key_of(one.file.uri)):
                 # It said so only after it was up (pyright does), and from now on pushes nothing.
                 return None
             if isinstance(decision, Unknown):

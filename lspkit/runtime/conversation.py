@@ -39,9 +39,15 @@ class Conversation:
     """Questions to one server, and the documents that it knows. `Server` adds its life."""
 
     def __init__(
-        self, session: Session, language: str, files: Files, *, opens_as_on_disk: bool
+        self,
+        session: Session,
+        key_of: Callable[[str], DocumentKey],
+        files: Files,
+        *,
+        opens_as_on_disk: bool,
     ) -> None:
-        self._language = language
+        #: A document by its URI. Its language is its own: one process has files of several.
+        self.key_of = key_of
         self._files = files
         #: Whether a text that is not on disk comes as a change of what is there.
         self._opens_as_on_disk = opens_as_on_disk
@@ -95,7 +101,7 @@ class Conversation:
     def ask_about(self, file: File, text: str | None, method: str, build: Build) -> Ticket:
         """Bring the document up to date and queue a request about it, in one step."""
         self._refuse_foreign(file)
-        key = DocumentKey(file.uri, self._language)
+        key = self.key_of(file.uri)
         given = None if text is None else Text(text)
         shown: Shown | None = None
         while True:
@@ -205,7 +211,7 @@ class Conversation:
             if shown is None:
                 unread.append(uri)
                 continue
-            key = DocumentKey(uri, self._language)
+            key = self.key_of(uri)
             document, notes = self.documents.sync(key, shown.text, shown.stamp)
             self._post(notes)
             self.documents.commit(document)
@@ -281,7 +287,7 @@ class Conversation:
         With `opens`, one that is not open is opened.
         """
         self._refuse_foreign(file)
-        key = DocumentKey(file.uri, self._language)
+        key = self.key_of(file.uri)
         shown: Shown | None = None
         while True:
             with self.lock:
@@ -344,7 +350,7 @@ class Conversation:
             now = time.monotonic()
             self._disk.extend((now, uri) for uri in changed)
             for uri in reread:
-                self._post(self.documents.reread(DocumentKey(uri, self._language)))
+                self._post(self.documents.reread(self.key_of(uri)))
             if changes:
                 self._post([("workspace/didChangeWatchedFiles", {"changes": changes})])
             self.seq += 1

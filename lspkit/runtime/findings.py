@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import time
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -10,7 +11,7 @@ from lspkit.diagnostics import settle
 from lspkit.diagnostics.proof import ProofRule
 from lspkit.diagnostics.store import PUSHED, Said
 from lspkit.errors import LspkitError
-from lspkit.protocol.documents import View
+from lspkit.protocol.documents import OPEN_LIMIT, View
 from lspkit.protocol.session import Session
 from lspkit.protocol.uris import uri_to_path
 from lspkit.runtime.conversation import Conversation
@@ -40,8 +41,10 @@ class Findings(Conversation):
     def __init__(
         self, session: Session, choice: Choice, files: Files, on_change: Callable[[], None]
     ) -> None:
-        opens_as_on_disk = choice.definition.unsaved == "changed"
-        super().__init__(session, choice.language, files, opens_as_on_disk=opens_as_on_disk)
+        definition = choice.definition
+        opens_as_on_disk = definition.unsaved == "changed"
+        key_of = functools.lru_cache(maxsize=OPEN_LIMIT)(definition.key_of)
+        super().__init__(session, key_of, files, opens_as_on_disk=opens_as_on_disk)
         self.choice = choice
         self._on_change = on_change
         #: What it has said so far. Guarded by the lock.

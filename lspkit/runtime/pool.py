@@ -15,8 +15,6 @@ import threading
 import time
 from collections.abc import Callable
 
-import msgspec
-
 from lspkit.config import Config
 from lspkit.errors import LspkitError, NoServer, ServerBroken, ServerUnavailable
 from lspkit.protocol.watched import CHANGED, FileEvent
@@ -375,8 +373,7 @@ class Pool:
             return False
         folders, permit = self.folders(), self.permits(old.root)
         at = begins_at(workspace, self.permits)
-        new = permitted(again[0], said, old.root, workspace, folders, permit, at)
-        return bool(msgspec.structs.replace(new, language=old.language) == old)
+        return permitted(again[0], said, old.root, workspace, folders, permit, at) == old
 
     def shut(self) -> list[Server]:
         """Start nothing any more; returns what has to be stopped."""

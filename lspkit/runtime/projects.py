@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from lspkit.errors import RequestTimeout
 from lspkit.operations import AskWorkspace, Reply
-from lspkit.runtime.answers import about_the_file, key_of, unsupported
+from lspkit.runtime.answers import about_the_file, unsupported
 from lspkit.runtime.files import File
 from lspkit.runtime.server import Server
 from lspkit.runtime.succession import in_turn
@@ -68,7 +68,7 @@ def _introduced(asking: Asking, server: Server, sample: File, call: Call) -> Ste
     yield from asking.loaded(server, sample, None, call)
     until = time.monotonic() + asking.request_timeout(server)
     method = "textDocument/documentSymbol"
-    if server.session.supports(method, key_of(server, sample)):
+    if server.session.supports(method, server.key_of(sample.uri)):
         yield from asking.asked(server, sample, None, method, about_the_file, until)
     else:
         server.sync(sample, None)

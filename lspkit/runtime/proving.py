@@ -20,7 +20,7 @@ from lspkit.protocol.pieces import read_pieces
 from lspkit.protocol.shapes import read_report
 from lspkit.protocol.text import Encoding, Text
 from lspkit.protocol.uris import one_spelling
-from lspkit.runtime.answers import about_the_file, key_of, view_of
+from lspkit.runtime.answers import about_the_file, view_of
 from lspkit.runtime.asking import Asking
 from lspkit.runtime.awaiting import PULL, SILENCE, Awaiting
 from lspkit.runtime.files import File
@@ -47,7 +47,7 @@ class Proving:
         """The findings of one source, or why they are not known."""
         server, unknown = one.server, rule.how is None
         if rule.how is None:
-            offered = server.session.supports(PULL, key_of(server, one.file))
+            offered = server.session.supports(PULL, server.key_of(one.file.uri))
             other: How = "quiet" if server.heard.versionless else "version"
             rule = msgspec.structs.replace(rule, how="pull" if offered else other)
         if rule.how == "pull":
@@ -232,7 +232,7 @@ def identifiers(server: Server, file: File) -> list[str | None]:
     """A server may have several kinds of diagnostics, to be asked for one by one."""
     capabilities = server.session.capabilities
     found = [
-        options.get("identifier") for options in capabilities.options(PULL, key_of(server, file))
+        options.get("identifier") for options in capabilities.options(PULL, server.key_of(file.uri))
     ]
     provider = capabilities.static.get("diagnosticProvider")
     if isinstance(provider, dict):

@@ -28,7 +28,6 @@ class Choice(msgspec.Struct, frozen=True):
     definition: Definition
     #: Program (an absolute path) and arguments; empty if no program was found.
     argv: tuple[str, ...]
-    language: str
     config: ServerConfig
     #: Where it works.
     root: str = ""
@@ -152,14 +151,13 @@ def choose(
     candidates: list[Choice] = []
     for definition in definitions(config):
         said = config.server(definition.id, definition.aliases)
-        language = definition.language_of(os.path.basename(path))
-        if language is None or said.disabled:
+        if said.disabled or definition.language_of(os.path.basename(path)) is None:
             continue
         if said.selects or is_wanted(path, definition, workspace):
             root = trusted_root_of(path, definition, workspace, permits)
             at = begins_at(workspace, permits)
-            choice = permitted(definition, said, root, workspace, folders, permits(root), at)
-            candidates.append(msgspec.structs.replace(choice, language=language))
+            permit = permits(root)
+            candidates.append(permitted(definition, said, root, workspace, folders, permit, at))
     return [choice for choice in candidates if _runs(choice, candidates, duds)]
 
 
@@ -191,8 +189,8 @@ def permitted(
     else:
         made = restrict(definition, argv, root, workspace)
     if isinstance(made, str):
-        return Choice(definition, argv, "", said, root, permit, made)
-    return Choice(made, argv, "", said, root, permit)
+        return Choice(definition, argv, said, root, permit, made)
+    return Choice(made, argv, said, root, permit)
 
 
 def _runs(choice: Choice, candidates: list[Choice], duds: Container[str]) -> bool:

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import fnmatch
+import os
 from typing import Any, Literal
 
 import msgspec
 
 from lspkit.diagnostics.proof import OFFERED, ProofRule
+from lspkit.protocol.capabilities import DocumentKey
 from lspkit.protocol.text import Encoding
+from lspkit.protocol.uris import uri_to_path
 
 #: `types`: of several for one language the first one found runs. `lint`: runs beside it.
 Role = Literal["types", "lint"]
+
+#: The `languageId` of a file of none of a server's languages, as editors call it.
+UNKNOWN_LANGUAGE = "plaintext"
 
 #: How a server comes to see files on disk that changed: it is told, or looks for itself
 #: (`watched`); only when the document that is asked about changes, too (`touch`); or when it is
@@ -234,6 +240,11 @@ class Definition(msgspec.Struct, frozen=True, kw_only=True):
     def is_marker(self, name: str) -> bool:
         """Whether a file of this name marks the root of a project."""
         return any(fnmatch.fnmatchcase(name, one) for one in self.markers)
+
+    def key_of(self, uri: str) -> DocumentKey:
+        """A document as this server is told of it, and as its selectors see it."""
+        language = self.language_of(os.path.basename(uri_to_path(uri) or uri))
+        return DocumentKey(uri, language or UNKNOWN_LANGUAGE)
 
     def language_of(self, name: str) -> str | None:
         """The `languageId` of a file by its name, None if this server does not know it."""

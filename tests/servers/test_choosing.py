@@ -101,7 +101,7 @@ def test_a_server_of_the_configuration_joins_the_built_in_ones(programs):
     [choice] = choices("a.foo", folders, {"lsp": own})
     assert choice.id == "mine"
     assert choice.argv == (str(Path(folders[0], "mine")), "--stdio")
-    assert choice.language == "foo"
+    assert choice.definition.language_of("a.foo") == "foo"
 
 
 @pytest.mark.parametrize(
@@ -121,7 +121,7 @@ def test_a_server_of_the_configuration_joins_the_built_in_ones(programs):
 )
 def test_each_extension_has_its_language(programs, name, language):
     folders = programs("ty", "typescript-language-server", "clangd")
-    assert {one.language for one in choices(name, folders)} == {language}
+    assert {one.definition.language_of(Path(name).name) for one in choices(name, folders)} == {language}
 
 
 @pytest.mark.parametrize(
