@@ -77,6 +77,11 @@ def why_missing(server: str) -> str | None:
     return None if missing is None else str(missing)
 
 
+def known() -> set[str]:
+    """The servers that can be installed for tests, also those that are not there."""
+    return set(_entries(SERVERS))
+
+
 def servers_are_required() -> bool:
     """Whether a missing server is a failure rather than a reason to skip."""
     return os.environ.get("CI") == "true" or os.environ.get("LSPKIT_REQUIRE_SERVERS") == "1"

@@ -121,7 +121,9 @@ def test_a_server_of_the_configuration_joins_the_built_in_ones(programs):
 )
 def test_each_extension_has_its_language(programs, name, language):
     folders = programs("ty", "typescript-language-server", "clangd")
-    assert {one.definition.language_of(Path(name).name) for one in choices(name, folders)} == {language}
+    assert {one.definition.language_of(Path(name).name) for one in choices(name, folders)} == {
+        language
+    }
 
 
 @pytest.mark.parametrize(

@@ -182,6 +182,17 @@ TYPESCRIPT: tuple[Definition, ...] = (
 )
 
 _EXTRACTED = {"npm": "npm install -g vscode-langservers-extracted"}
+#: JSON by their names, but those who read them take comments.
+COMMENTED_JSON = dict.fromkeys(
+    (
+        *("tsconfig.*", "jsconfig.*", "tslint.json", "deno.json", "devcontainer.json"),
+        *(".babelrc.json", "babel.config.json", ".eslintrc.json", ".oxlintrc.json"),
+        *("api-extractor.json", "language-configuration.json", "nx.json", "turbo.json"),
+        "typedoc.json",
+    ),
+    "jsonc",
+)
+
 _STYLE = {"validate": True, "lint": {}, "completion": {}, "hover": {}}
 
 PAGES: tuple[Definition, ...] = (
@@ -196,18 +207,9 @@ PAGES: tuple[Definition, ...] = (
             "composer.lock": "json",
             ".jsonc": "jsonc",
             ".code-workspace": "jsonc",
-            # JSON by their names, but those who read them take comments.
-            "tsconfig.*": "jsonc",
-            "jsconfig.*": "jsonc",
-            "tslint.json": "jsonc",
-            "devcontainer.json": "jsonc",
-            "deno.json": "jsonc",
+            **COMMENTED_JSON,
             ".babelrc": "jsonc",
-            ".babelrc.json": "jsonc",
-            "babel.config.json": "jsonc",
             ".eslintrc": "jsonc",
-            ".eslintrc.json": "jsonc",
-            ".oxlintrc.json": "jsonc",
             ".swcrc": "jsonc",
             ".jshintrc": "jsonc",
         },

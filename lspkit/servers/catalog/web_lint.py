@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lspkit.diagnostics.proof import ProofRule
-from lspkit.servers.catalog.web import SCRIPT
+from lspkit.servers.catalog.web import COMMENTED_JSON, SCRIPT
 from lspkit.servers.definition import Definition, Rereads
 
 _ESLINT_CONFIG = (
@@ -89,6 +89,8 @@ WEB_LINT: tuple[Definition, ...] = (
             **SCRIPT,
             ".json": "json",
             ".jsonc": "jsonc",
+            # It goes by what it is told, not by the names, which its command line knows as well.
+            **COMMENTED_JSON,
             ".css": "css",
             ".graphql": "graphql",
             ".gql": "graphql",
