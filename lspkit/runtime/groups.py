@@ -32,10 +32,12 @@ PAUSE = 0.05
 EARLY = 0.02
 
 
-def launch(argv: Sequence[str], *, cwd: str, env: Mapping[str, str]) -> Child:
+def launch(argv: Sequence[str], *, cwd: str, env: Mapping[str, str], scratch: str = "") -> Child:
     """Start a server in a session of its own, with this environment and the marker."""
     child = GroupChild(f"{os.getpid()}-{secrets.token_hex(8)}")
     try:
+        if scratch:
+            os.mkdir(scratch, 0o700)
         child.open(argv, cwd, env)
     except OSError as error:
         child.close()

@@ -189,7 +189,7 @@ def keep(control: socket.socket, host: int, streams: list[int]) -> None:
     adopt_orphans(b"lspkit-keeper")
     bell = child_bell()
     server, scratch = 0, b""
-    if fields := receive(control, host):
+    if (fields := receive(control, host)) and make_scratch(control, fields[1]):
         scratch = fields[1]
         server = start_server(control, fields, streams)
     for descriptor in streams:
@@ -221,6 +221,23 @@ def keep(control: socket.socket, host: int, streams: list[int]) -> None:
             elif descriptor == host or not obey(control, server):
                 watch.unregister(descriptor)
                 pause = FIRST_PAUSE
+
+
+def make_scratch(control: socket.socket, folder: bytes) -> bool:
+    """Make a server's folder for temporary files, or tell why not and return False.
+
+    Here and not in the host: whoever makes it has to be there to remove it, and the host may be
+    killed at any moment. One that is there is of a keeper that was killed.
+    """
+    try:
+        if folder:
+            os.mkdir(folder, 0o700)
+    except OSError as error:
+        ours = os.path.isdir(folder) and os.lstat(folder).st_uid == os.geteuid()
+        if not ours or os.path.islink(folder):
+            tell(control, f"error {error.errno} scratch")
+            return False
+    return True
 
 
 def sweep(folder: bytes) -> None:

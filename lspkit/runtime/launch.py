@@ -62,16 +62,16 @@ ADVICE = {
 def launch(argv: Sequence[str], *, cwd: str, env: Mapping[str, str], scratch: str = "") -> Child:
     """Start a server in a session of its own, with exactly this environment.
 
-    `argv[0]` is the absolute path of the program. `scratch` is a folder that goes with the server,
-    also when this process is killed. Raises `LaunchError` when it cannot be started; nothing is
-    left then, nor after an interrupt.
+    `argv[0]` is the absolute path of the program. `scratch` is a folder that is made for the server
+    and goes with it, also when this process is killed. Raises `LaunchError` when it cannot be
+    started; nothing is left then, nor after an interrupt.
     """
     request = encode(argv, cwd, env, scratch)
     if not guarding.guardian_can_run():
         with safe_imports():
             from lspkit.runtime import groups  # needs psutil, which is slow to import
 
-        return groups.launch(argv, cwd=cwd, env=env)
+        return groups.launch(argv, cwd=cwd, env=env, scratch=scratch)
     for _ in range(ATTEMPTS):
         child = GuardedChild()
         try:
@@ -137,6 +137,8 @@ def refusal(reply: str, program: str, cwd: str) -> LaunchError:
     reason = os.strerror(code)
     if step == "folder":
         message = f"cannot start {program} in {cwd}: {reason}. The folder has to exist."
+    elif step == "scratch":
+        message = f"cannot start {program}: {reason}. It gets no temporary folder."
     else:
         message = f"cannot start {program}: {reason}. {ADVICE.get(code, '')}".rstrip()
     return LaunchError(code, message)

@@ -124,7 +124,8 @@ class Server(Findings):
         argv = self.choice.argv
         deadline = time.monotonic() + self._initialize_timeout
         try:
-            self._scratch = tempfile.mkdtemp(prefix="lspkit-")
+            # Only the name, which nobody can guess: who makes it must be sure to remove it.
+            self._scratch = os.path.join(tempfile.gettempdir(), f"lspkit-{os.urandom(8).hex()}")
             private = ("TMPDIR", "TEMP", "TMP", *self.choice.definition.own_folders)
             scratch = dict.fromkeys(private, self._scratch)
             self._environment = environment.made(self.choice, scratch, self._files.boundary.root)

@@ -142,6 +142,37 @@ def test_a_host_that_is_killed_leaves_nothing_behind(tmp_path, scripted, mode):
     assert left == []
 
 
+@pytest.mark.parametrize("moment", ["before", "after"])
+def test_a_host_that_is_killed_while_it_starts_a_server_leaves_no_folder(
+    tmp_path, scripted, moment
+):
+    """Before the server is asked for, and before it is known that it runs."""
+    (tmp_path / "a.scr").write_text(SOURCE, encoding="utf-8")
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    program = (
+        "import lspkit, os, sys\n"
+        "import lspkit.runtime.server as server\n"
+        "launch = server.launch\n"
+        "def killed(*given, **named):\n"
+        "    if sys.argv[2] == 'after':\n"
+        "        launch(*given, **named)\n"
+        "    os.kill(os.getpid(), 9)\n"
+        "server.launch = killed\n"
+        "ws = lspkit.Workspace(sys.argv[1], config={'lsp': {'scripted': "
+        "{'command': sys.argv[3:], 'extensions': ['.scr']}}})\n"
+        "ws.definition('a.scr', 2, 4)\n"
+    )
+    command = [sys.executable, "-c", program, str(tmp_path), moment, *scripted(Script())]
+    environment = {**os.environ, "TMPDIR": str(temporary)}
+    done = subprocess.run(command, env=environment, timeout=60, check=False)
+    assert done.returncode == -signal.SIGKILL
+    deadline = time.monotonic() + 30
+    while (left := os.listdir(temporary)) and time.monotonic() < deadline:
+        threading.Event().wait(0.01)
+    assert left == []
+
+
 def _lives(pid: int) -> bool:
     try:
         return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
