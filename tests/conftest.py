@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 
 import pytest
 
@@ -18,6 +19,9 @@ def pytest_configure(config: pytest.Config) -> None:
     plugins = config.pluginmanager.get_plugins()
     if not any(getattr(plugin, "__name__", None) == PLUGIN for plugin in plugins):
         config.pluginmanager.import_plugin(PLUGIN)
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        # As in the background of a script. Tests interrupt themselves and what they start.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 #: Tests that start processes are too many for `make check`: these folders and files, and whoever

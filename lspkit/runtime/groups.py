@@ -16,6 +16,7 @@ import select
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -30,6 +31,8 @@ MARKER = "LSPKIT_SERVER_MARKER"
 PAUSE = 0.05
 #: Seconds to wait for the status of a process that is about to end.
 EARLY = 0.02
+#: Signals that a process can ignore.
+NUMBERS = frozenset(signal.valid_signals()) - {signal.SIGKILL, signal.SIGSTOP}
 
 
 def launch(argv: Sequence[str], *, cwd: str, env: Mapping[str, str], scratch: str = "") -> Child:
@@ -62,6 +65,8 @@ class GroupChild(Child):
         self._tells_early = False
         # Set once the group has no member, for good.
         self._group_ended = False
+        # The thread that starts the process at this moment.
+        self._starter = 0
 
     def open(self, argv: Sequence[str], cwd: str, env: Mapping[str, str]) -> None:
         """Start the process and begin to watch it."""
@@ -70,6 +75,7 @@ class GroupChild(Child):
         if not (pidfd_works() or sys.platform == "darwin"):
             self._owned.extend(os.pipe())
             self._passed.append(self._owned.pop())
+        self._starter = threading.get_ident()
         self._process = subprocess.Popen(
             list(argv),
             cwd=cwd,
@@ -79,7 +85,10 @@ class GroupChild(Child):
             stderr=stderr,
             pass_fds=self._passed[3:],
             start_new_session=True,
+            # Only where it is needed: what is registered to run after a fork runs then.
+            preexec_fn=reset_signals if signals_are_changed() else None,
         )
+        self._starter = 0
         self.pid = self._process.pid
         self.exit_fd = self._watch_exit(lifeline=len(self._passed) > 3)
         close_all(self._passed)
@@ -155,6 +164,8 @@ class GroupChild(Child):
 
     def drop_after_fork(self) -> None:
         """In a forked child of the host: close the copies. Takes no lock and signals nobody."""
+        if self._starter == threading.get_ident():
+            return  # this child is about to become the server, and these are its streams
         super().drop_after_fork()
         self._group_ended = True
         if self._process is not None:
@@ -164,6 +175,20 @@ class GroupChild(Child):
         super()._close_descriptors()
         if self._kqueue is not None:
             self._kqueue.close()
+
+
+def signals_are_changed() -> bool:
+    """Whether a child would ignore or block a signal, as under nohup. `Popen` sees to a few."""
+    seen_to = {signal.SIGPIPE, getattr(signal, "SIGXFSZ", None)}
+    ignored = (signal.getsignal(number) is signal.SIG_IGN for number in NUMBERS - seen_to)
+    return any(ignored) or bool(signal.pthread_sigmask(signal.SIG_BLOCK, ()))
+
+
+def reset_signals() -> None:
+    """In the new process, before its program: no signal is ignored, none is blocked."""
+    for number in NUMBERS:
+        signal.signal(number, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_SETMASK, ())
 
 
 def relatives(server: int, marker: str) -> list[psutil.Process]:

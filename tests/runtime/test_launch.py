@@ -9,6 +9,7 @@ import resource
 import signal
 import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -81,11 +82,29 @@ def test_a_server_leads_a_session_of_its_own(launch):
     child.close()
 
 
-def test_a_server_starts_with_default_signals_whatever_the_host_ignores(launch):
-    former = signal.signal(signal.SIGPIPE, signal.SIG_IGN)
-    child = launch(["/bin/sh", "-c", "grep -E 'SigBlk|SigIgn' /proc/self/status"], cwd="/", env={})
+@pytest.fixture
+def changed_signals() -> Iterator[None]:
+    """What a host inherits under nohup or in the background of a script, and a blocked signal."""
+    numbers = (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGPIPE, signal.SIGUSR2)
+    former = {number: signal.signal(number, signal.SIG_IGN) for number in numbers}
+    blocked = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGUSR1})
+    yield
+    signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
+    for number, handler in former.items():
+        signal.signal(number, handler)
+
+
+@pytest.mark.parametrize("thread", ["main thread", "other thread"])
+def test_a_server_starts_with_default_signals_whatever_the_host_ignores(
+    launch, changed_signals, thread
+):
+    script = ["/bin/sh", "-c", "grep -E 'SigBlk|SigIgn' /proc/self/status"]
+    if thread == "main thread":
+        child = launch(script, cwd="/", env={})
+    else:
+        with ThreadPoolExecutor(1) as pool:
+            child = pool.submit(launch, script, cwd="/", env={}).result(PATIENCE)
     masks = {line.split()[0]: int(line.split()[1], 16) for line in read_lines(child.stdout, 2)}
-    signal.signal(signal.SIGPIPE, former)
     child.close()
     # The C library keeps 32 and 33 for itself.
     assert {name: mask & ~(3 << 31) for name, mask in masks.items()} == {"SigBlk:": 0, "SigIgn:": 0}
