@@ -27,7 +27,7 @@ LAYERS = (
     ("operations", "servers", "config", "edits", "diagnostics"),
     ("protocol",),
     ("changes",),
-    ("types", "errors", "version", "prepared", "late_imports"),
+    ("types", "errors", "version", "prepared", "late_imports", "limits"),
 )
 RANK = {part: rank for rank, parts in enumerate(LAYERS) for part in parts}
 

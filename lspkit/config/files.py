@@ -20,6 +20,7 @@ import msgspec
 from lspkit.config.jsonc import NotJson, decode, positions
 from lspkit.config.normal import Style
 from lspkit.config.places import Fault, Findings, Path, error_of
+from lspkit.config.toml import decode_toml, lines_of
 from lspkit.edits.descriptor import opened
 from lspkit.edits.paths import is_inside, work_tree
 from lspkit.errors import ConfigError
@@ -47,7 +48,8 @@ class Kind(msgspec.Struct, frozen=True):
 _BARE = Style(foreign=True, bare=True)
 _FOREIGN = Style(foreign=True)
 _LSP = r'"lsp"\s*:'
-_TABLE = r"^\s*\[+\s*tool\s*\.\s*[\"']?lspkit\b"
+#: Of one line: a blank that may be a line break would be tried from every line on.
+_TABLE = r"^[ \t]*+\[++[ \t]*+tool[ \t]*+\.[ \t]*+[\"']?lspkit\b"
 
 #: Of a project. The first that is found counts.
 PROJECT_FILES: tuple[Kind, ...] = (
@@ -76,12 +78,14 @@ class Source:
 
     @functools.cached_property
     def _positions(self) -> tuple[dict[Path, int], list[Path]]:
+        if self.file.endswith(".toml"):
+            return lines_of(self._text), []
         return positions(self._text)
 
     def line_of(self, path: Path) -> int | None:
         """The line on which something stands, or else what holds it; None if nobody knows."""
         if self.file.endswith(".toml"):
-            return _line_in_toml(self._text, path)
+            path = tuple(step for step in path if isinstance(step, str))
         lines = self._positions[0]
         holders = (path[:end] for end in range(len(path), -1, -1))
         return next((lines[one] for one in holders if one in lines), None)
@@ -101,7 +105,8 @@ def read_source(file: str, kind: Kind) -> Source | None:
     if text is None or (kind.style.top and kind.style.top[-1] not in text):
         return None
     try:
-        value, doubled = _decode_toml(text) if file.endswith(".toml") else decode(text)
+        is_toml = file.endswith(".toml")
+        value, doubled = (decode_toml(text), False) if is_toml else decode(text)
     except NotJson as problem:
         if kind.mark and not re.search(kind.mark, text, re.MULTILINE):
             return None
@@ -220,41 +225,3 @@ def _unusable(file: str, why: str, line: int | None = None) -> ConfigError:
     error = error_of(file, [fault])
     at = one_line(file) + (f":{line}" if line is not None else "")
     return ConfigError(f"{at} {why}", **error.fields)
-
-
-def _decode_toml(text: str) -> tuple[Any, bool]:
-    with safe_imports():
-        import tomllib  # here: only for projects that are configured in pyproject.toml
-
-    try:
-        return tomllib.loads(text), False
-    except tomllib.TOMLDecodeError as problem:
-        line = re.search(r"at line (\d+)", str(problem))
-        raise NotJson(str(problem), int(line[1]) if line else None) from None
-    except RecursionError:
-        raise NotJson("it is nested too deeply", None) from None
-    except ValueError as problem:
-        raise NotJson(str(problem), None) from None
-
-
-_TOML_KEY = r"""(?:[A-Za-z0-9_-]+|"[^"\n]*"|'[^'\n]*')"""
-_TOML_KEYS = (
-    rf"\s*(?:\[\[?\s*(?P<table>{_TOML_KEY}(?:\s*\.\s*{_TOML_KEY})*)\s*\]"
-    rf"|(?P<keys>{_TOML_KEY}(?:\s*\.\s*{_TOML_KEY})*)\s*=)"
-)
-
-
-def _line_in_toml(text: str, path: Path) -> int | None:
-    """The line of the longest part of the path that a table or a key names. A good guess."""
-    keys = [step for step in path if isinstance(step, str)]
-    table: list[str] = []
-    longest, found = 0, None
-    for number, line in enumerate(text.split("\n"), 1):
-        if (match := re.match(_TOML_KEYS, line)) is None:
-            continue
-        names = [one.strip("\"'") for one in re.findall(_TOML_KEY, match["table"] or match["keys"])]
-        whole = names if match["table"] else [*table, *names]
-        table = names if match["table"] else table
-        if longest < len(whole) <= len(keys) and keys[: len(whole)] == whole:
-            longest, found = len(whole), number
-    return found

@@ -114,7 +114,7 @@ def load(
         passed_over=project.passed_over,
         project=project.values,
         ignored=project.file is not None and project.source is None,
-        held_back=tuple(one.place for one in blocked),
+        held_back=tuple(one.place for one in blocked if one.place),
         standing=standing,
         warnings=(
             *said.warnings,

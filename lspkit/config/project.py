@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from lspkit.config.files import Source, find_project
-from lspkit.config.places import ConfigWarning, Fault, Findings
+from lspkit.config.places import MOST, ConfigWarning, Fault, Findings
 from lspkit.config.reading import understood
 from lspkit.errors import ConfigError
 from lspkit.types import one_line
@@ -84,7 +84,10 @@ def held_back(
     left, blocked = gated(values, EXECUTION_KEYS)
     rule = f"the project is {standing.state}, projectConfigPolicy is {standing.policy}"
     message = f"it is left out ({rule}); to allow it: {one_line(standing.remedy)}"
-    return left, tuple(ConfigWarning(message, file, place=one.field) for one in blocked)
+    told = [ConfigWarning(message, file, place=one.field) for one in blocked[:MOST]]
+    if rest := len(blocked) - len(told):
+        told.append(ConfigWarning(f"so are {rest} more settings", file))
+    return left, tuple(told)
 
 
 def expanded(values: dict[str, Any], environ: Mapping[str, str]) -> dict[str, Any]:

@@ -1,0 +1,42 @@
+"""How much is taken from strangers: from files of a project, from a model, from a server.
+
+Each of these numbers is far above what is met in practice and small enough that reaching it costs
+little time and memory. What lies beyond is refused, or dropped and counted; it never passes for
+something that was looked at. Limits that belong to one format stand where the format is read
+(`framing.py`, `globs.py`, `files.py`).
+"""
+
+from __future__ import annotations
+
+# Paths and names, whoever gives them
+
+#: Characters of a path. Linux opens no longer one, and to follow one takes a look at each folder.
+LONGEST_PATH = 4096
+#: Bytes of the URI of a document: a path in which every byte is percent-encoded, and some more.
+LONGEST_URI = 4 * LONGEST_PATH
+
+# What a model writes
+
+#: Characters of a name, of a query, or of a symbol.
+LONGEST_NAME = 1_000
+#: Characters of the JSON of an object that is handed back: several times what was handed out.
+LONGEST_OBJECT = 64 * 1024
+#: Characters of all arguments of a call that come as one text.
+LONGEST_ARGUMENTS = 1024 * 1024
+#: Arguments of a call. No tool has more than ten.
+MOST_ARGUMENTS = 100
+
+# Files of a project
+
+#: Names that a server's configuration mentions and that are looked for on disk. A real one has
+#: some dozens; each costs several looks at the disk.
+MOST_NAMES = 2_000
+#: Bytes of a file like `.gitignore`, and rules that are taken from it. Each rule is held against
+#: each path that is asked about; the largest lists in use have some hundreds of rules.
+LARGEST_IGNORE_FILE = 256 * 1024
+MOST_IGNORE_RULES = 5_000
+#: Steps to take to understand a compilation database: words, quotation marks and folders of paths.
+#: LLVM's, with 7,000 commands, takes under a million. One or two seconds at worst.
+MOST_COMPILE_STEPS = 1_500_000
+#: Characters of one command of such a database: no system runs a longer one.
+LONGEST_COMMAND = 2 * 1024 * 1024
