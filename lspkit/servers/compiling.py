@@ -12,13 +12,13 @@ from __future__ import annotations
 import functools
 import os
 import re
-import shlex
 import stat
 from collections.abc import Iterable, Iterator
 from typing import Any
 
 import msgspec
 
+from lspkit.limits import LONGEST_COMMAND, LONGEST_PATH, MOST_COMPILE_STEPS
 from lspkit.prepared import prepared
 from lspkit.servers.packages import without_waiting
 
@@ -44,7 +44,13 @@ PLAIN = re.compile(
 )
 
 #: What makes a command more than words with spaces in between.
-QUOTED = re.compile(r"[\\'\"#]")
+QUOTES = "\\'\""
+#: A word of a command for a shell, which may have quoted parts; these parts; a whole command.
+WORD = re.compile(r"""(?:[^ \t\r\n'"\\]++|'[^']*+'|"(?:[^"\\]++|\\.)*+"|\\.)++""", re.S)
+PART = re.compile(r"""'([^']*+)'|"((?:[^"\\]++|\\.)*+)"|\\(.)""", re.S)
+COMMAND = re.compile(rf"(?:[ \t\r\n]++|{WORD.pattern})*+", re.S)
+#: In double quotes a backslash means something only before these two.
+DOUBLE = re.compile(r'\\(["\\])')
 
 #: Values of `-x`. Code for graphics cards is not among them.
 LANGUAGES = frozenset(
@@ -100,6 +106,8 @@ def _read(file: str, _: int, __: int) -> Compiling:
         entries = msgspec.json.decode(content, type=list[Entry])
     except (msgspec.MsgspecError, RecursionError):
         return Compiling()
+    if sum(map(_steps, entries)) > MOST_COMPILE_STEPS:
+        return Compiling()
     return _understood(entries, os.path.dirname(file))
 
 
@@ -107,11 +115,14 @@ def _understood(entries: list[Entry], folder: str) -> Compiling:
     real = functools.cache(os.path.realpath)
     commands: dict[str, Any] = {}
     flags: dict[str, None] = {}
+    seen: set[tuple[str, str]] = set()
     for entry in entries:
-        words = entry.arguments or _words(entry.command)
+        words = entry.arguments or words_of(entry.command)
         if "\0" in entry.directory + entry.file or not entry.file or not words:
             continue
         directory = os.path.join(folder, entry.directory)
+        if len(directory) + len(entry.file) > LONGEST_PATH:
+            continue
         path = os.path.normpath(os.path.join(directory, entry.file))
         # As lspkit names files to servers.
         path = os.path.join(real(os.path.dirname(path)), os.path.basename(path))
@@ -122,7 +133,9 @@ def _understood(entries: list[Entry], folder: str) -> Compiling:
             "compilationCommand": [compiler, *kept, path],
         }
         # What one file is read as, or stands before all of it, says nothing about another.
-        shared = (word for word in kept if not word.startswith(("-x", "-include", "-imacros")))
+        new = [word for word in dict.fromkeys(kept) if (directory, word) not in seen]
+        seen.update((directory, word) for word in new)
+        shared = (word for word in new if not word.startswith(("-x", "-include", "-imacros")))
         flags |= dict.fromkeys(_based(shared, directory))
     standards = [word for word in flags if word.startswith("-std=")]
     if len(standards) > 1:  # of several languages, or for different files
@@ -130,13 +143,36 @@ def _understood(entries: list[Entry], folder: str) -> Compiling:
     return Compiling(commands, list(flags))
 
 
-def _words(command: str) -> list[str]:
-    if not QUOTED.search(command):
-        return command.split()  # a hundred times faster, and most commands are like that
-    try:
-        return shlex.split(command)
-    except ValueError:  # a quotation mark without a partner
+def _steps(entry: Entry) -> int:
+    """About how much there is to do for an entry, told without doing it."""
+    folders = entry.directory.count("/") + entry.file.count("/")
+    marks = sum(map(entry.command.count, QUOTES)) + entry.command.count(" ")
+    return 20 + 2 * folders + len(entry.arguments) + marks
+
+
+def words_of(command: str) -> list[str]:
+    """The words of a command as a shell would cut it; none if it cannot be a command.
+
+    >>> words_of("cc -DA='x y' a.c")
+    ['cc', '-DA=x y', 'a.c']
+    """
+    if len(command) > LONGEST_COMMAND:
         return []
+    if not any(mark in command for mark in QUOTES):
+        return command.split()  # most commands are like that
+    if not COMMAND.fullmatch(command):  # a quotation mark without a partner
+        return []
+    return [
+        PART.sub(_unquoted, word) if any(mark in word for mark in QUOTES) else word
+        for word in WORD.findall(command)
+    ]
+
+
+def _unquoted(part: re.Match[str]) -> str:
+    single, double, escaped = part.groups()
+    if double is not None:
+        return DOUBLE.sub(r"\1", double)
+    return single if single is not None else escaped
 
 
 def safe(words: Iterable[str]) -> Iterator[str]:
@@ -147,22 +183,33 @@ def safe(words: Iterable[str]) -> Iterator[str]:
     """
     rest = iter(words)
     for word in rest:
-        if match := VALUED.fullmatch(word):
-            option, value = match[1], match[2] or next(rest, "")
+        option, value = _option(word)
+        if option:
+            value = value or next(rest, "")
             # One word, so that the value cannot be taken for an option, or for a file of options;
             # and none that would make a longer option of it, such as `-include-pch`.
             fits = value in LANGUAGES if option == "-x" else value and not value.startswith("-")
             if fits:
                 yield option + value
-        elif PLAIN.fullmatch(word):
+        elif value:
             yield word
+
+
+@functools.lru_cache(2**14)  # the same few words come with every command
+def _option(word: str) -> tuple[str, str]:
+    """An option with its value, so far as this word has it; one without; or nothing to be kept."""
+    if not word.startswith("-"):
+        return "", ""
+    if match := VALUED.fullmatch(word):
+        return match[1], match[2]
+    return "", word if PLAIN.fullmatch(word) else ""
 
 
 def _based(words: Iterable[str], directory: str) -> Iterator[str]:
     """The same with paths that do not depend on where they are read."""
     for word in words:
-        match = VALUED.fullmatch(word)
-        if match and match[1] not in ("-D", "-U", "-x"):
-            yield match[1] + os.path.join(directory, match[2])
+        option, value = _option(word)
+        if option and option not in ("-D", "-U", "-x"):
+            yield option + os.path.join(directory, value)
         else:
             yield word

@@ -1,7 +1,8 @@
 """Files that a server passes over since a file like `.gitignore` names them.
 
 Patterns are git's. Of those in one file the last that fits counts, first for the path itself and
-then for the folders above it. One file does not take back what another one ignores.
+then for the folders above it. One file does not take back what another one ignores. A file that
+is too large to be read may ignore everything, so everything counts as ignored by it.
 """
 
 from __future__ import annotations
@@ -11,7 +12,9 @@ import os
 import re
 from collections.abc import Callable, Iterator
 
+from lspkit.limits import LARGEST_IGNORE_FILE, MOST_IGNORE_RULES
 from lspkit.protocol.globs import compile_glob
+from lspkit.servers.packages import without_waiting
 from lspkit.servers.roots import upwards
 
 _ODD = re.compile(r"\\.|[{}]")
@@ -30,7 +33,8 @@ def ignoring(path: str, names: tuple[str, ...], root: str) -> str:
             except OSError:
                 continue
             rules = _rules(file, stat.st_mtime_ns, stat.st_size, stat.st_ino)
-            if is_ignored(os.path.relpath(path, folder).replace(os.sep, "/"), rules):
+            relative = os.path.relpath(path, folder).replace(os.sep, "/")
+            if rules is None or is_ignored(relative, rules):
                 return name
     return ""
 
@@ -73,10 +77,13 @@ def _itself_and_above(path: str) -> Iterator[str]:
 
 
 @functools.lru_cache(256)
-def _rules(file: str, *_: int) -> list[Rule]:
-    """Read once for each state of the file, which the numbers stand for."""
+def _rules(file: str, *_: int) -> list[Rule] | None:
+    """Read once for each state of the file, which the numbers stand for; None: too many."""
     try:
-        with open(file, encoding="utf-8", errors="replace") as stream:
-            return read_rules(stream.read())
+        with open(file, encoding="utf-8", errors="replace", opener=without_waiting) as stream:
+            text = stream.read(LARGEST_IGNORE_FILE + 1)
     except OSError:
         return []
+    if len(text) > LARGEST_IGNORE_FILE or text.count("\n") > MOST_IGNORE_RULES:
+        return None
+    return read_rules(text)
