@@ -71,7 +71,7 @@ def _followed(steps: Iterator[_Step]) -> Patched:
 
 # The form with marks
 
-_MARK = re.compile(r"\*\*\* (Add File|Update File|Delete File|Move to): *(.*?)[ \t]*$")
+_MARK = re.compile(r"\*\*\* (Add File|Update File|Delete File|Move to): *(.*)")
 
 
 def _marked(lines: Sequence[str]) -> Iterator[_Step]:
@@ -80,7 +80,7 @@ def _marked(lines: Sequence[str]) -> Iterator[_Step]:
     changed = False
     for line in [*lines, "*** End Patch"]:
         found = _MARK.match(line)
-        what, path = (found[1], found[2]) if found else ("", "")
+        what, path = (found[1], found[2].rstrip(" \t")) if found else ("", "")
         if what == "Move to":
             moved_to = path
         elif what or line.startswith("*** End Patch"):

@@ -16,6 +16,7 @@ import msgspec
 import lspkit.operations as ops
 from lspkit.config import Config
 from lspkit.config.model import Permission
+from lspkit.limits import LONGEST_NAME, LONGEST_OBJECT, LONGEST_PATH
 from lspkit.operations.request import PositionRequest, Request
 
 #: Lines and columns as the protocol can carry them.
@@ -35,11 +36,19 @@ class Field(msgspec.Struct, frozen=True):
     aliases: tuple[str, ...] = ()
     #: A hint for the model, where the name does not say enough.
     hint: str = ""
+    #: Characters of a text that it may have, or of an object as JSON.
+    longest: int = LONGEST_NAME
 
 
 #: By the name that requests have for it. What is not here is not for models.
 FIELDS = {
-    "path": Field("filePath", "string", "a path, absolute or relative to the workspace", ("path",)),
+    "path": Field(
+        "filePath",
+        "string",
+        "a path, absolute or relative to the workspace",
+        ("path",),
+        longest=LONGEST_PATH,
+    ),
     "line": Field("line", "integer", "a whole number from 1"),
     "column": Field("character", "integer", "a whole number from 1", ("column",)),
     "symbol": Field("symbol", "string", "a name, such as Class.method"),
@@ -52,6 +61,7 @@ FIELDS = {
         "object",
         "an item of an earlier answer with its member raw, or an item of the protocol",
         hint="From an earlier answer, instead of a position",
+        longest=LONGEST_OBJECT,
     ),
     "new_name": Field("newName", "string", "a name that is not empty", ("new_name",)),
     "apply": Field("apply", "boolean", "true or false", hint="Write the files"),

@@ -17,6 +17,7 @@ from lspkit.agent.shapes import short
 from lspkit.agent.table import FIELDS, LARGEST, TABLE, Field, Row
 from lspkit.config.places import kind_of, nearest
 from lspkit.errors import LspkitError
+from lspkit.limits import LONGEST_ARGUMENTS, LONGEST_OBJECT, MOST_ARGUMENTS
 from lspkit.operations.hierarchy import ItemRequest
 from lspkit.operations.request import Request
 from lspkit.protocol.shapes import SYMBOL_KINDS, read_item
@@ -59,6 +60,8 @@ def bad_input(*faults: str) -> BadInput:
 def mapping_of(arguments: object) -> dict[str, Any]:
     """The arguments of a call, which may come as JSON text; nothing at all means none."""
     value: object = arguments
+    if isinstance(value, str | bytes | bytearray) and len(value) > LONGEST_ARGUMENTS:
+        raise bad_input(f"the arguments have more than {LONGEST_ARGUMENTS} characters")
     if isinstance(value, str | bytes | bytearray):
         try:
             value = json.loads(value) if value.strip() else None
@@ -68,6 +71,8 @@ def mapping_of(arguments: object) -> dict[str, Any]:
         return {}
     if not isinstance(value, Mapping):
         raise bad_input(f"the arguments are {kind_of(value)}: expected an object")
+    if len(value) > MOST_ARGUMENTS:
+        raise bad_input(f"there are more than {MOST_ARGUMENTS} arguments")
     return {str(name): one for name, one in value.items()}
 
 
@@ -123,6 +128,8 @@ def _collected(row: Row, arguments: Mapping[str, Any]) -> tuple[dict[str, Any], 
         elif value is None or (value == "" and name != "query"):
             if name in row.required:
                 wrong[name] = f"{field.name} is missing: expected {field.expected}"
+        elif isinstance(value, str) and len(value) > field.longest:
+            wrong[name] = f"{given[0]} is too long: expected at most {field.longest} characters"
         elif (fits := _fitting(field, value)) is None:
             wrong[name] = f"{given[0]} is {_told(value)}: expected {field.expected}"
         else:
@@ -231,6 +238,8 @@ def _made(own: Any, server: str, via: str, place: str) -> CallItem | str:
         text = json.dumps(own, allow_nan=False)
     except (TypeError, ValueError, RecursionError):
         return wrong
+    if len(text) > LONGEST_OBJECT:
+        return f"{place} is too long: expected at most {LONGEST_OBJECT} characters"
     read = read_item(text.encode()).items if isinstance(own, Mapping) else []
     if not read:
         return wrong

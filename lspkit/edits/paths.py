@@ -16,6 +16,7 @@ import msgspec
 
 from lspkit.errors import PathError
 from lspkit.late_imports import safe_imports
+from lspkit.limits import LONGEST_PATH
 from lspkit.protocol.globs import compile_glob
 
 #: More links than this on the way to a file lead nowhere: so does Linux count.
@@ -159,6 +160,9 @@ def written(given: str | os.PathLike[str], root: str) -> str:
     One leading `@`, as models like to write it, is dropped, unless a file has that very name.
     """
     text = os.fspath(given)
+    if len(text) > LONGEST_PATH:
+        message = f"a path cannot have more than {LONGEST_PATH} characters: {text[:60]}…"
+        raise PathError(message, code="ENOENT", path=text)
     if "\0" in text:
         raise PathError("a path cannot contain a NUL character", code="ENOENT", path=text)
     try:

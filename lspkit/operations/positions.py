@@ -124,7 +124,7 @@ def _word(text: Text, line: int, name: str) -> int:
     if len(columns) == 1:
         return columns[0]
     if columns:
-        told = tuple(f"{name} at {line}:{column}" for column in columns)
+        told = tuple(f"{name} at {line}:{column}" for column in columns[:SUGGESTED])
         raise PositionError(
             f"{name} stands more than once on line {line}; give a column: {'; '.join(told)}",
             candidates=told,

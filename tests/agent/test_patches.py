@@ -240,3 +240,11 @@ def test_a_long_patch_takes_time_in_proportion():
     began = time.process_time()
     assert patch(*text).touched == ("x",)
     assert time.process_time() - began < 20
+
+
+def test_blanks_behind_a_mark_take_time_in_proportion():
+    began = time.process_time()
+    patch = "*** Begin Patch\n*** Add File: a" + " " * 300_000 + "x\n*** End Patch"
+    read_patch(patch)
+    assert time.process_time() - began < 10
+    assert read_patch("*** Begin Patch\n*** Add File: a b \t\n").touched == ("a b",)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import threading
+import time
 
 import pytest
 
 import lspkit
+from lspkit import Workspace
 from lspkit.agent import Toolbox
 from lspkit.testing import Fault, Log, Script
 from tests.agent.calling import PLACE, able, alone, check_form, codes, served
@@ -320,3 +322,40 @@ def test_a_toolbox_needs_room_for_an_answer(tmp_path):
             Toolbox(ws, max_bytes=100)
         with pytest.raises(ValueError, match="at least 1,"):
             Toolbox(ws, max_items=0)
+
+
+# Arguments have a length
+
+
+@pytest.mark.parametrize(
+    "path", ["a" * 2_000_000, "a/" * 1_000_000, "../" * 700_000, "/" * 2_000_000], ids=len
+)
+@pytest.mark.parametrize("tool", ["lsp_hover", "lsp_diagnostics"])
+def test_a_path_that_no_file_can_have_is_refused_at_once(tmp_path, tool, path):
+    with Workspace(tmp_path) as ws:
+        place = {} if tool == "lsp_diagnostics" else {"line": 1, "character": 1}
+        began = time.process_time()
+        answer = Toolbox(ws).answer(tool, {"filePath": path, **place}, timeout=3)
+        assert time.process_time() - began < 10
+        assert "filePath is too long" in answer.text
+        assert len(answer.text) < 1000
+        with pytest.raises(lspkit.PathError, match="4096"):
+            ws.hover(path, line=1, column=1)
+
+
+@pytest.mark.parametrize("field", ["symbol", "query", "newName"])
+def test_a_name_that_nobody_has_given_anything_is_refused(tmp_path, field):
+    tools = {"symbol": "lsp_hover", "query": "lsp_workspace_symbols", "newName": "lsp_rename"}
+    arguments = {"filePath": "a.py", "line": 1, "character": 1, field: "a." * 500_000}
+    with Workspace(tmp_path) as ws:
+        assert f"{field} is too long" in Toolbox(ws).execute(tools[field], arguments)
+
+
+def test_arguments_without_end_are_refused(tmp_path):
+    with Workspace(tmp_path) as ws:
+        toolbox = Toolbox(ws)
+        assert "more than" in toolbox.execute("lsp_hover", " " * 2_000_000)
+        assert "more than" in toolbox.execute("lsp_hover", {f"a{n}": 1 for n in range(100_000)})
+        item = {"raw": {"serverId": "x", "via": "a.py", "item": {"data": "x" * 1_000_000}}}
+        told = toolbox.execute("lsp_incoming_calls", {"callHierarchyItem": item})
+        assert "too long" in told
