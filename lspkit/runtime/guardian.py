@@ -8,6 +8,9 @@ The keeper reads from the control socket what to run, starts it, tells the host 
 `gone`, obeys the orders `T` (terminate) and `K` (kill), and kills all that is left once the server
 or the host has ended or the host has hung up. Both watch the host by a pidfd: the end of a socket
 alone never comes while a forked child of the host holds a copy of it.
+
+Somebody may stop these processes (SIGSTOP). The host lets the guardian go on (SIGCONT) whenever it
+wants something, the kernel does so when the host ends, and the guardian does so for its keepers.
 """
 
 from __future__ import annotations
@@ -31,6 +34,7 @@ FIRST_PAUSE, LAST_PAUSE = 10, 1000
 #: Whether this kernel was built to list the children of each thread.
 LISTED = os.path.exists(f"/proc/self/task/{os.getpid()}/children")
 
+PR_SET_PDEATHSIG = 1
 PR_SET_NAME = 15
 PR_SET_CHILD_SUBREAPER = 36
 LIBC = ctypes.CDLL(None, use_errno=True)
@@ -44,6 +48,14 @@ def adopt_orphans(name: bytes) -> None:
     if LIBC.prctl(PR_SET_CHILD_SUBREAPER, ctypes.c_ulong(1), 0, 0, 0) != 0:
         raise OSError(ctypes.get_errno(), "PR_SET_CHILD_SUBREAPER")
     LIBC.prctl(PR_SET_NAME, name, 0, 0, 0)
+
+
+def go_on_without_parent() -> None:
+    """Have the kernel let this process go on, if it is stopped, when its parent ends.
+
+    The signal comes also when just the thread ends that started this process. It does no harm.
+    """
+    LIBC.prctl(PR_SET_PDEATHSIG, ctypes.c_ulong(signal.SIGCONT), 0, 0, 0)
 
 
 def child_bell() -> int:
@@ -187,6 +199,7 @@ def start_server(control: socket.socket, fields: list[bytes], streams: list[int]
 def keep(control: socket.socket, host: int, streams: list[int]) -> None:
     """The life of a keeper: one server, from its start until nothing of it is left."""
     adopt_orphans(b"lspkit-keeper")
+    go_on_without_parent()
     bell = child_bell()
     server, scratch = 0, b""
     if (fields := receive(control, host)) and make_scratch(control, fields[1]):
@@ -273,6 +286,15 @@ def obey(control: socket.socket, server: int) -> bool:
     return True
 
 
+def let_go_on(keepers: set[int]) -> None:
+    """Whoever has stopped this process may have stopped them as well."""
+    for keeper in keepers:
+        try:
+            os.kill(keeper, signal.SIGCONT)
+        except ProcessLookupError:
+            pass
+
+
 def signal_group(server: int, number: int) -> None:
     """A signal to the group of a server that has not been reaped; 0 for no server."""
     if server:
@@ -315,6 +337,7 @@ def become_keeper(requests: socket.socket, host: int, bell: int, descriptors: li
     """In the forked process: let go of what is the guardian's, keep the server, and end."""
     code = 1
     try:
+        signal.signal(signal.SIGCONT, signal.SIG_DFL)
         os.dup2(1, requests.fileno())
         os.close(signal.set_wakeup_fd(-1))
         os.close(bell)
@@ -332,6 +355,7 @@ def guard(requests: socket.socket, host: int) -> None:
     for watched in (requests.fileno(), host, bell):
         watch.register(watched, select.POLLIN)
     keepers: set[int] = set()
+    signal.signal(signal.SIGCONT, lambda *_: let_go_on(keepers))
     closing = False
     pause: int | None = None
     while True:
@@ -354,6 +378,7 @@ def guard(requests: socket.socket, host: int) -> None:
             if keeper is None:
                 watch.unregister(descriptor)
                 closing = True
+                let_go_on(keepers)
             elif keeper:
                 keepers.add(keeper)
 
@@ -371,6 +396,7 @@ def main() -> None:
     # Opened first, compared second: a host that ended earlier may have lent its number to another.
     if os.getppid() != host_pid:
         return
+    go_on_without_parent()
     requests = socket.socket(fileno=0)
     adopt_orphans(b"lspkit-guardian")
     # Keepers share this memory as long as nobody writes to it.

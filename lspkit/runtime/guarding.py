@@ -81,6 +81,14 @@ class Guardian:
             and not readable(self._pidfds[0], timeout=0)
         )
 
+    def let_go_on(self) -> None:
+        """If somebody has stopped it, or its keepers, they go on from now on."""
+        try:
+            for pidfd in self._pidfds:
+                signal.pidfd_send_signal(pidfd, signal.SIGCONT)
+        except OSError:
+            pass  # it has ended
+
     def send(self, descriptors: list[int]) -> bool:
         """Hand over the descriptors of one server; False when the guardian is no more."""
         try:
@@ -98,6 +106,7 @@ class Guardian:
                 self._channel.shutdown(socket.SHUT_RDWR)
             except OSError:
                 pass  # it has ended by itself
+            self.let_go_on()
             try:
                 for pidfd in self._pidfds:
                     readable(pidfd, STOP_TIMEOUT)

@@ -12,6 +12,7 @@ Elsewhere, and where no interpreter can be started, groups.py does the work as w
 from __future__ import annotations
 
 import errno
+import logging
 import os
 import signal
 import socket
@@ -30,6 +31,9 @@ from lspkit.runtime.child import (
     socket_pair,
 )
 from lspkit.runtime.guarding import Guardian, guardian_pid, prestart, release, retain
+from lspkit.runtime.survivors import Signs, end_survivors
+
+log = logging.getLogger("lspkit.runtime")
 
 __all__ = [
     "Child",
@@ -44,6 +48,10 @@ __all__ = [
 
 #: Seconds in which a server has to have a process id.
 LAUNCH_TIMEOUT = 10.0
+#: Somebody who does not react for so many seconds may have been stopped.
+STOPPED = 1.0
+#: Seconds that may be spent on what has outlived its keeper, also if there is no time.
+SURVIVORS = 1.0
 #: How often a launch is tried when the guardian is found dead.
 ATTEMPTS = 3
 #: Size of the number that says how long a request is; the same as in guardian.py.
@@ -73,7 +81,7 @@ def launch(argv: Sequence[str], *, cwd: str, env: Mapping[str, str], scratch: st
 
         return groups.launch(argv, cwd=cwd, env=env, scratch=scratch)
     for _ in range(ATTEMPTS):
-        child = GuardedChild()
+        child = GuardedChild(scratch)
         try:
             reply = child.open(request)
             if reply is None:
@@ -147,8 +155,11 @@ def refusal(reply: str, program: str, cwd: str) -> LaunchError:
 class GuardedChild(Child):
     """A server under a keeper of the guardian."""
 
-    def __init__(self) -> None:
+    def __init__(self, scratch: str = "") -> None:
         super().__init__()
+        self._scratch = scratch
+        #: By what its processes are known, if nobody keeps them any more.
+        self._signs: Signs | None = None
         #: The guardian whose keeper has this server, until it is closed.
         self.guardian: Guardian | None = None
         self._control: Socket | None = None
@@ -159,16 +170,20 @@ class GuardedChild(Child):
         deadline = time.monotonic() + LAUNCH_TIMEOUT
         guardian = guarding.acquire(self)
         self._make_pipes()
+        self._signs = Signs(self._scratch, self._owned, self._passed)
         self._control, self._far_control = socket_pair(socket.SOCK_STREAM)
         self.exit_fd = self._control.fileno()
+        guardian.let_go_on()
         if not guardian.send([self._far_control.fileno(), *self._passed]):
             return None
         self._close_far_ends()
         try:
             self._control.settimeout(LAUNCH_TIMEOUT)
             self._control.sendall(request)
-            if not readable(self.exit_fd, deadline - time.monotonic()):
-                raise TimeoutError
+            while not readable(self.exit_fd, min(STOPPED, deadline - time.monotonic())):
+                if time.monotonic() >= deadline:
+                    raise TimeoutError
+                guardian.let_go_on()
             self._control.setblocking(False)
             line = self._control.recv(64, socket.MSG_PEEK).partition(b"\n")[0]
             # Taken away, so that the next thing to read is the server's end.
@@ -186,6 +201,9 @@ class GuardedChild(Child):
         self._order(b"K")
 
     def _order(self, order: bytes) -> None:
+        guardian = self.guardian
+        if guardian is not None:
+            guardian.let_go_on()
         with self._lock:
             if self._control is not None and self.exit_fd >= 0:
                 try:
@@ -227,15 +245,31 @@ class GuardedChild(Child):
                 self._control.shutdown(socket.SHUT_WR)
             except OSError:
                 pass
+        if self.guardian is not None:
+            self.guardian.let_go_on()
         readable(control, deadline - time.monotonic(), events=0)
-        if b"gone" in (self._said() or ()):
+        if b"gone" in (self._said() or ()) or not self.pid:
             return True
-        if self.pid and self._said() is None:
-            self._kill_group()
-        return not self.pid
+        return self._end_without_keeper(deadline)
+
+    def _end_without_keeper(self, deadline: float) -> bool:
+        """The last resort: the keeper was killed or is stuck, and the guardian perhaps as well."""
+        self._kill_group()
+        if self._signs is None:
+            return False
+        ended, none_left = end_survivors(self._signs, max(deadline, time.monotonic() + SURVIVORS))
+        if ended or not none_left:
+            log.warning(
+                "the process that keeps the descendants of server %d was killed or does not react; "
+                "ended without it: %s%s",
+                self.pid,
+                ", ".join(map(str, ended)) or "none",
+                "" if none_left else ". Some may be left",
+            )
+        return none_left
 
     def _kill_group(self) -> None:
-        """The last resort when the keeper was killed, in case the guardian was killed as well."""
+        """The server itself, and what has stayed with it."""
         try:
             if os.getsid(self.pid) == self.pid:
                 os.killpg(self.pid, signal.SIGKILL)
