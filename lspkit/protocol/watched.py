@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 import msgspec
@@ -28,6 +28,9 @@ METHOD = "workspace/didChangeWatchedFiles"
 
 #: What has happened to a file, in the protocol's numbers.
 CREATED, CHANGED, DELETED = 1, 2, 3
+#: Another file may have taken the place of one, and nothing been there for a moment. The protocol
+#: has no number for it; see `Watched.told_as`.
+REPLACED = 0
 
 #: The bit of each kind in a registration's mask.
 MASKS = {CREATED: 1, CHANGED: 2, DELETED: 4}
@@ -47,7 +50,7 @@ class FileEvent(msgspec.Struct, frozen=True):
 
     #: Absolute.
     path: str
-    #: `CREATED`, `CHANGED` or `DELETED`.
+    #: `CREATED`, `CHANGED`, `DELETED` or `REPLACED`.
     kind: int
     #: Whether it is a folder, which only comes and goes; what it holds is told as well.
     is_folder: bool = False
@@ -72,8 +75,14 @@ class Watched:
     """What one server has registered. Written by its owner, and asked by any thread."""
 
     def __init__(
-        self, root: str, workspace: str | None = None, *, windows: bool = os.name == "nt"
+        self,
+        root: str,
+        workspace: str | None = None,
+        *,
+        kinds: Mapping[int, tuple[int, ...]] | None = None,
+        windows: bool = os.name == "nt",
     ) -> None:
+        self._kinds = {REPLACED: (DELETED, CREATED), **(kinds or {})}
         self._windows = windows
         self._root = self._slashed(root)
         around = self._slashed(workspace or root)
@@ -113,6 +122,18 @@ class Watched:
             if glob.matches(path[len(glob.below) :]):
                 return True
         return False
+
+    def told_as(self, path: str, kind: int) -> tuple[int, ...]:
+        """The kinds of change that the server is told, in this order, of a change of a path.
+
+        A file that was replaced is told as deleted and created. No single kind is right whatever
+        the server has seen: one that has looked while nothing was there takes no notice of a
+        change, and one that has not may take none of a creation.
+        """
+        kinds = self._kinds.get(kind, (kind,))
+        if kind == REPLACED and not all(self.wanted(path, one) for one in kinds):
+            kinds = (CHANGED,) if self.wanted(path, CHANGED) else kinds
+        return tuple(one for one in kinds if self.wanted(path, one))
 
     def bases(self) -> dict[str, bool]:
         """The folders that hold what can match, and whether their folders count as well.

@@ -60,4 +60,4 @@ def is_missed(
         return concerns(definition, name, is_inside=is_inside(event.path, root))
     if not any(fnmatch.fnmatchcase(name, one) for one in definition.refreshed_for):
         return False
-    return not is_inside(event.path, root) or not watched.wanted(event.path, event.kind)
+    return not is_inside(event.path, root) or not watched.told_as(event.path, event.kind)

@@ -78,7 +78,7 @@ class Server(Findings):
         self._on_refresh = on_refresh
         self._on_forward = on_forward
         #: The files that it has asked to be told about.
-        self.watched = Watched(root, files.boundary.root)
+        self.watched = Watched(root, files.boundary.root, kinds=choice.definition.told_as)
         #: Its own folder for temporary files, and its environment.
         self._scratch = ""
         self._environment: dict[str, str] = {}

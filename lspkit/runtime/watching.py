@@ -14,7 +14,9 @@ from __future__ import annotations
 
 import collections
 import functools
+import itertools
 import math
+import operator
 import os
 import threading
 import time
@@ -28,16 +30,16 @@ from lspkit.edits.paths import is_inside
 from lspkit.errors import LspkitError
 from lspkit.protocol.capabilities import Registration
 from lspkit.protocol.uris import path_to_uri
-from lspkit.protocol.watched import CREATED, DELETED, METHOD, FileEvent
+from lspkit.protocol.watched import DELETED, METHOD, REPLACED, FileEvent
 from lspkit.runtime.concerns import is_missed, may_read, speaks
 from lspkit.runtime.delivery import Delivery, is_free
+from lspkit.runtime.file_news import FileNews
 from lspkit.runtime.files import Files
 from lspkit.runtime.reread_request import request_reread
 from lspkit.runtime.server import Server
 from lspkit.runtime.waiting import Waiter
 from lspkit.runtime.watch import Changelog, Watchers, is_excluded
 from lspkit.runtime.watch.packages import MOST, Place
-from lspkit.servers.definition import Definition
 
 #: Seconds since a server began for which questions wait for the first look at its files. A project
 #: is looked at in less, unless it is huge.
@@ -50,33 +52,13 @@ BRIEFLY = 0.02
 PATIENTLY = 10.0
 
 
-class _News(NamedTuple):
-    """Something that has happened."""
-
-    uri: str
-    event: FileEvent
-    place: Place
-
-    def is_wanted(self, server: Server) -> bool:
-        """Whether a server has asked to be told of it."""
-        return server.watched.wanted(self.event.path, self.event.kind)
-
-    def is_source(self, definition: Definition) -> bool:
-        """Whether a server would take it for a file of its own language."""
-        return definition.language_of(os.path.basename(self.event.path)) is not None
-
-    def may_hold_sources(self) -> bool:
-        """Whether it may have been a folder, by its name."""
-        return not os.path.splitext(self.event.path)[1]
-
-
 class _Letter(NamedTuple):
     """What is told to a server at once; `brief`: of files that were there, or away, for a moment.
 
     Without any news it is the order to read everything again, where something was missed.
     """
 
-    news: list[_News]
+    news: list[FileNews]
     brief: bool = False
 
 
@@ -121,7 +103,7 @@ class Watching:
         #: Servers whose roots are watched, by identity.
         self._held: dict[int, _Held] = {}
         #: What has happened and they have not asked for, by identity.
-        self._unwanted: dict[int, collections.deque[_News]] = {}
+        self._unwanted: dict[int, collections.deque[FileNews]] = {}
         #: Folders that servers have asked for in the midst of packages.
         self._asked: tuple[str, ...] = ()
         #: Folder of packages: those that are watched by themselves.
@@ -158,8 +140,8 @@ class Watching:
                 self._closed.clear()
         self._watchers.reconsider()
         with self._lock:
-            kept = self._unwanted.get(id(server), collections.deque[_News]())
-            late = [one for one in kept if one.is_wanted(server)]
+            kept = self._unwanted.get(id(server), collections.deque[FileNews]())
+            late = [one for one in kept if one.changes_for(server)]
             for one in late:
                 kept.remove(one)
         if late:
@@ -301,17 +283,17 @@ class Watching:
         Only what it takes for a source is told to be gone or there, and what may have been a folder
         with such: nearly all others are temporary files.
         """
-        kinds = (CREATED if os.path.lexists(path) else DELETED for path in paths)
+        kinds = (REPLACED if os.path.lexists(path) else DELETED for path in paths)
         held = self._all()
         self._queue(held, list(map(FileEvent, paths, kinds)), brief=True)
         self._deliver_soon(held)
 
     def _queue(
         self, held: list[_Held], events: list[FileEvent], *, brief: bool = False
-    ) -> list[_News]:
+    ) -> list[FileNews]:
         """Queue the same for all servers."""
         self._on_events(events)
-        named = [_News(path_to_uri(one.path), one, self._place(one.path)) for one in events]
+        named = [FileNews(path_to_uri(one.path), one, self._place(one.path)) for one in events]
         for one in held:
             one.mail.put(_Letter(named, brief))
         return named
@@ -331,16 +313,16 @@ class Watching:
         if news and server.is_ready and self._tell(server, news):
             held.is_behind = True
 
-    def _tell(self, server: Server, news: list[_News]) -> bool:
+    def _tell(self, server: Server, news: list[FileNews]) -> bool:
         """Tell a server what concerns it; whether it would miss some of it all the same."""
         definition, watched = server.choice.definition, server.watched
-        wanted = [one for one in news if one.is_wanted(server)]
-        changes = [{"uri": one.uri, "type": one.event.kind} for one in wanted]
-        if len(wanted) < len(news):
+        told = [one.changes_for(server) for one in news]
+        changes = list(itertools.chain.from_iterable(told))
+        if not all(told):
             # Some ask only after they have read files and answered about them.
             with self._lock:
                 unwanted = self._unwanted.setdefault(id(server), collections.deque(maxlen=UNWANTED))
-                unwanted.extend(one for one in news if not one.is_wanted(server))
+                unwanted.extend(itertools.compress(news, map(operator.not_, told)))
         files = [one for one in news if not one.event.is_folder]
         read = [one.uri for one in files if may_read(definition, one.event.path)]
         reread = [

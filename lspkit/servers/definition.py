@@ -172,6 +172,9 @@ class Definition(msgspec.Struct, frozen=True, kw_only=True):
     depends_on: tuple[str, ...] = ("*",)
     #: Globs of files that it is told of, where it does not ask for them and yet goes by it.
     told_of: tuple[str, ...] = ()
+    #: Kind of change: the kinds that it is told instead, one after the other, where it would
+    #: else keep what it has read.
+    told_as: dict[int, tuple[int, ...]] = {}
     #: Where installed packages lie that it reads: `node_modules` or `site-packages`.
     packages: str = ""
     #: What makes it read everything again, a notification or a command: when packages change, and

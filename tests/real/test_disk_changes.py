@@ -1,9 +1,9 @@
 """What another process does to the files of a project, as the next check sees it.
 
 A file imports a module that is not there. Another process creates the module, breaks it, mends it,
-renames it away and back, and deletes it; after each step the importer is checked, without any wait
-in between. Then the same with a configuration file. The importer is open all the time, the module
-never is: the server has to hear of it, or to look for itself.
+replaces it, renames it away and back, and deletes it; after each step the importer is checked,
+without any wait in between. Then the same with a configuration file. The importer is open all the
+time, the module never is: the server has to hear of it, or to look for itself.
 """
 
 from __future__ import annotations
@@ -35,7 +35,8 @@ RELOADED = 30.0
 
 CLEAN, DIRTY, UNKNOWN = Verdict.CLEAN, Verdict.DIRTY, Verdict.UNKNOWN
 
-#: Writes a file beside its place and puts it there; moves one; removes one.
+#: Writes a file beside its place and puts it there; writes one where nothing is any more; moves
+#: one; removes one.
 ELSEWHERE = """
 import os, sys
 act, path, more = sys.argv[1:]
@@ -43,6 +44,10 @@ if act == "write":
     with open(path + ".new", "w", encoding="utf-8") as stream:
         stream.write(more)
     os.replace(path + ".new", path)
+elif act == "rewrite":
+    os.unlink(path)
+    with open(path, "w", encoding="utf-8") as stream:
+        stream.write(more)
 elif act == "move":
     os.rename(path, more)
 else:
@@ -110,6 +115,8 @@ STEPS = {
     "created": CLEAN,
     "broken": DIRTY,
     "mended": CLEAN,
+    "replaced by a broken one": DIRTY,
+    "replaced by a good one": CLEAN,
     "renamed away": DIRTY,
     "renamed back": CLEAN,
     "deleted": DIRTY,
@@ -117,12 +124,7 @@ STEPS = {
 
 #: What a server says instead of what is true, and why. A version of it, or of lspkit, that does
 #: better fails the test until these tables say so.
-INSTEAD: dict[str, tuple[dict[str, Verdict], str]] = {
-    "svelte": (
-        {"renamed back": DIRTY},
-        "a file that was gone and is there again is not read again, whatever is edited",
-    ),
-}
+INSTEAD: dict[str, tuple[dict[str, Verdict], str]] = {}
 #: Servers whose silence proves nothing: they may leave it open, but must not be wrong.
 MAY_NOT_KNOW = {
     "jdtls": "it publishes without a version, up to two seconds after a change",
@@ -145,6 +147,8 @@ def told(
         "created": ("write", other, good),
         "broken": ("write", other, bad),
         "mended": ("write", other, good),
+        "replaced by a broken one": ("rewrite", other, bad),
+        "replaced by a good one": ("rewrite", other, good),
         "renamed away": ("move", other, str(away)),
         "renamed back": ("move", away, str(other)),
         "deleted": ("delete", other),

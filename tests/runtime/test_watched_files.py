@@ -104,7 +104,8 @@ def test_what_happens_at_once_is_told_in_one_note(tmp_path, scripted, tmp_path_f
     assert sorted(one for one in batch if not one[0].endswith(".sign")) == [
         ("gone.scr", DELETED),
         ("new.scr", CREATED),
-        ("old.scr", CHANGED),
+        ("old.scr", CREATED),
+        ("old.scr", DELETED),
     ]
 
 

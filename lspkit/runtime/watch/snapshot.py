@@ -23,7 +23,7 @@ import stat
 import time
 from collections.abc import Callable
 
-from lspkit.protocol.watched import CHANGED, CREATED, DELETED, FileEvent
+from lspkit.protocol.watched import CHANGED, CREATED, DELETED, REPLACED, FileEvent
 from lspkit.runtime.watch.entries import PASSED, READ, read_entries, stamp_of
 from lspkit.runtime.watch.excluding import is_excluded
 from lspkit.runtime.watch.links import Links
@@ -273,7 +273,7 @@ class Snapshot:
         inner = [os.path.join(folder, name) for name, state in now.items() if state == READ]
         if since is not None and folder not in self.folders:
             for name in young:
-                self._tell_new(os.path.join(folder, name), now[name])
+                self._tell_new(os.path.join(folder, name), now[name], REPLACED)
             self.folders[folder] = now
         else:
             self._compare(folder, now, since, young, anew)
@@ -297,9 +297,9 @@ class Snapshot:
                 self._vanished(entries, folder, name)
                 before = None
             if state >= 0 and before is not None:
-                self._tell(path, CHANGED)
+                self._tell(path, REPLACED if anew else CHANGED)
             elif before is None and (since is None or name in young):
-                self._tell_new(path, state)
+                self._tell_new(path, state, CREATED if since is None else REPLACED)
             entries[name] = state
 
     def _next(self, inner: list[str], since: int | None) -> list[str]:
@@ -347,11 +347,14 @@ class Snapshot:
                     self._tell(path, DELETED)
             self.folders.pop(here, None)
 
-    def _tell_new(self, path: str, state: int) -> None:
+    def _tell_new(self, path: str, state: int, kind: int) -> None:
+        """Something was not known before; `kind` is for a file, which may have been there."""
         if state == PASSED:
             self._tell_passed(path, CREATED)
+        elif state == READ:
+            self._tell(path, CREATED, is_folder=True)
         else:
-            self._tell(path, CREATED, is_folder=state == READ)
+            self._tell(path, kind)
 
     def _tell_passed(self, path: str, kind: int) -> None:
         """A folder that is not read came or went, which matters unless it is a tool's own."""

@@ -28,7 +28,7 @@ import time
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
-from lspkit.protocol.watched import CHANGED, CREATED, DELETED, FileEvent
+from lspkit.protocol.watched import DELETED, REPLACED, FileEvent
 from lspkit.runtime.delivery import Delivery, time_left
 from lspkit.runtime.threads import OwnThread, joined
 from lspkit.runtime.waiting import Waiter
@@ -345,7 +345,7 @@ class Watcher:
         snapshot = lookout.snapshot
         if snapshot.behind or not (snapshot.events or snapshot.brief):
             return
-        told = merged(snapshot.events)
+        told = merged(snapshot.events, away=snapshot.brief)
         found = _Found(_unseen_between(snapshot.events, snapshot.brief, told), told)
         # Queued first: after an interrupt it is announced twice, and not never.
         self._found.put(found)
@@ -385,15 +385,14 @@ def _can_be(path: str) -> bool:
 def _unseen(path: str) -> list[FileEvent]:
     """What to say of a path that is not watched, and was changed by ourselves.
 
-    Whether it is new is not known. A server that hears of a new file reads an old one, too.
+    Whether it is new is not known.
     """
     if os.path.isdir(path):
         return []
-    return [FileEvent(path, CREATED if os.path.lexists(path) else DELETED)]
+    return [FileEvent(path, REPLACED if os.path.lexists(path) else DELETED)]
 
 
 def _unseen_between(events: list[FileEvent], brief: list[str], told: list[FileEvent]) -> list[str]:
     """Where something came and went, or was away, and what is told does not say so."""
-    kinds = {event.path: event.kind for event in told}
     gone = (event.path for event in events if event.kind == DELETED)
-    return sorted(path for path in {*brief, *gone} if kinds.get(path, CHANGED) == CHANGED)
+    return sorted({*brief, *gone} - {event.path for event in told})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from lspkit.diagnostics.proof import ProofRule
+from lspkit.protocol.watched import CHANGED, CREATED, DELETED, REPLACED
 from lspkit.servers.definition import Admission, Definition, Forwards, Rereads, Restricted
 
 #: Extensions of scripts, also for the linters.
@@ -138,6 +139,8 @@ TYPESCRIPT: tuple[Definition, ...] = (
         packages="node_modules",
         # It asks for what it has read only after it has answered: a change may come before that.
         told_of=("**/*.{ts,mts,cts,tsx,js,mjs,cjs,jsx,json}",),
+        # It may have read a new file by itself, and takes no notice then of what is created.
+        told_as={CREATED: (DELETED, CREATED)},
         # As it comes, it has npm fetch types for what a project's package.json names.
         restricted=Restricted(
             settings=dict.fromkeys(("js/ts", "typescript", "javascript"), _NO_FETCHING)
@@ -345,6 +348,12 @@ PAGES: tuple[Definition, ...] = (
         reads=(*SCRIPT, *_DATA),
         install={"npm": "npm install -g svelte-language-server"},
         passes_over=("node_modules",),
+        # A file that was deleted is not read again when it is created; one that has changed is.
+        told_as={
+            CREATED: (CREATED, CHANGED),
+            DELETED: (CHANGED,),
+            REPLACED: (CREATED, CHANGED),
+        },
         # It looks for changes of the first ones once a second, and reads the others once.
         rereads=Rereads(
             files=("tsconfig*.json", "jsconfig*.json", "svelte.config.*"),

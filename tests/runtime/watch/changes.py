@@ -23,7 +23,7 @@ CHANGES: dict[str, tuple[str, list[str]]] = {
         "echo x > src/.a.py.draft; mv src/.a.py.draft src/a.py",
         ["~ src/a.py"],
     ),
-    "a file removed and written again": ("rm src/a.py; echo longer > src/a.py", ["~ src/a.py"]),
+    "a file removed and written again": ("rm src/a.py; echo longer > src/a.py", ["± src/a.py"]),
     "a file that came and went": ("echo x > src/new.py; rm src/new.py", []),
     "other permissions": ("chmod 600 src/a.py", []),
     "folders with a file at once": (

@@ -195,7 +195,7 @@ def test_a_folder_that_was_away_for_a_moment_is_told_again(
     away.rename(root / folder)
     watcher.catch_up()
     inside = [line for line in ("src/a.py", "src/b.py", "src/deep/c.py") if line.startswith(folder)]
-    assert heard.lines() == [f"~ {path}" for path in inside]
+    assert heard.lines() == [f"± {path}" for path in inside]
 
 
 @pytest.mark.parametrize("notifier", ALL)

@@ -96,5 +96,5 @@ class TestOurOwnChanges:
             path.write_text("x")
         events = watcher.note([*map(str, paths), str(root.parent / "gone.py")])
         assert lines(events, root.parent) == [
-            *("+ else.py", "- gone.py", "+ root/node_modules/x.js")
+            *("± else.py", "- gone.py", "± root/node_modules/x.js")
         ]

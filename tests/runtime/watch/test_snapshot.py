@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from lspkit.protocol.watched import CHANGED, CREATED, DELETED, FileEvent
+from lspkit.protocol.watched import CHANGED, CREATED, DELETED, REPLACED, FileEvent
 from lspkit.runtime.watch.merging import AFTER, merged
 from lspkit.runtime.watch.snapshot import Snapshot
 from tests.runtime.watch.watching import folders, lines, shell
@@ -76,7 +76,7 @@ def test_a_file_that_looks_the_same_has_changed_if_it_is_said_to_be_anew(tree: T
 
 def test_with_a_folder_that_is_anew_so_is_every_file_in_it(tree: Tree) -> None:
     assert tree.look("src/deep") == []
-    assert tree.look("src", anew=True) == ["~ src/a.py", "~ src/b.py", "~ src/deep/c.py"]
+    assert tree.look("src", anew=True) == ["± src/a.py", "± src/b.py", "± src/deep/c.py"]
     assert tree.look_everywhere() == []
 
 
@@ -112,7 +112,7 @@ def test_times_before_the_epoch_are_times(tree: Tree, root: Path) -> None:
         assert tree.look_everywhere() == []
 
 
-def test_files_that_are_younger_than_the_wish_count_as_new(root: Path) -> None:
+def test_files_that_are_younger_than_the_wish_may_be_new_or_not(root: Path) -> None:
     since = max(path.stat().st_ctime_ns for path in root.rglob("*.py"))
     path = root / "src/a.py"
     while path.stat().st_ctime_ns <= since:
@@ -122,7 +122,7 @@ def test_files_that_are_younger_than_the_wish_count_as_new(root: Path) -> None:
     snapshot.add(str(root), deep=True, since=since)
     while snapshot.due:
         snapshot.read_next()
-    assert snapshot.events == [FileEvent(str(path), CREATED)]
+    assert snapshot.events == [FileEvent(str(path), REPLACED)]
 
 
 def test_a_folder_that_came_before_its_turn_is_new_with_all_that_is_in_it(root: Path) -> None:
@@ -146,7 +146,7 @@ def test_looking_ahead_of_the_first_reading_tells_of_nothing_old(root: Path) -> 
     assert snapshot.look(str(path))
     while snapshot.due:
         snapshot.read_next()
-    assert lines(snapshot.events, root) == ["+ src/deep/new.py"]
+    assert lines(snapshot.events, root) == ["± src/deep/new.py"]
     assert snapshot.files == 4
 
 
@@ -333,10 +333,12 @@ class TestFolders:
 
 class TestMerging:
     def test_every_pair_is_in_the_table(self) -> None:
-        kinds = (CREATED, CHANGED, DELETED)
+        kinds = (CREATED, CHANGED, DELETED, REPLACED)
         assert set(AFTER) == set(itertools.product(kinds, kinds))
 
-    @pytest.mark.parametrize("kinds", [*itertools.product((CREATED, CHANGED, DELETED), repeat=3)])
+    @pytest.mark.parametrize(
+        "kinds", [*itertools.product((CREATED, CHANGED, DELETED, REPLACED), repeat=3)]
+    )
     def test_the_outcome_is_that_of_all_events_together(self, kinds: tuple[int, ...]) -> None:
         there = kinds[-1] != DELETED
         before = kinds[0] != CREATED
@@ -349,6 +351,14 @@ class TestMerging:
     def test_files_keep_the_order_in_which_they_came_up(self) -> None:
         events = [FileEvent(path, CREATED) for path in "bac"]
         assert merged([*events, FileEvent("b", CHANGED)]) == events
+
+    @pytest.mark.parametrize("kinds", [(DELETED, CREATED), (CHANGED, DELETED, CREATED, CHANGED)])
+    def test_what_went_and_came_was_replaced(self, kinds: tuple[int, ...]) -> None:
+        assert merged(FileEvent("x", kind) for kind in kinds) == [FileEvent("x", REPLACED)]
+
+    def test_what_has_changed_and_was_away_was_replaced(self) -> None:
+        events = [FileEvent(path, CHANGED) for path in "ab"]
+        assert merged(events, away=["b"]) == [FileEvent("a", CHANGED), FileEvent("b", REPLACED)]
 
     def test_what_came_and_went_and_came_is_new(self) -> None:
         kinds = (CREATED, DELETED, CREATED)

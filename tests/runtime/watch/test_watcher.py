@@ -34,7 +34,9 @@ def test_catching_up_tells_exactly_what_happened_before_it_returns(
     script, expected = CHANGES[change]
     shell(script, root)
     watcher.catch_up()
-    assert heard.lines() == expected
+    # Only the kernel tells that nothing was there for a moment.
+    exact = notifier == "inotify"
+    assert heard.lines() == [line if exact else line.replace("±", "~") for line in expected]
     watcher.catch_up()
     assert heard.lines() == []
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from lspkit.protocol.watched import CHANGED, CREATED, DELETED, FileEvent
+from lspkit.protocol.watched import CHANGED, CREATED, DELETED, REPLACED, FileEvent
 from lspkit.runtime.watch.foreign import Foreign
 from lspkit.runtime.watch.notifier import Notifier, Polling
 from lspkit.runtime.watch.watcher import Watcher
@@ -41,7 +41,7 @@ ALL = [
 #: Starts a watcher of the root with a notifier of that name, and waits until it is ready.
 Start = Callable[..., Watcher]
 
-_SIGNS = {CREATED: "+", CHANGED: "~", DELETED: "-"}
+_SIGNS = {CREATED: "+", CHANGED: "~", DELETED: "-", REPLACED: "±"}
 
 
 class Heard:
