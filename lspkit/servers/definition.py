@@ -175,6 +175,9 @@ class Definition(msgspec.Struct, frozen=True, kw_only=True):
     #: Kind of change: the kinds that it is told instead, one after the other, where it would
     #: else keep what it has read.
     told_as: dict[int, tuple[int, ...]] = {}
+    #: After so many changes of files with no request since, it loses the next change of a document.
+    #: It is asked for a symbol then; 0 for one that does not.
+    loses_edits_after: int = 0
     #: Where installed packages lie that it reads: `node_modules` or `site-packages`.
     packages: str = ""
     #: What makes it read everything again, a notification or a command: when packages change, and

@@ -141,6 +141,8 @@ TYPESCRIPT: tuple[Definition, ...] = (
         told_of=("**/*.{ts,mts,cts,tsx,js,mjs,cjs,jsx,json}",),
         # It may have read a new file by itself, and takes no notice then of what is created.
         told_as={CREATED: (DELETED, CREATED)},
+        # It does from 1,000 on, however many notes they come in.
+        loses_edits_after=500,
         # As it comes, it has npm fetch types for what a project's package.json names.
         restricted=Restricted(
             settings=dict.fromkeys(("js/ts", "typescript", "javascript"), _NO_FETCHING)
