@@ -43,7 +43,7 @@ from lspkit.diagnostics.events import (
     Written,
 )
 from lspkit.diagnostics.proof import ProofRule
-from lspkit.diagnostics.working import by_progress, idle_since
+from lspkit.diagnostics.working import by_progress, idle_since, looked_since
 
 __all__ = [
     "CHANGED",
@@ -187,6 +187,10 @@ def _by_version_so_far(
     after = [one for one in pushes if one.at > since]
     spoken = [one.at for one in after if one.version is not None and one.version >= target.version]
     rested = [one.at for one in events if isinstance(one, Rested) and one.uri == target.uri]
+    looked = looked_since(rule, events, since) if rule.token else None
+    if looked is not None and spoken and spoken[-1] >= looked + _pause(rule, debounce):
+        # Others may go on to change files, and it to look at these; it has seen what it had to.
+        return Proven("version", spoken[-1])
     idle = idle_since(rule, events) if rule.token else since
     if idle is None or (spoken and rule.rests_by and not any(at >= spoken[-1] for at in rested)):
         return Wait(target.deadline)

@@ -164,5 +164,26 @@ def idle_since(rule: ProofRule, events: Iterable[Event]) -> float | None:
     return None if runs[-1].at_work else runs[-1].ended
 
 
+def looked_since(rule: ProofRule, events: Iterable[Event], since: float) -> float | None:
+    """When the work that the notes up to that time set off had surely ended; None if not yet.
+
+    Each of them may be worked off by itself, also after the next ones have come.
+    """
+    owed, at_work = 0, set[str]()
+    for event in events:
+        if isinstance(event, Started) and event.token == rule.token and event.at <= since:
+            owed += 1
+        elif isinstance(event, Began) and _is_named(event, rule):
+            if event.at < since:
+                owed = 0
+            else:
+                at_work.add(event.token)
+        elif isinstance(event, Ended) and event.token in at_work:
+            owed -= 1
+            if owed <= 0:
+                return event.at
+    return None
+
+
 def _is_named(event: Began, rule: ProofRule) -> bool:
     return event.token.startswith(rule.token) or event.title.startswith(rule.token)

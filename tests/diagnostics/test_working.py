@@ -198,6 +198,35 @@ def test_work_from_before_the_last_note_is_not_what_that_sets_off():
     assert decide(BEHIND, *events, *more, third, now=19.0) == Wait(20.0)
 
 
+def recheck(at, token):
+    return began(at, token, "Recheck"), ended(at + 0.1, token)
+
+
+def later(at):
+    """A note of another file, the work that it sets off, and a push: over and over."""
+    note, token = Started(token="Recheck", at=at), f"r/{at}"
+    return [note, *recheck(at + 0.01, token), versioned(at + 0.15)]
+
+
+def test_files_that_keep_changing_do_not_put_off_a_proof_for_ever():
+    events, (*before, pushed) = [NOTED, BEGAN, ended(10.2, "r/1")], later(10.4)
+    assert decide(BEHIND, *events, *before, pushed, now=10.6) == Wait(20.0, "ordered")
+    more = [one for at in (10.4, 10.6) for one in later(at)]
+    assert decide(BEHIND, *events, *more, now=10.8) == Proven("version", 10.75)
+    # It is at work again: that is about what has changed later.
+    third = [Started(token="Recheck", at=10.8), began(10.81, "r/9", "Recheck")]
+    assert decide(BEHIND, *events, *more, *third, now=19.0) == Proven("version", 10.75)
+
+
+def test_while_files_keep_changing_each_note_from_before_is_worked_off_first():
+    notes = [Started(token="Recheck", at=9.9), NOTED]
+    events = [*notes, *recheck(10.05, "r/1"), versioned(10.7)]
+    third = Started(token="Recheck", at=10.75)
+    assert decide(BEHIND, *events, third, now=10.8) == Wait(20.0)
+    second = [*recheck(10.8, "r/2"), versioned(11.5)]
+    assert decide(BEHIND, *events, third, *second, now=11.5) == Proven("version", 11.5)
+
+
 def test_without_a_note_nothing_is_waited_for():
     said = [versioned(10.2), answered(10.3)]
     assert decide(BEHIND, *said, now=10.8) == Proven("version", 10.8)
