@@ -23,13 +23,13 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from lspkit.agent.beside import Known, introduced, others_now
+from lspkit.agent.beside import Known, by_file, introduced, others_now
 from lspkit.agent.noticing import Noticing
 from lspkit.agent.patience import Patience
 from lspkit.agent.summary import Summary
 from lspkit.agent.touching import Arguments, Files, Kind, Tool, Touch, plain_name, touch_of
 from lspkit.agent.warming import Warming
-from lspkit.diagnostics.report import Report
+from lspkit.diagnostics.report import OtherFiles, Report
 from lspkit.edits.paths import written
 from lspkit.errors import PathError
 from lspkit.runtime.waiting import CancelLike
@@ -173,20 +173,22 @@ class EditHooks:
         limit = self._limit(paths) if timeout is None else timeout
         reports = ws.check_all(paths, timeout=limit, cancel=cancel)
         self._spend(paths)
-        others: dict[Path, list[Diagnostic]] = {}
+        beside = OtherFiles()
         if touch.kind is Kind.WRITE:
-            until, severities = began + limit, summary.severities
-            others = others_now(ws, reports, severities, self._lately(), until, cancel)
+            beside = others_now(ws, reports, self._lately(), began + limit, cancel)
+        others = by_file(beside)
         text = self._told(summary, reports, others)
         self._dealt_with(paths)
-        warnings = tuple(f"{path}: {one.why}" for path, one in reports.items() if one.why)
+        unknown = {str(path): one.why for path, one in reports.items() if one.why}
+        warnings = tuple(f"{path}: {why}" for path, why in (unknown | beside.unknown).items())
         took = time.monotonic() - began
         log.debug("%s: %d files checked in %.0f ms", tool, len(reports), took * 1000)
         return Aftermath(tool, touch.kind, reports, others, text, took, warnings)
 
     def _told(self, summary: Summary, reports: dict[Path, Report], others: Known) -> str:
         if summary.new_only:
-            others, self._known = introduced(others, self._known or {}), self._ws.diagnostics()
+            before, self._known = self._known or {}, {**self._ws.diagnostics(), **others}
+            others = introduced(others, before)
         room = msgspec.structs.replace(summary, max_bytes=summary.max_bytes - len(GAP))
         return room.of_reports(reports.values(), others, root=self._ws.root)
 

@@ -44,11 +44,14 @@ class Evidence(Value, frozen=True):
 class OtherFiles(Value, frozen=True):
     """The state of the files that a check was not about."""
 
-    #: `none`: nobody asked. `open`: those that the servers have open. `workspace`: all.
+    #: `none`: nobody asked. `open`: those that the servers have open, or have findings about.
+    #: `workspace`: all.
     coverage: str = "none"
     verdict: Verdict = Verdict.UNKNOWN
     #: Findings of any severity by path, in order; files without any are left out.
     diagnostics: dict[str, list[Diagnostic]] = msgspec.field(default_factory=dict)
+    #: Why it is not known whether a file is clean, by path; `""` for files that nobody can name.
+    unknown: dict[str, str] = msgspec.field(default_factory=dict)
 
 
 class Report(Value, frozen=True):
@@ -85,11 +88,16 @@ class Report(Value, frozen=True):
     @property
     def why(self) -> str:
         """Why it is not known whether the file is clean; empty where it is."""
-        asked = [one for one in self.servers if one.applies] or self.servers
-        silent = [one for one in asked if not one.proven]
-        # A kind of file that nobody knows has no server that could be named.
-        told = [(one.server, one.reason or one.how) for one in silent]
-        return "; ".join(f"{server}: {why}" if server else why for server, why in told)
+        return why_of(self.servers)
+
+
+def why_of(servers: list[Evidence]) -> str:
+    """Why it is not known whether a file is clean; empty if everybody has looked."""
+    asked = [one for one in servers if one.applies] or servers
+    silent = [one for one in asked if not one.proven]
+    # A kind of file that nobody knows has no server that could be named.
+    told = [(one.server, one.reason or one.how) for one in silent]
+    return "; ".join(f"{server}: {why}" if server else why for server, why in told)
 
 
 def verdict_of(counted: list[Diagnostic], servers: list[Evidence]) -> Verdict:

@@ -14,7 +14,7 @@ from lspkit.operations.changing import (
     UndoEdit,
     Write,
 )
-from lspkit.operations.check import Check, CheckAll
+from lspkit.operations.check import Check, CheckAll, CheckOthers
 from lspkit.operations.effects import (
     Apply,
     Ask,
@@ -28,10 +28,13 @@ from lspkit.operations.effects import (
     Examination,
     Examine,
     Examined,
+    ExamineOthers,
     FindPlaces,
     Known,
     KnownFindings,
     Misread,
+    OtherScope,
+    OthersExamined,
     Overlay,
     Place,
     ReadText,
@@ -90,6 +93,7 @@ __all__ = [
     "ChangedSince",
     "Check",
     "CheckAll",
+    "CheckOthers",
     "CodeActions",
     "Declaration",
     "Definition",
@@ -102,6 +106,7 @@ __all__ = [
     "EndOverlay",
     "Examination",
     "Examine",
+    "ExamineOthers",
     "Examined",
     "FindPlaces",
     "Hover",
@@ -111,6 +116,8 @@ __all__ = [
     "KnownFindings",
     "Misread",
     "Move",
+    "OtherScope",
+    "OthersExamined",
     "OutgoingCalls",
     "Overlay",
     "Place",

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from lspkit.diagnostics.report import Evidence, OtherFiles, Report, verdict_of
+from lspkit.diagnostics.report import Evidence, OtherFiles, Report, verdict_of, why_of
 from lspkit.diagnostics.shift import Before, compared
 from lspkit.errors import LspkitError
 from lspkit.operations.effects import (
@@ -17,12 +17,16 @@ from lspkit.operations.effects import (
     Examination,
     Examine,
     Examined,
+    ExamineOthers,
+    OtherScope,
+    OthersExamined,
     Remember,
     Reply,
 )
 from lspkit.operations.places import Translator, translator
 from lspkit.operations.request import FileRequest, Request, operation
 from lspkit.protocol.shapes import WireDiagnostic, read_diagnostics
+from lspkit.protocol.uris import uri_to_path
 from lspkit.types import Diagnostic, Related, Severity, Verdict
 
 #: `DiagnosticSeverity`.
@@ -46,6 +50,14 @@ class CheckAll(Request[dict[Path, Report]], frozen=True, kw_only=True):
     severities: tuple[str, ...] | None = None
 
 
+class CheckOthers(Request[OtherFiles], frozen=True, kw_only=True):
+    """Are the other files in order that the servers of these files know?"""
+
+    #: These have changed, and are not looked at.
+    paths: tuple[str, ...]
+    scope: OtherScope = OtherScope()
+
+
 #: So many files are under way at once: each of them is open in its servers meanwhile.
 AT_ONCE = 64
 
@@ -53,7 +65,8 @@ AT_ONCE = 64
 @operation("check", Check, Report)
 def check(request: Check) -> Generator[Effect, Any, Report]:
     """A report about the file as it is now, or as `text` has it."""
-    found: Examination = yield Examine(request.path, request.text, request.scope == "project")
+    scope = OtherScope() if request.scope == "project" else None
+    found: Examination = yield Examine(request.path, request.text, scope)
     if request.severities is not None:
         found = msgspec.structs.replace(found, severities=request.severities)
     diagnostics, servers = yield from _merged(found.uri, found.servers)
@@ -64,7 +77,7 @@ def check(request: Check) -> Generator[Effect, Any, Report]:
         diagnostics=diagnostics,
         servers=servers,
         duration=found.duration,
-        other_files=(yield from _other_files(found)),
+        other_files=(yield from _other_files(found.others, found.severities)),
         known_before=(yield from _memories(found)),
         severities=found.severities,
         max_per_file=found.most,
@@ -96,22 +109,38 @@ def _read(
     return (yield from findings(Reply(one.server, b"", one.view), uri, lists))
 
 
-def _other_files(found: Examination) -> Generator[Effect, Any, OtherFiles]:
+def _other_files(
+    found: OthersExamined, severities: tuple[str, ...]
+) -> Generator[Effect, Any, OtherFiles]:
     if found.coverage == "none":
         return OtherFiles()
     by_path: dict[str, list[Diagnostic]] = {}
+    unknown: dict[str, str] = {}
     everybody: list[Evidence] = []
     for elsewhere in found.elsewhere:
         diagnostics, servers = yield from _merged(elsewhere.uri, elsewhere.servers)
         everybody += servers
+        path = uri_to_path(elsewhere.uri) or elsewhere.uri
         if diagnostics:
-            by_path[str(diagnostics[0].path or elsewhere.uri)] = diagnostics
-    counted = [
-        one for all in by_path.values() for one in all if one.severity.value in found.severities
-    ]
+            by_path[str(diagnostics[0].path or path)] = diagnostics
+        if why := why_of(servers):
+            unknown[path] = why
+    counted = [one for all in by_path.values() for one in all if one.severity.value in severities]
     # Where there is no other file, there is nothing wrong with it.
     verdict = verdict_of(counted, everybody) if found.elsewhere else Verdict.CLEAN
-    return OtherFiles(found.coverage, verdict, {path: by_path[path] for path in sorted(by_path)})
+    return OtherFiles(
+        found.coverage,
+        verdict,
+        {path: by_path[path] for path in sorted(by_path)},
+        {path: unknown[path] for path in sorted(unknown)},
+    )
+
+
+@operation("check_others", CheckOthers, OtherFiles)
+def check_others(request: CheckOthers) -> Generator[Effect, Any, OtherFiles]:
+    """A report about them as they are now."""
+    found: OthersExamined = yield ExamineOthers(request.paths, request.scope)
+    return (yield from _other_files(found, found.severities))
 
 
 def _memories(found: Examination) -> Generator[Effect, Any, list[Diagnostic]]:

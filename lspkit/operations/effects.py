@@ -85,13 +85,35 @@ class Place(msgspec.Struct, frozen=True):
     marked: bool = False
 
 
+class OtherScope(msgspec.Struct, frozen=True):
+    """Which files are examined besides those that a call is about.
+
+    Always those that a server has findings about, and its open documents.
+    """
+
+    #: Paths of files that come first, and are opened if they are not open.
+    first: tuple[str, ...] = ()
+    #: At most so many files of each server; None: all of its open documents.
+    most: int | None = None
+
+
 class Examine(msgspec.Struct, frozen=True):
     """Fresh diagnostics of a file from all its servers. Sent back: `Examination`."""
 
     path: str
     text: str | None
-    #: Whether also the other files that the servers know.
-    others: bool = False
+    #: Which other files are examined as well; None: none.
+    others: OtherScope | None = None
+
+
+class ExamineOthers(msgspec.Struct, frozen=True):
+    """Fresh diagnostics of files besides these, from the servers of these.
+
+    Sent back: `OthersExamined`.
+    """
+
+    paths: tuple[str, ...]
+    scope: OtherScope
 
 
 class Examined(msgspec.Struct, frozen=True):
@@ -117,6 +139,15 @@ class Elsewhere(msgspec.Struct, frozen=True):
     servers: tuple[Examined, ...]
 
 
+class OthersExamined(msgspec.Struct, frozen=True):
+    """What was found in other files."""
+
+    elsewhere: tuple[Elsewhere, ...] = ()
+    #: `none`, `open` documents and files with findings, or the whole `workspace`.
+    coverage: str = "none"
+    severities: tuple[str, ...] = ("error",)
+
+
 class Examination(msgspec.Struct, frozen=True):
     """What all of them found."""
 
@@ -131,9 +162,7 @@ class Examination(msgspec.Struct, frozen=True):
     on_disk: bool = True
     #: The last proven findings about the file.
     before: Before | None = None
-    elsewhere: tuple[Elsewhere, ...] = ()
-    #: `none`, `open` documents or the whole `workspace`.
-    coverage: str = "none"
+    others: OthersExamined = OthersExamined()
 
 
 class Remember(msgspec.Struct, frozen=True):
@@ -267,6 +296,7 @@ Effect = (
     | ReadText
     | FindPlaces
     | Examine
+    | ExamineOthers
     | Known
     | SyncFile
     | TakeStatus

@@ -29,6 +29,7 @@ from lspkit.operations import (
     Effect,
     EndOverlay,
     Examine,
+    ExamineOthers,
     FindPlaces,
     Known,
     Misread,
@@ -205,6 +206,8 @@ class LocalEngine:
                 return self._find_places(effect)
             case Examine():
                 return (yield from self._examining.examine(effect, call))
+            case ExamineOthers():
+                return (yield from self._examining.examine_others(effect, call))
             case ReadText():
                 if effect.text is not None:
                     return Text(effect.text)

@@ -14,7 +14,14 @@ import msgspec
 
 from lspkit.diagnostics.settle import CHANGED
 from lspkit.errors import Cancelled, LspkitError, RequestTimeout, ServerBroken
-from lspkit.operations import OWN_FAULTS, Elsewhere, Examination, Examine, Examined
+from lspkit.operations import (
+    OWN_FAULTS,
+    Examination,
+    Examine,
+    Examined,
+    ExamineOthers,
+    OthersExamined,
+)
 from lspkit.protocol.documents import Unsaved
 from lspkit.runtime.answers import nowhere
 from lspkit.runtime.asking import Asking
@@ -23,6 +30,7 @@ from lspkit.runtime.baselines import Baselines
 from lspkit.runtime.beside import Beside, beside, judged
 from lspkit.runtime.counting import log_findings
 from lspkit.runtime.files import File
+from lspkit.runtime.other_files import OtherFilesExamining, Others
 from lspkit.runtime.proving import Proving
 from lspkit.runtime.read_back import ReadBack
 from lspkit.runtime.rereading import OUTDATED, reread
@@ -31,7 +39,6 @@ from lspkit.runtime.subject import Subject
 from lspkit.runtime.succession import in_turn
 from lspkit.runtime.turns import Turn
 from lspkit.runtime.waiting import Call, Steps, together
-from lspkit.runtime.whole_project import WholeProject
 
 #: How often a check begins: a server may have to be started anew, and its start may fail.
 MOST_TRIES = 3
@@ -43,7 +50,7 @@ class Examining:
     def __init__(self, asking: Asking, baselines: Baselines) -> None:
         self._asking = asking
         self._proving = Proving(asking)
-        self._whole = WholeProject(asking)
+        self._others = OtherFilesExamining(asking, self._examine_other)
         self._read_back = ReadBack(asking)
         self._baselines = baselines
 
@@ -68,11 +75,50 @@ class Examining:
             duration=time.monotonic() - began,
             on_disk=_is_on_disk(file, effect) and not whole.beside,
             before=self._baselines.get(file.path),
-            elsewhere=tuple(
-                Elsewhere(uri, tuple(whole.others[uri])) for uri in sorted(whole.others)
-            ),
-            coverage=whole.coverage,
+            others=whole.others.told(config.diagnostics.include_severities),
         )
+
+    def examine_others(self, effect: ExamineOthers, call: Call) -> Steps[OthersExamined]:
+        """Perform `ExamineOthers`. Of a file that has no server nothing is known."""
+        severities = self._asking.pool.config.diagnostics.include_severities
+        for _ in range(MOST_TRIES):
+            others, servers = Others(coverage="workspace"), dict[Server, str]()
+            paths: list[str] = []
+            for path in effect.paths:
+                try:
+                    file = self._asking.locate(path, None, call)
+                    found, failures = yield from self._asking.serving(file, call)
+                except LspkitError:
+                    continue
+                paths.append(file.path)
+                servers |= {one: file.path for one in found if one not in servers}
+                for problem in failures:
+                    others.missed(_failed(problem, time.monotonic()))
+            if not servers:
+                return OthersExamined()
+            jobs = [self._others_of(one, paths, servers[one], effect, call) for one in servers]
+            for result in (yield from together(jobs, call)):
+                if isinstance(result, Exception):
+                    raise result
+                others.add(result)
+            if not any(one.may_be_replaced for one in servers):
+                break
+        return others.told(severities)
+
+    def _others_of(
+        self, server: Server, paths: list[str], own: str, effect: ExamineOthers, call: Call
+    ) -> Steps[Others]:
+        """What one server finds in files besides these, of which one is its own."""
+        began = time.monotonic()
+        try:
+            yield from self._asking.ready(server, call)
+            self._asking.refresh(server, call)
+            about = [own, *paths]
+            return (yield from self._others.examine(server, about, effect.scope, call))
+        except (*OWN_FAULTS, Cancelled) as problem:
+            others = Others(coverage="open")
+            others.missed(_failed(problem, began, server.id))
+            return others
 
     def _by_all(self, file: File, effect: Examine, call: Call) -> Steps[tuple[_Found, bool]]:
         """What all servers of a file find, and whether one of them has to be started anew."""
@@ -84,9 +130,10 @@ class Examining:
         except RequestTimeout as late:
             failures = [late]
         whole = _Found(examined=[_failed(problem, began) for problem in failures])
-        if effect.others:
-            whole.coverage = "workspace"
-            whole.others = {"": list(whole.examined)} if failures else {}
+        if effect.others is not None:
+            whole.others.coverage = "workspace"
+            for one in whole.examined:
+                whole.others.missed(one)
         jobs = [self._examine_one(one, file, effect, call) for one in servers]
         for found in (yield from together(jobs, call)):
             if isinstance(found, Exception):
@@ -118,14 +165,16 @@ class Examining:
             self._asking.refresh(server, call)
             subject = Subject(server, file, effect.text, call, began, own)
             found.examined = yield from self._proven(subject, effect, found)
-            if effect.others:
+            if effect.others is not None:
                 # Before the caller's text is taken back: it is what the others may depend on.
-                yield from self._elsewhere(server, file, call, found)
+                found.others = yield from self._others.examine(
+                    server, [file.path], effect.others, call, file.uri
+                )
         except (*OWN_FAULTS, Cancelled) as problem:
             found.examined.append(_failed(problem, began, server.id))
-            if effect.others:
-                found.coverage = "open"
-                found.others.setdefault("", []).append(found.examined[-1])
+            if effect.others is not None:
+                found.others.coverage = "open"
+                found.others.missed(found.examined[-1])
         finally:
             try:
                 if effect.text is not None and turn.done:
@@ -179,70 +228,26 @@ class Examining:
     def _beside(self, server: Server, uri: str, own: str) -> Beside:
         return beside(server, uri, self._asking.files, self._asking.pool, own)
 
-    # Other files
-
-    def _elsewhere(self, server: Server, file: File, call: Call, found: _Found) -> Steps[None]:
-        """The state of the other files, as it is after whatever this one was about.
-
-        A server that can tell about the whole project is asked that; of any other every document
-        that it has open is examined. One that is not open is never asked about: a server may
-        answer that it has nothing to say.
-        """
-        if self._whole.can(server):
-            found.coverage = "workspace"
-            jobs = [self._whole.ask(server, file.uri, call)]
-            if unseen := self._beside(server, "", file.uri).unseen:
-                jobs = []
-                found.others[""] = [Examined(server.id, None, (), "none", 0.0, False, unseen)]
-        else:
-            found.coverage = "open"
-            with server.lock:
-                uris = [one.key.uri for one in server.documents if one.key.uri != file.uri]
-            jobs = [self._one_elsewhere(server, uri, file.uri, call) for uri in uris]
-        for result in (yield from together(jobs, call)):
-            if isinstance(result, Exception):
-                raise result
-            for uri, examined in result.items():
-                if uri != file.uri:
-                    found.others.setdefault(uri, []).append(examined)
-
-    def _one_elsewhere(
-        self, server: Server, uri: str, own: str, call: Call
-    ) -> Steps[dict[str, Examined]]:
-        file = self._asking.files.again(uri, since=call.began)
-        if file is None or file.stamp is None:
-            return {}
-        try:
-            results = (
-                yield from self._examine_one(server, file, Examine(file.path, None), call, own)
-            ).examined
-        except LspkitError as problem:  # it has become something that is no text
-            results = [_failed(problem, time.monotonic(), server.id)]
-        applicable = [one for one in results if one.how != "not applicable"]
-        worst = next((one for one in applicable if one.how in ("none", "quiet")), None)
-        if worst is not None or not applicable:
-            return {uri: worst} if worst is not None else {}
-        lists = tuple(items for one in applicable for items in one.lists)
-        return {uri: msgspec.structs.replace(applicable[0], lists=lists)}
+    def _examine_other(
+        self, server: Server, file: File, call: Call, own: str
+    ) -> Steps[list[Examined]]:
+        found = yield from self._examine_one(server, file, Examine(file.path, None), call, own)
+        return found.examined
 
 
 class _Found(msgspec.Struct):
-    """What servers have found in a file, and in others by URI; `""` for who did not look there."""
+    """What servers have found in a file, and in others."""
 
     examined: list[Examined] = msgspec.field(default_factory=list)
-    others: dict[str, list[Examined]] = msgspec.field(default_factory=dict)
-    coverage: str = "none"
+    others: Others = msgspec.field(default_factory=Others)
     #: Whether another file shows a text that is not on disk.
     beside: bool = False
 
     def add(self, other: _Found) -> None:
-        """Take up what another server has found; all together reach as far as the least does."""
+        """Take up what another server has found."""
         self.examined += other.examined
         self.beside = self.beside or other.beside
-        for uri, examined in other.others.items():
-            self.others.setdefault(uri, []).extend(examined)
-        if other.coverage == "open":
-            self.coverage = "open"
+        self.others.add(other.others)
 
 
 def of_one_text(examined: list[Examined]) -> list[Examined]:

@@ -29,6 +29,7 @@ from lspkit.runtime.seats import (
     failed,
     initialize_timeout,
     may_restart,
+    starts_alike,
 )
 from lspkit.runtime.server import Server
 from lspkit.runtime.serving import Served, Serving
@@ -39,7 +40,7 @@ from lspkit.runtime.waiting import Call
 from lspkit.runtime.watching import Watching
 from lspkit.runtime.workers import Workers
 from lspkit.servers import Choice, choose
-from lspkit.servers.choosing import begins_at, definitions, permitted
+from lspkit.servers.choosing import definitions
 from lspkit.servers.definition import Forwards
 from lspkit.servers.permitting import ALL, Permits
 from lspkit.servers.programs import search_folders
@@ -85,8 +86,7 @@ class Pool:
         )
         self._stillness = Stillness(timers)
         self._version = version
-        self._on_change = on_change
-        self._on_refresh = on_refresh
+        self._on_change, self._on_refresh = on_change, on_refresh
         self._on_forward = on_forward
         self._clock = clock
         self._dice = dice
@@ -140,7 +140,7 @@ class Pool:
         if known is None or not known.holds(now):
             with self._lock:
                 known = self._served.like_another(path, now)
-        if known is not None and all(one.admits(path) for one in known.servers):
+        if known is not None and known.admits(path):
             if not known.servers:
                 raise known.failures[0].renewed()
             for one in known.servers:
@@ -177,8 +177,7 @@ class Pool:
         extension = os.path.splitext(path)[1] or os.path.basename(path)
         if not self.config.enabled:
             raise NoServer("LSP disabled by configuration", extension=extension)
-        workspace = self._files.boundary.root
-        now = self._clock()
+        workspace, now = self._files.boundary.root, self._clock()
         duds = {program for program, until in self._duds.items() if now < until}
         choices = choose(path, workspace, self.config, self.folders(), duds, self.permits)
         if not choices:
@@ -189,6 +188,18 @@ class Pool:
         """Where programs are looked for."""
         workspace = self._files.boundary.root
         return search_folders(workspace, trusted=self.permits(workspace).trusted)
+
+    def expected(self, path: str) -> dict[Key, Server | None]:
+        """The servers that a file has, or that would be started for it. Starts nothing."""
+        known = self._served.get(path)
+        if known is not None and known.holds(self._clock()) and known.admits(path):
+            return {(one.id, one.root): one for one in known.servers}
+        try:
+            choices = [one for one in self._choices(path) if one.argv and not one.held_back]
+        except NoServer:
+            return {}
+        seats = {(one.id, one.root): self._seats.get((one.id, one.root)) for one in choices}
+        return {key: None if seat is None else seat.server for key, seat in seats.items()}
 
     # Starting
 
@@ -359,21 +370,11 @@ class Pool:
             for seat in self._seats.values():
                 seat.record = Record()
             servers = [seat.server for seat in self._seats.values()]
-        changed = [one for one in servers if not one.usable or not self._is_same(one)]
+        where = self._files.boundary.root, self.folders()
+        changed = [one for one in servers if not starts_alike(one, config, permits, *where)]
         for server in changed:
             self.retire(server)
         return changed
-
-    def _is_same(self, server: Server) -> bool:
-        """Whether the server would be started in the same way today."""
-        old, config, workspace = server.choice, self.config, self._files.boundary.root
-        said = config.server(old.id, old.definition.aliases)
-        again = [one for one in definitions(config) if one.id == old.id]
-        if not again or said.disabled or not config.enabled or server.heard.admitted:
-            return False
-        folders, permit = self.folders(), self.permits(old.root)
-        at = begins_at(workspace, self.permits)
-        return permitted(again[0], said, old.root, workspace, folders, permit, at) == old
 
     def shut(self) -> list[Server]:
         """Start nothing any more; returns what has to be stopped."""

@@ -11,6 +11,8 @@ from lspkit.runtime.backoff import Record, Restart, after_failure
 from lspkit.runtime.counting import Counts
 from lspkit.runtime.server import Server
 from lspkit.servers import Choice
+from lspkit.servers.choosing import begins_at, definitions, permitted
+from lspkit.servers.permitting import Permits
 
 #: Seconds after which programs and markers are looked for again: they come and go.
 LOOK_AGAIN = 5.0
@@ -59,3 +61,18 @@ def failed(seat: Seat, restart: Restart, *, now: float, dice: float) -> None:
         seat.record, server.false_start = Record(1, now), True
     else:
         seat.record = after_failure(seat.record, restart, ran_for=ran_for, now=now, dice=dice)
+
+
+def starts_alike(
+    server: Server, config: Config, permits: Permits, workspace: str, folders: list[str]
+) -> bool:
+    """Whether a server runs, and would be started in the same way with this configuration."""
+    old = server.choice
+    said = config.server(old.id, old.definition.aliases)
+    again = [one for one in definitions(config) if one.id == old.id]
+    if not server.usable or server.heard.admitted:
+        return False
+    if not again or said.disabled or not config.enabled:
+        return False
+    permit, at = permits(old.root), begins_at(workspace, permits)
+    return permitted(again[0], said, old.root, workspace, folders, permit, at) == old

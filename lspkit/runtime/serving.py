@@ -33,6 +33,10 @@ class Serving(msgspec.Struct, frozen=True):
             and (not self.failures or os.environ.get("PATH", "") == self.path_variable)
         )
 
+    def admits(self, path: str) -> bool:
+        """Whether it may be taken for a file of the same kind, too."""
+        return all(one.admits(path) for one in self.servers)
+
 
 class Served:
     """What is known of each file, and of others of its kind. Changed under the pool's lock."""

@@ -181,6 +181,9 @@ def test_many_files_cost_as_much_time_as_one(tmp_path, scripted):
     assert took < 30 * 0.4 / 2
 
 
+#: A document has changed.
+CHANGE = "textDocument/didChange"
+
 # Other files
 
 
@@ -206,16 +209,43 @@ def test_files_that_nobody_has_spoken_of_are_not_searched(tmp_path, scripted):
 
 
 def test_a_file_that_the_server_speaks_of_by_itself_is_told(tmp_path, scripted):
+    (tmp_path / "b.scr").write_text("NEED greet\n", encoding="utf-8")
     place = {"start": {"line": 0, "character": 0}, "end": {"line": 0, "character": 1}}
     params = {
         "uri": (tmp_path / "b.scr").as_uri(),
         "diagnostics": [{"range": place, "severity": 1, "message": "broken by a"}],
     }
-    say = Say("textDocument/didChange", notification={"method": PUBLISH, "params": params})
+    say = Say(CHANGE, notification={"method": PUBLISH, "params": params}, nth=1)
     with project(tmp_path, scripted(Script(say=[say]))) as work:
-        assert work.write("a.scr", "fine\n", "write") == SAID
+        assert work.write("a.scr", "def greet\n", "write") == SAID
         told = work.write("a.scr", "fine again\n", "write")
-    assert told == appended(ELSEWHERE, block("b.scr", "ERROR [1:1] broken by a"))
+        mended = work.write("a.scr", "def greet\n", "write")
+    assert told == appended(ELSEWHERE, block("b.scr", "ERROR [1:1] NEED greet (NEED)"))
+    assert mended == SAID
+
+
+def test_a_server_that_pushes_is_made_to_look_again_at_the_files_that_it_has_open(
+    tmp_path, scripted
+):
+    """It publishes nothing about a file that was not changed itself."""
+    (tmp_path / "b.scr").write_text("NEED greet\n", encoding="utf-8")
+    with project(tmp_path, scripted(Script())) as work:
+        work.write("a.scr", "def greet\n")
+        work.hooks.tool_result("read", {"path": "b.scr"}, "NEED greet")
+        for _ in range(2):
+            told = work.write("a.scr", "def other\n", "write")
+            assert told == appended(ELSEWHERE, block("b.scr", "ERROR [1:1] NEED greet (NEED)"))
+            assert work.write("a.scr", "def greet\n", "write") == SAID
+
+
+def test_who_has_not_answered_about_another_file_is_in_the_warnings(tmp_path, scripted):
+    hang = Fault(PULL, "hang", nth=3, times=0)
+    argv = scripted(Script(diagnostics=Diagnostics(how="pull"), faults=[hang]))
+    with project(tmp_path, argv) as work:
+        work.write("b.scr", "ERROR b\n")
+        work.write("a.scr", "fine\n", "write", timeout=2)
+        [warning] = work.hooks.last.warnings
+    assert warning.startswith(f"{tmp_path / 'b.scr'}: scripted: ")
 
 
 def test_what_an_edit_mends_in_another_file_is_told_no_more(tmp_path, scripted):

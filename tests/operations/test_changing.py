@@ -75,7 +75,7 @@ def test_a_file_is_written_before_it_is_checked():
     assert engine.did() == ["ChangeDisk", "Examine"]
     assert report.verdict.dirty
     # Of the disk: the text that was written is no text of the call's own.
-    assert engine.done[1] == Examine(PATH, None, False)
+    assert engine.done[1] == Examine(PATH, None)
 
 
 def test_a_file_is_deleted_and_nothing_is_asked():
