@@ -13,6 +13,7 @@ from lspkit.diagnostics.shift import Before
 from lspkit.errors import LspkitError
 from lspkit.protocol.documents import View
 from lspkit.protocol.text import Encoding, Text
+from lspkit.servers.status import ServerState
 
 #: Makes the params of a request from the document's URI, text and the server's encoding. It is
 #: pure, and refuses with a `PositionError` what the text does not have.
@@ -263,6 +264,21 @@ class TakeStatus(msgspec.Struct, frozen=True):
     root: str | None
 
 
+class FindServers(msgspec.Struct, frozen=True):
+    """The servers of a file, also those that would be started. Sent back: `list[FileServer]`."""
+
+    path: str
+
+
+class FileServer(msgspec.Struct, frozen=True):
+    """How one server of a file is."""
+
+    server: str
+    root: str
+    #: `idle` if it would be started.
+    state: ServerState
+
+
 #: Why one of many requests has no result.
 TOO_LATE = "the time of the call was up before this one had its turn"
 
@@ -300,6 +316,7 @@ Effect = (
     | Known
     | SyncFile
     | TakeStatus
+    | FindServers
     | DoAll
     | Reread
     | AwaitChange

@@ -17,6 +17,8 @@ from lspkit.operations.effects import (
     AskWorkspace,
     AwaitChange,
     Effect,
+    FileServer,
+    FindServers,
     Known,
     KnownFindings,
     Misread,
@@ -65,6 +67,12 @@ class Status(Request[Snapshot], frozen=True, kw_only=True):
     """How are the servers?"""
 
     root: str | None = None
+
+
+class FileServers(Request[list[FileServer]], frozen=True, kw_only=True):
+    """How are the servers of a file?"""
+
+    path: str
 
 
 class StatusText(Request[str], frozen=True, kw_only=True):
@@ -148,6 +156,13 @@ def status(request: Status) -> Generator[Effect, Any, Snapshot]:
     """A snapshot; taking it changes nothing."""
     snapshot: Snapshot = yield TakeStatus(request.root)
     return snapshot
+
+
+@operation("file_servers", FileServers, list[FileServer])
+def file_servers(request: FileServers) -> Generator[Effect, Any, list[FileServer]]:
+    """Also those that would be started for it. Starts nothing."""
+    servers: list[FileServer] = yield FindServers(request.path)
+    return servers
 
 
 @operation("status_text", StatusText, str)

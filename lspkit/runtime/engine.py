@@ -31,6 +31,7 @@ from lspkit.operations import (
     Examine,
     ExamineOthers,
     FindPlaces,
+    FindServers,
     Known,
     Misread,
     Overlay,
@@ -64,7 +65,7 @@ from lspkit.runtime.pool import Pool
 from lspkit.runtime.refreshing import Refreshing
 from lspkit.runtime.seam import Limits
 from lspkit.runtime.shutdown import stop
-from lspkit.runtime.survey import known, take_status
+from lspkit.runtime.survey import find_servers, known, take_status
 from lspkit.runtime.timers import Timers
 from lspkit.runtime.turns import News
 from lspkit.runtime.waiting import Call, Outcome, Steps, block, together, uncancelled
@@ -220,6 +221,8 @@ class LocalEngine:
                 return self._sync(effect, call)
             case TakeStatus():
                 return take_status(self.files, self.pool, self.loaded, effect.root)
+            case FindServers():
+                return find_servers(effect, self.files, self.pool)
             case DoAll():
                 return (yield from self._do_all(effect, call))
             case Reread():

@@ -6,7 +6,7 @@ import time
 
 from lspkit.config.loading import Loaded
 from lspkit.errors import ServerUnavailable
-from lspkit.operations import Known, KnownFindings
+from lspkit.operations import FileServer, FindServers, Known, KnownFindings
 from lspkit.operations.check import severity_of
 from lspkit.protocol.pieces import read_pieces
 from lspkit.protocol.shapes import read_diagnostics
@@ -41,6 +41,15 @@ def known(effect: Known, files: Files, pool: Pool) -> list[KnownFindings]:
             if uri in (None, push.uri)
         ]
     return found
+
+
+def find_servers(effect: FindServers, files: Files, pool: Pool) -> list[FileServer]:
+    """Perform `FindServers`."""
+    path = files.locate(effect.path, may_be_missing=True).path
+    return [
+        FileServer(id, root, ServerState.IDLE if server is None else _state(server))
+        for (id, root), server in pool.expected(path).items()
+    ]
 
 
 def take_status(files: Files, pool: Pool, loaded: Loaded, root: str | None) -> Snapshot:
