@@ -7,6 +7,8 @@ import signal
 
 import pytest
 
+from tests.server_summary import pytest_terminal_summary as pytest_terminal_summary
+
 #: Servers of the tests' own run in folders that nobody has vetted. Tests of trust say otherwise.
 os.environ.setdefault("LSPKIT_TRUST", "always")
 

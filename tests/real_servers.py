@@ -3,6 +3,8 @@
 A test names the server it needs with `require(id)` and starts it with `command(id)` and
 `environment(id)`. A server that is not there skips the test by name; the ones of `NEVER_SKIP`
 can be had everywhere, and with CI=true or LSPKIT_REQUIRE_SERVERS=1 their absence is a failure.
+`require_program(name)` is the same for a program of `.servers/bin`. At the end of a run
+`server_summary.py` lists what was missing, and counts the tests by what is said here.
 """
 
 from __future__ import annotations
@@ -40,6 +42,11 @@ NEVER_SKIP = frozenset(
     }
 )
 
+#: Servers that run the program of one server with the package of another.
+MADE_OF = {"vue-typescript": ("typescript", "vue")}
+
+NO_SET_UP = "no .servers/servers.json; `make servers` installs them"
+
 
 def command(server: str) -> list[str]:
     """The argument vector that starts the server; all paths are absolute."""
@@ -58,19 +65,26 @@ def version(server: str) -> str:
 
 def require(server: str) -> None:
     """Skips the test when the server is not there, or fails it where it has to be there."""
-    reason = why_missing(server)
-    if reason is None:
-        return
-    if server in NEVER_SKIP and servers_are_required():
-        pytest.fail(f"the server {server} must be there and is not: {reason}", pytrace=False)
-    pytest.skip(f"no server {server}: {reason}")
+    for part in MADE_OF.get(server, (server,)):
+        reason = why_missing(part)
+        if reason is not None and part in NEVER_SKIP and servers_are_required():
+            pytest.fail(f"no server {part}, which must be there: {reason}", pytrace=False)
+        if reason is not None:
+            pytest.skip(f"no server {part}: {reason}")
+
+
+def require_program(name: str) -> None:
+    """Skips the test when the program is not there."""
+    row = programs().get(name, {"missing": NO_SET_UP})
+    if "missing" in row:
+        pytest.skip(f"no program {name}: {row['missing']}")
 
 
 def why_missing(server: str) -> str | None:
     """The reason why the server is not there, or None when it is."""
-    entries = _entries(SERVERS)
+    entries = servers()
     if not entries:
-        return "no .servers/servers.json; `make servers` installs them"
+        return NO_SET_UP
     if server not in entries:
         raise KeyError(f"no server {server!r} in servers.json; it knows {', '.join(entries)}")
     missing = entries[server].get("missing")
@@ -89,13 +103,23 @@ def servers_are_required() -> bool:
 
 def _entry(server: str) -> dict[str, Any]:
     require(server)
-    return _entries(SERVERS)[server]
+    return servers()[server]
+
+
+def servers() -> dict[str, dict[str, Any]]:
+    """Each server with its version and how to start it, or why it is missing."""
+    return _entries(SERVERS / "servers.json")
+
+
+def programs() -> dict[str, dict[str, Any]]:
+    """The same of each program in `PROGRAMS`, also of those that are no servers."""
+    return _entries(SERVERS / "programs.json")
 
 
 @functools.cache
-def _entries(folder: Path) -> dict[str, dict[str, Any]]:
+def _entries(file: Path) -> dict[str, dict[str, Any]]:
     try:
-        text = (folder / "servers.json").read_text()
+        text = file.read_text()
     except FileNotFoundError:
         return {}
     entries: dict[str, dict[str, Any]] = json.loads(text)

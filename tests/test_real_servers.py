@@ -20,6 +20,8 @@ def servers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         "there": {"command": ["/bin/there", "--stdio"], "env": {"KEY": "value"}, "version": "1.2"},
         "gopls": {"missing": "no apt-get"},
         "tombi": {"missing": "no wheel"},
+        "typescript": {"command": ["/bin/there"], "env": {}, "version": "5"},
+        "vue": {"missing": "no package"},
     }
     (tmp_path / "servers.json").write_text(json.dumps(table))
     monkeypatch.setattr(real_servers, "SERVERS", tmp_path)
@@ -55,6 +57,22 @@ def test_another_missing_server_skips_the_test_also_where_servers_are_required(
     monkeypatch.setenv("CI", "true")
     with pytest.raises(pytest.skip.Exception, match="no wheel"):
         real_servers.require("tombi")
+
+
+def test_a_server_that_needs_the_package_of_another_is_skipped_without_that_one() -> None:
+    with pytest.raises(pytest.skip.Exception, match="no server vue: no package"):
+        real_servers.require("vue-typescript")
+
+
+def test_a_program_that_is_missing_skips_the_test_and_says_why(servers: Path) -> None:
+    with pytest.raises(pytest.skip.Exception, match="no program tool: "):
+        real_servers.require_program("tool")
+    table = {"tool": {"version": "1.2"}, "other": {"missing": "no wheel"}}
+    (servers / "programs.json").write_text(json.dumps(table))
+    real_servers._entries.cache_clear()
+    real_servers.require_program("tool")
+    with pytest.raises(pytest.skip.Exception, match="no program other: no wheel"):
+        real_servers.require_program("other")
 
 
 def test_without_set_up_the_reason_names_the_command_that_does_it(servers: Path) -> None:

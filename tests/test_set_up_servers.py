@@ -126,9 +126,7 @@ def names_a_command(row: dict[str, Any]) -> bool:
     return done.returncode == 0
 
 
-def test_a_python_package_that_cannot_be_had_takes_only_its_server_and_is_tried_again(
-    checkout: Checkout,
-) -> None:
+def test_a_python_package_that_cannot_be_had_takes_only_its_server(checkout: Checkout) -> None:
     checkout.put_wheel("good")
     checkout.tables = {
         "PYTHON_PACKAGES": "{'lacking': '1.0', 'good': '1.0'}",
@@ -137,12 +135,6 @@ def test_a_python_package_that_cannot_be_had_takes_only_its_server_and_is_tried_
     found = checkout.set_up()
     assert names_a_command(found["good"])
     assert "No matching distribution found for lacking==1.0" in found["lacking"]["missing"]
-
-    kept = checkout.folder / ".servers/python/bin/good"
-    before = kept.stat().st_mtime_ns
-    checkout.put_wheel("lacking")
-    assert names_a_command(checkout.set_up()["lacking"])
-    assert kept.stat().st_mtime_ns == before
 
 
 @pytest.mark.skipif(shutil.which("npm") is None, reason="no npm on this machine")
@@ -161,7 +153,9 @@ def test_an_npm_package_that_cannot_be_had_takes_only_its_server(checkout: Check
 
 
 @pytest.mark.skipif(shutil.which("apt-get") is None, reason="no apt on this machine")
-def test_a_debian_package_that_cannot_be_had_takes_only_its_server(checkout: Checkout) -> None:
+def test_a_debian_package_that_cannot_be_had_takes_only_its_server_and_is_tried_again(
+    checkout: Checkout,
+) -> None:
     checkout.put_debian_package("good")
     checkout.put_debian_package("fine")
     checkout.tables = {
@@ -172,6 +166,12 @@ def test_a_debian_package_that_cannot_be_had_takes_only_its_server(checkout: Che
     assert [name for name, row in found.items() if "command" in row] == ["good", "fine"]
     assert names_a_command(found["good"]) and names_a_command(found["fine"])
     assert "Unable to locate package lacking" in found["lacking"]["missing"]
+
+    kept = checkout.folder / ".servers/debian/usr/bin/good"
+    before = kept.stat().st_ctime_ns
+    checkout.put_debian_package("lacking")
+    assert names_a_command(checkout.set_up()["lacking"])
+    assert kept.stat().st_ctime_ns == before
 
 
 @pytest.mark.skipif(shutil.which("apt-get") is None, reason="no apt on this machine")
@@ -214,6 +214,8 @@ def test_a_server_without_a_tool_that_it_needs_is_missing_for_that_reason(
         "Program(name='lacking', folder='debian'),)",
     }
     found = checkout.set_up()
+    programs = json.loads((checkout.folder / ".servers/programs.json").read_text())
+    assert "Unable to locate package lacking" in programs["lacking"]["missing"]
     assert names_a_command(found["alone"])
     assert f"it needs {tool}: " in found["helped"]["missing"]
     assert f"Unable to locate package {tool}" in found["helped"]["missing"]

@@ -2,8 +2,9 @@
 
 `package_folders.py` installs the packages, the tables are in `server_pins.py`. Every program gets
 a small launcher in `.servers/bin` that sets the search paths it needs; `.servers/servers.json`
-says how to start each server, or why it cannot be had. A program may have a second source, which
-is used only where the first one fails. A server without a tool that it needs is missing as well.
+says how to start each server, or why it cannot be had, and `programs.json` the same by launchers.
+A program may have a second source, which is used only where the first one fails. A server without
+a tool that it needs is missing as well.
 """
 
 from __future__ import annotations
@@ -230,23 +231,30 @@ def only_one() -> Iterator[None]:
         yield
 
 
+def write_table(path: Path, entries: Mapping[str, Entry]) -> None:
+    partial = path.with_suffix(".new")
+    partial.write_text(json.dumps(entries, indent=2) + "\n")
+    partial.replace(path)
+
+
 def main() -> int:
     wanted = {name: pins for name, (pins, _) in FOLDERS.items()}
     everything = digest(wanted, DEBIAN_MEMBERS, ENVIRONMENT, PROGRAMS, machine_node())
-    result, stamp = SERVERS / "servers.json", SERVERS / STAMP
+    result, programs = SERVERS / "servers.json", SERVERS / "programs.json"
+    stamp = SERVERS / STAMP
     with only_one():
         if not (SERVERS / "python/bin/python").exists():
             # The Python that the virtual environment was made from has been removed.
             (SERVERS / "python" / STAMP).unlink(missing_ok=True)
             stamp.unlink(missing_ok=True)
-        if stamp.is_file() and stamp.read_text() == everything and result.is_file():
+        done = stamp.is_file() and stamp.read_text() == everything
+        if done and result.is_file() and programs.is_file():
             return 0
         failures = install_all()
         entries = look_at_all(failures)
         servers = {one.server: entries[one.name] for one in PROGRAMS if one.server}
-        partial = result.with_suffix(".new")
-        partial.write_text(json.dumps(servers, indent=2) + "\n")
-        partial.replace(result)
+        write_table(result, servers)
+        write_table(programs, entries)
         # What has come from its second source is there; all else is tried again.
         twice = {(one.folder, one.package) for one in PROGRAMS if one.otherwise}
         if failures.keys() <= twice and not any("missing" in row for row in entries.values()):

@@ -65,7 +65,7 @@ def elsewhere(act: str, path: Path, more: str = "") -> None:
 def workspace(server: str, course: Course, folder: Path) -> Iterator[lspkit.Workspace]:
     """A project without its files, and this server as its definition has it."""
     program = course.program or server
-    real_servers.require(program)
+    real_servers.require(server)
     course.write(folder, real_servers.NODE_MODULES)
     own = {
         "command": real_servers.command(program),

@@ -29,9 +29,7 @@ ROUNDS = dict.fromkeys(sorted(real_servers.NEVER_SKIP), 14) | {
 
 @pytest.mark.parametrize("server", list(ROUNDS))
 def test_no_verdict_is_wrong_while_edits_overlap(server: str, tmp_path: Path) -> None:
-    real_servers.require(COURSES[server].program or server)
-    if server.startswith("vue"):
-        real_servers.require("vue")  # the other one needs its package
+    real_servers.require(server)
     for form, tally in race_only(server, tmp_path, ROUNDS[server], seed=7).items():
         assert tally.stories == [], form
         assert (tally.wrong, tally.false_clean) == (0, 0)

@@ -34,7 +34,7 @@ def project(
 ) -> Iterator[tuple[lspkit.Workspace, Course]]:
     """Two files that are in order, where one needs the other, or lacks it."""
     course, folder = COURSES[server], scratch / "project"
-    real_servers.require(course.program or server)
+    real_servers.require(server)
     assert course.pair and course.other
     course.write(folder, real_servers.NODE_MODULES)
     for template in (course.alone, course.pair, course.other):

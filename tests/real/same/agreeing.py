@@ -15,7 +15,7 @@ from lspkit.servers.built_in import BUILT_IN
 from tests import real_servers
 from tests.real.running import TIMING, environment
 from tests.real.same.breaking import broken
-from tests.real.same.command_line import Run, Said, require
+from tests.real.same.command_line import Run, Said
 from tests.real.same.comparing import Comparison, Explanation, unknown
 from tests.real.same.packages import Package
 
@@ -38,7 +38,7 @@ class Checker:
 def agree(checker: Checker, package: Package, folder: Path, *, also_broken: bool = True) -> None:
     """Both sides say the same about every file of the package, however often it changes."""
     real_servers.require(checker.server)
-    require(checker.program)
+    real_servers.require_program(checker.program)
     files = package.copy_to(folder)
     run = Run(folder, files, _environment(checker.server, package, folder))
     comparison = Comparison(checker.explanations)

@@ -9,8 +9,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import pytest
-
 from tests import real_servers
 
 #: Seconds for one run, on a busy machine.
@@ -36,12 +34,6 @@ class Said:
     placed_notes: set[str] = field(default_factory=set)
     #: Whether a file does not follow the grammar, and the compiler looked no further.
     gave_up: bool = False
-
-
-def require(program: str) -> None:
-    """Skips the test when the program is not there."""
-    if not (real_servers.PROGRAMS / program).exists():
-        pytest.skip(f"no program {program}; `make servers` installs it where it can be had")
 
 
 def folded(message: str) -> str:
