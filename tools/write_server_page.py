@@ -6,6 +6,7 @@ a new one.
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
 
@@ -24,6 +25,12 @@ language the first in this list runs; only the two for Vue work together. Linter
 those of the web only in projects that are set up for them. *Tested with* names the version that
 answered lspkit's own tests; where it says *documentation*, the entry was written from what the
 server's authors say, and nobody has tried it here yet.
+
+*Initialization* and *Settings* are all that a server is told besides what you configure. What is
+not named there is as the server has it by itself. What you configure goes before it, except for
+what a server is told in a project that is not [trusted](trust.md), where only lists are put
+together. A name in braces stands for what is found in the project or on the machine; where nothing
+is found, nothing is said.
 """
 
 
@@ -63,6 +70,11 @@ def unsaved(one: Definition) -> str:
     return UNSAVED[one.unsaved] + also
 
 
+def values(said: object) -> str:
+    """What it is told, as it is told; empty if that is nothing."""
+    return f"`{json.dumps(said)}`" if said else ""
+
+
 def section(one: Definition) -> str:
     """All that is known about one server."""
     rows = {
@@ -76,6 +88,11 @@ def section(one: Definition) -> str:
         "Needs the program": code(one.borrows[:1] if one.borrows is not None else ()),
         "Has questions answered by": code((one.forwards.to,) if one.forwards is not None else ()),
         "Unsaved text of other files": unsaved(one),
+        "Initialization": values(one.initialization),
+        "Settings": values(one.settings),
+        "Settings, trusted": values(one.own_settings),
+        "Initialization, not trusted": values(one.restricted and one.restricted.initialization),
+        "Settings, not trusted": values(one.restricted and one.restricted.settings),
         "Tested with": one.verified,
     }
     lines = [f"## {one.id}", ""]

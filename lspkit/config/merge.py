@@ -62,6 +62,20 @@ def _copied(value: Any) -> Any:
     return [_copied(one) for one in value] if isinstance(value, list) else value
 
 
+def in_sections(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings of a server, where `{"a.b": 1}` stands for `{"a": {"b": 1}}`, as in editors.
+
+    Only in the outermost names: further in, a dot may be part of the name of a file or an address.
+    """
+    made: dict[str, Any] = {}
+    for name, value in settings.items():
+        parts = name.split(".")
+        for part in reversed(parts if all(parts) else [name]):
+            value = {part: value}
+        made = merged(made, value)
+    return made
+
+
 def merge_layers(earlier: Mapping[str, Any], later: Mapping[str, Any]) -> dict[str, Any]:
     """Two configurations in the one form made one."""
     made: dict[str, Any] = merged(dict(earlier), dict(later))

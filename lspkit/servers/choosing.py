@@ -8,6 +8,7 @@ from collections.abc import Container, Sequence
 import msgspec
 
 from lspkit.config import Config, ServerConfig, merged
+from lspkit.config.merge import in_sections
 from lspkit.servers.definition import Definition
 from lspkit.servers.permitting import (
     ALL,
@@ -101,7 +102,7 @@ def _with(known: Definition | None, id: str, said: ServerConfig) -> Definition:
     if said.position_encodings is not None:
         changes["encodings"] = said.position_encodings
     if said.settings is not None:
-        changes["settings"] = merged(known.settings, said.settings)
+        changes["settings"] = merged(known.settings, in_sections(said.settings))
     return msgspec.structs.replace(known, **changes)
 
 

@@ -113,8 +113,18 @@ def restrict(
             definition.initialization or {}, _filled(profile.initialization, places)
         )
         or None,
-        settings=merged(definition.settings, _filled(profile.settings, places)),
+        settings=_laid_over(definition.settings, _filled(profile.settings, places)),
     )
+
+
+def _laid_over(settings: Any, profile: Any) -> Any:
+    """Settings with those of a profile, whose lists come after what the user has listed."""
+    if isinstance(settings, list) and isinstance(profile, list):
+        return [*settings, *profile]
+    if not isinstance(settings, dict) or not isinstance(profile, dict):
+        return profile
+    made = {key: _laid_over(settings[key], profile[key]) for key in settings if key in profile}
+    return {**settings, **profile, **made}
 
 
 def _names_in(value: Any) -> list[str]:

@@ -16,12 +16,6 @@ from tests.real.raw_client import RawClient
 TIMING = {"initializeTimeoutMs": 60_000, "requestTimeoutMs": 60_000}
 
 
-#: What takes back the settings that lspkit would give a server: the server's own defaults.
-AS_IT_COMES: dict[str, Any] = {
-    "basedpyright": {"basedpyright": {"analysis": {"typeCheckingMode": "recommended"}}},
-}
-
-
 def command(server: str, arguments: Sequence[str] | None = None) -> list[str]:
     """The command of a server, with what its test project needs."""
     more = PROJECTS[server].arguments if arguments is None else arguments
@@ -52,8 +46,6 @@ def workspace(
         "command": list(argv or command(server)),
         "env": environment(folder, server),
         "disabled": False,
-        # Not lspkit's own choice of settings for it: the raw client has none either.
-        "settings": AS_IT_COMES.get(server, {}),
         **(more or {}),
     }
     if encoding is not None:

@@ -27,7 +27,7 @@ pytestmark = pytest.mark.server
 TIMEOUT = 60.0
 
 PYTHON = {
-    # What lspkit tells it as well: without, it has its own idea of what a finding is.
+    # As it comes, it warns about nearly every line.
     "pyproject.toml": '[tool.basedpyright]\ntypeCheckingMode = "standard"\n',
     "shapes.py": f'"{WIDE}"; size = 3\n',
     "main.py": f"""\

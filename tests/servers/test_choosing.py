@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from lspkit.config import read_config
+from lspkit.config.merge import in_sections
 from lspkit.servers import Choice, choose
 from lspkit.servers.built_in import BUILT_IN
 from lspkit.servers.choosing import definitions
@@ -159,6 +160,27 @@ def test_the_configuration_changes_a_definition_and_leaves_the_built_in_alone():
     assert changed.commands == before.commands
     assert before.language_of("a.star") is None
     assert before.language_of("a.pyi") == "python"
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"python": {"analysis": {"typeCheckingMode": "strict"}}},
+        {"python.analysis": {"typeCheckingMode": "strict"}},
+        {"python.analysis.typeCheckingMode": "strict"},
+    ],
+)
+def test_a_setting_takes_nothing_away_from_the_others_however_it_is_written(settings):
+    said = read_config({"lsp": {"pyright": {"settings": settings}}})
+    [changed] = [one for one in definitions(said) if one.id == "pyright"]
+    analysis = {"autoSearchPaths": True, "typeCheckingMode": "strict"}
+    assert changed.settings == {"python": {"analysis": analysis}}
+
+
+def test_only_the_names_of_sections_are_taken_apart_at_their_dots():
+    schemas = {"https://example.org/a.json": ["b.yaml"]}
+    said = {"yaml.schemas": schemas, ".x": 1, "a..b": 2, "": 3}
+    assert in_sections(said) == {"yaml": {"schemas": schemas}, ".x": 1, "a..b": 2, "": 3}
 
 
 def test_built_in_servers_have_all_that_a_user_needs_to_know():

@@ -118,7 +118,16 @@ def test_what_is_installed_in_the_project_is_found_without_running_it(tmp_path: 
     packages.mkdir(parents=True)
     made = restricted(KNOWN["basedpyright"], tmp_path / "a [b]")
     assert made.settings["basedpyright"]["analysis"]["extraPaths"] == [str(packages)]
-    assert made.settings["basedpyright"]["analysis"]["typeCheckingMode"] == "standard"
+    assert made.settings["basedpyright"]["analysis"]["autoSearchPaths"] is True
+
+
+def test_it_comes_after_what_the_user_has_configured(tmp_path: Path) -> None:
+    packages = tmp_path / ".venv" / "lib" / "python3.12" / "site-packages"
+    packages.mkdir(parents=True)
+    said = {"pyright": {"settings": {"python.analysis.extraPaths": ["mine"]}}}
+    configured = next(one for one in definitions(read_config({"lsp": said})) if one.id == "pyright")
+    made = restricted(configured, tmp_path)
+    assert made.settings["python"]["analysis"]["extraPaths"] == ["mine", str(packages)]
 
 
 def test_where_nothing_is_found_what_the_user_has_configured_stays(tmp_path: Path) -> None:

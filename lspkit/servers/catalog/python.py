@@ -27,6 +27,10 @@ _PYRIGHT = Rereads(
     says=("oading configuration file", "Loading pyproject.toml file"),
 )
 
+#: What it does by itself, but no longer as soon as it is told anything about its analysis, be it by
+#: the user or because the project is not trusted.
+_FINDS_SRC = {"autoSearchPaths": True}
+
 #: What both ty and ruff leave out, unless a project's own configuration takes it in again.
 _LEFT_OUT = (
     ".bzr",
@@ -70,8 +74,7 @@ PYTHON: tuple[Definition, ...] = (
         refreshed_by=_BEGINS_ANEW,
         refreshed_for=("*.py", "*.pyi", "*.pth"),
         source_folders=("src",),
-        # Its own default warns about every tenth line of good code. A project's file wins.
-        settings={"basedpyright": {"analysis": {"typeCheckingMode": "standard"}}},
+        settings={"basedpyright": {"analysis": _FINDS_SRC}},
         own_settings={"python": {"pythonPath": "{interpreter}"}},
         # Not the interpreter of the project, but its packages, so that imports resolve.
         restricted=Restricted(
@@ -109,6 +112,7 @@ PYTHON: tuple[Definition, ...] = (
         refreshed_by=_BEGINS_ANEW,
         refreshed_for=("*.py", "*.pyi", "*.pth"),
         source_folders=("src",),
+        settings={"python": {"analysis": _FINDS_SRC}},
         own_settings={"python": {"pythonPath": "{interpreter}"}},
         # Not the interpreter of the project, but its packages, so that imports resolve.
         restricted=Restricted(
