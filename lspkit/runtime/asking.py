@@ -67,7 +67,7 @@ class Asking:
     def ask(self, effect: Ask, call: Call) -> Steps[list[Reply]]:
         """Perform `Ask`."""
         file = self.locate(effect.path, effect.text, call)
-        servers, failures = yield from self.serving(file, call)
+        servers, failures = yield from self.serving(file, call, effect.text)
         if effect.server:
             servers = [one for one in servers if one.id == effect.server]
             if not servers and not failures:
@@ -91,7 +91,7 @@ class Asking:
         yield from self.catch_up(call)
         if effect.path is not None:
             file = self.files.locate(effect.path)
-            servers, failures = self.pool.servers_for(file.path, call)
+            servers, failures = self.pool.servers_for(file.path, call, file)
             asked: list[tuple[Server, File | None]] = [(server, file) for server in servers]
         else:
             running = [one for one in self.pool.in_use_by(call) if len(one.documents)]
@@ -330,15 +330,17 @@ class Asking:
             raise RequestTimeout(UNSEEN)
         call.done.add(CAUGHT_UP)
 
-    def serving(self, file: File, call: Call) -> Steps[tuple[list[Server], list[LspkitError]]]:
+    def serving(
+        self, file: File, call: Call, text: str | None = None
+    ) -> Steps[tuple[list[Server], list[LspkitError]]]:
         """The servers of a file by what had changed on disk when the call began, and who is not."""
-        before = self.pool.turnover
-        found = self.pool.servers_for(file.path, call)
+        before, read = self.pool.turnover, file if text is None else None
+        found = self.pool.servers_for(file.path, call, read)
         yield from self.catch_up(call)
         self._told(found[0], call)
         if self.pool.turnover == before:
             return found
-        return self.pool.servers_for(file.path, call)
+        return self.pool.servers_for(file.path, call, read)
 
     def _told(self, servers: list[Server], call: Call) -> None:
         """See to it that these have heard of it."""

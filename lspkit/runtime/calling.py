@@ -16,7 +16,7 @@ def called_for(files: Files, pool: Pool, call: Call) -> list[tuple[Server, File 
     for path in samples(files.boundary.root):
         try:
             file = files.locate(path)
-            servers, _ = pool.servers_for(file.path, call)
+            servers, _ = pool.servers_for(file.path, call, file)
         except LspkitError:
             continue
         for server in servers:

@@ -59,7 +59,7 @@ class Commanding:
     def run(self, effect: RunCommand, call: Call) -> Steps[None]:
         """Perform `RunCommand`. One at a time for a server: its edits do not say whose they are."""
         file = self._asking.files.locate(effect.via)
-        servers, failures = self._asking.pool.servers_for(file.path, call)
+        servers, failures = self._asking.pool.servers_for(file.path, call, file)
         server = next((one for one in servers if one.id == effect.server), None)
         if server is None:
             raise failures[0] if failures else _no_longer_there(effect)

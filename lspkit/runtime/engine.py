@@ -260,7 +260,8 @@ class LocalEngine:
     def _sync(self, effect: SyncFile, call: Call) -> None:
         """In the caller's thread, so that what is synced first is told first."""
         file = self.files.locate(effect.path, may_be_missing=effect.text is not None)
-        for server in self.pool.servers_for(file.path, call)[0]:
+        read = file if effect.text is None else None
+        for server in self.pool.servers_for(file.path, call, read)[0]:
             server.tell(file, effect.text)
 
     def _do_all(self, effect: DoAll, call: Call) -> Steps[list[Any]]:

@@ -126,7 +126,7 @@ class Examining:
         servers: list[Server] = []
         failures: list[LspkitError] = []
         try:
-            servers, failures = yield from self._asking.serving(file, call)
+            servers, failures = yield from self._asking.serving(file, call, effect.text)
         except RequestTimeout as late:
             failures = [late]
         whole = _Found(examined=[_failed(problem, began) for problem in failures])

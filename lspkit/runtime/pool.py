@@ -20,7 +20,7 @@ from lspkit.errors import LspkitError, NoServer, ServerBroken, ServerUnavailable
 from lspkit.protocol.watched import CHANGED, FileEvent
 from lspkit.runtime import carrying, endings, launch
 from lspkit.runtime.backoff import Record, restart_of
-from lspkit.runtime.files import Files
+from lspkit.runtime.files import File, Files
 from lspkit.runtime.idling import Idling
 from lspkit.runtime.leaving import Leaving
 from lspkit.runtime.seats import (
@@ -130,10 +130,13 @@ class Pool:
         """Counts how often servers had to be chosen anew."""
         return self._served.turnover
 
-    def servers_for(self, path: str, call: Call) -> tuple[list[Server], list[LspkitError]]:
+    def servers_for(
+        self, path: str, call: Call, file: File | None = None
+    ) -> tuple[list[Server], list[LspkitError]]:
         """The servers of a file, started if need be, and why others that it should have are not.
 
-        They may not be ready yet. A call keeps them until it ends. A file that has none raises.
+        They may not be ready yet. A call keeps them until it ends. A file that has none raises. So
+        does `file`, the same one where it is to be read, if it is no text: nothing is started then.
         """
         now = self._clock()
         known = self._served.get(path)
@@ -149,7 +152,7 @@ class Pool:
             if self._served.get(path) is known:
                 return known.servers, known.failures
         variable, turnover = os.environ.get("PATH", ""), self.turnover
-        servers, failures = self._start_for(path, call)
+        servers, failures = self._start_for(path, call, file)
         if all(isinstance(one, NoServer | ServerUnavailable) for one in failures):
             serving = Serving(now + LOOK_AGAIN, variable, servers, failures)
             with self._lock:
@@ -158,13 +161,17 @@ class Pool:
             raise failures[0]
         return servers, failures
 
-    def _start_for(self, path: str, call: Call) -> tuple[list[Server], list[LspkitError]]:
+    def _start_for(
+        self, path: str, call: Call, file: File | None
+    ) -> tuple[list[Server], list[LspkitError]]:
         servers: list[Server] = []
         failures: list[LspkitError] = []
         try:
             choices = self._choices(path)
         except NoServer as problem:
             return [], [problem]
+        if file is not None:
+            self._files.read(file)
         for choice in choices:
             try:
                 servers.append(self._server(choice, call))
