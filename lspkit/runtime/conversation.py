@@ -19,7 +19,7 @@ from lspkit.diagnostics import settle
 from lspkit.diagnostics.proof import ProofRule
 from lspkit.errors import PathError, ServerUnavailable
 from lspkit.protocol.capabilities import DocumentKey
-from lspkit.protocol.documents import Documents, View
+from lspkit.protocol.documents import OPEN_LIMIT, Documents, View
 from lspkit.protocol.session import Session, State
 from lspkit.protocol.text import Encoding, Text
 from lspkit.runtime.connection import Connection
@@ -31,6 +31,8 @@ from lspkit.runtime.waiting import Call, Waiter
 
 #: So many files are remembered that a server may not have read: it reads one after the other.
 UNREAD = 32
+#: With more documents that it was told about, those that are not open any more are forgotten.
+TOLD_OF = 4 * OPEN_LIMIT
 #: So many changes of files on disk are remembered.
 DISK_CHANGES = 1000
 
@@ -66,8 +68,9 @@ class Conversation:
         self.users: set[Call] = set()
         #: Counts what the server was told that may change its findings.
         self.seq = 0
-        #: The last of these notes, and the last about each document.
+        #: The last of these that matters to others, when the last of all was, and each document's.
         self._changed = settle.Written(seq=0, at=0.0)
+        self._told_at = 0.0
         self._written: dict[str, settle.Written] = {}
         self._saved: settle.Saved | None = None
         #: The last files on disk that changed, each with when; and when each document was last
@@ -167,8 +170,7 @@ class Conversation:
     def _wrote(self, uri: str, notes: list[Any], *, matters_to_others: bool) -> None:
         """The server was told something about a document. The lock is held."""
         self.seq += 1
-        written = settle.Written(seq=self.seq, at=time.monotonic())
-        self._written[uri] = written
+        written = self._note_written(uri)
         if any(note == "textDocument/didOpen" for note, _ in notes):
             self._looked[uri] = written.at
         if matters_to_others:
@@ -176,6 +178,18 @@ class Conversation:
             self._pending[uri] = self.seq
         if any(note == "textDocument/didSave" for note, _ in notes):
             self._saved = settle.Saved(seq=self.seq, at=written.at)
+
+    def _note_written(self, uri: str) -> settle.Written:
+        """Remember that it was told something about a document just now. The lock is held."""
+        written = settle.Written(seq=self.seq, at=time.monotonic())
+        self._written[uri], self._told_at = written, written.at
+        if len(self._written) > TOLD_OF:
+            # What was told about a document that is closed by now decides nothing any more.
+            known = {one.key.uri for one in self.documents} | {uri}
+            self._written = {one: self._written[one] for one in self._written if one in known}
+            self._looked = {one: self._looked[one] for one in self._looked if one in known}
+            self._pending = {one: self._pending[one] for one in self._pending if one in known}
+        return written
 
     def sync(self, file: File, text: str | None) -> Ticket:
         """Bring the document up to date, and ask nothing."""
@@ -267,7 +281,7 @@ class Conversation:
     def told_at(self) -> float:
         """When it was last told about a document or a file, by the monotonic clock."""
         with self.lock:
-            return max(self._changed.at, *(one.at for one in self._written.values()), 0.0)
+            return max(self._changed.at, self._told_at)
 
     def is_behind(self, uri: str) -> bool:
         """Whether something else has changed since it was last told about this document."""
@@ -315,8 +329,7 @@ class Conversation:
             self._post(notes)
             self.documents.commit(document)
             self.seq += 1
-            self._written[uri] = settle.Written(seq=self.seq, at=time.monotonic())
-            self._looked[uri] = time.monotonic()
+            self._looked[uri] = self._note_written(uri).at
             return View(uri, document.text, document.version, self.session.encoding)
 
     def nudge(self, uri: str) -> bool:

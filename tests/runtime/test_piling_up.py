@@ -11,7 +11,7 @@ import time
 import pytest
 
 import lspkit
-from lspkit.runtime import connection
+from lspkit.runtime import connection, conversation
 from lspkit.testing import Fault, Log, Script
 from tests.scripted import SOURCE, ask, config_for, workspace
 
@@ -109,3 +109,25 @@ def test_who_waits_for_room_hears_of_the_end_of_the_server(tmp_path, scripted):
         os.kill(Log.of(argv).pids()[0], signal.SIGKILL)
         thread.join(20)
         assert ended
+
+
+def test_what_was_told_about_documents_that_are_closed_is_forgotten(
+    tmp_path, scripted, monkeypatch
+):
+    monkeypatch.setattr(conversation, "TOLD_OF", 10)
+    argv = scripted(Script())
+    with workspace(tmp_path, argv) as ws:
+        for number in range(40):
+            path = tmp_path / f"{number}.scr"
+            for text in ("", SOURCE):
+                path.write_text(text, encoding="utf-8")
+                ws.sync(path)
+            ask(ws)
+            path.unlink()
+        ask(ws)
+        [server] = ws._engine.pool.servers()
+        opened = {one.key.uri for one in server.documents}
+        tables = (server._written, server._looked, server._pending)
+        assert len(opened) == 1
+        assert max(map(len, tables)) <= 10 + len(opened)
+        assert opened <= set(server._written)
