@@ -365,7 +365,7 @@ class Conversation:
             for uri in reread:
                 self._post(self.documents.reread(self.key_of(uri)))
             if changes:
-                self._post([("workspace/didChangeWatchedFiles", {"changes": changes})])
+                self._tell_of_files(changes)
             self.seq += 1
             for change in changes:
                 self._unread.pop(change["uri"], None)
@@ -373,6 +373,10 @@ class Conversation:
             for uri in list(self._unread)[:-UNREAD]:
                 del self._unread[uri]
             self._changed = settle.Written(seq=self.seq, at=now)
+
+    def _tell_of_files(self, changes: list[dict[str, Any]]) -> None:
+        """The lock is held."""
+        self._post([("workspace/didChangeWatchedFiles", {"changes": changes})])
 
     def pending(self, uri: str) -> list[tuple[str, int]]:
         """The other open documents whose last change it may not have taken in."""

@@ -19,6 +19,7 @@ from lspkit.runtime.counting import log_findings
 from lspkit.runtime.files import Files
 from lspkit.runtime.heard import Heard
 from lspkit.runtime.tickets import Ticket
+from lspkit.runtime.waiting import Waiter
 from lspkit.servers import Choice
 from lspkit.servers.ignoring import ignoring
 from lspkit.servers.passing_over import passed_over
@@ -31,6 +32,8 @@ PASSED_OVER = (
 )
 #: A question that nobody knows, and that every server refuses at once, in its turn.
 BARRIER = "$/barrier"
+#: A symbol that no project has.
+NO_SYMBOL = "\u2205"
 #: The same where a file says what it leaves out.
 IGNORED = "it passes over what {} names, so its silence proves nothing"
 
@@ -64,6 +67,8 @@ class Findings(Conversation):
         #: was asked just before it was told: what it writes before the answer is of another time.
         self.rereading: float | None = None
         self._barrier: Ticket | None = None
+        #: Changes of files that it was told of since it was last asked because of so many.
+        self._files_told = 0
 
     @property
     def may_be_replaced(self) -> bool:
@@ -129,6 +134,14 @@ class Findings(Conversation):
             with self.lock:
                 self.heard.told_of_files(time.monotonic())
         super().notes_of_files(changed, changes, reread)
+
+    def _tell_of_files(self, changes: list[dict[str, Any]]) -> None:
+        """And ask something, whatever the answer, if it would else lose an edit after so many."""
+        super()._tell_of_files(changes)
+        self._files_told += len(changes)
+        if 0 < self.choice.definition.loses_edits_after < self._files_told:
+            self._files_told = 0
+            self._queue(Ticket("workspace/symbol", Waiter(), None), [], {"query": NO_SYMBOL})
 
     def start_work(self, rule: ProofRule) -> bool:
         """Let it begin with the work that this rule goes by; False if it may still be at it."""

@@ -52,3 +52,22 @@ def test_a_configuration_that_changes_before_it_has_asked(tmp_path: Path) -> Non
     (tmp_path / "main.ts").write_text(UNTYPED, encoding="utf-8")
     texts = [f'{{"compilerOptions": {{"strict": {one}}}}}' for one in ("true", "false", "true")]
     assert verdicts(tmp_path, "tsconfig.json", [*texts]) == [DIRTY, CLEAN, DIRTY]
+
+
+def test_an_edit_after_very_many_changes_of_files_counts(
+    tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """It would be lost, if nothing was asked in between."""
+    real_servers.require(SERVER)
+    (tmp_path / "tsconfig.json").write_text('{"files": ["main.ts"]}', encoding="utf-8")
+    main = tmp_path / "main.ts"
+    main.write_text("export const x: number = 1;\n", encoding="utf-8")
+    folder = tmp_path / "generated"
+    folder.mkdir()
+    for number in range(1500):
+        (folder / f"file{number}.ts").write_text("export {};\n", encoding="utf-8")
+    with workspace_with(tmp_path, {SERVER: real_servers.command(SERVER)}) as ws:
+        assert ws.check(main, timeout=TIMEOUT).verdict is CLEAN
+        folder.rename(tmp_path_factory.mktemp("away") / "generated")
+        text = "export const x: number = 'a';\n"
+        assert ws.check(main, text=text, timeout=TIMEOUT).verdict is DIRTY

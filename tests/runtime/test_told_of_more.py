@@ -206,3 +206,13 @@ def test_of_very_many_packages_only_some_are_watched_by_themselves(packages, mon
     assert packages("(paths[0] / 'new/a').write_text('x')") == [PULL]
     assert packages("(paths[0] / 'old/a').write_text('x')") == [ANEW, PULL]
     assert packages("import shutil; shutil.rmtree(paths[0] / 'new')") == [ANEW, PULL]
+
+
+def test_one_that_would_lose_an_edit_is_asked_something_after_many_files(
+    tmp_path, scripted, monkeypatch
+):
+    define(monkeypatch, ProofRule(how="pull"), loses_edits_after=5)
+    with watching(tmp_path, scripted(listening("**/*.scr"))) as (_, log):
+        for number in range(8):
+            (tmp_path / f"{number}.scr").touch()
+        log.wait_for(lambda _: len(heard(log)) >= 8 and log.messages("workspace/symbol"))
