@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import os
+import time
 from typing import Any, NamedTuple
 
 from lspkit.protocol.watched import FileEvent
 from lspkit.runtime.server import Server
 from lspkit.runtime.watch.packages import Place
 from lspkit.servers.definition import Definition
+
+#: Seconds since a change that is told, at most, unless the machine is very busy.
+JUST_NOW = 2.0
 
 
 class FileNews(NamedTuple):
@@ -26,6 +30,19 @@ class FileNews(NamedTuple):
     def is_source(self, definition: Definition) -> bool:
         """Whether a server would take it for a file of its own language."""
         return definition.language_of(os.path.basename(self.event.path)) is not None
+
+    def is_read_when_closed(self, definition: Definition) -> bool:
+        """Whether a server has to be made to read it, by closing it."""
+        if definition.reads_closed == "never" or not self.is_source(definition):
+            return False
+        return definition.reads_closed == "always" or self.has_another_time()
+
+    def has_another_time(self) -> bool:
+        """Whether the time of the last change of a file is not that of what has happened."""
+        try:
+            return abs(time.time() - os.stat(self.event.path).st_mtime) > JUST_NOW
+        except OSError:
+            return False
 
     def may_hold_sources(self) -> bool:
         """Whether it may have been a folder, by its name."""

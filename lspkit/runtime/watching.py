@@ -328,9 +328,7 @@ class Watching:
         reread = [
             one.uri
             for one in files
-            if definition.reads_closed
-            and one.is_source(definition)
-            and server.admits(one.event.path)
+            if one.is_read_when_closed(definition) and server.admits(one.event.path)
         ]
         missed = any(
             is_missed(definition, server.root, watched, one.event, one.place) for one in news

@@ -194,8 +194,9 @@ class Definition(msgspec.Struct, frozen=True, kw_only=True):
     source_folders: tuple[str, ...] = ()
     #: A request for the text of a file as it has it, where it reads files in the background.
     read_back: str = ""
-    #: Whether it reads a file when that is closed, and otherwise comes to see a change of it late.
-    reads_closed: bool = False
+    #: Whether it reads a file when that is closed, and otherwise comes to see a change of it late,
+    #: or not at all where the file's time is an old one.
+    reads_closed: Literal["never", "always", "old"] = "never"
     #: Whether changes are sent as the whole text, also where it would take less.
     whole_texts: bool = False
     #: Whether it is told that a text is on disk, where it wants to hear of that.

@@ -181,6 +181,26 @@ def test_the_next_check_sees_what_another_process_did_to_a_module(
     assert found == expected
 
 
+@pytest.mark.parametrize("server", ["ty", "pyright", "typescript-7"])
+def test_a_module_that_is_replaced_by_one_with_the_same_time_is_read(
+    server: str, tmp_path: Path
+) -> None:
+    course, folder = MODULES[server], tmp_path / "project"
+    assert course.pair is not None
+    assert course.other is not None
+    found = []
+    with workspace(server, course, folder) as ws:
+        importer, other = (folder / one.name for one in (course.pair, course.other))
+        importer.write_text(course.pair.make(1, broken=False).content)
+        for broken in (False, True, False):
+            draft = tmp_path / "draft"
+            draft.write_text(course.other.make(1, broken=broken).content)
+            os.utime(draft, (10**9, 10**9))
+            elsewhere("move", draft, str(other))
+            found.append(ws.check(importer, timeout=TIMEOUT).verdict)
+    assert found == [CLEAN, DIRTY, CLEAN]
+
+
 # A configuration file
 
 

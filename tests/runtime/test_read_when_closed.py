@@ -15,10 +15,11 @@ for path in paths[:3]:
     path.write_text("new")
 paths[3].unlink()
 """
+NEW = ("new.scr", "old.scr")
 CHANGED = ("open.scr", "new.scr", "changed.scr", "gone.scr")
 
 
-@pytest.mark.parametrize("reads_closed", [True, False])
+@pytest.mark.parametrize("reads_closed", ["always", "never"])
 def test_files_that_come_change_and_go_are_opened_and_closed(
     tmp_path, scripted, monkeypatch, reads_closed
 ):
@@ -38,12 +39,28 @@ def test_files_that_come_change_and_go_are_opened_and_closed(
     assert [one for one in notes if one.endswith(" open.scr")] == shown
     notes = [one for one in notes if not one.endswith((" open.scr", " a.scr"))]
     names = [one.partition(" ")[2] for one in notes[::2]]
-    assert sorted(names) == (["changed.scr", "gone.scr", "new.scr"] if reads_closed else [])
+    assert sorted(names) == (
+        ["changed.scr", "gone.scr", "new.scr"] if reads_closed == "always" else []
+    )
     assert notes == [f"{what} {name}" for name in names for what in ("didOpen", "didClose")]
 
 
+def test_only_files_with_an_old_time_are_opened_where_nothing_else_is_missed(
+    tmp_path, scripted, monkeypatch
+):
+    define(monkeypatch, ProofRule(how="pull"), reads_closed="old")
+    argv = scripted(BY_PULL)
+    with workspace(tmp_path, argv, text="fine\n") as ws:
+        ws.check("a.scr")
+        old = "os.utime(paths[1], (10**9, 10**9))"
+        outside(f"paths[0].touch(); paths[1].touch(); {old}", *map(tmp_path.joinpath, NEW))
+        ws.check("a.scr")
+    notes = [one for one in told(Log.of(argv)) if not one.endswith(" a.scr")]
+    assert notes == ["didOpen old.scr", "didClose old.scr"]
+
+
 def test_the_question_comes_after_the_file_is_closed(tmp_path, scripted, monkeypatch):
-    define(monkeypatch, ProofRule(how="pull"), reads_closed=True)
+    define(monkeypatch, ProofRule(how="pull"), reads_closed="always")
     argv = scripted(BY_PULL)
     with workspace(tmp_path, argv, text="fine\n") as ws:
         ws.check("a.scr")

@@ -151,6 +151,8 @@ PYTHON: tuple[Definition, ...] = (
         ),
         unsaved="opened",
         source_folders=("src", "python"),
+        # A file whose time is as before has not changed for it, whatever it is told.
+        reads_closed="old",
         install={
             "pip": "pip install 'lspkit[python]'",
             "uv": "uv tool install ty",
@@ -210,7 +212,7 @@ PYTHON: tuple[Definition, ...] = (
         depends_on=_TYPED,
         install={"pip": "pip install zuban", "uv": "uv tool install zuban"},
         # It watches files itself, and may take notice only after the next question.
-        reads_closed=True,
+        reads_closed="always",
         rereads=Rereads(files=("/pyproject.toml", "/mypy.ini", "/.mypy.ini", "/setup.cfg")),
         source_folders=("src",),
         quirks=(
