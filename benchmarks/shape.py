@@ -108,7 +108,7 @@ def judged(answers: list[Answer], judge: Judge, tally: Tally) -> Tally:
 
 
 @contextlib.contextmanager
-def _own_environment() -> Iterator[None]:
+def own_environment() -> Iterator[None]:
     """Without one that is active here: the project's own is meant."""
     active = os.environ.pop("VIRTUAL_ENV", None)
     try:
@@ -124,7 +124,7 @@ def race(
     """How the race ends for this server. Places that are named stay as they are."""
     project, folder = PROJECTS[server], scratch / server
     make(folder, project, (0,) * len(project.places))
-    with _own_environment():
+    with own_environment():
         with running(server, folder, scratch / f"{server}.sent") as ws, Changer() as changer:
             run = Race(ws, changer, folder, project, f"{server} {seed}", without)
             run.run(rounds)

@@ -104,6 +104,11 @@ they have been still for a moment, for ten seconds at most. A file that calls fo
 a new `eslint.config.js` does, or makes a folder a project of its own, counts from the next question
 on.
 
+So it is with the set of modules. When a stub or a package comes to stand before a module, or a
+folder or `.pth` file says that there are modules elsewhere, a server that would keep to what it has
+found is started anew: `zuban` for stubs and `__init__.py`, `pyrefly` for `typings`, both for `src`
+and `.pth` files, `ty` for `src` and `python`. The others look for all modules again.
+
 Not known are files above the workspace, the user's own configuration, and what a configuration
 reads in ways that its text does not show.
 

@@ -297,7 +297,7 @@ class Pool:
 
     def _look_for(self, server: Server, events: list[FileEvent]) -> None:
         """The same: a server may go by them."""
-        if server.usable and any(server.inputs.hold(one.path) for one in events):
+        if server.usable and any(server.inputs.hold(one.path, one.kind) for one in events):
             self.seat(server).changed_at = time.monotonic()
             if server.begun and server.reread():
                 self._choose_again()

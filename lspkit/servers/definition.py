@@ -192,6 +192,9 @@ class Definition(msgspec.Struct, frozen=True, kw_only=True):
     #: its configuration. When one comes or goes, it is made to read everything again, or started
     #: anew.
     source_folders: tuple[str, ...] = ()
+    #: Names or globs of sources. When one comes or goes, and so an import may lead elsewhere, it
+    #: does not look for the module again, and is started anew.
+    modules: tuple[str, ...] = ()
     #: A request for the text of a file as it has it, where it reads files in the background.
     read_back: str = ""
     #: Whether it reads a file when that is closed, and otherwise comes to see a change of it late,

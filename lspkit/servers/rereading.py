@@ -15,6 +15,7 @@ from collections.abc import Iterable, Iterator
 import msgspec
 
 from lspkit.edits.paths import is_inside
+from lspkit.protocol.watched import CHANGED
 from lspkit.servers.definition import Definition
 from lspkit.servers.imports import imported_by
 from lspkit.servers.installed import is_of_packages
@@ -49,12 +50,10 @@ class Inputs(msgspec.Struct):
     #: Files and folders that the configuration imports, itself included; None: to be looked at.
     _imported: frozenset[str] | None = None
 
-    def hold(self, path: str) -> bool:
+    def hold(self, path: str, kind: int = CHANGED) -> bool:
         """Whether it has read a file that it does not read again by itself at once."""
         rereads = self.definition.rereads
-        if self.definition.refreshed_by is None and is_source_folder(
-            path, self.definition, self.root
-        ):
+        if changes_modules(path, kind, self.definition, self.root):
             return True
         if rereads is None:
             return False
@@ -91,6 +90,17 @@ def is_named(path: str, names: tuple[str, ...], root: str) -> bool:
         for one in names
         if in_root or not one.startswith("/")
     )
+
+
+def changes_modules(path: str, kind: int, definition: Definition, root: str) -> bool:
+    """Whether there is another set of modules now than a server believes that has to be replaced.
+
+    A folder of modules or a file that decides where a module is came or went, and it would go on to
+    resolve imports as before.
+    """
+    if definition.refreshed_by is None and is_source_folder(path, definition, root):
+        return True
+    return kind != CHANGED and is_named(path, definition.modules, root) and is_inside(path, root)
 
 
 def is_source_folder(path: str, definition: Definition, root: str) -> bool:

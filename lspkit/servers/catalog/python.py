@@ -188,8 +188,9 @@ PYTHON: tuple[Definition, ...] = (
                 ask="textDocument/documentSymbol",
             ),
         ),
-        rereads=Rereads(files=("/pyproject.toml", "/pyrefly.toml")),
-        source_folders=("src",),
+        # Of a file that names further folders of modules it hears nothing.
+        rereads=Rereads(files=("/pyproject.toml", "/pyrefly.toml", "*.pth")),
+        source_folders=("src", "typings"),
         # `**/`: it compares whole paths.
         passes_over=("**/__pycache__", "**/node_modules", "**/venv", "/typings"),
         quirks=(
@@ -197,6 +198,7 @@ PYTHON: tuple[Definition, ...] = (
             "Says since 1.0 when it looks at other files again; without that nothing is proven.",
             "Runs the interpreter that the project names.",
             "Gives only hints about files in venv, __pycache__, node_modules and `typings`.",
+            "Looks for modules in `src` and `typings` if they are there when it starts.",
         ),
         verified="1.4.0",
     ),
@@ -213,11 +215,16 @@ PYTHON: tuple[Definition, ...] = (
         install={"pip": "pip install zuban", "uv": "uv tool install zuban"},
         # It watches files itself, and may take notice only after the next question.
         reads_closed="always",
-        rereads=Rereads(files=("/pyproject.toml", "/mypy.ini", "/.mypy.ini", "/setup.cfg")),
+        rereads=Rereads(
+            files=("/pyproject.toml", "/mypy.ini", "/.mypy.ini", "/setup.cfg", "*.pth")
+        ),
         source_folders=("src",),
+        # What takes the place of a module that it has found, or gives it free.
+        modules=("*.pyi", "__init__.py"),
         quirks=(
             "Publishes without a version.",
             "Looks for changed files by itself, a moment late, but at one that is closed at once.",
+            "Keeps to a module that it has found when a stub or a package comes before it.",
         ),
         verified="0.10.2",
     ),
