@@ -16,7 +16,8 @@ class Restart(msgspec.Struct, frozen=True):
     most: float = 60.0
     #: Each delay varies by this part of itself, so that many clients do not start as one.
     jitter: float = 0.2
-    #: A server that ran so long without a fault is started again at once.
+    #: A server that ran so long without a fault is started again at once. So is one that was of
+    #: use, unless that was done for it less than so long ago.
     well: float = 60.0
     #: Not at all, rather than later.
     never: bool = False
@@ -39,17 +40,31 @@ class Record(msgspec.Struct, frozen=True):
     attempts: int = 0
     #: Not before this time.
     retry_at: float = 0.0
+    #: When it was last started again at once after a failure.
+    spared_at: float = float("-inf")
+
+    def after_success(self) -> Record:
+        """Whatever was wrong is over."""
+        return Record(spared_at=self.spared_at)
 
 
 def after_failure(
-    record: Record, restart: Restart, *, ran_for: float, now: float, dice: float
+    record: Record,
+    restart: Restart,
+    *,
+    ran_for: float,
+    now: float,
+    dice: float,
+    was_of_use: bool = False,
 ) -> Record:
     """The record after one more failure. `dice` is between -1 and 1."""
     if restart.never:
         return Record(record.attempts + 1, float("inf"))
-    if record.attempts == 0 and ran_for >= restart.well:
-        return Record(1, now)
+    is_first = was_of_use and now - record.spared_at >= restart.well
+    if record.attempts == 0 and (is_first or ran_for >= restart.well):
+        return Record(1, now, now)
     # Far beyond any cap, and the power of a number that grows for ever overflows.
     doublings = min(record.attempts, 64)
     delay = min(restart.base * restart.factor**doublings, restart.most)
-    return Record(record.attempts + 1, now + delay * (1 + restart.jitter * dice))
+    retry_at = now + delay * (1 + restart.jitter * dice)
+    return Record(record.attempts + 1, retry_at, record.spared_at)

@@ -350,7 +350,7 @@ class Pool:
         seat, server.was_of_use = self.seat(server), True
         if seat.record.attempts:
             with self._lock:
-                seat.record = Record()
+                seat.record = seat.record.after_success()
 
     # The end
 

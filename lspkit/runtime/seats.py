@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from lspkit.config import Config
+from lspkit.config.model import Timing
 from lspkit.errors import ServerUnavailable
 from lspkit.runtime import endings
 from lspkit.runtime.backoff import Record, Restart, after_failure
@@ -34,12 +35,14 @@ class Seat(msgspec.Struct):
 
 
 def initialize_timeout(choice: Choice, config: Config) -> float:
-    """Seconds that a server has to come up."""
-    return (
-        choice.config.timing.initialize_timeout_ms
-        or choice.definition.initialize_timeout_ms
-        or config.timing.initialize_timeout_ms
-    ) / 1000
+    """Seconds that a server has to come up.
+
+    A definition knows which servers need longer than usual; whoever says anything but the usual
+    knows better.
+    """
+    usual, said = Timing().initialize_timeout_ms, config.timing.initialize_timeout_ms
+    known = choice.definition.initialize_timeout_ms if said == usual else None
+    return (choice.config.timing.initialize_timeout_ms or known or said) / 1000
 
 
 def may_restart(seat: Seat, now: float) -> None:
@@ -56,11 +59,14 @@ def failed(seat: Seat, restart: Restart, *, now: float, dice: float) -> None:
     """Its server has ended: when may there be another one? `dice` is between -1 and 1."""
     seat.counts.crashes += 1
     server, ran_for = seat.server, now - seat.started_at
-    may_fail = server.choice.definition.start_may_fail and not server.was_of_use
+    of_use = server.was_of_use
+    may_fail = server.choice.definition.start_may_fail and not of_use
     if may_fail and not restart.never and not seat.record.attempts and ran_for < FALSE_START:
         seat.record, server.false_start = Record(1, now), True
     else:
-        seat.record = after_failure(seat.record, restart, ran_for=ran_for, now=now, dice=dice)
+        seat.record = after_failure(
+            seat.record, restart, ran_for=ran_for, now=now, dice=dice, was_of_use=of_use
+        )
 
 
 def starts_alike(

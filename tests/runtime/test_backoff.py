@@ -9,8 +9,10 @@ from lspkit.runtime.backoff import Record, Restart, after_failure
 RESTART = Restart()
 
 
-def failed(record: Record, *, ran_for: float = 1.0, now: float = 100.0, dice: float = 0.0):
-    return after_failure(record, RESTART, ran_for=ran_for, now=now, dice=dice)
+def failed(
+    record: Record, *, ran_for: float = 1.0, now: float = 100.0, dice: float = 0.0, **more: bool
+):
+    return after_failure(record, RESTART, ran_for=ran_for, now=now, dice=dice, **more)
 
 
 def test_delays_double_up_to_a_minute():
@@ -31,6 +33,19 @@ def test_a_delay_varies_by_a_fifth(dice, delay):
 def test_the_first_crash_of_a_server_that_was_well_restarts_it_at_once(ran_for, delay):
     record = failed(Record(), ran_for=ran_for)
     assert (record.attempts, record.retry_at - 100) == (1, delay)
+
+
+def test_the_first_crash_of_a_server_that_was_of_use_restarts_it_at_once():
+    record = failed(Record(), was_of_use=True)
+    assert (record.attempts, record.retry_at - 100) == (1, 0)
+
+
+@pytest.mark.parametrize(("later", "delay"), [(0.0, 5), (59.9, 5), (60.0, 0)])
+def test_one_that_answers_and_crashes_again_and_again_is_spared_once_a_minute(later, delay):
+    answered = failed(Record(), was_of_use=True).after_success()
+    assert answered.attempts == 0
+    again = failed(answered, now=100 + later, was_of_use=True)
+    assert again.retry_at - (100 + later) == pytest.approx(delay)
 
 
 def test_the_second_crash_does_not():

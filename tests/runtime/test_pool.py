@@ -180,10 +180,27 @@ def test_an_answer_resets_the_patience(tmp_path, scripted):
         _fail(ws)
         clock.now += 6
         assert ask(ws) == "1:5"
-        os.kill(Log.of(argv).pids()[-1], signal.SIGKILL)
-        _wait(lambda: "broken" in ws.status_text(), "the crash was not noticed")
+        _kill(ws, argv)
+        assert ask(ws) == "1:5"
+        _kill(ws, argv)
         assert _fail(ws).attempts == 1
         assert _fail(ws).retry_in == 5
+
+
+def _kill(ws: lspkit.Workspace, argv: list[str]) -> None:
+    os.kill(Log.of(argv).pids()[-1], signal.SIGKILL)
+    _wait(lambda: "broken" in ws.status_text(), "the crash was not noticed")
+
+
+def test_the_first_restart_of_a_server_that_has_answered_is_free(tmp_path, scripted):
+    argv = scripted(Script())
+    with workspace(tmp_path, argv) as ws:
+        assert ask(ws) == "1:5"
+        _kill(ws, argv)
+        assert ask(ws) == "1:5"
+        assert len(Log.of(argv).pids()) == 2
+        _kill(ws, argv)
+        assert _fail(ws).retry_in > 3
 
 
 def test_a_server_that_was_well_for_a_minute_restarts_at_once(tmp_path, scripted):
@@ -192,8 +209,7 @@ def test_a_server_that_was_well_for_a_minute_restarts_at_once(tmp_path, scripted
     with _on_clock(tmp_path, argv, clock) as ws:
         assert ask(ws) == "1:5"
         clock.now += 61
-        os.kill(Log.of(argv).pids()[-1], signal.SIGKILL)
-        _wait(lambda: "broken" in ws.status_text(), "the crash was not noticed")
+        _kill(ws, argv)
         assert ask(ws) == "1:5"
         assert len(Log.of(argv).pids()) == 2
 
