@@ -3,17 +3,42 @@
 from __future__ import annotations
 
 import os
+import re
 
 from lspkit.errors import LspkitError, RequestTimeout, ServerBroken, ServerUnavailable
 from lspkit.runtime.backoff import Record
 from lspkit.servers import Choice
 
+#: By these a line tells what went wrong. And by these beginnings one tells nothing.
+ERROR_WORDS = re.compile(
+    r"error|exception|panic|fatal|fail|cannot|can't|could not|unable|denied|missing|required"
+    r"|not found|no such|not supported|unsupported|invalid|unknown",
+    re.IGNORECASE,
+)
+EMPTY_WORDS = ("Traceback (", "Require stack", "Node.js v", "note: ", "node:internal", "    at ")
+#: A longer line is cut.
+LONGEST_LINE = 300
+
+
+def telling_line(stderr: str) -> str:
+    """The first line that tells what went wrong; else the last one; empty if there is none.
+
+    What follows the first one is a stack, or what came of it. Indented lines are code, or part of
+    a stack themselves.
+    """
+    lines = [one for one in stderr.splitlines() if one.strip()]
+    lines = [one for one in lines if not one.startswith(EMPTY_WORDS)] or lines
+    whole = [one for one in lines if not one[0].isspace()] or lines
+    telling = next((one for one in whole if ERROR_WORDS.search(one)), whole[-1] if whole else "")
+    return telling.strip()[:LONGEST_LINE]
+
 
 def gone(server: str, reason: str, status: int | None, stderr: str) -> ServerBroken:
     """The server has ended."""
-    last = f"; its last words: {stderr.splitlines()[-1]}" if stderr else ""
+    said = telling_line(stderr)
+    words = f"; it says: {said}" if said else ""
     return ServerBroken(
-        f"{server} is gone: {reason}{last}", server=server, exit_status=status, stderr=stderr
+        f"{server} is gone: {reason}{words}", server=server, exit_status=status, stderr=stderr
     )
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import msgspec
 
 from lspkit.diagnostics.settle import CHANGED
-from lspkit.errors import Cancelled, LspkitError, RequestTimeout, ServerBroken
+from lspkit.errors import Cancelled, LspkitError, RequestTimeout, ServerBroken, ServerUnavailable
 from lspkit.operations import (
     OWN_FAULTS,
     Examination,
@@ -129,6 +129,10 @@ class Examining:
             servers, failures = yield from self._asking.serving(file, call, effect.text)
         except RequestTimeout as late:
             failures = [late]
+        except ServerBroken as problem:
+            if not problem.attempts:
+                raise
+            failures = [problem]  # it is too early to start it again
         whole = _Found(examined=[_failed(problem, began) for problem in failures])
         if effect.others is not None:
             whole.others.coverage = "workspace"
@@ -139,6 +143,9 @@ class Examining:
             if isinstance(found, Exception):
                 raise found
             whole.add(found)
+        absent = [one for one in failures if isinstance(one, ServerUnavailable)]
+        if servers and len(whole.absent) + len(absent) == len(servers) + len(failures):
+            raise whole.absent[0].renewed()  # as if that had been known before
         return whole, any(one.may_be_replaced for one in servers)
 
     def _examine_one(
@@ -172,6 +179,7 @@ class Examining:
                 )
         except (*OWN_FAULTS, Cancelled) as problem:
             found.examined.append(_failed(problem, began, server.id))
+            found.absent += [problem] if isinstance(problem, ServerUnavailable) else []
             if effect.others is not None:
                 found.others.coverage = "open"
                 found.others.missed(found.examined[-1])
@@ -242,10 +250,13 @@ class _Found(msgspec.Struct):
     others: Others = msgspec.field(default_factory=Others)
     #: Whether another file shows a text that is not on disk.
     beside: bool = False
+    #: Servers that are not there after all.
+    absent: list[ServerUnavailable] = msgspec.field(default_factory=list)
 
     def add(self, other: _Found) -> None:
         """Take up what another server has found."""
         self.examined += other.examined
+        self.absent += other.absent
         self.beside = self.beside or other.beside
         self.others.add(other.others)
 

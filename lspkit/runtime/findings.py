@@ -30,6 +30,8 @@ from lspkit.servers.rereading import Inputs
 PASSED_OVER = (
     "it passes over files in {}/ unless the project says otherwise, so its silence proves nothing"
 )
+#: So much of a line that a server has written is told.
+LONGEST_LINE = 300
 #: A question that nobody knows, and that every server refuses at once, in its turn.
 BARRIER = "$/barrier"
 #: A symbol that no project has.
@@ -99,18 +101,24 @@ class Findings(Conversation):
                 if not self.loading.again:
                     self.heard.believe(time.monotonic())
 
-    def logged(self, line: str) -> None:
-        """It has written a line for people, from which some things can be told."""
+    def logged(self, line: str) -> str:
+        """It has written a line for people, from which some things can be told.
+
+        Returns why it is of no use at all, if that is one of them.
+        """
         self.loading.notified("window/logMessage", {"message": line})
         with self.lock:
             admission = self.heard.read(line)
             if admission is not None and admission.afresh and self._disk:
                 self.outdated = True
             rereads = self.choice.definition.rereads
-            if rereads is None or self._barrier is None or not self._barrier.waiter.done:
-                return
-            if any(one in line for one in rereads.says):
+            has_read = rereads is not None and any(one in line for one in rereads.says)
+            if has_read and self._barrier is not None and self._barrier.waiter.done:
                 self.rereading = self._barrier = None
+        if admission is None or not admission.ends:
+            return ""
+        said = next((one for one in line.splitlines() if admission.says in one), line)
+        return f"{admission.means}. It says: {said.strip()[:LONGEST_LINE]}"
 
     def reread(self) -> bool:
         """It is about to be told of a new configuration; whether it has to be replaced for that."""

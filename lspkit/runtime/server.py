@@ -323,7 +323,8 @@ class Server(Findings):
                     self.watched.drop(registration.id)
             case events.Said():
                 log.debug("%s says: %s", self.id, event.text)
-                self.logged(event.text)
+                if useless := self.logged(event.text):
+                    self._fail(endings.useless(self.choice, useless))
                 self.news.tell()
             case events.BadMessage():
                 log.debug("%s sent something unreadable: %s", self.id, event.reason)
@@ -350,7 +351,7 @@ class Server(Findings):
         silent = connection is not None and not connection.has_spoken
         if silent and self.session.state is State.INITIALIZING and status and status > 0:
             # A stub that exits at once, say: no server has crashed here, none was there.
-            said = f": {tail.splitlines()[-1]}" if tail else ""
+            said = f": {endings.telling_line(tail)}" if tail else ""
             self._fail(endings.useless(self.choice, f"{reason}{said}"))
         else:
             self._fail(endings.gone(self.id, reason, status, tail))

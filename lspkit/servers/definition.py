@@ -69,6 +69,8 @@ class Admission(msgspec.Struct, frozen=True, kw_only=True):
     means: str
     #: Whether it looked before it was told of files that changed, and a new process does again.
     afresh: bool = False
+    #: Whether it can do nothing at all, so that it is ended, and started again in a while.
+    ends: bool = False
 
 
 class Rereads(msgspec.Struct, frozen=True, kw_only=True):

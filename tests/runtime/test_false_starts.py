@@ -58,11 +58,13 @@ def test_a_question_that_ends_the_server_is_not_asked_twice(tmp_path, scripted, 
     argv = scripted(Script(faults=[Fault("textDocument/definition", "crash", code=0)]))
     with workspace(tmp_path, argv) as ws:
         assert ws.hover("a.scr", 1, 5)
-        with pytest.raises(lspkit.ServerBroken, match="exit status 0"):
+        for number in (1, 2):
+            with pytest.raises(lspkit.ServerBroken, match="exit status 0"):
+                ask(ws)
+            assert starts(argv) == number
+        with pytest.raises(lspkit.ServerBroken, match="failed 2 times"):
             ask(ws)
-        with pytest.raises(lspkit.ServerBroken, match="failed 1 times"):
-            ask(ws)
-    assert starts(argv) == 1
+    assert starts(argv) == 2
 
 
 @pytest.mark.parametrize(("may_fail", "runs"), [(True, (1, 2)), (False, (1,))])
@@ -75,6 +77,7 @@ def test_one_that_fails_again_is_spared_for_a_while(
         report = ws.check("a.scr")
         assert (report.verdict.value, report.diagnostics) == ("unknown", [])
         assert "exit status 0" in report.servers[0].reason
-        with pytest.raises(lspkit.ServerBroken, match="next try in"):
-            ws.check("a.scr")
+        again = ws.check("a.scr")
+        assert again.verdict.unknown
+        assert "next try in" in again.why
     assert starts(argv) == len(runs)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lspkit.diagnostics.proof import ProofRule
-from lspkit.servers.definition import Definition, Rereads, Restricted
+from lspkit.servers.definition import Admission, Definition, Rereads, Restricted
 
 _RUST = {"cargo": {"targetDir": True}, "checkOnSave": False}
 
@@ -39,6 +39,15 @@ SYSTEMS: tuple[Definition, ...] = (
             "apt": "apt-get install gopls",
         },
         proofs=(ProofRule(how="version", single=True),),
+        # It runs `go` to find out what there is. Without one it refuses every question, and never
+        # publishes anything.
+        admissions=(
+            Admission(
+                says="failed to load view for",
+                means="it cannot load the project, for which it needs `go` on the PATH",
+                ends=True,
+            ),
+        ),
         # A go.mod that cannot be read leaves it without a package, and none has no faults.
         doubts=(("$/progress", {"title": "Error loading workspace"}),),
         # As the go command does, but for a module of its own in one of them.
