@@ -26,10 +26,14 @@ from lspkit.config.merge import (
 )
 from lspkit.config.model import Config, Security
 from lspkit.config.normal import Closer
+from lspkit.config.ownership import foreign_hands
 from lspkit.config.places import ConfigWarning, nearest, place_of
 from lspkit.config.project import Project, expanded, held_back, read_project
 from lspkit.config.reading import BUILT_IN_VALUES, Given, Said, config_of, read_given, understood
 from lspkit.config.security import check_security
+from lspkit.edits.paths import is_inside, leads_through, own_home, work_tree
+from lspkit.errors import ConfigError
+from lspkit.types import one_line
 
 if TYPE_CHECKING:
     from lspkit.config.trust import Standing
@@ -86,8 +90,8 @@ def load(
     root = os.path.abspath(root)
     closer = functools.partial(check_security, environ=environ)
     if given is None:
-        file = global_file(environ, home or environ.get("HOME") or os.path.expanduser("~"))
-        said, project = _read_global(file, environ, closer), read_project(root)
+        file = global_file(environ, home or _home(environ))
+        said, project = _read_global(file, root, environ, closer), read_project(root)
         origin = Origin("global", file)
     else:
         file, said, project = None, read_given(given, closer), Project()
@@ -127,12 +131,27 @@ def load(
     )
 
 
-def _read_global(file: str, environ: Mapping[str, str], closer: Closer) -> Said:
-    said = understood(read_source(file, kind_of_file(file)), closer)
-    if environ.get("LSPKIT_CONFIG") and not os.path.lexists(file):
+def _home(environ: Mapping[str, str]) -> str:
+    """The user's home. A relative one would let the current folder decide what is trusted."""
+    named = environ.get("HOME", "")
+    return named if os.path.isabs(named) else own_home() or os.path.expanduser("~")
+
+
+def _read_global(file: str, root: str, environ: Mapping[str, str], closer: Closer) -> Said:
+    if not os.path.lexists(file):
         missing = ConfigWarning("LSPKIT_CONFIG names this file, and it is not there", file)
-        return Said(warnings=(missing,))
-    return said
+        return Said(warnings=(missing,) if environ.get("LSPKIT_CONFIG") else ())
+    around = work_tree(os.path.realpath(root))
+    if not is_inside(own_home(), around) and leads_through(file, around):
+        return Said(warnings=(ConfigWarning("it is not followed: it lies in the project", file),))
+    try:
+        why = foreign_hands(file, environ)
+    except OSError:
+        why = ""  # who reads it says what is wrong
+    if why:
+        message = f"{one_line(file)} is not followed: {one_line(why)}"
+        raise ConfigError(message, file=file, expected="a file that only you can change")
+    return understood(read_source(file, kind_of_file(file)), closer)
 
 
 def _counted(

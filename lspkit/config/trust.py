@@ -20,8 +20,9 @@ from msgspec.structs import replace
 
 from lspkit.config.gate import EXECUTION_KEYS, digest
 from lspkit.config.model import ProjectConfigPolicy, Security
+from lspkit.config.ownership import foreign_hands
 from lspkit.config.trust_patterns import Pattern, compiled
-from lspkit.config.trust_store import Entry, Listed, list_for, writers
+from lspkit.config.trust_store import Entry, Listed, list_for
 from lspkit.edits.paths import is_inside
 from lspkit.errors import ConfigError
 from lspkit.types import one_line
@@ -58,8 +59,8 @@ class Standing(msgspec.Struct, frozen=True):
     policy: ProjectConfigPolicy
     #: Whether the program or the environment has ruled trust out.
     refused: bool = False
-    #: Whether others than the user can change the project's configuration.
-    shared: bool = False
+    #: Who else can change the project's folder or configuration, in words; empty if nobody.
+    shared: str = ""
     #: What is wrong with lspkit's list; empty if nothing is.
     warning: str = ""
 
@@ -145,7 +146,7 @@ def trust_of(
     try:
         found = replace(found, candidate=candidate_of(project_file, root))
         known = list_for(around or found.candidate, environ)
-        found = replace(found, warning=known.warning, shared=bool(_writers(found, project_file)))
+        found = replace(found, warning=known.warning, shared=_shared(found, project_file, environ))
         found = _by_entries(found, project_file, digest(project, EXECUTION_KEYS), patterns, known)
     except (OSError, ValueError, RecursionError) as problem:
         found = replace(found, state="untrusted", why=f"it cannot be looked at: {problem}")
@@ -181,17 +182,18 @@ def _by_entries(
             if not apart and content != (entry.digest if same else NOTHING):
                 said.append(("stale", f"{why}, but what it would run has changed since"))
             else:
-                said.append(_judged(found.shared and not entry.shared, apart, why))
+                said.append(_judged("" if entry.shared else found.shared, apart, why))
     said.append(("untrusted", "no entry trusts it"))
     state, why = min(said, key=lambda one: _ORDER.index(one[0]))
     return replace(found, state=state, why=why)
 
 
-def _judged(shared: bool, apart: bool, why: str) -> tuple[State, str]:
+def _judged(shared: str, apart: bool, why: str) -> tuple[State, str]:
     if apart:
         return "untrusted", f"{why}, but this is somebody else's code inside of it"
     if shared:
-        return "untrusted", f"{why}, but others can change it, so it has to be trusted as shared"
+        words = f"but {one_line(shared)}, so it has to be trusted as shared"
+        return "untrusted", f"{why}, {words}"
     return "trusted", why
 
 
@@ -208,13 +210,10 @@ def _places(project_file: str | None, candidate: str) -> tuple[str, ...]:
     return (candidate,) if is_inside(real, candidate) else (candidate, os.path.dirname(real))
 
 
-def _writers(found: Standing, project_file: str | None) -> str:
-    """Who else can change the project's configuration, in words."""
-    paths = [found.candidate]
-    if project_file is not None:
-        real = os.path.realpath(project_file, strict=True)
-        paths += [real, os.path.dirname(real)]
-    return next(filter(None, (writers(os.stat(path)) for path in paths)), "")
+def _shared(found: Standing, project_file: str | None, environ: Mapping[str, str]) -> str:
+    """Who else can change the project's folder or configuration, in words."""
+    paths = [found.candidate, *([] if project_file is None else [project_file])]
+    return next(filter(None, (foreign_hands(path, environ) for path in paths)), "")
 
 
 def _apart(anchor: str, place: str) -> bool:

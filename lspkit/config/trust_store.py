@@ -20,7 +20,8 @@ from collections.abc import Callable, Mapping
 
 import msgspec
 
-from lspkit.edits.paths import is_inside, leads_through, work_tree
+from lspkit.config.ownership import foreign_hands
+from lspkit.edits.paths import is_inside, leads_through, own_home, work_tree
 from lspkit.errors import ConfigError
 from lspkit.late_imports import safe_imports
 from lspkit.prepared import prepared
@@ -86,7 +87,9 @@ def state_folder(environ: Mapping[str, str] = os.environ) -> str:
 
 
 def _home(environ: Mapping[str, str]) -> str:
-    return environ.get("HOME") or os.path.expanduser("~")
+    named = environ.get("HOME", "")
+    # A relative one would let the current folder decide what is trusted.
+    return named if os.path.isabs(named) else own_home() or os.path.expanduser("~")
 
 
 def list_for(project: str, environ: Mapping[str, str]) -> Listed:
@@ -95,10 +98,10 @@ def list_for(project: str, environ: Mapping[str, str]) -> Listed:
     `project` is a real path. Where it holds the user's home, the list is the user's nevertheless.
     """
     folder, around = state_folder(environ), work_tree(project)
-    is_own = not is_inside(os.path.realpath(_home(environ)), around)
-    if environ.get(VARIABLE) and is_own and leads_through(folder, around):
+    if not is_inside(own_home(), around) and leads_through(folder, around):
         where = one_line(os.path.join(folder, FILE))
-        return Listed(warning=f"{where} is not followed: {VARIABLE} names a folder of the project")
+        named = f"{VARIABLE} names a folder of the project" if environ.get(VARIABLE) else ""
+        return Listed(warning=f"{where} is not followed: {named or 'it lies in the project'}")
     return listed(folder)
 
 
@@ -135,7 +138,7 @@ class _Unbelievable(Exception):
 def _content(folder: str) -> _File | None:
     """The file, None if there is none."""
     try:
-        _look_at(os.stat(folder), "its folder")
+        _look_at(folder)
         flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
         # By an opener: else a folder of that name would leave its descriptor open.
         file = os.path.join(folder, FILE)
@@ -143,7 +146,7 @@ def _content(folder: str) -> _File | None:
             status = os.fstat(stream.fileno())
             if not stat.S_ISREG(status.st_mode):
                 raise _Unbelievable("it is no regular file")
-            _look_at(status, "it")
+            _look_at(file)
             text = stream.read(LARGEST + 1)
     except FileNotFoundError:
         return None
@@ -161,35 +164,10 @@ def _content(folder: str) -> _File | None:
     return read
 
 
-def _look_at(status: os.stat_result, what: str) -> None:
-    if os.name != "posix":
-        return
-    if status.st_uid not in (os.geteuid(), 0):
-        raise _Unbelievable(f"{what} belongs to somebody else")
-    if why := writers(status):
-        raise _Unbelievable(f"{what} can be changed by {why}")
-
-
-def writers(status: os.stat_result) -> str:
-    """Who else may write to a file or folder on POSIX, in words; empty if nobody may."""
-    if os.name != "posix":
-        return ""
-    if status.st_mode & stat.S_IWOTH:
-        return "everybody"
-    if status.st_mode & stat.S_IWGRP and status.st_gid != _own_group():
-        return "a group of users"
-    return ""
-
-
-def _own_group() -> int:
-    """The group that a user has from the start; the current one may be shared with others."""
-    with safe_imports():
-        import pwd  # here: Windows has none
-
-    try:
-        return pwd.getpwuid(os.getuid()).pw_gid
-    except KeyError:
-        return os.getgid()
+def _look_at(path: str) -> None:
+    """Refuse what others could have written: a file, or a folder on the way to it."""
+    if why := foreign_hands(path):
+        raise _Unbelievable(why)
 
 
 def _change(folder: str, changed: Callable[[tuple[Entry, ...]], tuple[Entry, ...]]) -> None:
@@ -199,7 +177,7 @@ def _change(folder: str, changed: Callable[[tuple[Entry, ...]], tuple[Entry, ...
     file = os.path.join(folder, FILE)
     try:
         os.makedirs(folder, mode=0o700, exist_ok=True)
-        _look_at(os.stat(folder), "its folder")
+        _look_at(folder)
         with FileLock(file + ".lock", timeout=PATIENCE, mode=0o600):
             known = listed(folder)
             if known.warning:

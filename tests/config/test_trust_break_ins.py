@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from lspkit.config import loading, trust_store
 from lspkit.config.gate import EXECUTION_KEYS, digest
 from lspkit.config.loading import Loaded, load
 from lspkit.config.model import Security
@@ -85,7 +86,8 @@ class TestShared:
         os.chmod(root / what, 0o777)
         world.trust(root, PROJECT)
         found = world.asked(root, root, file=file)
-        assert (found.state, found.shared) == ("untrusted", True)
+        assert found.state == "untrusted"
+        assert f"{root / what} can be changed by everybody" in found.why
         assert "shared" in found.why
         assert "--shared" in found.remedy
         world.trust(root, PROJECT, shared=True)
@@ -166,7 +168,11 @@ class TestFromOutside:
         permit = permits_of(self.load(world, root), str(root), None)
         assert not permit(str(part)).trusted
 
-    def test_a_list_in_the_users_home_counts_also_for_all_of_it(self, world: World) -> None:
+    def test_a_list_in_the_users_home_counts_also_for_all_of_it(
+        self, world: World, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        for module in (loading, trust_store):
+            monkeypatch.setattr(module, "own_home", lambda: str(world.home))
         world.trust(world.home, {})
         assert self.load(world, world.home).standing.state == "trusted"
 
