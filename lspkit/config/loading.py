@@ -104,8 +104,9 @@ def load(
         from lspkit.config.trust import trust_of  # here, to keep `import lspkit` quick
 
         standing = trust_of(project.file, root, project.values, security, environ, trusted)
-    theirs, blocked = _counted(project, by_id(project.values, aliases), standing, environ)
     layers = [Layer(Origin("built-in"), BUILT_IN_VALUES), own]
+    ours = merge_layers(BUILT_IN_VALUES, own.values)
+    theirs, blocked = _counted(project, by_id(project.values, aliases), ours, standing, environ)
     if project.source is not None:
         layers.append(Layer(Origin("project", project.file), theirs))
     values = in_order(functools.reduce(merge_layers, [layer.values for layer in layers]))
@@ -155,12 +156,16 @@ def _read_global(file: str, root: str, environ: Mapping[str, str], closer: Close
 
 
 def _counted(
-    project: Project, values: dict[str, Any], standing: Standing, environ: Mapping[str, str]
+    project: Project,
+    values: dict[str, Any],
+    ours: dict[str, Any],
+    standing: Standing,
+    environ: Mapping[str, str],
 ) -> tuple[dict[str, Any], tuple[ConfigWarning, ...]]:
     """What of a project's file counts, and warnings of what does not."""
     theirs, blocked = values, tuple[ConfigWarning, ...]()
     if values and not standing.allows_fields:
-        theirs, blocked = held_back(values, project.file, standing)
+        theirs, blocked = held_back(values, ours, project.file, standing)
     return _expanded(theirs, project.source, environ), blocked
 
 

@@ -76,18 +76,25 @@ def _ignored(file: str, problem: ConfigError) -> tuple[ConfigWarning, ...]:
 
 
 def held_back(
-    values: dict[str, Any], file: str | None, standing: Standing
+    values: dict[str, Any], ours: dict[str, Any], file: str | None, standing: Standing
 ) -> tuple[dict[str, Any], tuple[ConfigWarning, ...]]:
-    """What is left for a project that is not trusted, and a warning for each of the rest."""
+    """What is left for a project that is not trusted, and a warning for each of the rest.
+
+    `ours` is what holds without it.
+    """
     from lspkit.config.gate import EXECUTION_KEYS, gated  # here: only for projects with a file
+    from lspkit.config.limits import tightened
 
     left, blocked = gated(values, EXECUTION_KEYS)
+    left, loose = tightened(left, ours)
     rule = f"the project is {standing.state}, projectConfigPolicy is {standing.policy}"
-    message = f"it is left out ({rule}); to allow it: {one_line(standing.remedy)}"
+    remedy = f"to allow it: {one_line(standing.remedy)}"
+    message = f"it is left out ({rule}); {remedy}"
+    looser = f"it is left out, since it would loosen what holds without it ({rule}); {remedy}"
     told = [ConfigWarning(message, file, place=one.field) for one in blocked[:MOST]]
     if rest := len(blocked) - len(told):
         told.append(ConfigWarning(f"so are {rest} more settings", file))
-    return left, tuple(told)
+    return left, (*told, *(ConfigWarning(looser, file, place=place) for place in loose))
 
 
 def expanded(values: dict[str, Any], environ: Mapping[str, str]) -> dict[str, Any]:
