@@ -70,7 +70,8 @@ def _add(path: str, *, shared: bool, yes: bool) -> int:
     found = loaded.standing
     say(_shown(loaded))
     if found.shared and not shared:
-        say("Other users can change its configuration. If that is meant to be so, add --shared.")
+        say(f"Other users can change it: {one_line(found.shared)}.")
+        say("If that is meant to be so, add --shared.")
         return USAGE
     if not yes and not is_terminal(sys.stdin, sys.stdout):
         say("It is not trusted: there is no terminal to ask on, and no --yes.")

@@ -65,6 +65,19 @@ class Loaded(msgspec.Struct, frozen=True, kw_only=True):
     #: By place: who has said it.
     origins: dict[str, Origin]
 
+    @property
+    def vouched(self) -> frozenset[str]:
+        """Ids of the servers whose command runs in any project.
+
+        What the user or the program has said counts everywhere. What a project says counts beyond
+        what is trusted only if the user wants that of every project.
+        """
+        believed = {"global", "given"} | (
+            {"project"} if self.standing.policy == "always" else set()
+        )
+        said = [servers_in(one.values) for one in self.layers if one.origin.layer in believed]
+        return frozenset(id for servers in said for id, one in servers.items() if "command" in one)
+
     def source(self, id: str, *, built_in: bool) -> str:
         """Who speaks of a server: `built-in`, `global`, `project`, `given`, or `merged`."""
         speakers = ["built-in"] if built_in else []
@@ -125,6 +138,7 @@ def load(
             *said.warnings,
             *project.warnings,
             *([ConfigWarning(standing.warning)] if standing.warning else []),
+            *_followed_untrusted(project, standing),
             *blocked,
             *_strangers([own, Layer(Origin("project", project.file), project.values)], aliases),
         ),
@@ -167,6 +181,17 @@ def _counted(
     if values and not standing.allows_fields:
         theirs, blocked = held_back(values, ours, project.file, standing)
     return _expanded(theirs, project.source, environ), blocked
+
+
+def _followed_untrusted(project: Project, standing: Standing) -> list[ConfigWarning]:
+    """A warning where a project's programs run by the user's policy, and nobody trusts them."""
+    if standing.state == "trusted" or not standing.allows_fields or not project.values:
+        return []
+    from lspkit.config.gate import EXECUTION_KEYS, gated  # here: only for projects with a file
+
+    fields = [one.field for one in gated(project.values, EXECUTION_KEYS)[1]]
+    rule = f"is followed: projectConfigPolicy is always, though the project is {standing.state}"
+    return [ConfigWarning(f"it {rule}", project.file, place=place) for place in fields]
 
 
 def _expanded(

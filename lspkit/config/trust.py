@@ -84,7 +84,8 @@ class Standing(msgspec.Struct, frozen=True):
         if self.policy == "never":
             return 'set security.projectConfigPolicy to "trusted-only" in your own lsp.json'
         option = " --shared" if self.shared else ""
-        return f"lspkit trust add {shlex.quote(self.candidate)}{option}"
+        command = f"lspkit trust add {shlex.quote(self.candidate)}{option}"
+        return f"{command}, or Workspace(..., trusted=True)"
 
 
 def patterns_of(

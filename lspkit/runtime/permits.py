@@ -16,6 +16,7 @@ def permits_of(loaded: Loaded, workspace: str, trusted: bool | None) -> Permits:
     repository that is trusted is not. A folder may become such a clone later.
     """
     known: dict[tuple[str, str], Permit] = {}
+    vouched = loaded.vouched
 
     def permit(root: str) -> Permit:
         key = (root, work_tree(root))
@@ -29,7 +30,8 @@ def permits_of(loaded: Loaded, workspace: str, trusted: bool | None) -> Permits:
                 # A part of a project is as stale as the whole.
                 if whole.state == "stale" and is_inside(root, whole.candidate):
                     standing = whole
-            known[key] = Permit(standing.allows_programs, standing.state, standing.remedy)
+            allowed, state = standing.allows_programs, standing.state
+            known[key] = Permit(allowed, state, standing.remedy, vouched)
         return known[key]
 
     return permit

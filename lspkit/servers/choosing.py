@@ -14,6 +14,7 @@ from lspkit.servers.permitting import (
     ALL,
     Permit,
     Permits,
+    as_configured,
     at_home,
     program_folders,
     restrict,
@@ -42,7 +43,9 @@ class Choice(msgspec.Struct, frozen=True):
         """For status: how far the project is trusted where this server works."""
         if self.permit.trusted:
             return "trusted"
-        return self.permit.state if self.held_back else "restricted"
+        if self.held_back:
+            return self.permit.state
+        return "configured" if self.definition.restricted is None else "restricted"
 
     @property
     def why_not(self) -> str:
@@ -187,6 +190,8 @@ def permitted(
     argv = find_argv(definition, searched, at if permit.trusted else "")
     if permit.trusted:
         made = at_home(definition, root, searched)
+    elif definition.restricted is None and definition.id in permit.vouched:
+        made = as_configured(definition, searched)
     else:
         made = restrict(definition, argv, root, workspace)
     if isinstance(made, str):

@@ -127,7 +127,7 @@ def servers_of(folder: str, loaded: Loaded) -> list[str]:
     found = []
     for one in definitions(loaded.config):
         said = loaded.config.server(one.id, one.aliases)
-        if one.restricted is not None or said.disabled:
+        if one.restricted is not None or said.disabled or one.id in loaded.vouched:
             continue
         meant = (is_given and said.selects) or _is_set_up(folder, one)
         lender = one.borrows[0] if one.borrows is not None else ""

@@ -38,6 +38,8 @@ class Permit(msgspec.Struct, frozen=True):
     state: str
     #: What would allow more.
     remedy: str = ""
+    #: Ids of servers that run in any project: the user, or whom the user believes, gives a command.
+    vouched: frozenset[str] = frozenset()
 
 
 #: For a project that may do everything.
@@ -61,6 +63,11 @@ def at_home(definition: Definition, root: str, folders: Sequence[str] = ()) -> D
     if definition.own_settings:
         own = _filled(definition.own_settings, {"interpreter": _interpreter((), root, "")})
         definition = msgspec.structs.replace(definition, settings=merged(own, definition.settings))
+    return definition if definition.borrows is None else _lent(definition, folders)
+
+
+def as_configured(definition: Definition, folders: Sequence[str]) -> Definition | str:
+    """A server that nobody has tried without trust, as the user wants it to run nevertheless."""
     return definition if definition.borrows is None else _lent(definition, folders)
 
 

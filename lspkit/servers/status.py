@@ -103,8 +103,9 @@ class Row(Value, frozen=True):
     command: tuple[str, ...]
     #: The version it was tested with here, or `documentation`.
     verified: str
-    #: `trusted`; where the project is not, `restricted`, or for a server that does not run there
-    #: what the project is: `untrusted` or `stale`.
+    #: `trusted`; where the project is not, `restricted`, or `configured` for a server that runs
+    #: there because the user has given its command, or for one that does not run there what the
+    #: project is: `untrusted` or `stale`.
     trust: str = "trusted"
     roots: tuple[RootStatus, ...] = ()
     #: By severity, and `total`.

@@ -32,11 +32,6 @@ def in_notebook() -> bool:
     return ask is not None and ask() is not None
 
 
-def warning_of(notice: str) -> str:
-    """The line about a project, with what else can be done about it in a notebook."""
-    return f"{notice} (in a terminal), or Workspace(..., trusted=True)"
-
-
 def warn_once(loaded: Loaded, *, stacklevel: int) -> None:
     """Warn about a project of which something is held back, the first time in this process.
 
@@ -52,7 +47,7 @@ def warn_once(loaded: Loaded, *, stacklevel: int) -> None:
     if not said or _told.setdefault(loaded.standing.candidate, mine) is not mine:
         return
     try:
-        warnings.warn(warning_of(said), UntrustedProject, stacklevel=stacklevel + 1)
+        warnings.warn(said, UntrustedProject, stacklevel=stacklevel + 1)
     except BaseException:
         del _told[loaded.standing.candidate]
         raise

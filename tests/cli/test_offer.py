@@ -92,7 +92,7 @@ def user(command_line: CommandLine, tmp_path: Path) -> User:
 def test_without_a_terminal_one_line_says_what_is_held_back_and_what_allows_it(user: User) -> None:
     done = user.types("check", "main.py")
     held_back = "held back: lsp.ty.command, .venv/bin/ty."
-    remedy = f"To allow it: lspkit trust add {user.project}"
+    remedy = f"To allow it: lspkit trust add {user.project}, or Workspace(..., trusted=True)"
     assert done.stderr == f"lspkit: {user.project} is not trusted; {held_back} {remedy}\n"
     assert (done.returncode, user.ran) == (1, "")
     assert "main.py:1:15 error" in done.stdout

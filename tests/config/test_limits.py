@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -12,11 +11,6 @@ from lspkit.config.limits import LIMITS, tightened
 from lspkit.config.model import Config, Diagnosing, Restarting, Timing
 from lspkit.config.reading import BUILT_IN_VALUES
 from tests.config.scene import Scene
-
-
-@pytest.fixture
-def scene(tmp_path: Path) -> Scene:
-    return Scene(tmp_path)
 
 
 def numbers() -> list[tuple[str, str]]:

@@ -209,7 +209,8 @@ class TestFromOutside:
 class TestRemedy:
     def test_it_is_a_command_that_can_be_typed(self, world: World) -> None:
         root = world.folder("a b")
-        assert world.asked(root).remedy == f"lspkit trust add '{root}'"
+        also = "or Workspace(..., trusted=True)"
+        assert world.asked(root).remedy == f"lspkit trust add '{root}', {also}"
 
     def test_where_no_command_helps_it_says_what_does(self, world: World) -> None:
         root = world.folder("a")

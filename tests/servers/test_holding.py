@@ -63,7 +63,7 @@ def test_the_line_says_what_is_held_back_and_what_allows_it() -> None:
     said = worded(standing("/my code"), ["lsp.x.command", ".venv/bin/ty"])
     assert said == (
         "/my code is not trusted; held back: lsp.x.command, .venv/bin/ty. "
-        "To allow it: lspkit trust add '/my code'"
+        "To allow it: lspkit trust add '/my code', or Workspace(..., trusted=True)"
     )
 
 
@@ -150,23 +150,23 @@ def test_the_folder_of_the_running_interpreter_is_not(
     assert held_back(loaded(project)) == ["node_modules/.bin/vtsls"]
 
 
-def test_a_server_that_a_program_has_configured_is_named_without_a_sign_of_the_project(
+def test_a_server_that_a_program_has_chosen_is_named_without_a_sign_of_the_project(
     project: Path,
 ) -> None:
-    mine = program(project.with_name("tools") / "mine")
-    given = {"lsp": {"mine": {"command": [str(mine)], "extensions": [".my"]}}}
-    assert held_back(loaded(project, given)) == ["mine"]
+    program(project.parent / "home" / "rust-analyzer")
+    given = {"lsp": {"rust-analyzer": {"disabled": False}}}
+    assert held_back(loaded(project, given)) == ["rust-analyzer"]
 
 
-def test_one_in_the_users_own_file_is_not_named_in_every_project(project: Path) -> None:
+def test_one_whose_command_the_program_or_the_user_gives_is_not_held_back(project: Path) -> None:
     mine = program(project.with_name("tools") / "mine")
+    server = {"command": [str(mine)], "extensions": [".my"], "roots": ["my.toml"]}
+    (project / "my.toml").touch()
+    assert held_back(loaded(project, {"lsp": {"mine": server}})) == []
     file = Path(os.environ["HOME"], ".config", "lspkit", "lsp.json")
     file.parent.mkdir(parents=True)
-    server = {"command": [str(mine)], "extensions": [".my"], "roots": ["my.toml"]}
     file.write_text(json.dumps({"lsp": {"mine": server}}), encoding="utf-8")
     assert held_back(loaded(project)) == []
-    (project / "my.toml").touch()
-    assert held_back(loaded(project)) == ["mine"]
 
 
 def test_a_project_of_another_language_with_the_same_markers_is_not_named(

@@ -232,10 +232,22 @@ def test_one_that_was_selected_makes_no_room(tmp_path: Path) -> None:
     assert (choice.id, choice.trust) == ("pyrefly", "untrusted")
 
 
-def test_a_server_of_the_users_own_is_held_back(tmp_path: Path) -> None:
+def test_a_server_of_the_users_own_runs_also_there(tmp_path: Path) -> None:
     program(tmp_path / "mine")
-    [choice] = choices(tmp_path, "a.mine", {"mine": {"command": ["mine"], "extensions": [".mine"]}})
+    lsp = {"mine": {"command": ["mine"], "extensions": [".mine"]}}
+    [choice] = choices(tmp_path, "a.mine", lsp)
     assert choice.trust == "untrusted"
+    vouched = Permit(False, "untrusted", vouched=frozenset({"mine"}))
+    config = read_config({"lsp": lsp})
+    [choice] = choose("/work/a.mine", "/work", config, [str(tmp_path)], permits=lambda _: vouched)
+    assert (choice.trust, choice.held_back) == ("configured", "")
+
+
+def test_a_profile_counts_also_for_a_server_that_the_user_has_configured() -> None:
+    said, vouched = read_config({}).server("x"), Permit(False, "untrusted", vouched=frozenset("x"))
+    profile = Restricted(settings={"safe": True})
+    choice = permitted(defined(profile), said, "/work", "/work", [], vouched)
+    assert (choice.trust, choice.definition.settings) == ("restricted", {"safe": True})
 
 
 # The page about it
