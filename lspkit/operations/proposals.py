@@ -281,7 +281,8 @@ def _plain(uri: str, edits: list[WireTextEdit]) -> WireChange:
 
 def _uris(change: WireChange) -> list[str]:
     document = change.text_document.uri if change.text_document is not None else None
-    return [uri for uri in (document, change.uri, change.old_uri, change.new_uri) if uri]
+    named = (document, change.uri, change.old_uri, change.new_uri)
+    return [uri for uri in named if uri is not None]
 
 
 def _change(wire: WireChange, translate: Translator, reply: Reply) -> FileEdit | FileOperation:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Iterator, Sequence
 from typing import Any
 
 import lspkit.types as types
@@ -38,14 +38,20 @@ def symbols_of(replies: list[Reply]) -> Generator[Effect, Any, list[types.Symbol
     """The symbols of all answers, in their order."""
     found: list[types.Symbol] = []
     for reply, wires in (yield from readable(replies, read_symbols)):
-        uris = [place[0] for wire in wires if (place := _place(wire)) is not None]
-        translate = yield from translator(reply, uris)
+        translate = yield from translator(reply, _uris(wires))
         found += [_symbol(wire, reply.view.uri, translate, "") for wire in wires]
     return found
 
 
 def _place(wire: WireSymbol) -> tuple[str, Any] | None:
     return wire.location.place if wire.location is not None else None
+
+
+def _uris(wires: Sequence[WireSymbol]) -> Iterator[str]:
+    for wire in wires:
+        if (place := _place(wire)) is not None:
+            yield place[0]
+        yield from _uris(wire.children or ())
 
 
 def in_text_order(symbol: types.Symbol) -> tuple[Any, ...]:
