@@ -13,7 +13,8 @@ from typing import Literal
 import msgspec
 
 from lspkit.late_imports import safe_imports
-from lspkit.types import Range, Value, folded, one_line, shown
+from lspkit.types import Range, Value, shown
+from lspkit.visible_text import folded, one_line
 
 
 class TextEdit(Value, frozen=True):

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from typing import Any, ClassVar, Self
 
+from lspkit.visible_text import one_line, several_lines
+
 
 class LspkitError(Exception):
     """Base of all. `fields` are the facts, each also an attribute of its own."""
@@ -30,6 +32,10 @@ class LspkitError(Exception):
                 raise TypeError(f"{type(self).__name__} has no field {name!r}")
             setattr(self, name, value)
         self.fields = fields
+
+    def __str__(self) -> str:
+        """The message on one line, whatever a file or a server has put into it."""
+        return one_line(" ".join(self.message.splitlines()))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return error_from_dict, (self.to_dict(),)
@@ -57,6 +63,10 @@ class ConfigError(LspkitError):
     expected: str = ""
     #: All faults, each with `line`, `place`, `expected` and `found`.
     faults: tuple[dict[str, Any], ...] = ()
+
+    def __str__(self) -> str:
+        """A line for each fault."""
+        return several_lines(self.message)
 
 
 class PathError(LspkitError):

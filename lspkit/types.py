@@ -14,6 +14,8 @@ from typing import Any
 
 import msgspec
 
+from lspkit.visible_text import folded, one_line
+
 
 def to_plain(value: object) -> Any:
     """`value` in plain JSON types."""
@@ -36,18 +38,6 @@ def shown(path: Path | None, uri: str = "") -> str:
     except OSError:  # the current folder is gone
         return one_line(text)
     return one_line(text.removeprefix(here))
-
-
-def one_line(text: str) -> str:
-    """The text with whatever breaks lines, moves the cursor or hides escaped."""
-    if text.isprintable():
-        return text
-    return "".join(one if one.isprintable() else ascii(one)[1:-1] for one in text)
-
-
-def folded(text: str) -> str:
-    """A text of several lines on one, as harmless as `one_line` makes it."""
-    return one_line(" ".join(text.split()))
 
 
 class Value(msgspec.Struct, frozen=True):

@@ -28,6 +28,7 @@ LAYERS = (
     ("protocol",),
     ("changes",),
     ("types", "errors", "version", "prepared", "late_imports", "limits"),
+    ("visible_text",),
 )
 RANK = {part: rank for rank, parts in enumerate(LAYERS) for part in parts}
 

@@ -14,7 +14,7 @@ import msgspec
 
 from lspkit.agent.shapes import Shaped, mended, short
 from lspkit.errors import LspkitError, NoServer, RequestTimeout
-from lspkit.types import one_line
+from lspkit.visible_text import one_line, visible_json
 
 #: Results in one answer, and bytes of it, unless the host says otherwise.
 MOST_ITEMS = 200
@@ -56,7 +56,8 @@ class Outcome(msgspec.Struct, kw_only=True):
 
 def encoded(value: Any) -> str:
     """JSON on one line. Half characters, which no JSON may have, are replaced."""
-    return mended(json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False))
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    return visible_json(mended(text))
 
 
 def size_of(value: Any) -> int:

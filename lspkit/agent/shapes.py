@@ -20,6 +20,7 @@ from lspkit.changes import FileEdit, FileOperation, WorkspaceEdit
 from lspkit.diagnostics.report import Report
 from lspkit.edits.paths import is_inside
 from lspkit.types import Call, CallItem, Diagnostic, HierarchyItem, Location, Range, Symbol
+from lspkit.visible_text import several_lines
 
 #: Characters of a name, a detail or a message.
 LONGEST = 2_000
@@ -86,8 +87,8 @@ def mended(text: str) -> str:
 
 
 def short(text: str, most: int = LONGEST) -> str:
-    """The text, its end replaced by a sign if it is too long."""
-    text = mended(text)
+    """The text as all of it can be seen, its end replaced by a sign if it is too long."""
+    text = several_lines(mended(text[: most + 1]))
     return text if len(text) <= most else text[: most - 1] + "…"
 
 
@@ -141,7 +142,7 @@ def _locations(found: list[Location], frame: Frame) -> Shaped:
 def _hover(found: types.Hover | None, _: Frame) -> Shaped:
     if found is None:
         return Shaped(0, lambda _: None, counted=False)
-    contents = [mended(text) for text in found.contents]
+    contents = [several_lines(mended(text)) for text in found.contents]
     range = None if found.range is None else _range(found.range)
 
     def build(size: int) -> Data:

@@ -43,7 +43,7 @@ from lspkit.edits.paths import boundary_of, written
 from lspkit.errors import LspkitError
 from lspkit.runtime.seam import Limits
 from lspkit.runtime.waiting import CancelLike, Witness
-from lspkit.types import one_line
+from lspkit.visible_text import one_line
 from lspkit.workspace import Workspace
 
 log = logging.getLogger("lspkit.agent")

@@ -22,7 +22,8 @@ from lspkit.operations.hierarchy import ItemRequest
 from lspkit.operations.request import Request
 from lspkit.protocol.shapes import SYMBOL_KINDS, read_item
 from lspkit.protocol.uris import uri_to_path
-from lspkit.types import CallItem, Position, Range, one_line
+from lspkit.types import CallItem, Position, Range
+from lspkit.visible_text import one_line
 
 #: Characters of a value that is told back.
 LONGEST_VALUE = 60

@@ -17,7 +17,7 @@ from lspkit.agent.sources import Sources
 from lspkit.agent.table import Row
 from lspkit.diagnostics.render import plain
 from lspkit.operations import IncomingCalls
-from lspkit.types import one_line
+from lspkit.visible_text import one_line
 
 NOTHING = "No results found."
 
@@ -170,11 +170,12 @@ def _locations(data: list[Data], page: Page) -> Iterator[str]:
 
 
 def _hover(data: Data, _: Page) -> Iterator[str]:
+    """Quoted: it is text of the project, and may look like a note of lspkit's own."""
     for number, text in enumerate(data["contents"]):
         if number:
-            yield ""
+            yield ">"
         for line in text.splitlines():
-            yield one_line(line.replace("\t", "    "))
+            yield f"> {one_line(line.expandtabs(4))}".rstrip()
 
 
 def _symbols(data: list[Data], page: Page) -> Iterator[str]:

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, NoReturn
 from lspkit.cli import trust, words
 from lspkit.cli.saying import Unprinted, end, escape_what_cannot_be_printed, tell, tell_all
 from lspkit.cli.statuses import FAILED, INTERRUPTED, USAGE
-from lspkit.errors import ConfigError, LspkitError, PathError
-from lspkit.types import one_line
+from lspkit.errors import LspkitError, PathError
 from lspkit.version import VERSION
+from lspkit.visible_text import one_line
 
 if TYPE_CHECKING:
     _Commands = argparse._SubParsersAction[argparse.ArgumentParser]
@@ -58,9 +58,7 @@ def _told(problem: Exception, *, debug: bool) -> int:
     if debug:
         tell_all(problem)
     if isinstance(problem, LspkitError):
-        # A fault of a file has a line of its own. No other message has lines.
-        lines = isinstance(problem, ConfigError)
-        tell(problem.message if lines else one_line(problem.message))
+        tell(str(problem))
         return USAGE
     if isinstance(problem, Unprinted):
         tell(str(problem))

@@ -22,7 +22,8 @@ from lspkit.errors import LspkitError, NoServer, PathError, RequestTimeout, Serv
 from lspkit.operations.check import unchecked
 from lspkit.operations.effects import TOO_LATE
 from lspkit.servers.choosing import aliases
-from lspkit.types import Severity, Verdict, folded, one_line, shown
+from lspkit.types import Severity, Verdict, shown
+from lspkit.visible_text import folded, one_line
 from lspkit.workspace import Workspace
 
 #: So many files are under way at once. More would only make every one of them slower.

@@ -14,7 +14,7 @@ from lspkit.config.loading import Loaded, load
 from lspkit.config.merge import leaves
 from lspkit.config.places import place_of
 from lspkit.config.schema import schema
-from lspkit.types import one_line
+from lspkit.visible_text import one_line
 
 #: So many warnings are told by a command that is about something else.
 TOLD = 10

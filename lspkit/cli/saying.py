@@ -9,7 +9,7 @@ import sys
 from typing import Any, TextIO
 
 from lspkit.late_imports import safe_imports
-from lspkit.types import one_line
+from lspkit.visible_text import one_line, visible_json
 
 
 class Unprinted(Exception):
@@ -35,18 +35,7 @@ def as_json(plain: Any, indent: int | None = 1) -> str:
     """As JSON, in letters that standard output can print: Python's escapes would be no JSON."""
     encoding = getattr(sys.stdout, "encoding", None) or "ascii"
     unicode = encoding.lower().replace("-", "").startswith("utf")
-    lines = json.dumps(plain, indent=indent, ensure_ascii=not unicode).split("\n")
-    return "\n".join(line if line.isprintable() else _escaped(line) for line in lines)
-
-
-def _escaped(line: str) -> str:
-    """A line of JSON that says the same with nothing in it that a terminal would obey."""
-    return "".join(one if one.isprintable() else _escape(one) for one in line)
-
-
-def _escape(one: str) -> str:
-    # Python leaves DEL as it is.
-    return f"\\u{ord(one):04x}" if ord(one) <= 0xFFFF else json.dumps(one)[1:-1]
+    return visible_json(json.dumps(plain, indent=indent, ensure_ascii=not unicode))
 
 
 def _harmless(text: str) -> str:

@@ -21,7 +21,7 @@ from lspkit.cli.statuses import CLEAN, FINDINGS, USAGE
 from lspkit.cli.words import path
 from lspkit.errors import LspkitError, PathError
 from lspkit.late_imports import safe_imports
-from lspkit.types import one_line
+from lspkit.visible_text import one_line
 
 if TYPE_CHECKING:
     from lspkit.config.loading import Loaded

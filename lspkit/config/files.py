@@ -25,7 +25,7 @@ from lspkit.edits.descriptor import opened
 from lspkit.edits.paths import is_inside, work_tree
 from lspkit.errors import ConfigError
 from lspkit.late_imports import safe_imports
-from lspkit.types import one_line
+from lspkit.visible_text import one_line
 
 #: Bytes. Far more than anybody writes, and nothing that would take time.
 LARGEST = 2**18

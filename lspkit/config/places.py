@@ -13,7 +13,8 @@ from typing import Any
 
 from lspkit.errors import ConfigError
 from lspkit.late_imports import safe_imports
-from lspkit.types import Value, one_line
+from lspkit.types import Value
+from lspkit.visible_text import one_line
 
 #: From the top of a configuration to a value in it.
 Path = tuple[str | int, ...]

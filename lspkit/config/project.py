@@ -17,7 +17,7 @@ from lspkit.config.files import Source, find_project
 from lspkit.config.places import MOST, ConfigWarning, Fault, Findings
 from lspkit.config.reading import understood
 from lspkit.errors import ConfigError
-from lspkit.types import one_line
+from lspkit.visible_text import one_line
 
 if TYPE_CHECKING:
     from lspkit.config.trust import Standing

@@ -25,7 +25,7 @@ from lspkit.config.trust_patterns import Pattern, compiled
 from lspkit.config.trust_store import Entry, Listed, list_for
 from lspkit.edits.paths import is_inside
 from lspkit.errors import ConfigError
-from lspkit.types import one_line
+from lspkit.visible_text import one_line
 
 #: Says `always` or `never` for every project.
 VARIABLE = "LSPKIT_TRUST"

@@ -25,7 +25,7 @@ from lspkit.edits.paths import is_inside, leads_through, own_home, work_tree
 from lspkit.errors import ConfigError
 from lspkit.late_imports import safe_imports
 from lspkit.prepared import prepared
-from lspkit.types import one_line
+from lspkit.visible_text import one_line
 
 #: Names another state folder.
 VARIABLE = "LSPKIT_STATE"

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from lspkit.types import Diagnostic, Verdict, shown
+from lspkit.visible_text import UNSEEN
 
 #: So many findings of one file are shown, unless the caller says otherwise.
 MOST = 20
@@ -26,7 +27,7 @@ LONGEST_CODE = 100
 #: sees but a model reads. Joiners, which some scripts and many pictures need, stay.
 _UNSEEN = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff"
-    "\ufff9-\ufffb\U000e0000-\U000e007f]"
+    f"\ufff9-\ufffb\U000e0000-\U000e007f{UNSEEN}]"
 )
 #: Halves of characters, as in a name of a file that is no UTF-8: nothing can encode them.
 _HALVES = re.compile("[\ud800-\udfff]")

@@ -70,7 +70,7 @@ from lspkit.runtime.timers import Timers
 from lspkit.runtime.turns import News
 from lspkit.runtime.waiting import Call, Outcome, Steps, block, together, uncancelled
 from lspkit.runtime.workers import Workers
-from lspkit.types import one_line
+from lspkit.visible_text import one_line
 
 if TYPE_CHECKING:
     from concurrent.futures import Future

@@ -25,7 +25,7 @@ from lspkit.servers.permitting import PROJECT_FOLDERS, own_files
 from lspkit.servers.programs import find_program, search_folders
 from lspkit.servers.roots import has_marker
 from lspkit.servers.walking import walk
-from lspkit.types import one_line
+from lspkit.visible_text import one_line
 
 #: So many things are named, the rest are counted.
 NAMED = 5

@@ -18,7 +18,8 @@ from lspkit.servers.choosing import Choice
 from lspkit.servers.definition import Definition
 from lspkit.servers.permitting import program_folders
 from lspkit.servers.programs import find_program
-from lspkit.types import Value, one_line
+from lspkit.types import Value
+from lspkit.visible_text import one_line
 
 Command = tuple[str, ...]
 

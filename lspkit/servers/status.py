@@ -8,7 +8,8 @@ from collections.abc import Iterable
 import msgspec
 
 from lspkit.servers.sidecars import SidecarStatus
-from lspkit.types import Value, folded, one_line
+from lspkit.types import Value
+from lspkit.visible_text import folded, one_line
 
 #: Why a server cannot run that nobody keeps from it.
 NOT_FOUND = "its program was not found"
@@ -183,7 +184,7 @@ def status_text(taken: Snapshot) -> str:
         lines.append(f"  {row.server}: {row.state.value}")
         lines += [f"    {line}" for root in row.roots for line in _root_lines(root)]
     lines += [f"  warning: {warning}" for warning in taken.warnings]
-    return "\n".join(lines)
+    return "\n".join(map(one_line, lines))
 
 
 def _root_lines(root: RootStatus) -> list[str]:

@@ -56,7 +56,7 @@ def test_a_server_that_fails_beside_one_that_answers_is_named(
     assert envelope["meta"]["timedOut"] is late
     assert envelope["meta"]["serverHits"] == 1
     assert [(one["serverId"], one["code"]) for one in envelope["errors"]] == [("second", code)]
-    assert answer.text.splitlines()[0] == "def greet"
+    assert answer.text.splitlines()[0] == "> def greet"
     assert answer.text.splitlines()[1].startswith("Note: second did not answer")
 
 
