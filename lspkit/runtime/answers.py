@@ -13,6 +13,7 @@ from lspkit.protocol.text import Encoding, Text
 from lspkit.runtime.server import Server
 from lspkit.runtime.tickets import Ticket
 from lspkit.runtime.waiting import Call
+from lspkit.servers.choosing import might_answer
 
 T = TypeVar("T")
 
@@ -37,6 +38,19 @@ def sorted_out(results: Sequence[T | Exception]) -> tuple[list[T], list[LspkitEr
         else:
             good.append(result)
     return good, failed
+
+
+def of_the_able(failures: list[LspkitError], method: str) -> list[LspkitError]:
+    """The failures, in which servers that would not have answered anyway do not support it.
+
+    A linter that is held back has not failed to find a definition.
+    """
+    return [
+        one
+        if might_answer(server := str(one.fields.get("server", "")), method)
+        else _unsupported(method, server)
+        for one in failures
+    ]
 
 
 def worst_of(failures: list[LspkitError], method: str) -> LspkitError:
@@ -70,8 +84,12 @@ def misread(effect: Misread, servers: Iterable[Server], call: Call) -> None:
 
 def unsupported(method: str, server: Server) -> Unsupported:
     """This server cannot do it."""
-    message = f"{method} is not supported by {server.id}"
-    return Unsupported(message, operation=method, servers=(server.id,))
+    return _unsupported(method, server.id)
+
+
+def _unsupported(method: str, server: str) -> Unsupported:
+    message = f"{method} is not supported by {server}"
+    return Unsupported(message, operation=method, servers=(server,))
 
 
 def about_the_file(uri: str, _: Text, __: Encoding) -> dict[str, Any]:

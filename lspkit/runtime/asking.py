@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from lspkit.errors import (
@@ -26,6 +26,7 @@ from lspkit.runtime.answers import (
     NO_TEXT,
     no_longer_there,
     nowhere,
+    of_the_able,
     sorted_out,
     unsupported,
     view_of,
@@ -79,11 +80,8 @@ class Asking:
             call.heard((reply.server,))
             return [reply]
         jobs = [self._ask_one(server, file, effect, call) for server in servers]
-        replies, failed = sorted_out((yield from together(jobs, call)))
-        call.heard((one.server for one in replies), [*failed, *failures])
-        if not replies:
-            raise worst_of([*failed, *failures], effect.method)
-        return replies
+        results = yield from together(jobs, call)
+        return _replies(results, failures, effect.method, call)
 
     def ask_workspace(self, effect: AskWorkspace, call: Call) -> Steps[list[Reply]]:
         """Perform `AskWorkspace`."""
@@ -98,11 +96,8 @@ class Asking:
             asked = [(one, None) for one in running] or called_for(self.files, self.pool, call)
         self._told([server for server, _ in asked], call)
         jobs = [asked_of_project(self, server, sample, effect, call) for server, sample in asked]
-        replies, failed = sorted_out((yield from together(jobs, call)))
-        call.heard((one.server for one in replies), [*failed, *failures])
-        if not replies:
-            raise worst_of([*failed, *failures], effect.method)
-        return replies
+        results = yield from together(jobs, call)
+        return _replies(results, failures, effect.method, call)
 
     # One server
 
@@ -399,3 +394,15 @@ class Asking:
             server.restore(uri, self.files.again(uri))
         except LspkitError:
             return  # it has ended
+
+
+def _replies(
+    results: Sequence[Reply | Exception], failures: list[LspkitError], method: str, call: Call
+) -> list[Reply]:
+    """What the servers have answered; raises if none has. The caller is told who has not."""
+    replies, failed = sorted_out(results)
+    problems = of_the_able([*failed, *failures], method)
+    call.heard((one.server for one in replies), problems)
+    if not replies:
+        raise worst_of(problems, method)
+    return replies

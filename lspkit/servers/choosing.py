@@ -77,6 +77,14 @@ def is_built_in(id: str) -> bool:
     return any(one.id == id for one in BUILT_IN)
 
 
+def might_answer(id: str, method: str) -> bool:
+    """Whether a server could answer a question, if it ran, as far as lspkit knows."""
+    from lspkit.servers.built_in import BUILT_IN  # as above
+
+    known = next((one for one in BUILT_IN if one.id == id), None)
+    return known is None or not known.answers_only or method in known.answers_only
+
+
 def definitions(config: Config) -> list[Definition]:
     """The built-in servers and those that the configuration adds, with its changes."""
     from lspkit.servers.built_in import BUILT_IN  # here: `import lspkit` need not read the table

@@ -114,6 +114,9 @@ class Definition(msgspec.Struct, frozen=True, kw_only=True):
     kept_out_by: tuple[str, ...] = ()
     #: Runs only if one of these is found on the way from the file to the workspace's root.
     only_with: tuple[str, ...] = ()
+    #: Methods of all questions that it can be asked besides for findings; empty if that is not
+    #: known before it runs.
+    answers_only: tuple[str, ...] = ()
     #: In order of preference.
     commands: tuple[tuple[str, ...], ...]
     initialization: Any = None

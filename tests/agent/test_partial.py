@@ -81,6 +81,45 @@ def test_a_server_that_cannot_do_a_thing_has_not_failed(tmp_path, scripted):
     assert envelope["errors"] == []
 
 
+def linted(folder, scripted, trusted):
+    """A workspace with a type checker, and a linter that is held back or ends at its start."""
+    (folder / "a.js").write_text(TEXT, encoding="utf-8")
+    (folder / "eslint.config.js").touch()
+    ends = Script(faults=[Fault("initialize", "crash", code=3)])
+    lsp = {
+        "vtsls": {"command": scripted(Script())},
+        "typescript": {"disabled": True},
+        "eslint": {"command": scripted(ends)},
+        "biome": {"disabled": True},
+        "oxlint": {"disabled": True},
+    }
+    return lspkit.Workspace(folder, config={"lsp": lsp}, trusted=trusted)
+
+
+@pytest.mark.parametrize("trusted", [False, True])
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"operation": "hover", **PLACE},
+        {"operation": "goToDefinition", **PLACE},
+        {"operation": "workspaceSymbol", "query": "gr"},
+    ],
+    ids=lambda asked: asked["operation"],
+)
+def test_a_linter_that_does_not_run_has_not_failed_to_navigate(tmp_path, scripted, asked, trusted):
+    with linted(tmp_path, scripted, trusted) as ws:
+        envelope = Toolbox(ws).call({**asked, "filePath": "a.js"})
+    assert envelope["ok"]
+    assert envelope["errors"] == []
+    assert not envelope["meta"]["partial"]
+
+
+@pytest.mark.parametrize("trusted", [False, True])
+def test_but_it_has_failed_to_find_anything(tmp_path, scripted, trusted):
+    with linted(tmp_path, scripted, trusted) as ws:
+        assert ws.check("a.js").verdict.unknown
+
+
 def test_where_all_fail_each_is_named(tmp_path, scripted):
     first = Script(faults=[Fault(HOVER, "error", message="not today")])
     second = Script(faults=[Fault(HOVER, "error", message="never")])

@@ -41,9 +41,11 @@ def test_the_servers_that_the_files_of_a_workspace_call_for_are_not_started_by_i
 ) -> None:
     (tmp_path / "a.scr").write_bytes(CONTENTS["nul"])
     argv = scripted(Script())
-    with lspkit.Workspace(tmp_path, config=config_for(argv)) as ws:
-        with pytest.raises(lspkit.NoServer):
-            ws.workspace_symbols("a")
+    with (
+        lspkit.Workspace(tmp_path, config=config_for(argv)) as ws,
+        pytest.raises(lspkit.NoServer),
+    ):
+        ws.workspace_symbols("a")
     assert Log.of(argv).pids() == []
 
 
@@ -59,9 +61,9 @@ def test_a_text_in_its_place_is_one(tmp_path: Path, scripted) -> None:
 
 def test_a_file_that_no_server_is_for_is_not_read(tmp_path: Path, scripted) -> None:
     (tmp_path / "a.png").write_bytes(CONTENTS["nul"])
-    with lspkit.Workspace(tmp_path, config=config_for(scripted(Script()))) as ws:
-        with pytest.raises(lspkit.NoServer):
-            ws.check("a.png")
+    config = config_for(scripted(Script()))
+    with lspkit.Workspace(tmp_path, config=config) as ws, pytest.raises(lspkit.NoServer):
+        ws.check("a.png")
 
 
 @pytest.mark.parametrize("tool", ["edit", "read"])

@@ -232,6 +232,7 @@ PYTHON: tuple[Definition, ...] = (
         id="ruff",
         family="python",
         role="lint",
+        answers_only=("textDocument/codeAction", "textDocument/formatting", "textDocument/hover"),
         languages=_LANGUAGES,
         markers=(*_MARKERS, "ruff.toml", ".ruff.toml"),
         commands=(("ruff", "server"),),

@@ -29,6 +29,7 @@ WEB_LINT: tuple[Definition, ...] = (
         id="eslint",
         family="eslint",
         role="lint",
+        answers_only=("textDocument/codeAction",),
         languages={**SCRIPT, ".vue": "vue", ".svelte": "svelte", ".astro": "astro"},
         markers=_ESLINT_CONFIG,
         only_with=_ESLINT_CONFIG,
@@ -85,6 +86,7 @@ WEB_LINT: tuple[Definition, ...] = (
         id="biome",
         family="biome",
         role="lint",
+        answers_only=("textDocument/codeAction", "textDocument/formatting"),
         languages={
             **SCRIPT,
             ".json": "json",
@@ -123,6 +125,7 @@ WEB_LINT: tuple[Definition, ...] = (
         id="oxlint",
         family="oxlint",
         role="lint",
+        answers_only=("textDocument/codeAction",),
         languages={**SCRIPT, ".vue": "vue", ".svelte": "svelte", ".astro": "astro"},
         markers=_OXLINT_CONFIG,
         only_with=_OXLINT_CONFIG,
