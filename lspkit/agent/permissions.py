@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from lspkit.agent.table import SINGLE, Row, offered, row_of
 from lspkit.config import Config
-from lspkit.config.model import Permission
+from lspkit.config.model import DISABLED, Permission
 from lspkit.errors import LspkitError, NoServer
 
 #: From the mildest on.
@@ -40,7 +40,7 @@ def _of(row: Row, config: Config, single: Permission | None = None) -> Permissio
 def permitted(row: Row, name: str, config: Config) -> None:
     """Refuses a call that the configuration leaves out or denies."""
     if not config.enabled:
-        raise NoServer("LSP disabled by configuration")
+        raise NoServer(DISABLED)
     if row not in offered(config):
         raise Refused(f"{row.operation} is switched off by the configuration (navigationTools)")
     if permission_of(name, row.operation, config) == "deny":

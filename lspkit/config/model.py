@@ -15,6 +15,8 @@ import msgspec
 from lspkit.prepared import prepared
 from lspkit.protocol.text import Encoding
 
+#: Why nothing runs with `lsp: false`; the whole sentence, wherever it is shown.
+DISABLED = "LSP disabled by configuration"
 #: What the calls of the operating system take for a time in milliseconds: 24 days.
 LONGEST = 2**31 - 1
 

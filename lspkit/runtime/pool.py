@@ -16,6 +16,7 @@ import time
 from collections.abc import Callable
 
 from lspkit.config import Config
+from lspkit.config.model import DISABLED
 from lspkit.errors import LspkitError, NoServer, ServerBroken, ServerUnavailable
 from lspkit.protocol.watched import CHANGED, FileEvent
 from lspkit.runtime import carrying, endings, launch
@@ -183,7 +184,7 @@ class Pool:
         """Which servers."""
         extension = os.path.splitext(path)[1] or os.path.basename(path)
         if not self.config.enabled:
-            raise NoServer("LSP disabled by configuration", extension=extension)
+            raise NoServer(DISABLED, extension=extension)
         workspace, now = self._files.boundary.root, self._clock()
         duds = {program for program, until in self._duds.items() if now < until}
         choices = choose(path, workspace, self.config, self.folders(), duds, self.permits)

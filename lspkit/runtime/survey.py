@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 
 from lspkit.config.loading import Loaded
+from lspkit.config.model import DISABLED
 from lspkit.errors import ServerUnavailable
 from lspkit.operations import FileServer, FindServers, Known, KnownFindings
 from lspkit.operations.check import severity_of
@@ -60,8 +61,7 @@ def take_status(files: Files, pool: Pool, loaded: Loaded, root: str | None) -> S
     held_back = notice(loaded)
     told = (*([held_back] if held_back else []), *(str(one) for one in loaded.warnings))
     if not config.enabled:
-        reason = "LSP disabled by configuration"
-        return snapshot((), time.time(), unavailable=reason, warnings=told)
+        return snapshot((), time.time(), unavailable=DISABLED, warnings=told)
     folders = pool.folders()
     permit, at = pool.permits(workspace), begins_at(workspace, pool.permits)
     running: dict[str, list[Server]] = {}

@@ -1,14 +1,14 @@
 """Which programs run beside a server: those that its configuration names, or that follow from it.
 
 Some servers know a project only from a file that another program keeps up to date. The
-configuration names such programs under `watch`; where it names none, a server of `DERIVED` may
-still need one by its own settings. Programs are looked up here, and run by `runtime/sidecar.py`.
+configuration names such programs under `watch`; where it names none, a server may still need one
+by what it is told at its start. Programs are looked up here, and run by `runtime/sidecar.py`.
 What a sidecar is like at the moment is told by `SidecarStatus`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, Literal, TypeGuard
 
 import msgspec
@@ -78,10 +78,10 @@ def commands(
     """The programs to run beside a server in this root.
 
     `definition` is the server's after configuration, `folders` are where programs are looked for.
-    A missing program is told of and hinders no other.
+    A relative program begins in the root, where it runs. A missing one is told of and hinders no
+    other.
     """
-    derive = DERIVED.get(definition.id)
-    wanted = list(said.watch) or (derive(definition.initialization) if derive else [])
+    wanted = list(said.watch) or _source_map(definition.initialization)
     if not wanted:
         return Commands()
     if not trusted:
@@ -91,7 +91,7 @@ def commands(
     found: list[Command] = []
     warnings: list[str] = []
     for command in wanted:
-        program = find_program(command[0], folders)
+        program = find_program(command[0], folders, root)
         if program is not None:
             found.append((program, *command[1:]))
         else:
@@ -108,7 +108,10 @@ def _missing(server: str, command: Command, root: str) -> str:
 
 
 def _source_map(initialization: Any) -> list[Command]:
-    """A Rojo project's source map, where luau-lsp is told that its client keeps it up to date."""
+    """A Rojo project's source map, where a server is told that its client keeps it up to date.
+
+    Whatever the id of the server: people give luau-lsp other names.
+    """
     settings = initialization
     for key in ("luau-lsp", "sourcemap"):
         settings = settings.get(key) if isinstance(settings, dict) else None
@@ -125,7 +128,3 @@ def _source_map(initialization: Any) -> list[Command]:
 def _is_path(value: object) -> TypeGuard[str]:
     # What begins with a dash would be an option of the program.
     return isinstance(value, str) and value != "" and value[0] != "-" and "\0" not in value
-
-
-#: By server: what follows from its initialization options, if no `watch` is given.
-DERIVED: dict[str, Callable[[Any], list[Command]]] = {"luau-lsp": _source_map}

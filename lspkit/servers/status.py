@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 import msgspec
 
+from lspkit.config.model import DISABLED
 from lspkit.servers.sidecars import SidecarStatus
 from lspkit.types import Value
 from lspkit.visible_text import folded, one_line
@@ -134,6 +135,8 @@ class Snapshot(Value, frozen=True):
     warnings: tuple[str, ...] = ()
 
     def __str__(self) -> str:
+        if self.unavailable == DISABLED:
+            return DISABLED
         if self.unavailable:
             return folded(f"LSP unavailable: {self.unavailable}")
         told = [f"{number} {what}" for what, number in self.totals.items() if number]

@@ -24,11 +24,13 @@ def programs(tmp_path: Path) -> str:
     return str(tmp_path)
 
 
-def beside(folder: str, id: str = "luau-lsp", *, trusted: bool = True, **said: Any) -> Commands:
+def beside(
+    folder: str, id: str = "luau-lsp", *, trusted: bool = True, root: str = "/project", **said: Any
+) -> Commands:
     """What runs beside a server that is configured like this."""
     config = Config(lsp={id: ServerConfig(**said)})
     [definition] = [one for one in definitions(config) if one.id == id]
-    return commands(definition, config.server(id), "/project", [folder], trusted=trusted)
+    return commands(definition, config.server(id), root, [folder], trusted=trusted)
 
 
 def source_map(**settings: Any) -> dict[str, Any]:
@@ -48,6 +50,18 @@ def test_the_commands_of_the_configuration_run_with_the_programs_found(programs)
 def test_a_program_with_a_full_path_needs_no_looking_for(programs):
     found = beside("/nowhere", "ty", watch=((f"{programs}/watcher",),))
     assert found.commands == ((f"{programs}/watcher",),)
+
+
+@pytest.mark.parametrize("program", ["./watcher", "../{}/watcher", "./sub/../watcher"])
+def test_a_relative_program_begins_in_the_root(programs, program):
+    program = program.format(Path(programs).name)
+    found = beside("/nowhere", "ty", root=programs, watch=((program, "now"),))
+    assert found == Commands(((f"{programs}/watcher", "now"),))
+
+
+def test_but_not_without_trust(programs):
+    found = beside("/nowhere", "ty", root=programs, trusted=False, watch=(("./watcher",),))
+    assert found.commands == ()
 
 
 @pytest.mark.parametrize("program", ["missing", "./watcher", "bin/watcher", "/nowhere/watcher"])
@@ -112,8 +126,10 @@ def test_a_watch_command_takes_the_place_of_what_would_follow(programs):
     assert found == Commands(((f"{programs}/watcher",),))
 
 
-def test_no_other_server_has_a_source_map(programs):
-    assert beside(programs, "ty", initialization=source_map(**AUTOGENERATE)) == Commands()
+@pytest.mark.parametrize("id", ["ty", "mine"])
+def test_whatever_the_id_of_the_server_its_settings_decide(programs, id):
+    found = beside(programs, id, initialization=source_map(**AUTOGENERATE))
+    assert found == Commands(((f"{programs}/rojo", *ROJO),))
 
 
 def test_where_rojo_is_missing_status_says_so():

@@ -57,6 +57,19 @@ def test_where_nothing_can_run_the_status_is_one_line(tmp_path: Path) -> None:
     assert len(taken.rows) == disabled + 1
 
 
+def test_where_the_configuration_has_disabled_everything_that_is_the_whole_sentence(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "a.py").touch()
+    with lspkit.Workspace(tmp_path, config={"lsp": False}) as ws:
+        taken, text = ws.status(), ws.status_text()
+        with pytest.raises(lspkit.NoServer) as caught:
+            ws.check("a.py")
+    sentence = "LSP disabled by configuration"
+    assert (taken.unavailable, str(taken), text) == (sentence, sentence, sentence)
+    assert str(caught.value) == sentence
+
+
 def test_where_one_can_run_the_status_has_totals(tmp_path: Path, scripted) -> None:
     one = config_for(scripted(Script()))["lsp"]
     with lspkit.Workspace(tmp_path, config={"lsp": {**_only("scripted"), **one}}) as ws:
