@@ -30,9 +30,10 @@ _BUILT = frozenset(
 
 #: The folder of several build tools; but a package may be called so, too.
 _TARGET = "target"
-#: One of these lies beside it, or cargo's mark in it, if it is a tool's.
-_BUILD_FILES = ("Cargo.toml", "pom.xml", "build.sbt", "build.properties", "project.clj")
-_MARK = "CACHEDIR.TAG"
+#: One of these lies beside it if it is a tool's, and no package's first file in it; cargo leaves a
+#: mark in its own.
+_BUILD_FILES = ("pom.xml", "build.sbt", "build.properties", "project.clj")
+_MARK, _PACKAGE = "CACHEDIR.TAG", "__init__.py"
 
 
 def is_excluded(folder: str) -> bool:
@@ -43,7 +44,7 @@ def is_excluded(folder: str) -> bool:
     if name in _BUILT:
         outer, around = os.path.split(above)
         return around in _GENERATED or os.path.basename(outer) in _GENERATED
-    return name == _TARGET and (
-        any(os.path.exists(os.path.join(above, one)) for one in _BUILD_FILES)
-        or os.path.exists(os.path.join(folder, _MARK))
-    )
+    if name != _TARGET or os.path.exists(os.path.join(folder, _PACKAGE)):
+        return False
+    places = [os.path.join(above, one) for one in _BUILD_FILES]
+    return any(map(os.path.exists, [*places, os.path.join(folder, _MARK)]))

@@ -21,15 +21,24 @@ def test_folders_that_may_hold_sources_are_not(name: str) -> None:
     assert not is_excluded(f"/a/{name}")
 
 
-@pytest.mark.parametrize(
-    "beside", ["Cargo.toml", "pom.xml", "build.sbt", "project.clj", "target/CACHEDIR.TAG"]
-)
+@pytest.mark.parametrize("beside", ["pom.xml", "build.sbt", "project.clj", "target/CACHEDIR.TAG"])
 def test_a_target_is_excluded_where_a_tool_builds_there(beside: str, tmp_path: Path) -> None:
     target = tmp_path / "target"
     target.mkdir()
     assert not is_excluded(str(target))
     (tmp_path / beside).touch()
     assert is_excluded(str(target))
+
+
+@pytest.mark.parametrize("beside", ["Cargo.toml", "pom.xml"])
+def test_a_package_called_target_is_watched_though_a_tool_might_build_there(
+    beside: str, tmp_path: Path
+) -> None:
+    target = tmp_path / "target"
+    target.mkdir()
+    (target / "__init__.py").touch()
+    (tmp_path / beside).touch()
+    assert not is_excluded(str(target))
 
 
 @pytest.mark.parametrize(
