@@ -38,8 +38,9 @@ def may_read(definition: Definition, path: str) -> bool:
     name = os.path.basename(path)
     if definition.language_of(name) is not None or definition.is_marker(name):
         return True
-    reads = any(fnmatch.fnmatchcase(name, one) for one in definition.depends_on)
-    return reads and NOISE.fullmatch(name) is None
+    fitting = {one for one in definition.depends_on if fnmatch.fnmatchcase(name, one)}
+    # What is named more closely than by `*` is read, whatever it is called.
+    return bool(fitting - {"*"}) or ("*" in fitting and NOISE.fullmatch(name) is None)
 
 
 def is_missed(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from lspkit.protocol.watched import CHANGED, CREATED, DELETED, FileEvent, Watched
-from lspkit.runtime.concerns import is_missed
+from lspkit.runtime.concerns import is_missed, may_read
 from lspkit.runtime.watch.packages import Place
 from lspkit.servers.built_in import BUILT_IN
 
@@ -30,3 +30,14 @@ def test_and_nothing_else(server: str) -> None:
     assert not missed(server, "/app/src", "/app/src/notes.txt")
     assert not missed(server, "/home/who/project", "/home/who/project/m.ts")
     assert not missed("vtsls", "/app/src", "/app/src/m.ts")
+
+
+@pytest.mark.parametrize("name", ["table.log", "table.tmp", "table.bak", "table.orig", "table.db"])
+def test_a_source_of_c_may_include_what_looks_like_a_by_product(name: str) -> None:
+    assert may_read(DEFINITIONS["clangd"], f"/project/{name}")
+    assert not may_read(DEFINITIONS["gopls"], f"/project/{name}")
+
+
+def test_what_an_editor_leaves_is_read_by_nobody() -> None:
+    for name in (".main.c.swp", "main.c~", "#main.c#", "4913"):
+        assert not may_read(DEFINITIONS["clangd"], f"/project/{name}"), name
