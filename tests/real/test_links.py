@@ -7,10 +7,12 @@ from pathlib import Path
 import pytest
 
 from tests import real_servers
-from tests.real.running import workspace
+from tests.real.running import workspace, workspace_with
 
 pytestmark = [pytest.mark.server, pytest.mark.slow]
 
+PYTHON = ["ty", "pyright", "basedpyright", "pyrefly"]
+SCRIPTS = ["typescript", "vtsls", "typescript-7"]
 RIGHT, WRONG = "def f() -> int: return 1\n", 'def f() -> str: return ""\n'
 
 
@@ -38,3 +40,65 @@ def test_a_module_behind_a_link_is_seen_when_it_changes(server: str, tmp_path: P
         ws.write("app/common.py", WRONG)
         assert ws.check("app/main.py", timeout=60).verdict.dirty
     assert (project / "app" / "common.py").is_symlink()
+
+
+def python_project(folder: Path) -> Path:
+    """A project, beside two versions of a package; it has a link to the good one."""
+    for name, text in (("good", RIGHT), ("bad", WRONG)):
+        (folder / name).mkdir()
+        (folder / name / "__init__.py").touch()
+        (folder / name / "part.py").write_text(text)
+    project = folder / "project"
+    project.mkdir()
+    (project / "pyproject.toml").touch()
+    (project / "linked").symlink_to("../good")
+    (project / "user.py").write_text("from linked.part import f\ny: int = f()\n")
+    return project
+
+
+def script_project(folder: Path) -> Path:
+    """The same for TypeScript."""
+    for name, value in (("good", "1"), ("bad", '"one"')):
+        (folder / name).mkdir()
+        (folder / name / "part.ts").write_text(f"export const f = {value};\n")
+    project = folder / "project"
+    project.mkdir()
+    (project / "tsconfig.json").write_text('{"compilerOptions": {"strict": true}}')
+    (project / "linked").symlink_to("../good")
+    (project / "user.ts").write_text(
+        'import { f } from "./linked/part";\nexport const y: number = f;\n'
+    )
+    return project
+
+
+@pytest.mark.parametrize("server", [*PYTHON, *SCRIPTS])
+def test_a_link_that_is_pointed_elsewhere_is_followed(server: str, tmp_path: Path) -> None:
+    real_servers.require(server)
+    scripts = server in SCRIPTS
+    project = (script_project if scripts else python_project)(tmp_path)
+    user = "user.ts" if scripts else "user.py"
+    found = []
+    with workspace_with(project, {server: real_servers.command(server)}) as ws:
+        for target in ("good", "bad", "good", "bad"):
+            (project / "new").symlink_to(f"../{target}")
+            (project / "new").replace(project / "linked")
+            found.append(ws.check(user, timeout=60).verdict.value)
+    assert found == ["clean", "dirty"] * 2
+
+
+@pytest.mark.parametrize("server", PYTHON)
+def test_a_file_that_is_written_by_a_name_outside_is_read_again(
+    server: str, tmp_path: Path
+) -> None:
+    real_servers.require(server)
+    project = python_project(tmp_path)
+    (project / "linked").unlink()
+    (project / "linked").mkdir()
+    (project / "linked/__init__.py").touch()
+    (project / "linked/part.py").hardlink_to(tmp_path / "good/part.py")
+    found = []
+    with workspace_with(project, {server: real_servers.command(server)}) as ws:
+        for text in (RIGHT, WRONG, RIGHT):
+            (tmp_path / "good/part.py").write_text(text)
+            found.append(ws.check("user.py", timeout=60).verdict.value)
+    assert found == ["clean", "dirty", "clean"]

@@ -20,26 +20,27 @@ def read_entries(
     folder: str,
     since: int | None,
     is_read: Callable[[str], bool],
-    note_link: Callable[[str], None],
+    note: Callable[[str, os.stat_result], None],
 ) -> tuple[dict[str, int], set[str]]:
-    """What is in a folder, and what of it is younger than `since`."""
+    """What is in a folder, and what of it is younger than `since`.
+
+    `note` is told of links, and of files that have other names.
+    """
     now: dict[str, int] = {}
     young: set[str] = set()
     with os.scandir(folder) as entries:
         for entry in entries:
             try:
-                if entry.is_symlink():
-                    note_link(entry.path)
                 if entry.is_dir(follow_symlinks=False):
                     now[entry.name] = READ if is_read(entry.path) else PASSED
                     if since is None or now[entry.name] == PASSED:
                         continue
                     found = entry.stat(follow_symlinks=False)
-                elif entry.is_file(follow_symlinks=False) or (
-                    entry.is_symlink() and not entry.is_dir()
-                ):
+                elif entry.is_file(follow_symlinks=False) or entry.is_symlink():
                     found = entry.stat(follow_symlinks=False)
                     now[entry.name] = stamp_of(found)
+                    if found.st_nlink > 1 or entry.is_symlink():
+                        note(entry.path, found)
                 else:
                     continue
             except OSError:

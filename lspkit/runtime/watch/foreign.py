@@ -79,10 +79,13 @@ class Foreign:
         if self._waiting:
             self._bell.set()
 
-    def unwatch(self, folder: str) -> None:
+    def watch_file(self, path: str) -> None:
+        """It knows files by their names only."""
+
+    def unwatch(self, path: str) -> None:
         with self._lock:
-            self._folders.pop(folder, None)
-            self._new.discard(folder)
+            self._folders.pop(path, None)
+            self._new.discard(path)
 
     def wait(self, timeout: float | None) -> None:
         self._waiting = True

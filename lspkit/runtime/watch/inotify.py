@@ -47,6 +47,8 @@ MASK = (
     | (IN_DELETE_SELF | IN_MOVE_SELF)
     | (IN_ONLYDIR | IN_EXCL_UNLINK)
 )
+#: What is asked for of a file that is watched by itself.
+FILE_MASK = IN_MODIFY | IN_CLOSE_WRITE | IN_DONT_FOLLOW
 #: After these, something else is there than before, whatever its times and its inode say.
 ANEW = IN_MODIFY | IN_CREATE | IN_MOVED_TO | IN_DELETE_SELF | IN_MOVE_SELF | IN_UNMOUNT
 #: After these somebody has the file open, and may not have written all of it.
@@ -75,6 +77,8 @@ class Inotify:
         # Tuples, because nearly all have one path, and there may be very many.
         self._paths_of: dict[int, tuple[str, ...]] = {}
         self._watch_of: dict[str, int] = {}
+        #: Watches of files, not of folders.
+        self._of_files: set[int] = set()
         self._descriptor = library.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC)
         if self._descriptor < 0:
             raise _error("inotify_init1")
@@ -95,22 +99,28 @@ class Inotify:
         return len(self._paths_of)
 
     def watch(self, folder: str, follow: bool) -> None:
-        mask = MASK if follow else MASK | IN_DONT_FOLLOW
-        watch = self._add(self._descriptor, os.fsencode(folder), mask)
-        if watch < 0:
-            raise _error(folder)
-        before = self._watch_of.get(folder)
-        if before == watch:
-            return
-        if before is not None:
-            self._give_up(folder, before)
-        self._watch_of[folder] = watch
-        self._paths_of[watch] = (*self._paths_of.get(watch, ()), folder)
+        self._watch(folder, MASK if follow else MASK | IN_DONT_FOLLOW)
 
-    def unwatch(self, folder: str) -> None:
-        watch = self._watch_of.pop(folder, None)
+    def watch_file(self, path: str) -> None:
+        self._of_files.add(self._watch(path, FILE_MASK))
+
+    def _watch(self, path: str, mask: int) -> int:
+        watch = self._add(self._descriptor, os.fsencode(path), mask)
+        if watch < 0:
+            raise _error(path)
+        before = self._watch_of.get(path)
+        if before == watch:
+            return watch
+        if before is not None:
+            self._give_up(path, before)
+        self._watch_of[path] = watch
+        self._paths_of[watch] = (*self._paths_of.get(watch, ()), path)
+        return watch
+
+    def unwatch(self, path: str) -> None:
+        watch = self._watch_of.pop(path, None)
         if watch is not None:
-            self._give_up(folder, watch)
+            self._give_up(path, watch)
 
     def _give_up(self, folder: str, watch: int) -> None:
         """Take a path from a watch; without any it is removed."""
@@ -118,6 +128,7 @@ class Inotify:
         if paths:
             self._paths_of[watch] = paths
         else:
+            self._of_files.discard(watch)
             # Fails where the kernel has removed it together with the folder.
             self._remove(self._descriptor, watch)
 
@@ -151,10 +162,12 @@ class Inotify:
             self.lost = True
             return
         if mask & IN_IGNORED:
+            self._of_files.discard(watch)
             for folder in self._paths_of.pop(watch, ()):
                 del self._watch_of[folder]
             return
-        if not name and not mask & (IN_DELETE_SELF | IN_MOVE_SELF | IN_UNMOUNT):
+        own = mask & (IN_DELETE_SELF | IN_MOVE_SELF | IN_UNMOUNT) or watch in self._of_files
+        if not name and not own:
             return  # its parent tells the same
         for folder in self._paths_of.get(watch, ()):
             path = os.path.join(folder, os.fsdecode(name)) if name else folder
@@ -177,7 +190,7 @@ class Inotify:
     def _close(self) -> None:
         bell, descriptor = self._bell, self._descriptor
         self._bell = self._descriptor = -1
-        self._paths_of, self._watch_of = {}, {}
+        self._paths_of, self._watch_of, self._of_files = {}, {}, set()
         for one in (bell, descriptor):
             if one >= 0:
                 os.close(one)

@@ -33,7 +33,7 @@ class Lookout:
     """Finds out what has happened. Not for two threads at once, except for `wait` and `wake`."""
 
     def __init__(self, make: Callable[[], Notifier], excluded: Callable[[str], bool]) -> None:
-        self.snapshot = Snapshot(self._watch, self._unwatch, excluded)
+        self.snapshot = Snapshot(self._watch, self._unwatch, excluded, self._watch_file)
         #: Why watches are to be given up, and empty if they are not.
         self.limit = ""
         self._hints: Hints = {}
@@ -159,6 +159,14 @@ class Lookout:
             # Goes on without: who has the thread gives all of them up soon.
             self.limit = _LIMITS[problem.errno]
             self.notifier.wake()
+
+    def _watch_file(self, path: str) -> None:
+        if self.limit:
+            return
+        try:
+            self.notifier.watch_file(path)
+        except OSError:
+            log.debug("%s cannot be watched by itself", path, exc_info=True)
 
     def _unwatch(self, folder: str) -> None:
         self.notifier.unwatch(folder)

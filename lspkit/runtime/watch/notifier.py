@@ -44,7 +44,10 @@ class Notifier(Protocol):
         A link leads to it only with `follow`.
         """
 
-    def unwatch(self, folder: str) -> None:
+    def watch_file(self, path: str) -> None:
+        """Watch a file by itself, whatever name it is changed by, where the system can."""
+
+    def unwatch(self, path: str) -> None:
         """No longer; it may be gone."""
 
     def wait(self, timeout: float | None) -> None:
@@ -79,7 +82,10 @@ class Polling:
     def watch(self, folder: str, follow: bool) -> None:
         """Nothing to do."""
 
-    def unwatch(self, folder: str) -> None:
+    def watch_file(self, path: str) -> None:
+        """Nothing to do."""
+
+    def unwatch(self, path: str) -> None:
         """Nothing to do."""
 
     def wait(self, timeout: float | None) -> None:

@@ -11,7 +11,8 @@ When a folder is read for the first time there is nothing to compare it with; wh
 as known, except for files that came or changed since somebody asked for it.
 
 Links are entries like files. Nothing behind a link is read, but what happens to something that one
-leads to is told by both names.
+leads to is told by both names. A file that has another name, perhaps outside of all this, is
+watched by itself: a folder's watch does not tell of what is done by another name.
 """
 
 from __future__ import annotations
@@ -28,6 +29,9 @@ from lspkit.runtime.watch.entries import PASSED, READ, read_entries, stamp_of
 from lspkit.runtime.watch.excluding import is_excluded
 from lspkit.runtime.watch.links import Links
 
+#: So many files with other names are watched by themselves.
+MOST_FILES = 1_000
+
 _GONE = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ELOOP})
 # Failures that stay until something changes, of which there will be a hint.
 _LASTING = frozenset({errno.EACCES, errno.EPERM, errno.ENAMETOOLONG, errno.EINVAL})
@@ -41,8 +45,10 @@ class Snapshot:
         watch: Callable[[str, bool], None],
         unwatch: Callable[[str], None],
         excluded: Callable[[str], bool] = is_excluded,
+        watch_file: Callable[[str], None] = lambda _: None,
     ) -> None:
         self._watch = watch
+        self._watch_file = watch_file
         self._unwatch = unwatch
         self._excluded = excluded
         #: The folders that somebody asked for. One may lie in another.
@@ -65,6 +71,8 @@ class Snapshot:
         # Those of `tops` whose folders are not read.
         self._shallow: set[str] = set()
         self._links = Links()
+        #: Files that are watched by themselves.
+        self._files: set[str] = set()
 
     @property
     def files(self) -> int:
@@ -236,13 +244,20 @@ class Snapshot:
             if problem.errno in _GONE:
                 return None
             raise
-        if stat.S_ISLNK(found.st_mode):
-            self._links.note(path)
         if stat.S_ISDIR(found.st_mode):
             return READ if self._is_read(path) else PASSED
-        if stat.S_ISREG(found.st_mode) or (stat.S_ISLNK(found.st_mode) and not os.path.isdir(path)):
-            return stamp_of(found)
-        return None
+        if not stat.S_ISREG(found.st_mode) and not stat.S_ISLNK(found.st_mode):
+            return None
+        self._note(path, found)
+        return stamp_of(found)
+
+    def _note(self, path: str, found: os.stat_result) -> None:
+        """Remember what has other names."""
+        if stat.S_ISLNK(found.st_mode):
+            self._links.note(path)
+        elif found.st_nlink > 1 and (path in self._files or len(self._files) < MOST_FILES):
+            self._files.add(path)
+            self._watch_file(path)
 
     def _is_read(self, folder: str) -> bool:
         # Who was read once stays so: to have excluded it later is no deletion.
@@ -266,7 +281,7 @@ class Snapshot:
         self._deepen(folder)
         try:
             self._watch(folder, folder in self.tops)
-            now, young = read_entries(folder, since, self._is_read, self._links.note)
+            now, young = read_entries(folder, since, self._is_read, self._note)
         except OSError as problem:
             self._cannot_read(folder, problem, since)
             return []
@@ -362,6 +377,12 @@ class Snapshot:
             self._tell(path, kind, is_folder=True)
 
     def _tell(self, path: str, kind: int, *, is_folder: bool = False) -> None:
+        if not is_folder and (behind := self._links.changed(path, kind)) is not None:
+            self.events += behind
+            return
+        if kind == DELETED and path in self._files:
+            self._files.discard(path)
+            self._unwatch(path)
         self.events.append(FileEvent(path, kind, is_folder))
         for name in self._links.names_of(path):
             self.events.append(FileEvent(name, kind, is_folder))
