@@ -6,7 +6,15 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from lspkit.diagnostics.report import Evidence, Report
-from lspkit.errors import Cancelled, LspkitError, RequestFailed, RequestTimeout, Unsupported
+from lspkit.errors import (
+    Cancelled,
+    LspkitError,
+    RequestFailed,
+    RequestTimeout,
+    ServerBroken,
+    ServerUnavailable,
+    Unsupported,
+)
 from lspkit.runtime.waiting import Witness
 from lspkit.types import Diagnostic
 
@@ -44,4 +52,8 @@ def _error(silent: Evidence, *, cancelled: bool) -> LspkitError:
         return RequestTimeout(message, server=silent.server)
     if cancelled:
         return Cancelled(message)
+    if silent.code == ServerBroken.code:
+        return ServerBroken(message, server=silent.server)
+    if silent.code == ServerUnavailable.code:
+        return ServerUnavailable(message, server=silent.server)
     return RequestFailed(message, server=silent.server)

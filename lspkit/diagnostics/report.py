@@ -29,6 +29,8 @@ class Evidence(Value, frozen=True):
     reason: str = ""
     #: Which of its sources, for a server that has more than one.
     source: str = ""
+    #: The code of the error, where there was one: `EBROKEN`, say.
+    code: str = ""
 
     @property
     def proven(self) -> bool:

@@ -188,7 +188,7 @@ def _evidence(one: Examined, unreadable: int) -> Evidence:
         return Evidence(one.server, None, "none", one.duration, False, reason, one.source)
     version = one.view.version if one.view is not None and one.how != "none" else None
     return Evidence(
-        one.server, version, one.how, one.duration, one.timed_out, one.reason, one.source
+        one.server, version, one.how, one.duration, one.timed_out, one.reason, one.source, one.code
     )
 
 
@@ -258,7 +258,7 @@ def check_all(request: CheckAll) -> Generator[Effect, Any, dict[Path, Report]]:
 def unchecked(path: str, problem: LspkitError) -> Report:
     """A report about a file that nobody can check: it is unknown, with the reason."""
     server = getattr(problem, "server", "")
-    evidence = Evidence(server, None, "none", 0.0, reason=problem.message)
+    evidence = Evidence(server, None, "none", 0.0, reason=problem.message, code=problem.code)
     return Report(
         path=Path(path),
         verdict=verdict_of([], [evidence]),

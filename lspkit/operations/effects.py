@@ -131,6 +131,8 @@ class Examined(msgspec.Struct, frozen=True):
     source: str = ""
     #: Raw lists that it gave before, where it has nothing fresh to say.
     memories: tuple[bytes, ...] = ()
+    #: Of the error, where there was one.
+    code: str = ""
 
 
 class Elsewhere(msgspec.Struct, frozen=True):

@@ -289,4 +289,5 @@ def _with_memories(one: Examined, server: Server, uri: str) -> Examined:
 def _failed(problem: LspkitError, began: float, server: str = "") -> Examined:
     late = isinstance(problem, RequestTimeout)
     named = server or getattr(problem, "server", "")
-    return Examined(named, None, (), "none", time.monotonic() - began, late, problem.message)
+    took = time.monotonic() - began
+    return Examined(named, None, (), "none", took, late, problem.message, code=problem.code)

@@ -176,3 +176,13 @@ def test_findings_that_cannot_be_read_are_not_passed_over_in_silence(tmp_path, s
     check_form(envelope)
     assert not envelope["ok"]
     assert codes(envelope) == ["ELSP"]
+
+
+def test_a_server_that_has_crashed_is_broken_to_every_check(tmp_path, scripted):
+    crashing = scripted(Script(faults=[Fault("textDocument/didOpen", "crash", code=3)]))
+    with two(tmp_path, scripted(Script()), crashing) as toolbox:
+        for _ in range(2):  # the second time it is too early to start it again
+            envelope = toolbox.call({"operation": "diagnostics", "filePath": "a.scr"})
+            assert [(one["serverId"], one["code"]) for one in envelope["errors"]] == [
+                ("second", "EBROKEN")
+            ]

@@ -23,7 +23,7 @@ REPORT = {
     *("path", "verdict", "diagnostics", "other_files", "introduced", "fixed", "remaining"),
     *("servers", "duration", "severities", "max_per_file", "known_before"),
 }
-EVIDENCE = {"server", "version", "how", "duration", "timed_out", "reason", "source"}
+EVIDENCE = {"server", "version", "how", "duration", "timed_out", "reason", "source", "code"}
 FINDING = {
     *("path", "range", "severity", "message", "uri", "code", "source", "servers", "tags"),
     *("related", "href"),
