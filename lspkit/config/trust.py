@@ -85,7 +85,7 @@ class Standing(msgspec.Struct, frozen=True):
             return 'set security.projectConfigPolicy to "trusted-only" in your own lsp.json'
         option = " --shared" if self.shared else ""
         command = f"lspkit trust add {shlex.quote(self.candidate)}{option}"
-        return f"{command}, or Workspace(..., trusted=True)"
+        return f"{command} (in a terminal), or Workspace(..., trusted=True)"
 
 
 def patterns_of(

@@ -92,7 +92,8 @@ def user(command_line: CommandLine, tmp_path: Path) -> User:
 def test_without_a_terminal_one_line_says_what_is_held_back_and_what_allows_it(user: User) -> None:
     done = user.types("check", "main.py")
     held_back = "held back: lsp.ty.command, .venv/bin/ty."
-    remedy = f"To allow it: lspkit trust add {user.project}, or Workspace(..., trusted=True)"
+    ways = f"lspkit trust add {user.project} (in a terminal), or Workspace(..., trusted=True)"
+    remedy = f"To allow it: {ways}"
     assert done.stderr == f"lspkit: {user.project} is not trusted; {held_back} {remedy}\n"
     assert (done.returncode, user.ran) == (1, "")
     assert "main.py:1:15 error" in done.stdout
@@ -115,7 +116,12 @@ def test_what_is_said_is_no_part_of_the_result(user: User) -> None:
 
 
 def test_the_command_that_it_names_does_what_it_promises(user: User) -> None:
-    command = user.types("check", "main.py").stderr.split("To allow it: lspkit ")[1].split()
+    command = (
+        user.types("check", "main.py")
+        .stderr.split("To allow it: lspkit ")[1]
+        .split(" (")[0]
+        .split()
+    )
     assert user.types(*command, "--yes").returncode == 0
     done = user.types("check", "main.py")
     assert (done.returncode, done.stderr) == (1, "")
@@ -124,7 +130,12 @@ def test_the_command_that_it_names_does_what_it_promises(user: User) -> None:
 
 def test_the_command_for_a_folder_that_others_can_change_does_as_well(user: User) -> None:
     user.project.chmod(0o777)
-    command = user.types("check", "main.py").stderr.split("To allow it: lspkit ")[1].split()
+    command = (
+        user.types("check", "main.py")
+        .stderr.split("To allow it: lspkit ")[1]
+        .split(" (")[0]
+        .split()
+    )
     assert "--shared" in command
     assert user.types(*command, "--yes").returncode == 0
     assert user.trusted == [str(user.project)]

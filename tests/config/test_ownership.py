@@ -201,6 +201,6 @@ def test_a_project_that_others_can_change_has_to_be_trusted_as_shared(
     found = world.asked(root, root, file=file)
     assert found.state == "untrusted"
     assert f"{world.home / place} {words}" in found.why
-    assert "--shared, or Workspace(" in found.remedy
+    assert "--shared (in a terminal)" in found.remedy
     world.trust(root, PROJECT, shared=True)
     assert world.asked(root, file=file).state == "trusted"

@@ -209,8 +209,8 @@ class TestFromOutside:
 class TestRemedy:
     def test_it_is_a_command_that_can_be_typed(self, world: World) -> None:
         root = world.folder("a b")
-        also = "or Workspace(..., trusted=True)"
-        assert world.asked(root).remedy == f"lspkit trust add '{root}', {also}"
+        also = "(in a terminal), or Workspace(..., trusted=True)"
+        assert world.asked(root).remedy == f"lspkit trust add '{root}' {also}"
 
     def test_where_no_command_helps_it_says_what_does(self, world: World) -> None:
         root = world.folder("a")

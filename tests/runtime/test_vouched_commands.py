@@ -63,7 +63,7 @@ def test_without_that_policy_it_is_held_back_and_both_ways_to_allow_it_are_named
         with held as caught:
             ws.document_symbols("a.scr")
         told = user.warnings(ws)
-    ways = f"lspkit trust add {user.project}, or Workspace(..., trusted=True)"
+    ways = f"lspkit trust add {user.project} (in a terminal), or Workspace(..., trusted=True)"
     assert ways in caught.value.message
     assert ways in told
     assert Log.of(argv).pids() == []

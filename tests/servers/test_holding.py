@@ -63,7 +63,7 @@ def test_the_line_says_what_is_held_back_and_what_allows_it() -> None:
     said = worded(standing("/my code"), ["lsp.x.command", ".venv/bin/ty"])
     assert said == (
         "/my code is not trusted; held back: lsp.x.command, .venv/bin/ty. "
-        "To allow it: lspkit trust add '/my code', or Workspace(..., trusted=True)"
+        "To allow it: lspkit trust add '/my code' (in a terminal), or Workspace(..., trusted=True)"
     )
 
 

@@ -5,6 +5,9 @@ from __future__ import annotations
 from lspkit.diagnostics.proof import ProofRule
 from lspkit.servers.definition import Definition, Restricted
 
+#: A proxy that is none: only the administrator could have something listen there.
+NO_PROXY = "http://127.0.0.1:1"
+
 DOCUMENTS: tuple[Definition, ...] = (
     Definition(
         id="yaml",
@@ -30,7 +33,13 @@ DOCUMENTS: tuple[Definition, ...] = (
             "redhat": {"telemetry": {"enabled": False}},
         },
         commands=(("yaml-language-server", "--stdio"),),
-        restricted=Restricted(),
+        # A file may name any address as that of its schema. It has no option against that.
+        restricted=Restricted(
+            settings={"http": {"proxy": NO_PROXY}},
+            environment=dict.fromkeys(
+                ("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"), NO_PROXY
+            ),
+        ),
         install={
             "npm": "npm install -g yaml-language-server",
             "brew": "brew install yaml-language-server",
@@ -39,7 +48,10 @@ DOCUMENTS: tuple[Definition, ...] = (
         proofs=(ProofRule(how="quiet", debounce=0.3, trusted=True),),
         # It keeps the schemas that it has read, until it is told that they have changed.
         told_of=("**",),
-        quirks=("Publishes without a version.", "Downloads the schema that a file names."),
+        quirks=(
+            "Publishes without a version.",
+            "Downloads the schema that a file names, if the project is trusted.",
+        ),
         verified="1.25.0",
     ),
     Definition(
@@ -101,7 +113,7 @@ DOCUMENTS: tuple[Definition, ...] = (
         languages={".toml": "toml", "Pipfile": "toml", "Cargo.lock": "toml", "poetry.lock": "toml"},
         markers=("tombi.toml", ".tombi.toml"),
         commands=(("tombi", "lsp"),),
-        restricted=Restricted(),
+        restricted=Restricted(environment={"TOMBI_OFFLINE": "true"}),
         install={
             "pip": "pip install tombi",
             "uv": "uv tool install tombi",

@@ -222,14 +222,15 @@ PAGES: tuple[Definition, ...] = (
         commands=(("vscode-json-language-server", "--stdio"),),
         # It checks nothing until it is told to.
         settings={"json": {"validate": {"enable": True}, "format": {"enable": False}}},
-        restricted=Restricted(),
+        # A file may name any address as that of its schema.
+        restricted=Restricted(initialization={"handledSchemaProtocols": ["file"]}),
         unsaved="never",
         install=_EXTRACTED,
         # It keeps the schemas that it has read, until it is told that they have changed.
         told_of=("**",),
         quirks=(
             "Publishes without a version.",
-            "Downloads the schema that a file names.",
+            "Downloads the schema that a file names, if the project is trusted.",
         ),
         verified="4.10.0",
     ),
