@@ -40,3 +40,41 @@ MOST_IGNORE_RULES = 5_000
 MOST_COMPILE_STEPS = 1_500_000
 #: Characters of one command of such a database: no system runs a longer one.
 LONGEST_COMMAND = 2 * 1024 * 1024
+
+# What a server sends
+
+#: Bytes of one request or notification of a server, but reports of diagnostics. What servers send
+#: unasked has some kilobytes; it is decoded by the thread that reads, for everybody.
+LARGEST_NOTE = 32 * 1024 * 1024
+#: Findings in one report about a file, and bytes of it. Nobody reads so many; to make values of
+#: ten thousand takes half a second.
+MOST_FINDINGS = 10_000
+LARGEST_REPORT = 16 * 1024 * 1024
+#: Other places that a finding refers to.
+MOST_RELATED = 100
+#: Items of any other list: references to a name that is everywhere in a large project.
+MOST_RESULTS = 100_000
+#: Files that a server's findings are remembered of, and bytes of all of them.
+MOST_REPORTED_FILES = 50_000
+LARGEST_MEMORY = 64 * 1024 * 1024
+#: Bytes of the parts of one answer.
+LARGEST_PARTS = 64 * 1024 * 1024
+#: Capabilities that a server registers. The most that was seen is some dozens.
+MOST_REGISTRATIONS = 1_000
+#: Patterns of files that it wants to hear about, and the sum of the squares of their lengths, which
+#: the work to prepare them grows with. Large monorepos make some hundreds of short ones.
+MOST_GLOBS = 5_000
+MOST_GLOB_WORK = 100_000_000
+#: Sections of its configuration that it asks for at once, and characters of the name of one.
+MOST_SECTIONS = 200
+LONGEST_SECTION = 1_000
+#: Edits that it may ask for while one command runs, and bytes of those that wait to be made.
+MOST_EDITS = 1_000
+LARGEST_EDITS = 64 * 1024 * 1024
+#: Pieces of work that it is busy with at once, and characters of what is told about each.
+MOST_WORK = 100
+LONGEST_TITLE = 200
+#: Characters of an error or a name of its own that is told to people.
+LONGEST_WORDS = 10_000
+#: How often it may break off in the middle of a message and go on with the next one.
+MOST_BROKEN_OFF = 100

@@ -33,7 +33,7 @@ from lspkit.config.reading import BUILT_IN_VALUES, Given, Said, config_of, read_
 from lspkit.config.security import check_security
 from lspkit.edits.paths import is_inside, leads_through, own_home, work_tree
 from lspkit.errors import ConfigError
-from lspkit.types import one_line
+from lspkit.visible_text import one_line
 
 if TYPE_CHECKING:
     from lspkit.config.trust import Standing

@@ -12,6 +12,7 @@ from collections.abc import Iterable
 
 import msgspec
 
+from lspkit.limits import LARGEST_MEMORY, MOST_REPORTED_FILES
 from lspkit.protocol.shapes import read_diagnostics
 
 #: The source of what a server says unasked, and of its ordered answers, which say the same.
@@ -41,7 +42,11 @@ class Store:
 
     def __init__(self) -> None:
         self.epoch = 0
+        #: Reports that had something to say and were given up for newer ones.
+        self.dropped = 0
+        #: By URI, the one that was spoken about last at the end.
         self._reports: dict[str, dict[str, Said]] = {}
+        self._size = 0
 
     def push(self, uri: str, version: int | None, items: bytes, at: float) -> Said:
         """Take what was said unasked."""
@@ -76,8 +81,17 @@ class Store:
         known = self.last(uri, source)
         if known is None or known.version is None or version is None or version >= known.version:
             # One about an older text may come late.
-            self._reports.setdefault(uri, {})[source] = said
+            self._reports[uri] = {**self._reports.pop(uri, {}), source: said}
+            self._size += _size(said) - (0 if known is None else _size(known))
+            self._make_room()
         return said
+
+    def _make_room(self) -> None:
+        """Give up what was said longest ago; whoever asks about that again has to wait for news."""
+        while len(self._reports) > MOST_REPORTED_FILES or self._size > LARGEST_MEMORY:
+            oldest = self._reports.pop(next(iter(self._reports))).values()
+            self._size -= sum(map(_size, oldest))
+            self.dropped += any(not is_empty(one.items) for one in oldest)
 
     def last(self, uri: str, source: str = PUSHED) -> Said | None:
         """The newest report of a source about a file."""
@@ -103,11 +117,16 @@ class Store:
 
     def drop(self, uri: str) -> None:
         """The file is no more."""
-        self._reports.pop(uri, None)
+        self._size -= sum(map(_size, self._reports.pop(uri, {}).values()))
 
     def forget(self) -> None:
         """The server is gone."""
         self._reports.clear()
+        self._size = 0
+
+
+def _size(said: Said) -> int:
+    return len(said.items) + len(said.result_id or "")
 
 
 def disclaimer(lists: Iterable[bytes], beginnings: tuple[str, ...]) -> str:

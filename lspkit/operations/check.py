@@ -11,6 +11,7 @@ import msgspec
 from lspkit.diagnostics.report import Evidence, OtherFiles, Report, verdict_of, why_of
 from lspkit.diagnostics.shift import Before, compared
 from lspkit.errors import LspkitError
+from lspkit.limits import MOST_RELATED
 from lspkit.operations.effects import (
     DoAll,
     Effect,
@@ -204,7 +205,7 @@ def findings(
     related = [
         place[0]
         for wire in wires
-        for info in wire.related_information or ()
+        for info in (wire.related_information or ())[:MOST_RELATED]
         if (place := info.location.place) is not None
     ]
     translate = yield from translator(reply, [uri, *related])
@@ -213,17 +214,20 @@ def findings(
 
 
 def severity_of(wire: WireDiagnostic) -> Severity:
+    """How bad a server says that a finding is."""
+    return severity_named(wire.severity)
+
+
+def severity_named(number: int | None) -> Severity:
     """A server that says nothing means an error; what nobody knows is not hidden."""
-    if wire.severity is None:
-        return Severity.ERROR
-    return SEVERITIES.get(wire.severity, Severity.INFO)
+    return Severity.ERROR if number is None else SEVERITIES.get(number, Severity.INFO)
 
 
 def _finding(wire: WireDiagnostic, uri: str, server: str, translate: Translator) -> Diagnostic:
     place = translate.place(uri)
     related = tuple(
         Related(translate.location(*at), info.message)
-        for info in wire.related_information or ()
+        for info in (wire.related_information or ())[:MOST_RELATED]
         if (at := info.location.place) is not None
     )
     return Diagnostic(

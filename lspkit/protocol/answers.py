@@ -11,6 +11,7 @@ from typing import Any
 
 import msgspec
 
+from lspkit.limits import LONGEST_SECTION, MOST_SECTIONS
 from lspkit.protocol import events
 from lspkit.protocol.capabilities import Capabilities, Registration, look_up
 from lspkit.protocol.messages import INVALID_PARAMS, METHOD_NOT_FOUND, encode
@@ -46,13 +47,16 @@ def _configuration(params: dict[str, Any], opening: Opening, _: Capabilities) ->
     items = params.get("items")
     if not isinstance(items, list):
         return Reply(error=(INVALID_PARAMS, "items: a list was expected"))
-    return Reply([_setting(item, opening.settings) for item in items])
+    known = [_setting(item, opening.settings) for item in items[:MOST_SECTIONS]]
+    return Reply([*known, *([None] * (len(items) - len(known)))])
 
 
 def _setting(item: Any, settings: dict[str, Any]) -> Any:
     section = item.get("section") if isinstance(item, dict) else None
     if not section:
         return settings or None
+    if len(str(section)) > LONGEST_SECTION:
+        return None
     return look_up(settings, str(section))
 
 
@@ -67,9 +71,8 @@ def _register(params: dict[str, Any], _: Opening, capabilities: Capabilities) ->
         options = entry.get("registerOptions")
         options = options if isinstance(options, dict) else {}
         taken.append(Registration(str(entry["id"]), str(entry["method"]), options))
-    for registration in taken:
-        capabilities.register(registration)
-    return Reply(event=events.Registered(tuple(taken)))
+    kept = [one for one in taken if capabilities.register(one)]
+    return Reply(event=events.Registered(tuple(kept), dropped=len(taken) - len(kept)))
 
 
 def _unregister(params: dict[str, Any], _: Opening, capabilities: Capabilities) -> Reply:

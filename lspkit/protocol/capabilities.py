@@ -11,6 +11,7 @@ from typing import Any
 
 import msgspec
 
+from lspkit.limits import MOST_REGISTRATIONS
 from lspkit.protocol.globs import compile_glob
 from lspkit.protocol.text import Encoding
 from lspkit.protocol.uris import uri_to_path
@@ -155,10 +156,14 @@ class Capabilities:
         self.static = static
         self._known.clear()
 
-    def register(self, registration: Registration) -> None:
-        """Take up a registration; one of the same id is replaced."""
+    def register(self, registration: Registration) -> bool:
+        """Take up a registration; one of the same id is replaced. False if there are too many."""
+        is_new = registration.id not in self.registrations
+        if is_new and len(self.registrations) >= MOST_REGISTRATIONS:
+            return False
         self.registrations[registration.id] = registration
         self._known.clear()
+        return True
 
     def unregister(self, id: str) -> Registration | None:
         """Drop a registration, and return it if there was one."""

@@ -64,9 +64,10 @@ class ProgressEnded(Event, frozen=True):
 
 
 class Registered(Event, frozen=True):
-    """The server registered capabilities."""
+    """The server registered capabilities; of some nobody took notice, since they were too many."""
 
     registrations: tuple[Registration, ...]
+    dropped: int = 0
 
 
 class Unregistered(Event, frozen=True):

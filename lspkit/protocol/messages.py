@@ -14,6 +14,8 @@ from typing import Any
 
 import msgspec
 
+from lspkit.limits import LONGEST_WORDS
+
 PARSE_ERROR = -32700
 INVALID_REQUEST = -32600
 METHOD_NOT_FOUND = -32601
@@ -154,7 +156,7 @@ def _parse(body: bytes) -> Message:
     if not isinstance(error, msgspec.UnsetType) and bytes(error) != b"null":
         fault = _error.decode(error)
         data = None if isinstance(fault.data, msgspec.UnsetType) else bytes(fault.data)
-        return Refusal(our_id, int(fault.code), fault.message or "", data)
+        return Refusal(our_id, int(fault.code), (fault.message or "")[:LONGEST_WORDS], data)
     if isinstance(envelope.result, msgspec.UnsetType):
         return Answer(our_id, b"null")  # JavaScript drops a result that is `undefined`
     return Answer(our_id, bytes(envelope.result))
@@ -213,7 +215,8 @@ def mend(raw: bytes) -> bytes:
 
 def _malformed(body: bytes, problem: Exception) -> Malformed:
     header = _HEADER.search(body)
-    keys = _keys_of(body, whole=header is None)
+    # What follows a header is another message.
+    keys = _keys_of(body if header is None else body[: header.start()], whole=header is None)
     raw_id, method = keys.get(b"id"), keys.get(b"method")
     syntax = not isinstance(problem, msgspec.ValidationError | RecursionError)
     code = PARSE_ERROR if syntax else INVALID_REQUEST
@@ -231,7 +234,10 @@ def _malformed(body: bytes, problem: Exception) -> Malformed:
     )
 
 
-_HEADER = re.compile(rb"Content-Length: *\d+\r\n(?:[\w-]+:[^\r\n]*\r\n)*\r\n", re.IGNORECASE)
+#: With few other headers: from each of many, all that follow would be looked through again.
+_HEADER = re.compile(
+    rb"Content-Length: *+\d++\r\n(?:[\w-]++:[^\r\n]*+\r\n){0,8}+\r\n", re.IGNORECASE
+)
 
 
 def _is_json(raw: bytes) -> bool:

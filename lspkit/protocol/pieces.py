@@ -5,6 +5,8 @@ Like the readers of `shapes.py`, these never raise: what makes no sense is left 
 
 from __future__ import annotations
 
+import collections
+
 import msgspec
 
 from lspkit.protocol.messages import mend
@@ -17,6 +19,7 @@ from lspkit.protocol.shapes import (
     WireRange,
     read_action,
     read_calls,
+    read_diagnostics,
     read_item,
     read_locations,
 )
@@ -35,6 +38,21 @@ def read_pieces(raw: bytes) -> Read[bytes]:
     except BAD:
         return Read([], 1)
     return Read([bytes(piece) for piece in pieces])
+
+
+class _Severity(msgspec.Struct, gc=False):
+    severity: int | None = None
+
+
+_severities = msgspec.json.Decoder(list[_Severity])
+
+
+def read_severities(raw: bytes) -> collections.Counter[int | None]:
+    """How many findings of each severity a list has. Quick, for whoever only counts."""
+    try:
+        return collections.Counter(one.severity for one in _severities.decode(raw))
+    except BAD:
+        return collections.Counter(one.severity for one in read_diagnostics(raw).items)
 
 
 def read_places(raw: bytes) -> Read[tuple[str, WireRange]]:

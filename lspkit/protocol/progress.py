@@ -6,12 +6,17 @@ Parts of an answer come the same way, for whoever has asked for them.
 
 from __future__ import annotations
 
+import collections
 from collections.abc import Callable
 from typing import Any
 
 import msgspec
 
+from lspkit.limits import LARGEST_PARTS, LONGEST_NAME, LONGEST_TITLE, MOST_WORK
 from lspkit.protocol import events, messages
+
+#: In the place of a part of an answer that was not kept: no answer has this form.
+MISSING = b"null"
 
 
 class Work(msgspec.Struct):
@@ -38,7 +43,10 @@ class Progress:
         self.work: dict[str | int, Work] = {}
         # Parts of answers under way, by the token that was given for them.
         self._parts: dict[str | int, list[bytes]] = {}
+        self._sizes: collections.Counter[str | int] = collections.Counter()
         self._tokens = 0
+        #: Pieces of work and parts of answers that were beyond a limit.
+        self.dropped = 0
 
     def clear(self) -> None:
         """The server is gone, and with it its work."""
@@ -53,7 +61,23 @@ class Progress:
 
     def parts_of(self, token: str) -> list[bytes]:
         """What has come for a token, as JSON; nothing more is kept for it."""
+        self._sizes.pop(token, None)
         return self._parts.pop(token, [])
+
+    def _keep_part(self, token: str | int, part: bytes) -> None:
+        """One more part of an answer; beyond a limit, something that shows that one is missing."""
+        parts = self._parts[token]
+        self._sizes[token] += len(part) + 1
+        if self._sizes[token] > LARGEST_PARTS:
+            self.dropped += 1
+            part = MISSING
+        if not parts or parts[-1] != MISSING:
+            parts.append(part)
+
+    def lose_parts(self) -> None:
+        """A part of some answer could not be taken: none of those under way is whole."""
+        for token in self._parts:
+            self._parts[token] = [MISSING]
 
     def busy_with(self) -> tuple[tuple[str, float], ...]:
         """What is going on, oldest first: as text, and for how many seconds. For any thread."""
@@ -70,16 +94,23 @@ class Progress:
             told: Any = messages.decode_any(params or b"null")
             token, value = told["token"], told["value"]
             if token in self._parts:
-                self._parts[token].append(messages.encode(value))
+                self._keep_part(token, messages.encode(value))
                 return None
             kind = value["kind"]
         except (TypeError, KeyError, ValueError, RecursionError):
             return None
         if not isinstance(token, str | int):
             return None
+        if isinstance(token, str) and len(token) > LONGEST_NAME:
+            self.dropped += 1
+            return None
         if kind == "begin":
-            work = Work(token, str(value.get("title") or ""), self._clock())
+            title = str(value.get("title") or "")[:LONGEST_TITLE]
+            work = Work(token, title, self._clock())
             self.work[token] = work
+            if len(self.work) > MOST_WORK:  # the oldest is one that it has forgotten to end
+                del self.work[next(iter(self.work))]
+                self.dropped += 1
             self._update(work, value)
             return events.ProgressBegan(token, work.title)
         known = self.work.get(token)
@@ -94,6 +125,6 @@ class Progress:
     def _update(work: Work, value: dict[str, Any]) -> None:
         message, percentage = value.get("message"), value.get("percentage")
         if isinstance(message, str):
-            work.message = message
+            work.message = message[:LONGEST_TITLE]
         if isinstance(percentage, int | float):
             work.percentage = percentage

@@ -20,6 +20,7 @@ from typing import Any
 import msgspec
 
 from lspkit.errors import ProtocolError
+from lspkit.limits import LARGEST_NOTE, LONGEST_TITLE, LONGEST_URI
 from lspkit.protocol import events, messages
 from lspkit.protocol.answers import reply_to
 from lspkit.protocol.capabilities import Capabilities, DocumentKey, client_capabilities
@@ -100,6 +101,8 @@ class Session:
         self.takes_edits = False
         #: How often: answers nobody waits for, bad messages, refused requests of the server.
         self.counts: collections.Counter[str] = collections.Counter()
+        #: What was beyond a limit, by what it is: it was dropped.
+        self.dropped: collections.Counter[str] = collections.Counter()
         self._next_id = 1
 
     def __repr__(self) -> str:
@@ -175,6 +178,11 @@ class Session:
         match message:
             case messages.Answer():
                 return self._answered(message), None
+            case messages.Published() if len(message.uri) > LONGEST_URI:
+                self.dropped["reports about no file"] += 1
+                return None, None
+            case messages.Told() | messages.Asked() if len(message.params or b"") > LARGEST_NOTE:
+                return self._too_large(message)
             case messages.Published():
                 items = message.items if message.items != b"null" else b"[]"
                 uri = one_spelling(message.uri)
@@ -187,6 +195,18 @@ class Session:
                 return self._refused(message.id, message.code, message.message), None
             case messages.Malformed():
                 return self._malformed(message)
+
+    def _too_large(
+        self, message: messages.Told | messages.Asked
+    ) -> tuple[Event | None, bytes | None]:
+        """A message that would hold everybody up is not looked at."""
+        self.dropped["messages"] += 1
+        if isinstance(message, messages.Asked):
+            text = f"lspkit takes no request of more than {LARGEST_NOTE} bytes"
+            return None, frame(messages.refusal(message.id, messages.INVALID_PARAMS, text))
+        if message.method == "$/progress":
+            self.progress.lose_parts()
+        return None, None
 
     def _answered(self, message: messages.Answer) -> Event | None:
         pending = self._take(message.id)
@@ -225,7 +245,7 @@ class Session:
         about = result.get("serverInfo")
         if isinstance(about, dict):
             parts = (str(about.get(key) or "") for key in ("name", "version"))
-            self.server_name = " ".join(part for part in parts if part)
+            self.server_name = " ".join(part for part in parts if part)[:LONGEST_TITLE]
         return events.Initialized(pending.tag)
 
     def _told(self, message: messages.Told) -> Event | None:

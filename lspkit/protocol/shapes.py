@@ -13,7 +13,9 @@ from typing import Any, Generic, TypeVar
 
 import msgspec
 
+from lspkit.limits import MOST_FINDINGS, MOST_RESULTS
 from lspkit.prepared import prepared
+from lspkit.protocol.long_lists import first_items
 from lspkit.protocol.messages import decode_any, mend
 
 T = TypeVar("T")
@@ -254,15 +256,23 @@ class _ListReader(Generic[T]):
     """Decodes a list of one shape; also a single item, or null.
 
     `vague` is a shape without a field that has to be there: to be one, an object has to be empty or
-    to have a field that is known.
+    to have a field that is known. Beyond `most` items, the rest counts as dropped.
     """
 
-    def __init__(self, shape: type[T], *, vague: bool = False) -> None:
+    def __init__(self, shape: type[T], *, vague: bool = False, most: int = MOST_RESULTS) -> None:
         self._shape = shape
+        self._most = most
         self._blank = shape() if vague else None
         self._all: Any = msgspec.json.Decoder(list[shape] | shape | None)  # type: ignore[valid-type]
 
     def __call__(self, raw: bytes) -> Read[T]:
+        kept, beyond = first_items(raw, self._most)
+        if not beyond:
+            return self._read(raw)
+        read = self._read(kept)
+        return Read(read.items, read.dropped + beyond)
+
+    def _read(self, raw: bytes) -> Read[T]:
         try:
             found = self._all.decode(raw)
         except BAD:
@@ -329,7 +339,7 @@ def _drop_part(value: Any, problem: str) -> bool:
 
 read_locations = _ListReader(WireLocation)
 read_symbols = _ListReader(WireSymbol)
-read_diagnostics = _ListReader(WireDiagnostic)
+read_diagnostics = _ListReader(WireDiagnostic, most=MOST_FINDINGS)
 read_hover = _ListReader(WireHover, vague=True)
 read_calls = _ListReader(WireCall)
 read_signature_help = _ListReader(WireSignatureHelp, vague=True)

@@ -17,6 +17,8 @@ import os
 import re
 import sys
 
+from lspkit.limits import LONGEST_URI
+
 #: How Python reads the names of files: as UTF-8, but as ASCII in the C locale with PYTHONUTF8=0.
 _NAMES = sys.getfilesystemencoding()
 _PLAIN = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/")
@@ -51,6 +53,8 @@ def path_to_uri(path: str, *, windows: bool = os.name == "nt") -> str:
 def uri_to_path(uri: str, *, windows: bool = os.name == "nt") -> str | None:
     """The path of a file URI; None for another scheme, and for a file of another machine.
 
+    None also for one that is longer than the path of any file.
+
     Windows paths come with a capital drive letter and backslashes. A `#` or `?` that was left
     unencoded is part of the name: servers forget to encode it, and none points into a file by it.
 
@@ -59,7 +63,7 @@ def uri_to_path(uri: str, *, windows: bool = os.name == "nt") -> str | None:
     >>> uri_to_path("file:///c%3A/code/a.py", windows=True)
     'C:\\\\code\\\\a.py'
     """
-    parts = _FILE_URI.fullmatch(uri)
+    parts = _FILE_URI.fullmatch(uri) if len(uri) <= LONGEST_URI else None
     if parts is None:
         return None
     host, rest = parts[1] or "", parts[2]
@@ -74,7 +78,6 @@ def uri_to_path(uri: str, *, windows: bool = os.name == "nt") -> str | None:
 SPELLINGS = 4096
 
 
-@functools.lru_cache(SPELLINGS)
 def one_spelling(uri: str, *, windows: bool = os.name == "nt") -> str:
     """The URI as it is written here, whatever way a server has written it.
 
@@ -83,6 +86,11 @@ def one_spelling(uri: str, *, windows: bool = os.name == "nt") -> str:
     >>> one_spelling("file:///code/c++/a.go", windows=False)
     'file:///code/c%2B%2B/a.go'
     """
+    return uri if len(uri) > LONGEST_URI else _one_spelling(uri, windows)
+
+
+@functools.lru_cache(SPELLINGS)
+def _one_spelling(uri: str, windows: bool) -> str:
     path = uri_to_path(uri, windows=windows)
     return uri if path is None else path_to_uri(path, windows=windows)
 

@@ -14,13 +14,14 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 import msgspec
 
+from lspkit.limits import MOST_GLOB_WORK, MOST_GLOBS
 from lspkit.protocol.capabilities import Registration
-from lspkit.protocol.globs import compile_glob
+from lspkit.protocol.globs import MAX_PATTERN, compile_glob
 from lspkit.protocol.uris import uri_to_path
 
 #: The method that these registrations are for.
@@ -87,31 +88,54 @@ class Watched:
         self._root = self._slashed(root)
         around = self._slashed(workspace or root)
         self._around = around if _is_below(self._root, around) else self._root
-        self._by_id: dict[str, tuple[_Glob, ...]] = {}
+        self._by_id: dict[str, list[_Glob]] = {}
         # Replaced as a whole, so that a thread that asks sees the old or the new.
         self._globs: tuple[_Glob, ...] = ()
+        # The folders that hold a base of a pattern, and the bases of those with a word in them.
+        self._above: set[str] = set()
+        self._with_word: dict[str, set[str]] = {}
+        # The folders that `new_bases` has told.
+        self._told: dict[str, bool] = {}
+        # What it has cost so far to prepare the patterns; also of those that were dropped since.
+        self._work = 0
 
     def __bool__(self) -> bool:
         return bool(self._globs)
 
-    def add(self, registration: Registration) -> None:
-        """Take up a registration; one for others is ignored.
+    def add(self, registration: Registration) -> int:
+        """Take up a registration; one for others is ignored. Returns how many patterns were not.
 
         What was registered under the same id before holds as well: pyrefly registers twice.
         """
         if registration.method != METHOD:
-            return
+            return 0
         options: Any = registration.options
         watchers = options.get("watchers") if isinstance(options, dict) else None
-        found = (self._glob(one) for one in watchers) if isinstance(watchers, list) else ()
-        globs = [glob for glob in found if glob is not None]
-        self._by_id[registration.id] = (*self._by_id.get(registration.id, ()), *globs)
-        self._gather()
+        asked = watchers if isinstance(watchers, list) else []
+        taken = [one for one in asked[: MOST_GLOBS - len(self._globs)] if self._affords(one)]
+        globs = [glob for one in taken if (glob := self._glob(one)) is not None]
+        if globs:
+            self._by_id.setdefault(registration.id, []).extend(globs)
+            self._globs = (*self._globs, *globs)
+            self._index(globs)
+        return len(asked) - len(taken)
+
+    def _affords(self, watcher: Any) -> bool:
+        """Whether there may be one more pattern of this length; if so, it is counted."""
+        given = watcher.get("globPattern") if isinstance(watcher, dict) else None
+        pattern = given.get("pattern") if isinstance(given, dict) else given
+        work = min(len(pattern), MAX_PATTERN) ** 2 if isinstance(pattern, str) else 0
+        if self._work + work > MOST_GLOB_WORK:
+            return False
+        self._work += work
+        return True
 
     def drop(self, id: str) -> None:
         """Forget a registration, if there is one of that id."""
         if self._by_id.pop(id, None) is not None:
-            self._gather()
+            self._globs = tuple(glob for globs in self._by_id.values() for glob in globs)
+            self._above, self._with_word = set(), {}
+            self._index(self._globs)
 
     def wanted(self, path: str, kind: int) -> bool:
         """Whether the server is to be told of this kind of change of an absolute path."""
@@ -148,6 +172,17 @@ class Watched:
                 found[folder] = found.get(folder, False) or glob.deep
         return found
 
+    def new_bases(self) -> dict[str, bool]:
+        """Those of `bases` that were not told before, or not as deep. For one thread."""
+        told = self._told
+        new = {
+            folder: deep
+            for folder, deep in self.bases().items()
+            if told.get(folder) is None or deep > told[folder]
+        }
+        told |= new
+        return new
+
     def names(self, folder: str) -> bool:
         """Whether a pattern names this very folder, so that it is no matter of chance.
 
@@ -156,15 +191,17 @@ class Watched:
         """
         folder = self._slashed(folder).rstrip("/")
         name = folder.rpartition("/")[2]
-        for glob in self._globs:
-            if _is_below(glob.base, folder):
-                return True
-            if name in glob.words and _is_below(folder, glob.base):
-                return True
-        return False
+        if folder in self._above:
+            return True
+        bases = self._with_word.get(name, ())
+        return bool(bases) and any(one in bases for one in _itself_and_above(folder))
 
-    def _gather(self) -> None:
-        self._globs = tuple(glob for globs in self._by_id.values() for glob in globs)
+    def _index(self, globs: Iterable[_Glob]) -> None:
+        for glob in globs:
+            base = glob.base.rstrip("/")
+            self._above.update(_itself_and_above(base))
+            for word in glob.words:
+                self._with_word.setdefault(word, set()).add(base)
 
     def _glob(self, watcher: Any) -> _Glob | None:
         if not isinstance(watcher, dict):
@@ -231,6 +268,14 @@ def _leading(segments: list[str]) -> Iterator[str]:
         if _WILD.search(segment):
             return
         yield segment
+
+
+def _itself_and_above(path: str) -> Iterator[str]:
+    """A path without a last slash, and all folders above it; the topmost is empty."""
+    while path:
+        yield path
+        path = path.rpartition("/")[0]
+    yield path
 
 
 def _is_below(path: str, folder: str) -> bool:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Generator
 from typing import Any
 
 from lspkit.errors import LspkitError, RequestFailed
+from lspkit.limits import LARGEST_EDITS, MOST_EDITS
 from lspkit.operations import Effect, Reply, RunCommand
 from lspkit.protocol.events import EditAsked
 from lspkit.runtime.answers import view_of
@@ -24,18 +25,30 @@ from lspkit.runtime.waiting import Call, Outcome, Steps, together
 
 COMMAND = "workspace/executeCommand"
 EDIT = "workspace/applyEdit"
+TOO_MANY = f"a command may ask for {MOST_EDITS} edits at most; those beyond were not made"
 
 
 class Inbox:
     """The edits that a server has asked for, and nobody has made yet. For any thread."""
 
-    def __init__(self) -> None:
+    def __init__(self, server: Server) -> None:
         self.asked: collections.deque[EditAsked] = collections.deque()
         self.news = News()
         self.closed = False
+        self._server = server
+        #: Edits that were refused, since there were too many.
+        self.refused = 0
+        #: Edits so far, and bytes of them. Written by the reader of the server only.
+        self._edits = self._size = 0
 
     def put(self, event: EditAsked) -> None:
         """One more."""
+        self._edits += 1
+        self._size += len(event.edit)
+        if self._edits > MOST_EDITS or self._size > LARGEST_EDITS:
+            self.refused += 1
+            self._server.edit_done(event, TOO_MANY)
+            return
         self.asked.append(event)
         self.news.tell()
 
@@ -79,7 +92,7 @@ class Commanding:
             server.turns.tidy()
 
     def _run(self, server: Server, file: File, effect: RunCommand, call: Call) -> Steps[None]:
-        inbox = Inbox()
+        inbox = Inbox(server)
         jobs = [
             self._make_edits(server, file, effect, inbox, call),
             self._command(server, effect, inbox),
@@ -112,14 +125,17 @@ class Commanding:
         problem: LspkitError | None = None
         while True:
             news = inbox.news.next()
+            if call.is_over:
+                break  # whoever waits for the command says why
             if inbox.asked:
                 failure = yield from self._make(server, file, effect, inbox.asked[0], call)
                 problem = problem or failure
                 inbox.asked.popleft()
-            elif inbox.closed:
+            elif inbox.closed or (yield (news, call.deadline)) is not Outcome.DONE:
                 break
-            elif (yield (news, call.deadline)) is not Outcome.DONE:
-                break  # whoever waits for the command says why
+        if inbox.refused:
+            server.beyond("edits", inbox.refused)
+            problem = problem or RequestFailed(TOO_MANY, server=server.id)
         if problem is not None:
             raise problem
 

@@ -20,6 +20,7 @@ from collections.abc import Callable
 
 from lspkit.errors import FramingError
 from lspkit.late_imports import safe_imports
+from lspkit.limits import MOST_BROKEN_OFF
 from lspkit.protocol.events import Event, Printed
 from lspkit.protocol.framing import FrameReader
 from lspkit.protocol.messages import Malformed, parse
@@ -46,6 +47,9 @@ LAST_WORDS = 0.02
 CLOSED_OUTPUT = "it closed its output"
 LATE = "it did not answer initialize in time"
 STUCK = f"it has stopped reading its input, and {PILED_UP >> 20} MB wait for it"
+
+
+BROKEN_OFF = f"it broke off in the middle of a message for the {MOST_BROKEN_OFF + 1}st time"
 
 
 class Connection:
@@ -82,6 +86,10 @@ class Connection:
         self._queued, self._written = 0, 0
         #: Whether too much has piled up, and whether the conversation is over. Under the lock.
         self._stuck, self._lost = False, False
+        #: Whether `close` was called: then nothing more is read.
+        self._closing = False
+        #: How often the server has broken off in the middle of a message. The reader's own.
+        self._broken_off = 0
         #: Released when there is something to write.
         self._something = _thread.allocate_lock()
         self._something.acquire()
@@ -170,6 +178,7 @@ class Connection:
 
     def close(self, timeout: float) -> bool:
         """End the threads, then the process tree and the descriptors. True if nothing is left."""
+        self._closing = True
         close_all(self._far_end)
         self._queue.append(None)
         if self._something.locked():
@@ -265,9 +274,13 @@ class Connection:
         if self._frames.skipped and not self._printed:
             self._printed = True
             self._on_event(Printed(self._frames.skipped_sample))
-        while bodies:
+        while bodies and not self._closing:
             message = parse(bodies.popleft())
             if isinstance(message, Malformed) and message.swallowed and not bodies:
+                self._broken_off += 1
+                if self._broken_off > MOST_BROKEN_OFF:
+                    self._frames.error = FramingError(BROKEN_OFF)
+                    return
                 # The reader stands right behind it, so the rest of the stream fits on.
                 bodies.extend(self._frames.feed(message.swallowed))
             with self.lock:

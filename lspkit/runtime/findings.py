@@ -12,6 +12,7 @@ from lspkit.diagnostics.proof import ProofRule
 from lspkit.diagnostics.store import PUSHED, Said
 from lspkit.errors import LspkitError
 from lspkit.protocol.documents import OPEN_LIMIT, View
+from lspkit.protocol.long_lists import bounded_report
 from lspkit.protocol.session import Session
 from lspkit.protocol.uris import uri_to_path
 from lspkit.runtime.conversation import Conversation
@@ -89,10 +90,33 @@ class Findings(Conversation):
 
     def pushed(self, uri: str, version: int | None, items: bytes) -> None:
         """Keep what it said unasked."""
+        items, dropped = bounded_report(items)
         with self.lock:
+            self.session.dropped["findings"] += dropped
             self.heard.store.push(uri, version, items, time.monotonic())
         log_findings(self.choice.id, uri, (items,), "pushed")
         self._on_change()
+
+    def overrun(self, dropped: int) -> None:
+        """It is not told of all that it wants to hear of, so its silence proves nothing."""
+        self.beyond("registrations", dropped)
+        with self.lock:
+            self.heard.overrun = (
+                "it has asked to be told of more than lspkit can look after, so it may miss changes"
+            )
+
+    def beyond(self, what: str, number: int) -> None:
+        """So much of what it sent was beyond a limit."""
+        with self.lock:
+            self.session.dropped[what] += number
+
+    def dropped(self) -> dict[str, int]:
+        """How much of what it has sent was beyond a limit, by what it is."""
+        with self.lock:
+            counts = dict(self.session.dropped)
+            counts["reports"] = self.heard.store.dropped
+            counts["pieces of work"] = self.session.progress.dropped
+        return {what: number for what, number in sorted(counts.items()) if number}
 
     def believe(self) -> None:
         """It knows its project: what it says from now on counts, unless it loads it again."""
@@ -190,7 +214,9 @@ class Findings(Conversation):
         asked_at: float | None = None,
     ) -> None:
         """Keep what it answered about the text on disk."""
+        items, dropped = bounded_report(items)
         with self.lock:
+            self.session.dropped["findings"] += dropped
             self.heard.store.pulled(
                 uri,
                 version,

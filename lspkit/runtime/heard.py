@@ -13,6 +13,7 @@ from lspkit.diagnostics import settle
 from lspkit.diagnostics.proof import ProofRule
 from lspkit.diagnostics.store import Store
 from lspkit.diagnostics.working import at_work_since, may_start
+from lspkit.limits import LONGEST_WORDS, MOST_REPORTED_FILES
 from lspkit.protocol.uris import one_spelling
 from lspkit.servers.definition import Admission, Definition
 
@@ -38,6 +39,8 @@ class Heard:
         self.versionless = False
         #: Why its findings about a file are worth nothing, by URI.
         self._doubtful: dict[str, str] = {}
+        #: Why nothing that it says can be believed: it has sent more of something than is taken.
+        self.overrun = ""
         #: By which line it has said that it does not look.
         self.admitted: Admission | None = None
         #: The files that it is done with, and since when.
@@ -110,16 +113,25 @@ class Heard:
         if method in self._rests_by:
             uri = _uri_in(params)
             if any(_holds(params, one) for one in self._rests_by[method]):
+                self._rested.pop(uri, None)
                 self._rested[uri] = settle.Rested(uri=uri, at=now)
+                if len(self._rested) > MOST_REPORTED_FILES:
+                    del self._rested[next(iter(self._rested))]
             else:
                 self._rested.pop(uri, None)
         for doubt, holds in self._doubts:
             if method != doubt:
                 continue
             if _holds(params, holds):
-                self._doubtful[_uri_in(params)] = _words_of(method, params)
+                self._doubt(_uri_in(params), _words_of(method, params))
             else:
                 self._doubtful.pop(_uri_in(params), None)
+
+    def _doubt(self, uri: str, reason: str) -> None:
+        if len(self._doubtful) < MOST_REPORTED_FILES or uri in self._doubtful:
+            self._doubtful[uri] = reason
+        else:
+            self.overrun = "it puts more files in doubt than are remembered"
 
     def read(self, line: str) -> Admission | None:
         """It has written a line for people. The first by which it says that it does not look."""
@@ -131,7 +143,7 @@ class Heard:
     def doubt(self, uri: str) -> str:
         """Why its findings about a file are worth nothing; empty if they are worth something."""
         admitted = "" if self.admitted is None else self.admitted.means
-        return self._doubtful.get(uri) or self._doubtful.get("", "") or admitted
+        return self._doubtful.get(uri) or self._doubtful.get("", "") or self.overrun or admitted
 
 
 def _name(token: str | int, title: str) -> str:
@@ -152,4 +164,4 @@ def _uri_in(params: dict[str, Any]) -> str:
 
 def _words_of(method: str, params: dict[str, Any]) -> str:
     said = params.get("message")
-    return f"{method}: {said}" if isinstance(said, str) else f"it says {method}"
+    return f"{method}: {said[:LONGEST_WORDS]}" if isinstance(said, str) else f"it says {method}"

@@ -314,10 +314,12 @@ class Server(Findings):
             case events.RefreshAsked(method="workspace/diagnostic/refresh"):
                 self._on_refresh(self)
             case events.Registered():
-                for registration in event.registrations:
-                    self.watched.add(registration)
-                self._on_watch(self)
-                self.news.tell()
+                dropped = event.dropped + sum(map(self.watched.add, event.registrations))
+                if dropped:
+                    self.overrun(dropped)
+                if event.registrations:
+                    self._on_watch(self)
+                    self.news.tell()
             case events.Unregistered():
                 for registration in event.registrations:
                     self.watched.drop(registration.id)

@@ -8,9 +8,8 @@ from lspkit.config.loading import Loaded
 from lspkit.config.model import DISABLED
 from lspkit.errors import ServerUnavailable
 from lspkit.operations import FileServer, FindServers, Known, KnownFindings
-from lspkit.operations.check import severity_of
-from lspkit.protocol.pieces import read_pieces
-from lspkit.protocol.shapes import read_diagnostics
+from lspkit.operations.check import severity_named
+from lspkit.protocol.pieces import read_severities
 from lspkit.runtime.files import Files
 from lspkit.runtime.pool import Pool
 from lspkit.runtime.processes import usage
@@ -86,7 +85,8 @@ def take_status(files: Files, pool: Pool, loaded: Loaded, root: str | None) -> S
         for definition in definitions(config)
     ]
     beside = [warning for one in pool.servers() for warning in one.sidecar_warnings]
-    warnings = (*told, *pool.watching.warnings(), *beside)
+    beyond = [warning for one in pool.servers() if (warning := _beyond(one))]
+    warnings = (*told, *pool.watching.warnings(), *beside, *beyond)
     # One line has to do, and what is held back may be all of the reason.
     why = why_nothing_runs(rows)
     unavailable = f"{why}; {held_back}" if why and held_back else why
@@ -133,7 +133,7 @@ def _root(server: Server, pool: Pool) -> RootStatus:
     flying = tuple(pending.method for pending in list(server.session.pending.values()))
     seen = None if connection is None else time.monotonic() - connection.last_received
     work = server.session.progress.busy_with()
-    files = len({said.uri for said in server.known() if read_pieces(said.items).items})
+    files = len({said.uri for said in server.known()})
     return RootStatus(
         root=server.root,
         state=_state(server),
@@ -150,8 +150,17 @@ def _root(server: Server, pool: Pool) -> RootStatus:
         last_seen=seen,
         stderr=connection.stderr_tail() if connection is not None else "",
         noise=connection.noise if connection is not None else 0,
+        dropped=server.dropped(),
         sidecars=tuple(one.status() for one in server.sidecars),
     )
+
+
+def _beyond(server: Server) -> str:
+    """What of a server had to be dropped, for people; empty if nothing had."""
+    dropped = [f"{number} {what}" for what, number in server.dropped().items()]
+    if not dropped:
+        return ""
+    return f"{server.id} sends more than lspkit takes: {', '.join(dropped)} were dropped"
 
 
 def _state(server: Server) -> ServerState:
@@ -166,7 +175,7 @@ def _counted(servers: list[Server]) -> dict[str, int]:
     counts = {one.value: 0 for one in Severity} | {"total": 0}
     for server in servers:
         for push in server.known():
-            for wire in read_diagnostics(push.items).items:
-                counts[severity_of(wire).value] += 1
-                counts["total"] += 1
+            for severity, number in read_severities(push.items).items():
+                counts[severity_named(severity).value] += number
+                counts["total"] += number
     return counts

@@ -131,10 +131,11 @@ class Watching:
         if held is None:
             return
         around = self._files.boundary.root
-        for folder, deep in server.watched.bases().items():
+        new = server.watched.new_bases()
+        for folder, deep in new.items():
             if not is_inside(folder, around) or server.watched.names(folder):
                 self._watchers.also(server.root, folder, deep=deep)
-        if among := [folder for folder in server.watched.bases() if self._place(folder).kind]:
+        if among := [folder for folder in new if self._place(folder).kind]:
             with self._lock:
                 self._asked = tuple({*self._asked, *among})
                 self._closed.clear()

@@ -87,6 +87,8 @@ class RootStatus(Value, frozen=True):
     stderr: str = ""
     #: Bytes on its standard output that were no message.
     noise: int = 0
+    #: How much of what it sent was beyond a limit and dropped, by what it is.
+    dropped: dict[str, int] = msgspec.field(default_factory=dict)
     #: Programs that run beside it.
     sidecars: tuple[SidecarStatus, ...] = ()
 

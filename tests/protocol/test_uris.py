@@ -8,6 +8,7 @@ import sys
 
 import pytest
 
+from lspkit.protocol import uris
 from lspkit.protocol.uris import SPELLINGS, one_spelling, path_to_uri, uri_to_path
 
 
@@ -198,4 +199,4 @@ def test_what_names_no_file_here_is_left_as_it_is(uri: str) -> None:
 def test_only_so_many_spellings_are_remembered() -> None:
     for number in range(SPELLINGS + 10):
         one_spelling(f"file:///code/{number}")
-    assert one_spelling.cache_info().currsize == SPELLINGS
+    assert uris._one_spelling.cache_info().currsize == SPELLINGS
