@@ -39,7 +39,7 @@ from lspkit.runtime.pool import Pool
 from lspkit.runtime.projects import asked_of_project
 from lspkit.runtime.server import Server
 from lspkit.runtime.succession import in_turn, successor
-from lspkit.runtime.tickets import Build, Lost, Ticket
+from lspkit.runtime.tickets import REQUEST_TIMEOUT, Build, Lost, Ticket, Until, setting_of
 from lspkit.runtime.turns import GuestCame, Turn
 from lspkit.runtime.waiting import Call, Outcome, Step, Steps, Waiter, together, uncancelled
 
@@ -129,7 +129,7 @@ class Asking:
             raise unsupported(effect.method, server)
         method, about = effect.method, file.uri if effect.in_step else ""
         if about and effect.text is None and not server.turns.has_guests:
-            until = time.monotonic() + self.request_timeout(server)
+            until = self.until(server, call)
             try:
                 asked = self.asked(server, file, None, method, effect.build, until, polite=True)
                 return (yield from asked)
@@ -141,7 +141,7 @@ class Asking:
             server.turns.queue(about, turn)
             if not (yield from in_turn(self, server, turn, call, method, may_leave=may_leave)):
                 return None
-            until = time.monotonic() + self.request_timeout(server)
+            until = self.until(server, call)
             if about:
                 asked = self.asked(server, file, effect.text, method, effect.build, until)
             else:
@@ -258,7 +258,8 @@ class Asking:
         if uncancelled((yield (waiter, until))) is Outcome.TIMED_OUT:
             self.pool.seat(server).counts.timed_out()
             log.debug("%s did not answer %s in time", server.id, method)
-            raise server.timed_out(method, time.monotonic() - began)
+            now = time.monotonic()
+            raise server.timed_out(method, now - began, setting_of(until, now))
 
     def ready(self, server: Server, call: Call) -> Steps[None]:
         """Wait until the server can be asked."""
@@ -355,11 +356,11 @@ class Asking:
         own = server.choice.config.timing.request_timeout_ms
         return (self.pool.config.timing.request_timeout_ms if own is None else own) / 1000
 
-    def until(self, server: Server, call: Call) -> float:
-        """When findings have to be there: who sets no limit does not wait for ever."""
+    def until(self, server: Server, call: Call) -> Until:
+        """When an answer has to be there: who sets no limit does not wait for ever."""
         if call.deadline != float("inf"):
-            return call.deadline
-        return time.monotonic() + self.request_timeout(server)
+            return Until(call.deadline)
+        return Until(time.monotonic() + self.request_timeout(server), REQUEST_TIMEOUT)
 
     def locate(self, path: str, text: str | None, call: Call) -> File:
         """The file that a caller means; who gives a text of his own may mean one to come."""

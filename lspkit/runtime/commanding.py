@@ -7,7 +7,6 @@ through the edit jail, and the server hears what became of it before it goes on.
 from __future__ import annotations
 
 import collections
-import time
 from collections.abc import Callable, Generator
 from typing import Any
 
@@ -95,7 +94,7 @@ class Commanding:
         inbox = Inbox(server)
         jobs = [
             self._make_edits(server, file, effect, inbox, call),
-            self._command(server, effect, inbox),
+            self._command(server, effect, inbox, call),
         ]
         try:
             server.take_edits(inbox.put)
@@ -108,8 +107,8 @@ class Commanding:
             if result is not None:
                 raise result
 
-    def _command(self, server: Server, effect: RunCommand, inbox: Inbox) -> Steps[None]:
-        until = time.monotonic() + self._asking.request_timeout(server)
+    def _command(self, server: Server, effect: RunCommand, inbox: Inbox, call: Call) -> Steps[None]:
+        until = self._asking.until(server, call)
         try:
             params = {"command": effect.command, "arguments": effect.arguments}
             ticket = server.ask(COMMAND, params)

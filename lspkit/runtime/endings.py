@@ -101,16 +101,18 @@ def late(
     method: str,
     waited: float,
     *,
+    setting: str,
     state: str,
     progress: tuple[str, ...],
     in_flight: tuple[str, ...],
     stderr: str,
 ) -> RequestTimeout:
-    """The time of a caller is up; with what may explain it."""
+    """The time of a caller is up; with what may explain it, and which setting has ended it."""
     doing = f"; it says it is busy with {', '.join(progress)}" if progress else ""
+    limit = f"; {setting} ended the wait" if setting else ""
     what = f"did not answer {method}" if method else "was not ready"
     return RequestTimeout(
-        f"{server} {what} within {waited:.1f} s (it is {state}{doing})",
+        f"{server} {what} within {waited:.1f} s (it is {state}{doing}){limit}",
         server=server,
         state=state,
         progress=progress,

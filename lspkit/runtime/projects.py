@@ -32,7 +32,7 @@ def asked_of_project(
         yield from _introduced(asking, server, sample, call)
     if not server.session.supports(effect.method):
         raise unsupported(effect.method, server)
-    until = time.monotonic() + asking.request_timeout(server)
+    until = asking.until(server, call)
     latest = server.told_at() + server.choice.definition.indexed_within
     pause, reply = AGAIN_AFTER, None
     while True:
@@ -66,7 +66,7 @@ def _asked_in_turn(
 def _introduced(asking: Asking, server: Server, sample: File, call: Call) -> Steps[None]:
     """Open a file, and wait until the server has seen it: many know no project before."""
     yield from asking.loaded(server, sample, None, call)
-    until = time.monotonic() + asking.request_timeout(server)
+    until = asking.until(server, call)
     method = "textDocument/documentSymbol"
     if server.session.supports(method, server.key_of(sample.uri)):
         yield from asking.asked(server, sample, None, method, about_the_file, until)

@@ -232,12 +232,13 @@ class Server(Findings):
             raise ServerBroken(f"{self.id} is {self.state}", server=self.id)
         return self.connection
 
-    def timed_out(self, method: str, waited: float) -> RequestTimeout:
+    def timed_out(self, method: str, waited: float, setting: str = "") -> RequestTimeout:
         """The error for a caller whose time is up."""
         return endings.late(
             self.id,
             method,
             waited,
+            setting=setting,
             state=self.state,
             progress=self.session.progress.told(),
             in_flight=tuple(one.method for one in list(self.session.pending.values())),

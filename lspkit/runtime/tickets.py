@@ -34,3 +34,27 @@ class Lost(msgspec.Struct, frozen=True):
     """What a waiter gets when the server ends."""
 
     error: LspkitError
+
+
+#: What ends a wait, in the words of who can change it.
+REQUEST_TIMEOUT = "timing.requestTimeoutMs"
+CALL_TIMEOUT = "the timeout of this call"
+
+
+class Until(float):
+    """A time by the monotonic clock that remembers which setting it comes from."""
+
+    def __new__(cls, at: float, setting: str = CALL_TIMEOUT) -> Until:
+        """The caller's own timeout, unless another setting is named."""
+        made = super().__new__(cls, at)
+        made.setting = setting
+        return made
+
+    setting: str
+
+
+def setting_of(until: float, now: float) -> str:
+    """Which setting has ended a wait that was to end then; empty if that is not known."""
+    if now < until:
+        return CALL_TIMEOUT  # it ends every wait that would go on for longer
+    return until.setting if isinstance(until, Until) else ""

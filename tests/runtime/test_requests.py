@@ -287,3 +287,14 @@ def test_a_broken_answer_is_a_structured_error_or_an_empty_result(tmp_path, scri
         except lspkit.LspkitError as problem:
             outcome = problem.code
     assert outcome in {"", "EBROKEN", "ELSP", "ETIMEDOUT"}
+
+
+def test_a_callers_timeout_is_the_deadline_also_where_it_is_longer(tmp_path, scripted):
+    delay = Fault("textDocument/definition", "delay", seconds=1.0)
+    timing = {"timing": {"requestTimeoutMs": 200}}
+    with workspace(tmp_path, scripted(Script(faults=[delay])), **timing) as ws:
+        assert ask(ws, timeout=30) == "1:5"
+        with pytest.raises(lspkit.RequestTimeout, match=r"timing\.requestTimeoutMs ended the wait"):
+            ask(ws)
+        with pytest.raises(lspkit.RequestTimeout, match="the timeout of this call ended the wait"):
+            ask(ws, timeout=0.1)
