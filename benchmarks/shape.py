@@ -174,8 +174,8 @@ def main() -> int:
             tally = race(server, place, options.rounds, options.seed, options.without)
         wrong += tally.wrong
         if options.json:
-            kept = asdict(tally) | {"seed": options.seed}
-            print(json.dumps({server: kept}), flush=True)
+            row = asdict(tally) | {"seed": options.seed, "without": options.without}
+            print(json.dumps({server: row}), flush=True)
         print(words(server, tally, time.monotonic() - began), file=sys.stderr, flush=True)
     return 1 if wrong else 0
 

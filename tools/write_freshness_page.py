@@ -1,8 +1,9 @@
-"""Runs the overlap race and writes what came of it: python -m tools.write_freshness_page [SERVER…]
+"""Runs the races and writes what came of them: python -m tools.write_freshness_page [SERVER…]
 
-Each server is raced by a process of its own, two at a time. The numbers go to docs/freshness.json,
-the page docs/freshness.md is made from them. A server that is not raced now keeps its row from
-before, with its date. With `--rounds 0` only the page is written.
+With `--form shape` it is the one in which the set of files changes, otherwise the one of edits that
+overlap, in both of its forms. Each server is raced by a process of its own, two at a time. The
+numbers go to docs/freshness.json, the page docs/freshness.md is made from them. A server that is
+not raced now keeps its row from before, with its date. With `--rounds 0` only the page is written.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ sys.path.insert(0, str(ROOT))  # the race and the list of real servers are not i
 
 from benchmarks.overlap_floor import STOPS  # noqa: E402
 from benchmarks.overlap_projects import COURSES  # noqa: E402
+from benchmarks.shape_projects import PROJECTS  # noqa: E402
 from tests import real_servers  # noqa: E402
 
 PAGE = ROOT / "docs" / "freshness.md"
@@ -54,6 +56,16 @@ call, which must not matter to any other.
 Afterwards each report is held against the truth. Which text it speaks of is read from a copy of
 what the server was sent, by the version that the report names. Whether that text is broken, and on
 which line, is known from how it was made, and so is what lay on disk while the call was under way.
+
+## The third form: shape
+
+Here it is not a text that changes, but which files there are. In each round one to three places of
+a project change: a module, a package of the same name, a stub, a source folder, an installed
+package, a link, the configuration; they come, go and are replaced by others, are written, moved in,
+overwritten in place or given the times of those before them, at once or with a moment in between,
+mostly by another process, and now and then by lspkit itself. Some checks are under way meanwhile;
+one is begun when all is done, and that one is judged: it has to name the same lines as a fresh
+process of the server on a fresh folder with the same files.
 
 ## What a server does not look at
 
@@ -149,14 +161,36 @@ COLUMNS = (
 )
 
 
-def raced(server: str, rounds: int, seed: int) -> dict[str, Any] | None:
+SHAPE = "shape"
+SHAPE_COLUMNS = (
+    "server",
+    "version",
+    "rounds",
+    "changes",
+    "reports",
+    "sure",
+    "wrong",
+    "missed",
+    "unknown",
+    "places left out",
+    "raced on",
+)
+SHAPE_HEAD = """\
+## Results of the third form
+
+*missed*: those of the wrong ones that leave out something that is wrong with the file. A place that
+is left out stayed as it was.
+"""
+
+
+def raced(form: str, server: str, rounds: int, seed: int) -> dict[str, Any] | None:
     """The numbers of one server; None if there are none."""
-    program = COURSES[server].program or server
+    program = server if form == SHAPE else COURSES[server].program or server
     reason = real_servers.why_missing(program)
     if reason is not None:
         print(f"{server} is not here: {reason}", file=sys.stderr)
         return None
-    argv = [sys.executable, "-m", "benchmarks.overlap", server, "--json"]
+    argv = [sys.executable, "-m", f"benchmarks.{form}", server, "--json"]
     argv += ["--rounds", str(rounds), "--seed", str(seed)]
     try:
         done = subprocess.run(argv, cwd=ROOT, stdout=subprocess.PIPE, timeout=LIMIT, check=False)
@@ -188,35 +222,59 @@ def line(server: str, row: dict[str, Any]) -> str:
     return f"| {' | '.join(str(cell) for cell in cells)} |"
 
 
+def shape_line(server: str, row: dict[str, Any]) -> str:
+    """One server of the third form."""
+    cells = [server, row["version"]]
+    cells += [row[name] for name in ("rounds", "changes", "calls", "sure", "wrong", "missed")]
+    cells += [row["unknown"], ", ".join(row["without"]), row["date"]]
+    return f"| {' | '.join(str(cell) for cell in cells)} |"
+
+
 def page(data: dict[str, Any]) -> str:
     """The whole page."""
-    rows = [f"| {' | '.join(COLUMNS)} |", f"|{' --- |' * len(COLUMNS)}"]
-    rows += [line(server, data[server]) for server in COURSES if server in data]
-    again = "To race again: `python -m tools.write_freshness_page [SERVER…] [--rounds N]`."
-    return "\n".join([HEAD, "## Results", "", *rows, "", again, ""])
+    shapes = data.get(SHAPE, {})
+    rows = _table(COLUMNS, [line(one, data[one]) for one in COURSES if one in data])
+    more = _table(
+        SHAPE_COLUMNS, [shape_line(one, shapes[one]) for one in PROJECTS if one in shapes]
+    )
+    again = (
+        "To race again: `python -m tools.write_freshness_page [SERVER…] [--rounds N]`, with\n"
+        "`--form shape` for the third form."
+    )
+    return "\n".join([HEAD, "## Results", "", *rows, "", SHAPE_HEAD, *more, "", again, ""])
+
+
+def _table(columns: tuple[str, ...], lines: list[str]) -> list[str]:
+    return [f"| {' | '.join(columns)} |", f"|{' --- |' * len(columns)}", *lines]
 
 
 def main() -> int:
     """Race, then write both files; the status says whether all verdicts were right."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("servers", nargs="*", metavar="SERVER")
+    parser.add_argument("--form", choices=["overlap", SHAPE], default="overlap")
     parser.add_argument("--rounds", type=int, default=ROUNDS)
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
-    unknown = set(options.servers) - set(COURSES)
+    there: list[str] = list(PROJECTS if options.form == SHAPE else COURSES)
+    unknown = set(options.servers) - set(there)
     if unknown:
-        parser.error(f"no race for {', '.join(sorted(unknown))}; there is one for {list(COURSES)}")
+        parser.error(f"no race for {', '.join(sorted(unknown))}; there is one for {there}")
     data: dict[str, Any] = json.loads(DATA.read_text()) if DATA.exists() else {}
-    servers = sorted(options.servers or COURSES, key=lambda one: (one not in SLOW, one))
+    rows = data.setdefault(SHAPE, {}) if options.form == SHAPE else data
+    servers = sorted(options.servers or there, key=lambda one: (one not in SLOW, one))
     if not options.rounds:
         servers = []
     wrong = 0
     with ThreadPoolExecutor(AT_ONCE) as pool:
-        lanes = {one: pool.submit(raced, one, options.rounds, options.seed) for one in servers}
+        lanes = {
+            one: pool.submit(raced, options.form, one, options.rounds, options.seed)
+            for one in servers
+        }
         for server, lane in lanes.items():
             row = lane.result()
             if row is not None:
-                data[server] = row
+                rows[server] = row
                 wrong += row["wrong"]
                 DATA.write_text(json.dumps(data, indent=2, sort_keys=True) + "\n")
     PAGE.write_text(page(data), encoding="utf-8")
