@@ -40,9 +40,12 @@ class FileNews(NamedTuple):
     def has_another_time(self) -> bool:
         """Whether the time of the last change of a file is not that of what has happened."""
         try:
-            return abs(time.time() - os.stat(self.event.path).st_mtime) > JUST_NOW
+            there = os.stat(self.event.path)
         except OSError:
             return False
+        # Whoever gives a file an old time, or moves one in, changes the other time of it by that.
+        another = there.st_mtime_ns < there.st_ctime_ns
+        return another or abs(time.time() - there.st_mtime) > JUST_NOW
 
     def may_hold_sources(self) -> bool:
         """Whether it may have been a folder, by its name."""

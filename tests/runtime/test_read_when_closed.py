@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 
 from lspkit.diagnostics.proof import ProofRule
@@ -57,6 +59,28 @@ def test_only_files_with_an_old_time_are_opened_where_nothing_else_is_missed(
         ws.check("a.scr")
     notes = [one for one in told(Log.of(argv)) if not one.endswith(" a.scr")]
     assert notes == ["didOpen old.scr", "didClose old.scr"]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="there a file has no time of its own change")
+def test_a_file_that_was_written_just_now_may_get_the_time_of_the_one_before_it(
+    tmp_path, scripted, monkeypatch
+):
+    define(monkeypatch, ProofRule(how="pull"), reads_closed="old")
+    argv = scripted(BY_PULL)
+    (tmp_path / "new.scr").write_text("one\n", encoding="utf-8")
+    replaced = (
+        "known = paths[0].stat(); paths[1].write_text('two'); "
+        "os.utime(paths[1], ns=(known.st_atime_ns, known.st_mtime_ns)); "
+        "os.replace(paths[1], paths[0])"
+    )
+    with workspace(tmp_path, argv, text="fine\n") as ws:
+        ws.check("a.scr")
+        (tmp_path / "new.scr").write_text("own\n", encoding="utf-8")
+        ws.check("a.scr")
+        outside(replaced, tmp_path / "new.scr", tmp_path / "beside.txt")
+        ws.check("a.scr")
+    notes = [one for one in told(Log.of(argv)) if not one.endswith(" a.scr")]
+    assert notes == ["didOpen new.scr", "didClose new.scr"]
 
 
 def test_the_question_comes_after_the_file_is_closed(tmp_path, scripted, monkeypatch):
