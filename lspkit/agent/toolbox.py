@@ -27,6 +27,7 @@ from lspkit.agent.envelope import (
     encoded,
     envelope,
 )
+from lspkit.agent.handed_items import HandedItems
 from lspkit.agent.patience import Patience
 from lspkit.agent.permissions import Refused, permission_of, permitted
 from lspkit.agent.schemas import Schema, Shape, Style, tool_schemas
@@ -39,7 +40,7 @@ from lspkit.changes import WorkspaceEdit
 from lspkit.config import Config, Security
 from lspkit.config.model import Permission
 from lspkit.config.places import nearest
-from lspkit.edits.paths import boundary_of, written
+from lspkit.edits.paths import Boundary, boundary_of, written
 from lspkit.errors import LspkitError
 from lspkit.runtime.seam import Limits
 from lspkit.runtime.waiting import CancelLike, Witness
@@ -96,6 +97,7 @@ class Toolbox:
         self._search_tool = search_tool
         self._search_form = form_for(search_tool) if search_form is None else search_form
         self._room = Room(max_items, max_bytes)
+        self._items = HandedItems()
         self._patience = Patience(ws)
         #: What is wrong with the workspace as such, and the configuration that it was asked for.
         self._standing: tuple[Config | None, tuple[str, ...]] = (None, ())
@@ -185,7 +187,10 @@ class Toolbox:
         if apply and not self._allow_apply:
             message = "apply is not allowed here: leave it out for a preview, and edit the files"
             raise Refused(message)
+        if (item := asked.values.get("item")) is not None:
+            self._items.refuse_foreign(item, self._boundary(config))
         result = self._result(call, asked)
+        self._items.note(result)
         if apply and isinstance(result, WorkspaceEdit) and result.changes:
             self._ws.apply(result, cancel=call.limits.cancel)
         elif apply:
@@ -222,6 +227,14 @@ class Toolbox:
         outcome.warnings += warnings
         return report
 
+    def _boundary(self, config: Config | None) -> Boundary:
+        security = config.security if config is not None else Security()
+        return boundary_of(
+            str(self._ws.root),
+            exclude=security.exclude,
+            allow_external=security.allow_external_paths,
+        )
+
     def _asked_file(self, asked: Asked) -> str:
         item = asked.values.get("item")
         path = asked.values.get("path", item.via if item is not None else "")
@@ -242,13 +255,7 @@ class Toolbox:
         row = call.row
         if row is None:
             return "\n".join(one["message"] for one in made["errors"])
-        security = call.config.security if call.config is not None else Security()
-        boundary = boundary_of(
-            str(self._ws.root),
-            exclude=security.exclude,
-            allow_external=security.allow_external_paths,
-        )
-        sources = Sources(boundary)
+        sources = Sources(self._boundary(call.config))
         page = Page(
             row=row,
             sources=sources,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 
 from lspkit.config.loading import Loaded
@@ -38,9 +39,15 @@ def known(effect: Known, files: Files, pool: Pool) -> list[KnownFindings]:
         found += [
             KnownFindings(server.id, push.uri, push.items, encoding)
             for push in pushes
-            if uri in (None, push.uri)
+            if uri in (None, push.uri) and _is_shown(push.uri, files)
         ]
     return found
+
+
+def _is_shown(uri: str, files: Files) -> bool:
+    """Whether findings about a file are: not if it may not be read, or is not there."""
+    path = files.place(uri)[1]
+    return path is not None and (path in files.overlays.paths() or os.path.isfile(path))
 
 
 def find_servers(effect: FindServers, files: Files, pool: Pool) -> list[FileServer]:
