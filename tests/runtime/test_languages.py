@@ -101,7 +101,7 @@ def test_so_are_texts_that_stand_for_files(started, work, monkeypatch):
 
 
 def test_so_are_files_that_have_to_be_read_again(started, work, monkeypatch):
-    define(monkeypatch, ProofRule(how="pull"), reads_closed=True)
+    define(monkeypatch, ProofRule(how="pull"), reads_closed="always")
     ws, argv, _ = started()
     with ws:
         ws.check("a.one")
