@@ -40,6 +40,7 @@ from lspkit.runtime.server import Server
 from lspkit.runtime.waiting import Waiter
 from lspkit.runtime.watch import Changelog, Watchers, is_excluded
 from lspkit.runtime.watch.packages import MOST, Place
+from lspkit.servers.compiling import header_folders
 
 #: Seconds since a server began for which questions wait for the first look at its files. A project
 #: is looked at in less, unless it is huge.
@@ -50,6 +51,8 @@ UNWANTED = 100
 BRIEFLY = 0.02
 #: The same where nobody waits for it.
 PATIENTLY = 10.0
+#: Who goes by such a file also reads headers outside of the workspace.
+COMPILED_BY = "compile_commands.json"
 
 
 class _Letter(NamedTuple):
@@ -124,6 +127,12 @@ class Watching:
         self._changelog.interrupted()
         self._watchers.hold(self._files.boundary.root)
         self._watchers.hold(server.root)
+        if COMPILED_BY in server.choice.definition.markers:
+            self._later(functools.partial(self._watch_headers, server.root))
+
+    def _watch_headers(self, root: str) -> None:
+        for folder in header_folders(root, self._files.boundary.root):
+            self._watchers.also(root, folder)
 
     def registered(self, server: Server) -> None:
         """A server wants to hear of more: also folders outside its root, or left out there."""

@@ -18,6 +18,7 @@ from typing import Any
 
 import msgspec
 
+from lspkit.edits.paths import is_inside
 from lspkit.limits import LONGEST_COMMAND, LONGEST_PATH, MOST_COMPILE_STEPS
 from lspkit.prepared import prepared
 from lspkit.servers.packages import without_waiting
@@ -30,6 +31,10 @@ FLAGS = "compile_flags.txt"
 
 #: Bytes. A larger file is not read, and the server does without.
 LARGEST = 2**25
+
+#: Where a system keeps its headers, and how many other folders are watched for one project.
+SYSTEM = ("/usr/", "/lib/", "/opt/", "/nix/", "/System/", "/Library/", "/Applications/")
+MOST_FOLDERS = 32
 
 #: Options with a value, in the same word or in the next.
 VALUED = re.compile(
@@ -89,6 +94,28 @@ def compiling(root: str) -> Compiling:
         if stat.S_ISREG(found.st_mode) and found.st_size <= LARGEST:
             return _read(file, found.st_mtime_ns, found.st_size)
     return Compiling()
+
+
+def header_folders(root: str, workspace: str) -> list[str]:
+    """Folders outside of a workspace in which the project at this root looks for headers.
+
+    Those of the system, which only change when something is installed, are left out, and so is
+    what lies around the workspace.
+    """
+    found: dict[str, None] = {}
+    for word in compiling(root).flags:
+        match = VALUED.fullmatch(word)
+        if match is None or match[1] not in ("-I", "-isystem", "-iquote", "-idirafter"):
+            continue
+        folder = os.path.realpath(os.path.join(root, match[2]))
+        if (
+            folder.startswith(SYSTEM)
+            or is_inside(folder, workspace)
+            or is_inside(workspace, folder)
+        ):
+            continue
+        found[folder] = None
+    return list(found)[:MOST_FOLDERS]
 
 
 @functools.lru_cache(maxsize=4)

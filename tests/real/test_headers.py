@@ -59,3 +59,32 @@ def test_what_includes_a_header_is_looked_at_again_without_being_asked_about(
             assert time.monotonic() < until
             epoch = ws.wait_for_change(epoch, timeout=60)
         assert "char *" in str(ws.hover(user, 4, 12))
+
+
+def test_a_header_in_a_folder_outside_of_the_workspace_is_read_again(tmp_path: Path) -> None:
+    opened, user, _ = project(tmp_path / "project")
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "far.h").write_text("int value();\n", encoding="utf-8")
+    flags = f"-xc++\n-I{outside}\n"
+    (tmp_path / "project/compile_flags.txt").write_text(flags, encoding="utf-8")
+    user.write_text('#include "far.h"\nint copy = value();\n', encoding="utf-8")
+    with opened as ws:
+        assert ws.check(user, timeout=60).verdict.clean
+        watched = ws._engine.pool.watching._watchers.reading()
+        assert watched is None or watched.wait(30)
+        (outside / "far.h").write_text("char *value();\n", encoding="utf-8")
+        assert ws.check(user, timeout=60).verdict.dirty
+
+
+@pytest.mark.parametrize("name", ["table.log", "table.tmp", "table.bak", "table.orig", "table.db"])
+def test_a_file_that_is_included_is_read_again_whatever_it_is_called(
+    name: str, tmp_path: Path
+) -> None:
+    opened, user, _ = project(tmp_path / "project")
+    (user.parent / name).write_text("int value();\n", encoding="utf-8")
+    user.write_text(f'#include "{name}"\nint copy = value();\n', encoding="utf-8")
+    with opened as ws:
+        assert ws.check(user, timeout=60).verdict.clean
+        (user.parent / name).write_text("char *value();\n", encoding="utf-8")
+        assert ws.check(user, timeout=60).verdict.dirty
