@@ -179,7 +179,13 @@ SHAPE_HEAD = """\
 ## Results of the third form
 
 *missed*: those of the wrong ones that leave out something that is wrong with the file. A place that
-is left out stayed as it was.
+is left out stayed as it was: what is reached through a link to a folder that is pointed elsewhere
+was wrong in about one round of six on `ty`, and on `pyrefly` and `clangd` now and then.
+
+What was wrong otherwise had few causes. On `typescript-7` a folder with declarations was moved in
+as a whole (`types`, `node_modules/@types/installed`), and it went on not to find what is in it. On
+`gopls` it was a `go.mod` that got another module's name by a file of the same size and time, which
+it does not read again until it changes once more, and once a `go.mod` that lspkit had written.
 """
 
 
