@@ -129,9 +129,12 @@ def code_actions(request: CodeActions) -> Generator[Effect, Any, list[CodeAction
             bounds=f"{line}:{column} or later",
         )
     reports: list[KnownFindings] = yield Known(request.path)
-    known: dict[str, list[bytes]] = {}
+    # Here, and not when the question is built: then the server's lock is held.
+    known: dict[str, list[msgspec.Raw]] = {}
     for report in reports:
-        known.setdefault(report.uri, []).extend(read_pieces(report.items).items)
+        pieces = read_pieces(report.items).items
+        here = [msgspec.Raw(one) for one in pieces if _touches(one, line - 1, end[0] - 1)]
+        known.setdefault(report.uri, []).extend(here)
     found: list[CodeAction] = []
     replies: list[Reply] = yield Ask(
         request.path,
@@ -148,13 +151,12 @@ def code_actions(request: CodeActions) -> Generator[Effect, Any, list[CodeAction
 def _about(
     start: tuple[int, int],
     end: tuple[int, int],
-    known: dict[str, list[bytes]],
+    known: dict[str, list[msgspec.Raw]],
     only: tuple[str, ...],
 ) -> Any:
     def build(uri: str, text: Text, encoding: Encoding) -> dict[str, Any]:
         first, last = to_wire(text, *start, encoding), to_wire(text, *end, encoding)
-        here = [msgspec.Raw(raw) for raw in known.get(uri, ()) if _touches(raw, first, last)]
-        context: dict[str, Any] = {"diagnostics": here, "triggerKind": 1}
+        context: dict[str, Any] = {"diagnostics": known.get(uri, []), "triggerKind": 1}
         if only:
             context["only"] = list(only)
         range = {"start": first, "end": last}
@@ -163,13 +165,11 @@ def _about(
     return build
 
 
-def _touches(raw: bytes, first: dict[str, int], last: dict[str, int]) -> bool:
-    """Whether a finding lies on one of the lines that are asked about."""
+def _touches(raw: bytes, first: int, last: int) -> bool:
+    """Whether a finding lies on one of the lines that are asked about, counted from 0."""
     try:
         range = msgspec.json.decode(raw)["range"]
-        return bool(
-            range["start"]["line"] <= last["line"] and first["line"] <= range["end"]["line"]
-        )
+        return bool(range["start"]["line"] <= last and first <= range["end"]["line"])
     except (KeyError, TypeError, ValueError):
         return False
 

@@ -108,17 +108,25 @@ class GroupChild(Child):
         self._owned.extend(map(os.pidfd_open, (self.pid,)))
         return self._owned[-1]
 
-    def _read_status(self) -> int | None:
-        if self._process is None:
+    def status(self) -> int | None:
+        """The exit status, None while the server runs; negative is the signal that ended it."""
+        status = super().status()
+        if status is not None or not self._is_about_to_end() or self._process is None:
+            return status
+        # It has not ended yet. Or it closed a pipe that it does not know, and whoever polls the
+        # descriptor must not spin. Without the lock: this waits.
+        try:
+            self._process.wait(EARLY)
+        except subprocess.TimeoutExpired:
             return None
-        if self._tells_early and readable(self.exit_fd, 0):
-            # It is about to end, and has not ended yet. Or it closed a pipe that it does not
-            # know, and whoever polls the descriptor must not spin.
-            try:
-                return self._process.wait(EARLY)
-            except subprocess.TimeoutExpired:
-                return None
-        return self._process.poll()
+        return super().status()
+
+    def _is_about_to_end(self) -> bool:
+        with self._lock:
+            return self._tells_early and self.exit_fd >= 0 and readable(self.exit_fd, 0)
+
+    def _read_status(self) -> int | None:
+        return None if self._process is None else self._process.poll()
 
     def terminate(self) -> None:
         """Send SIGTERM to the server's process group."""

@@ -114,11 +114,12 @@ class Task:
 
     def _look(self) -> None:
         """Something may have happened: go on if the wait is over. Any thread."""
+        cancelled = self._call.cancelled()  # the caller's own code, so without the lock
         with self._lock:
             waiter = self._waiter
             if waiter is None:
                 return
-            outcome = self._outcome(waiter)
+            outcome = self._outcome(waiter, cancelled)
             if outcome is None:
                 self._look_later()
                 return
@@ -131,10 +132,10 @@ class Task:
         if not self._workers.do(lambda: self._advance(outcome)):
             self.abandon()
 
-    def _outcome(self, waiter: Waiter) -> Outcome | None:
+    def _outcome(self, waiter: Waiter, cancelled: bool) -> Outcome | None:
         if waiter.done:
             return Outcome.DONE
-        if self._call.cancelled():
+        if cancelled:
             return Outcome.CANCELLED
         return Outcome.TIMED_OUT if time.monotonic() >= self._until else None
 
