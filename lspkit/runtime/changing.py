@@ -90,6 +90,9 @@ class Changing:
         located = {
             self._files.locate(path, may_be_missing=True).path: text for path, text in texts.items()
         }
+        # Before it: typescript-language-server takes no notice of files that it has open, and would
+        # keep to it that one is not there which has just come back.
+        self._pool.watching.catch_up(call.deadline)
         number = self._files.overlays.begin(located)
         for path in located:
             try:

@@ -17,7 +17,9 @@ from tests.runtime.told import (
     CHANGED,
     CREATED,
     DELETED,
+    OPEN,
     PULL,
+    WATCHED,
     define,
     heard,
     outside,
@@ -216,3 +218,20 @@ def test_one_that_would_lose_an_edit_is_asked_something_after_many_files(
         for number in range(8):
             (tmp_path / f"{number}.scr").touch()
         log.wait_for(lambda _: len(heard(log)) >= 8 and log.messages("workspace/symbol"))
+
+
+def test_what_has_happened_on_disk_is_told_before_a_text_is_shown(tmp_path, scripted):
+    """Else a server may take no notice that a file is back, since it has it open."""
+    other = tmp_path / "other.scr"
+    with watching(tmp_path, scripted(SCR)) as (ws, log):
+        other.touch()
+        with ws.overlay({other: "shown\n"}):
+            ws.check(other)
+        notes = log.messages()
+    told, shown = (
+        [number for number, one in enumerate(notes) if one.get("method") == method]
+        for method in (WATCHED, OPEN)
+    )
+    about = [number for number in shown if "other.scr" in str(notes[number])]
+    first = [number for number in told if "other.scr" in str(notes[number])]
+    assert first[0] < about[0]
