@@ -45,13 +45,13 @@ def test_without_files_the_defaults_are_shown(command, scene):
 
 
 def test_every_value_is_shown_with_its_origin(command, scene):
-    say(scene, '{"timing": {"debounceMs": 1}}')
-    project(scene, '{"timing": {"debounceMs": 2}, "lsp": {"x": {"extensions": [".x"]}}}')
+    say(scene, '{"timing": {"firstTouchTimeoutMs": 3}}')
+    project(scene, '{"timing": {"firstTouchTimeoutMs": 2}, "lsp": {"x": {"extensions": [".x"]}}}')
     (scene / "project" / ".lsp.json").write_text("{}", encoding="utf-8")
     done = run(command, scene, "show", "--origin")
     file = f"{scene}/project/.lspkit/lsp.json"
     lines = done.stdout.splitlines()
-    assert f"timing.debounceMs = 2  # project {file}" in lines
+    assert f"timing.firstTouchTimeoutMs = 2  # project {file}" in lines
     assert f'lsp.x.extensions = [".x"]  # project {file}' in lines
     assert "timing.requestTimeoutMs = 10000  # built-in" in lines
     assert f"# passed over  {scene}/project/.lsp.json" in lines
@@ -136,9 +136,9 @@ def test_a_path_that_is_not_there_is_told(command, scene):
 
 
 def test_another_folder_can_be_named(command, scene):
-    project(scene, '{"timing": {"debounceMs": 7}}')
+    project(scene, '{"timing": {"requestTimeoutMs": 7}}')
     done = command("config", "show", "--root", scene / "project", cwd="/")
-    assert "timing.debounceMs = 7" in done.stdout.splitlines()
+    assert "timing.requestTimeoutMs = 7" in done.stdout.splitlines()
 
 
 def test_the_schema_is_json(command, scene):

@@ -136,11 +136,11 @@ def test_security_in_a_toml_file_is_told_with_its_line(scene):
 
 
 def test_what_runs_a_program_is_held_back_and_told(scene):
-    file = scene.project({**PROGRAM, "timing": {"debounceMs": 1}})
+    file = scene.project({**PROGRAM, "timing": {"firstTouchTimeoutMs": 1}})
     loaded = scene.load(trusted=None)
     server = loaded.config.server("x")
     assert (server.command, server.env, server.extensions) == (None, {}, [".x"])
-    assert loaded.config.timing.debounce_ms == 1
+    assert loaded.config.timing.first_touch_timeout_ms == 1
     assert loaded.held_back == ("lsp.x.command", "lsp.x.env")
     assert loaded.project["lsp"]["x"]["command"] == ["./x"]
     told = [str(one) for one in loaded.warnings]
