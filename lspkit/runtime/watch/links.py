@@ -90,9 +90,9 @@ def _files_in(top: str) -> list[str]:
             with os.scandir(os.path.join(top, here)) as entries:
                 for entry in entries:
                     name = os.path.join(here, entry.name)
-                    if not entry.is_dir(follow_symlinks=False):
+                    if not entry.is_dir():
                         found.append(name)
-                    elif not is_excluded(entry.path):
+                    elif not entry.is_symlink() and not is_excluded(entry.path):
                         folders.append(name)
         except OSError:
             continue  # it is gone, or nobody may read it

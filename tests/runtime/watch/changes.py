@@ -66,11 +66,14 @@ CHANGES: dict[str, tuple[str, list[str]]] = {
     ),
     "a link to a file": ("ln -s a.py src/link.py", ["+ src/link.py"]),
     "a link that leads nowhere": ("ln -s nowhere.py src/link.py", ["+ src/link.py"]),
-    "a link to a folder": ("ln -s deep src/link", []),
-    "a link to the folder that it is in": ("ln -s . src/link", []),
+    "a link to a folder": ("ln -s deep src/link", ["+ src/link/c.py"]),
+    "a link to the folder that it is in": (
+        "ln -s . src/link",
+        ["+ src/link/a.py", "+ src/link/b.py", "+ src/link/deep/c.py"],
+    ),
     "a link in the place of a folder": (
         "mv src/deep ../away; ln -s ../../away src/deep",
-        ["- src/deep/c.py"],
+        ["± src/deep/c.py"],
     ),
     "a pipe": ("mkfifo src/pipe", []),
     "a hard link": ("ln src/a.py src/same.py", ["+ src/same.py"]),
@@ -90,4 +93,5 @@ CHANGES: dict[str, tuple[str, list[str]]] = {
 }
 
 #: The thread may look between the two steps of one of them, and find a deletion and a new file.
-BY_ITSELF = [name for name in CHANGES if name != "a file removed and written again"]
+_TWO_STEPS = ("a file removed and written again", "a link in the place of a folder")
+BY_ITSELF = [name for name in CHANGES if name not in _TWO_STEPS]
