@@ -311,12 +311,13 @@ def test_any_file_is_read_or_refused(content: bytes, name: str) -> None:
 @given(LAYERS, LAYERS)
 def test_a_projects_security_never_counts(mine: Any, theirs: Any) -> None:
     with tempfile.TemporaryDirectory() as folder:
-        own, project = Path(folder, "own.json"), Path(folder, ".lspkit", "lsp.json")
-        project.parent.mkdir()
+        own, root = Path(folder, "own.json"), Path(folder, "project")
+        project = root / ".lspkit" / "lsp.json"
+        project.parent.mkdir(parents=True)
         own.write_text(json.dumps(mine), encoding="utf-8")
         project.write_text(json.dumps(theirs), encoding="utf-8")
         environ = {"HOME": folder, "LSPKIT_CONFIG": str(own)}
-        loaded = load(folder, environ=environ, trusted=True)
+        loaded = load(str(root), environ=environ, trusted=True)
         assert loaded.config.security == read_config(mine).security
         told = any(one.place == "security" for one in loaded.warnings)
         assert told == ("security" in theirs)

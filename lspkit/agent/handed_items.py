@@ -10,7 +10,6 @@ from __future__ import annotations
 import collections
 import hashlib
 import json
-import threading
 from collections.abc import Iterable
 from typing import Any
 
@@ -26,22 +25,17 @@ class HandedItems:
     """The items that were handed out. For any thread."""
 
     def __init__(self) -> None:
-        #: Guards the field below.
-        self._lock = threading.Lock()
-        self._known: collections.OrderedDict[bytes, None] = collections.OrderedDict()
+        #: Digests. Each step on it is a single one, so that it needs no lock.
+        self._known: collections.deque[bytes] = collections.deque(maxlen=MOST)
 
     def note(self, result: Any) -> None:
         """Remember the items of a result."""
-        digests = [_digest(item) for item in _items(result)]
-        with self._lock:
-            self._known.update(dict.fromkeys(digests))
-            while len(self._known) > MOST:
-                self._known.popitem(last=False)
+        self._known.extend([_digest(item) for item in _items(result)])
 
     def refuse_foreign(self, item: CallItem, boundary: Boundary) -> None:
         """Raise a `PathError` unless the item was handed out, or lies inside of the boundary."""
         path = uri_to_path(item.uri)
-        if path is not None and _digest(item) not in self._known:
+        if path is not None and _digest(item) not in tuple(self._known):
             locate(path, boundary, may_be_missing=True)
 
 
