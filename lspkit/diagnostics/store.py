@@ -136,6 +136,14 @@ def disclaimer(lists: Iterable[bytes], beginnings: tuple[str, ...]) -> str:
     return next((one.partition("\n")[0] for one in texts if one.startswith(beginnings)), "")
 
 
+def is_nothing_else(lists: Iterable[bytes], beginnings: tuple[str, ...]) -> bool:
+    """Whether a server has only said that it has not looked, or nothing at all."""
+    if not beginnings:
+        return all(map(is_empty, lists))
+    texts = [one.text for items in lists for one in read_diagnostics(items).items]
+    return all(one.startswith(beginnings) for one in texts)
+
+
 def is_empty(items: bytes) -> bool:
     """Whether a raw list holds nothing."""
     return items.translate(None, b" \t\r\n") in (b"[]", b"", b"null")

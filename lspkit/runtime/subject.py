@@ -7,7 +7,7 @@ import time
 import msgspec
 
 from lspkit.diagnostics.proof import ProofRule
-from lspkit.diagnostics.store import disclaimer, is_empty
+from lspkit.diagnostics.store import disclaimer, is_nothing_else
 from lspkit.operations import Examined
 from lspkit.protocol.documents import View
 from lspkit.runtime.files import File
@@ -38,8 +38,11 @@ class Subject(msgspec.Struct, frozen=True):
         return self.server.doubt(self.uri) or disclaimer(lists, disclaimers)
 
     def doubted(self, rule: ProofRule, view: View, lists: list[bytes], doubt: str) -> Examined:
-        """What it has found counts; that it has found no more proves nothing."""
-        if all(map(is_empty, lists)):
+        """What it has found counts; that it has found no more proves nothing.
+
+        That it has not looked is no finding, also where it calls it an error.
+        """
+        if is_nothing_else(lists, self.server.choice.definition.disclaimers):
             return self.failed(rule, doubt)
         return self.found(rule, view, lists, "quiet", doubt)
 

@@ -111,3 +111,16 @@ def test_a_schema_that_is_not_fetched_makes_no_json_dirty(planted: Planted) -> N
         with lspkit.Workspace(planted.project) as ws:
             assert ws.check("good.json", timeout=TIMEOUT).verdict == "clean"
     assert asked == []
+
+
+def test_a_schema_that_is_not_fetched_leaves_a_yaml_file_unknown(planted: Planted) -> None:
+    real_servers.require("yaml")
+    planted.install("yaml")
+    planted.only("yaml")
+    with listening() as (url, asked):
+        planted.write("good.yaml", f"# yaml-language-server: $schema={url}\nport: 1\n")
+        with lspkit.Workspace(planted.project) as ws:
+            report = ws.check("good.yaml", timeout=TIMEOUT)
+    assert report.verdict == "unknown"
+    assert "Unable to load schema" in report.why
+    assert asked == []

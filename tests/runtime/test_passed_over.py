@@ -50,12 +50,13 @@ def test_less_than_an_error_does_not_prove_that_a_server_has_looked_at_a_file_th
     assert [one.message for one in report.diagnostics] == ["not used"]
 
 
+@pytest.mark.parametrize("severity", [1, 2])
 def test_a_server_that_says_that_it_has_not_looked_is_taken_at_its_word(
-    tmp_path, scripted, monkeypatch
+    tmp_path, scripted, monkeypatch, severity
 ):
     define(monkeypatch, VERSION, disclaimers=("No part of anything",))
     (tmp_path / "a.scr").write_text("fine\n", encoding="utf-8")
-    said = {**finding("No part of anything.\nSee there."), "severity": 2}
+    said = {**finding("No part of anything.\nSee there."), "severity": severity}
     say = [Say(OPEN, notification=published(tmp_path / "a.scr", said, version=1))]
     with workspace(tmp_path, scripted(Script(diagnostics=Diagnostics(on=[]), say=say))) as ws:
         report = ws.check("a.scr")

@@ -46,6 +46,8 @@ DOCUMENTS: tuple[Definition, ...] = (
         },
         # It looks at a text 200 ms after the last change.
         proofs=(ProofRule(how="quiet", debounce=0.3, trusted=True),),
+        # Without its schema a file may be right or wrong.
+        disclaimers=("Unable to load schema from",),
         # It keeps the schemas that it has read, until it is told that they have changed.
         told_of=("**",),
         quirks=(
