@@ -83,7 +83,7 @@ def held_back(
     `ours` is what holds without it.
     """
     from lspkit.config.gate import EXECUTION_KEYS, gated  # here: only for projects with a file
-    from lspkit.config.limits import tightened
+    from lspkit.config.untrusted_limits import tightened
 
     left, blocked = gated(values, EXECUTION_KEYS)
     left, loose = tightened(left, ours)

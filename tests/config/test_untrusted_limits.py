@@ -7,9 +7,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from lspkit.config.limits import LIMITS, tightened
 from lspkit.config.model import Config, Diagnosing, Restarting, Timing
 from lspkit.config.reading import BUILT_IN_VALUES
+from lspkit.config.untrusted_limits import LIMITS, tightened
 from tests.config.scene import Scene
 
 
