@@ -65,6 +65,10 @@ MOST_REGISTRATIONS = 1_000
 #: the work to prepare them grows with. Large monorepos make some hundreds of short ones.
 MOST_GLOBS = 5_000
 MOST_GLOB_WORK = 100_000_000
+#: Folders outside of the workspace that are watched because it asks for all in one around them: of
+#: those in one folder, and of all that lie beside the workspace, or beside a folder around that.
+MOST_FOLDERS_OF_BRANCH = 2_000
+MOST_FOLDERS_BESIDE = 5_000
 #: Sections of its configuration that it asks for at once, and characters of the name of one.
 MOST_SECTIONS = 200
 LONGEST_SECTION = 1_000

@@ -68,6 +68,8 @@ class _Glob(NamedTuple):
     base: str
     #: Whether it can match something in the folders of `base`, too.
     deep: bool
+    #: Whether it matches whatever is in there, whatever its name.
+    takes_all: bool
     #: The parts of the pattern that may be names.
     words: frozenset[str]
 
@@ -147,6 +149,15 @@ class Watched:
                 return True
         return False
 
+    def means(self, path: str) -> bool:
+        """Whether a pattern says something about the name of a file, and matches."""
+        path = self._slashed(path)
+        return any(
+            path.startswith(glob.below) and glob.matches(path[len(glob.below) :])
+            for glob in self._globs
+            if not glob.takes_all
+        )
+
     def told_as(self, path: str, kind: int) -> tuple[int, ...]:
         """The kinds of change that the server is told, in this order, of a change of a path.
 
@@ -222,13 +233,14 @@ class Watched:
             # Matched as a whole, since the wildcards may begin before any folder does.
             pattern = self._slashed(pattern)
             base, below, rest = start, "", pattern[len(start) :]
-        fixed, deep = _fixed(rest)
+        fixed, wild = _split(rest)
         return _Glob(
             mask=mask,
             below=below,
             matches=compile_glob(pattern),
             base="/".join([base.removesuffix("/"), *fixed]) or "/",
-            deep=deep,
+            deep=len(wild) > 1 or "**" in "".join(wild),
+            takes_all=not set("".join(wild)) - {"*"},
             words=frozenset(filter(None, _SEPARATORS.split(rest))),
         )
 
@@ -255,12 +267,11 @@ class Watched:
         return path.replace("/", "\\") if self._windows else path
 
 
-def _fixed(pattern: str) -> tuple[list[str], bool]:
-    """The folders that a pattern starts with, and whether it goes on below them."""
+def _split(pattern: str) -> tuple[list[str], list[str]]:
+    """The folders that a pattern starts with, and the parts that follow."""
     segments = [one for one in pattern.removesuffix("/").split("/") if one]
     fixed = list(_leading(segments))
-    rest = segments[len(fixed) :]
-    return fixed, len(rest) > 1 or "**" in "".join(rest)
+    return fixed, segments[len(fixed) :]
 
 
 def _leading(segments: list[str]) -> Iterator[str]:

@@ -38,9 +38,26 @@ def may_read(definition: Definition, path: str) -> bool:
     name = os.path.basename(path)
     if definition.language_of(name) is not None or definition.is_marker(name):
         return True
-    fitting = {one for one in definition.depends_on if fnmatch.fnmatchcase(name, one)}
     # What is named more closely than by `*` is read, whatever it is called.
-    return bool(fitting - {"*"}) or ("*" in fitting and NOISE.fullmatch(name) is None)
+    is_noise = NOISE.fullmatch(name) is not None
+    return _is_named(definition, name) or ("*" in definition.depends_on and not is_noise)
+
+
+def is_by_chance(definition: Definition, watched: Watched, path: str, place: Place) -> bool:
+    """Whether a server hears of a file only since it has asked for whatever is in a folder.
+
+    It is none that it could read by its name, nor one that a pattern of its own says more about.
+    """
+    name = os.path.basename(path)
+    if definition.language_of(name) is not None or definition.is_marker(name):
+        return False
+    if os.path.splitext(name)[1] in definition.reads or _is_named(definition, name):
+        return False
+    return (not place.kind or place.kind != definition.packages) and not watched.means(path)
+
+
+def _is_named(definition: Definition, name: str) -> bool:
+    return any(one != "*" and fnmatch.fnmatchcase(name, one) for one in definition.depends_on)
 
 
 def is_missed(

@@ -21,7 +21,6 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterable
-from typing import NamedTuple
 
 import msgspec
 
@@ -31,14 +30,15 @@ from lspkit.errors import LspkitError
 from lspkit.protocol.capabilities import Registration
 from lspkit.protocol.uris import path_to_uri
 from lspkit.protocol.watched import DELETED, METHOD, REPLACED, FileEvent
-from lspkit.runtime.concerns import is_missed, may_read, speaks
-from lspkit.runtime.delivery import Delivery, is_free
+from lspkit.runtime.concerns import is_by_chance, is_missed, may_read, speaks
 from lspkit.runtime.file_news import FileNews
 from lspkit.runtime.files import Files
+from lspkit.runtime.mail import Held, Letter
 from lspkit.runtime.reread_request import request_reread
 from lspkit.runtime.server import Server
 from lspkit.runtime.waiting import Waiter
 from lspkit.runtime.watch import Changelog, Watchers, is_excluded
+from lspkit.runtime.watch.outer_folders import OuterFolders
 from lspkit.runtime.watch.packages import MOST, Place
 from lspkit.servers.compiling import header_folders
 
@@ -53,32 +53,6 @@ BRIEFLY = 0.02
 PATIENTLY = 10.0
 #: Who goes by such a file also reads headers outside of the workspace.
 COMPILED_BY = "compile_commands.json"
-
-
-class _Letter(NamedTuple):
-    """What is told to a server at once; `brief`: of files that were there, or away, for a moment.
-
-    Without any news it is the order to read everything again, where something was missed.
-    """
-
-    news: list[FileNews]
-    brief: bool = False
-
-
-class _Held:
-    """A server whose root is watched."""
-
-    def __init__(self, server: Server, tell: Callable[[_Held, _Letter], None]) -> None:
-        self.server = server
-        self.mail = Delivery[_Letter](lambda letter: tell(self, letter))
-        #: Whether it has to read everything again before it is asked anything. Set by who delivers.
-        self.is_behind = False
-        #: Whether somebody is about to deliver what could not be at once.
-        self.is_left = False
-
-    def deliver(self, until: float) -> bool:
-        """Tell it all that is queued; False if it cannot be told anything in time."""
-        return not self.mail or (is_free(self.server.lock, until) and self.mail.deliver(until))
 
 
 class Watching:
@@ -99,12 +73,13 @@ class Watching:
         self._watchers = Watchers(
             self.announce, excluded=self._is_excluded, on_brief=self._announce_brief
         )
+        self._outer = OuterFolders(files.boundary.root)
         #: What has changed in the languages of these servers.
         self._changelog = Changelog()
         #: Guards the fields below. Nothing is told and nothing is read while it is held.
         self._lock = threading.Lock()
         #: Servers whose roots are watched, by identity.
-        self._held: dict[int, _Held] = {}
+        self._held: dict[int, Held] = {}
         #: What has happened and they have not asked for, by identity.
         self._unwanted: dict[int, collections.deque[FileNews]] = {}
         #: Folders that servers have asked for in the midst of packages.
@@ -121,8 +96,9 @@ class Watching:
         with self._lock:
             if id(server) in self._held:
                 return
-            self._held[id(server)] = _Held(server, self._deliver)
+            self._held[id(server)] = Held(server, self._deliver)
             self._began = time.monotonic()
+            self._outer.mean(server.root)
         server.watched.add(_unasked(server))
         self._changelog.interrupted()
         self._watchers.hold(self._files.boundary.root)
@@ -132,6 +108,7 @@ class Watching:
 
     def _watch_headers(self, root: str) -> None:
         for folder in header_folders(root, self._files.boundary.root):
+            self._outer.mean(folder)
             self._watchers.also(root, folder)
 
     def registered(self, server: Server) -> None:
@@ -141,9 +118,12 @@ class Watching:
             return
         around = self._files.boundary.root
         new = server.watched.new_bases()
+        self._outer.ask(new)
         for folder, deep in new.items():
             if not is_inside(folder, around) or server.watched.names(folder):
-                self._watchers.also(server.root, folder, deep=deep)
+                # What was asked for last is read first: what is near.
+                for outer in self._outer.way_from(folder) if deep else (folder,):
+                    self._watchers.also(server.root, outer, deep=deep)
         if among := [folder for folder in new if self._place(folder).kind]:
             with self._lock:
                 self._asked = tuple({*self._asked, *among})
@@ -155,14 +135,14 @@ class Watching:
             for one in late:
                 kept.remove(one)
         if late:
-            held.mail.put(_Letter(late))
+            held.mail.put(Letter(late))
             self._deliver_soon([held])
 
-    def _holding(self, server: Server) -> _Held | None:
+    def _holding(self, server: Server) -> Held | None:
         with self._lock:
             return self._held.get(id(server))
 
-    def _all(self) -> list[_Held]:
+    def _all(self) -> list[Held]:
         with self._lock:
             return list(self._held.values())
 
@@ -176,7 +156,7 @@ class Watching:
         if by_name and any(server.watched.names(folder) for server in held):
             return False
         if not place.kind or self._is_asked_for(folder, place.top):
-            return by_name
+            return by_name or not self._outer.admit(folder)
         if not any(server.choice.definition.packages == place.kind for server in held):
             return True
         return not (place.holds_packages or (place.is_package and self._is_chosen(folder)))
@@ -207,6 +187,8 @@ class Watching:
         """A server is gone."""
         with self._lock:
             held = self._held.pop(id(server), None)
+            if not self._held:
+                self._outer.clear()
             self._unwanted.pop(id(server), None)
         if held is not None:
             self._watchers.release(server.root)
@@ -233,7 +215,7 @@ class Watching:
             return False
         for one in held:
             if one.is_behind:
-                one.mail.put(_Letter([]))
+                one.mail.put(Letter([]))
         self._deliver_soon([one for one in held if one.mail])
         return True
 
@@ -245,17 +227,17 @@ class Watching:
         if not held.deliver(until):
             return False
         if held.is_behind:
-            held.mail.put(_Letter([]))
+            held.mail.put(Letter([]))
         return held.deliver(until)
 
-    def _deliver_soon(self, those: list[_Held]) -> None:
+    def _deliver_soon(self, those: list[Held]) -> None:
         """Tell servers what is queued for them, but do not wait for one that is busy."""
         for one in those:
             if not one.deliver(time.monotonic() + BRIEFLY) and not one.is_left:
                 one.is_left = True
                 self._later(functools.partial(self._deliver_later, one))
 
-    def _deliver_later(self, one: _Held) -> None:
+    def _deliver_later(self, one: Held) -> None:
         one.is_left = False
         one.deliver(time.monotonic() + PATIENTLY)
 
@@ -299,16 +281,17 @@ class Watching:
         self._deliver_soon(held)
 
     def _queue(
-        self, held: list[_Held], events: list[FileEvent], *, brief: bool = False
+        self, held: list[Held], events: list[FileEvent], *, brief: bool = False
     ) -> list[FileNews]:
         """Queue the same for all servers."""
         self._on_events(events)
+        self._outer.take_notice(events)
         named = [FileNews(path_to_uri(one.path), one, self._place(one.path)) for one in events]
         for one in held:
-            one.mail.put(_Letter(named, brief))
+            one.mail.put(Letter(named, brief))
         return named
 
-    def _deliver(self, held: _Held, letter: _Letter) -> None:
+    def _deliver(self, held: Held, letter: Letter) -> None:
         """Tell a server something. By one thread at a time, in order."""
         server, news = held.server, letter.news
         if not news:
@@ -317,11 +300,18 @@ class Watching:
                 request_reread(server)
             return
         self._on_server_events(server, [one.event for one in news])
+        definition = server.choice.definition
+        news = [one for one in news if not self._is_by_chance(server, one)]
         if letter.brief:
-            definition = server.choice.definition
             news = [one for one in news if one.is_source(definition) or one.may_hold_sources()]
         if news and server.is_ready and self._tell(server, news):
             held.is_behind = True
+
+    def _is_by_chance(self, server: Server, one: FileNews) -> bool:
+        path = one.event.path
+        return self._outer.hold(path) and is_by_chance(
+            server.choice.definition, server.watched, path, one.place
+        )
 
     def _tell(self, server: Server, news: list[FileNews]) -> bool:
         """Tell a server what concerns it; whether it would miss some of it all the same."""
@@ -371,7 +361,7 @@ class Watching:
 
     def warnings(self) -> list[str]:
         """What is wrong with watching, in words."""
-        return self._watchers.warnings()
+        return [*self._watchers.warnings(), *self._outer.warnings()]
 
     def close(self) -> None:
         """Watch nothing any more."""

@@ -158,6 +158,7 @@ TYPESCRIPT: tuple[Definition, ...] = (
             "A `tsc` older than 7 is found under the same name, and ends at once.",
             "Never ends when `exit` carries params.",
             "Asks for changes of files by absolute patterns, and only after its first answer.",
+            "Asks for whatever is in `/tmp`, or so, if an import outside is not found.",
         ),
         verified="7.0.2",
     ),

@@ -1,0 +1,118 @@
+"""Folders outside of the workspace that servers ask for, which may be far too many.
+
+A server that wants to hear of a file that is not there may ask for everything in a folder high
+above it: TypeScript 7 does for `/tmp`, if an import leads two folders up. So there is a bound. What
+lies near the workspace is the most likely to be read, so the bound is one for each folder that the
+workspace lies in, and for each branch: what lies in one folder beside the way to the workspace.
+"""
+
+from __future__ import annotations
+
+import collections
+import logging
+import os
+import threading
+from collections.abc import Iterable
+
+from lspkit.edits.paths import is_inside
+from lspkit.limits import MOST_FOLDERS_BESIDE, MOST_FOLDERS_OF_BRANCH
+from lspkit.protocol.watched import DELETED, FileEvent
+
+log = logging.getLogger("lspkit.runtime")
+
+
+class OuterFolders:
+    """Which of them are watched. For any thread."""
+
+    def __init__(self, workspace: str) -> None:
+        self._workspace = workspace
+        #: Guards the fields below; the first two are replaced as a whole.
+        self._lock = threading.Lock()
+        #: What servers have asked for, and what is watched in any case.
+        self._asked: frozenset[str] = frozenset()
+        self._meant: frozenset[str] = frozenset()
+        self._watched: set[str] = set()
+        #: How many of them lie in a branch, and beside the way to the workspace from a folder.
+        self._counts: collections.Counter[str] = collections.Counter()
+        #: Branches of which some are not watched.
+        self._cut: set[str] = set()
+
+    def ask(self, folders: Iterable[str]) -> None:
+        """A server has asked for these."""
+        outer = [one for one in folders if not is_inside(one, self._workspace)]
+        with self._lock:
+            self._asked = self._asked.union(outer)
+
+    def mean(self, folder: str) -> None:
+        """This one is watched in any case, and so is what it holds."""
+        with self._lock:
+            self._meant = self._meant.union((folder,))
+
+    def way_from(self, folder: str) -> list[str]:
+        """A folder, and those in it that the workspace lies in, the innermost one last."""
+        way = [folder]
+        above = os.path.dirname(self._workspace)
+        while above != folder and is_inside(above, folder):
+            way.insert(1, above)
+            above = os.path.dirname(above)
+        return way
+
+    def hold(self, path: str) -> bool:
+        """Whether a path is seen only because a server has asked for a folder around it."""
+        if not self._asked or is_inside(path, self._workspace):
+            return False
+        if any(is_inside(path, one) for one in self._meant):
+            return False
+        return any(is_inside(path, one) for one in self._asked)
+
+    def admit(self, folder: str) -> bool:
+        """Whether a folder may be watched; if so, it counts from now on."""
+        if not self.hold(folder) or is_inside(self._workspace, folder):
+            return True
+        above, branch = self._branch(folder)
+        with self._lock:
+            if folder in self._watched:
+                return True
+            beside, inside = self._counts[above], self._counts[branch]
+            if beside < MOST_FOLDERS_BESIDE and inside < MOST_FOLDERS_OF_BRANCH:
+                self._watched.add(folder)
+                self._counts.update((above, branch))
+                return True
+            is_new = branch not in self._cut
+            self._cut.add(branch)
+        if is_new:
+            log.info("%s has too many folders: some of them are not watched", branch)
+        return False
+
+    def take_notice(self, events: Iterable[FileEvent]) -> None:
+        """Folders that are gone leave room for others."""
+        for event in events:
+            if event.is_folder and event.kind == DELETED and event.path in self._watched:
+                with self._lock:
+                    self._watched.discard(event.path)
+                    self._counts.subtract(self._branch(event.path))
+
+    def clear(self) -> None:
+        """Nothing is watched any more."""
+        with self._lock:
+            self._asked = self._meant = frozenset()
+            self._watched.clear()
+            self._counts.clear()
+            self._cut.clear()
+
+    def warnings(self) -> list[str]:
+        """What is not watched, in words for the user."""
+        with self._lock:
+            cut = sorted(self._cut)
+        if not cut:
+            return []
+        more = f" and {len(cut) - 1} more" if len(cut) > 1 else ""
+        many = "a server asks for more folders outside of the workspace than can be watched"
+        return [f"{many}: changes in some of those in {cut[0]}{more} go unseen"]
+
+    def _branch(self, folder: str) -> tuple[str, str]:
+        """The innermost folder that holds a folder and the workspace, and the one next to it."""
+        above, branch = os.path.dirname(folder), folder
+        while above != branch and not is_inside(self._workspace, above):
+            above, branch = os.path.dirname(above), above
+        return above, branch
