@@ -10,6 +10,8 @@ from lspkit.diagnostics.proof import How
 
 #: Seconds after a write in which a push should have come; then the server is asked to look again.
 PATIENCE = 2.0
+#: The same where it has spoken, but not of this text. The first time, it is asked at once.
+PAUSE = 0.2
 #: What is said where the document got another text before anything was proven about this one.
 CHANGED = "the text was changed meanwhile"
 
@@ -24,6 +26,19 @@ class Target(msgspec.Struct, frozen=True):
     deadline: float
     #: Whether it is the text that the document was opened with.
     first: bool = False
+    #: How often the server was asked to look again already. Each time it is given twice the time:
+    #: what is asked of a busy one too early is lost, and keeps it busy.
+    touched: int = 0
+
+    @property
+    def patience(self) -> float:
+        """Seconds of silence after which it is asked to look again."""
+        return PATIENCE * 2.0**self.touched
+
+    @property
+    def pause(self) -> float:
+        """The same where it has spoken, but not of this text."""
+        return PAUSE * (2.0**self.touched - 1)
 
 
 class Event(msgspec.Struct, frozen=True, kw_only=True):

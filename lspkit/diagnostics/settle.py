@@ -203,15 +203,17 @@ def _by_version_so_far(
         start = max(spoken[0], idle, answers[-1])
         settled = _silence([start, *(at for at in spoken if at > start)], pause, target, now)
         return settled if isinstance(settled, Wait) else Proven("version", settled)
+    # While it still speaks of older versions it has not come to this one.
+    silent = max([since, *(one.at for one in after)])
     named = any(one.version == target.version for one in pushes)
     if named or any(one.version is None for one in after):
         # It has spoken, without a version, or before something else changed: let it look again.
-        return Wait(target.deadline, "touch")
-    if rule.rests_by:
+        again = silent + target.pause
+    elif rule.rests_by:
         return Wait(target.deadline)
-    if now >= since + PATIENCE:
-        return Wait(target.deadline, "touch")
-    return Wait(since + PATIENCE)
+    else:
+        again = silent + target.patience
+    return Wait(target.deadline, "touch") if now >= again else Wait(again)
 
 
 def _by_quiet(

@@ -55,8 +55,8 @@ def by_progress(
         return Wait(target.deadline)
     # A change that the server was not told of as a save starts no work.
     told = target.seq == 0 or any(isinstance(one, Saved) and one.at >= since for one in events)
-    patience = since + PATIENCE if told else now
-    return Wait(target.deadline, "save") if now >= patience else Wait(patience)
+    again = since + target.patience if told or target.touched else now
+    return Wait(target.deadline, "save") if now >= again else Wait(again)
 
 
 class _Run(msgspec.Struct):
@@ -151,8 +151,9 @@ def _by_publishing(
     for event in events if began else ():
         if isinstance(event, Pushed) and event.uri == target.uri and event.at >= began[0]:
             return Proven("progress", event.at) if rule.trusted else Quiet(event.at)
-    if began or now < start + PATIENCE:
-        return Wait(target.deadline if began else start + PATIENCE)
+    again = start + target.patience
+    if began or now < again:
+        return Wait(target.deadline if began else again)
     return Wait(target.deadline, "touch")
 
 

@@ -28,8 +28,6 @@ PULL = "textDocument/diagnostic"
 #: A server that gives no versions, and stays silent, is waited for no longer than this; about a
 #: text that it was only just given for the first time, so long.
 SILENCE, FIRST_SILENCE = 3.0, 10.0
-#: A server is asked to look again at most so often for one verdict.
-TOUCHES = 2
 
 
 class _Watch(msgspec.Struct):
@@ -52,7 +50,8 @@ class _Watch(msgspec.Struct):
 
     def target(self, *, first: bool) -> Target:
         """What is to be proven."""
-        return Target(self.view.uri, self.view.version, self.seq, self.deadline, first)
+        version = self.view.version
+        return Target(self.view.uri, version, self.seq, self.deadline, first, self.touches)
 
 
 class Awaiting:
@@ -130,7 +129,7 @@ class Awaiting:
             return server.start_work(rule)
         if ask == "stop":
             return server.stop_work(rule)
-        if ask not in ("touch", "save") or watch.touches >= TOUCHES:
+        if ask not in ("touch", "save"):
             return False
         watch.touches += 1
         if ask == "save":

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 
+from lspkit.diagnostics.events import PAUSE
 from lspkit.diagnostics.proof import ProofRule
 from lspkit.diagnostics.settle import (
     CHANGED,
@@ -179,6 +181,30 @@ def test_a_server_that_stays_silent_is_asked_to_look_again():
     assert decide(VERSION, now=10.0 + PATIENCE) == Wait(20.0, "touch")
 
 
+@pytest.mark.parametrize("rule", [VERSION, PROGRESS], ids=lambda one: one.how)
+def test_each_time_that_it_was_asked_to_look_again_it_is_given_twice_the_time(rule):
+    for touched in range(3):
+        target = msgspec.structs.replace(TARGET, touched=touched, seq=0, deadline=50.0)
+        again = 10.0 + PATIENCE * 2**touched
+        assert decide(rule, now=again - 0.1, target=target) == Wait(again)
+        assert getattr(decide(rule, now=again, target=target), "ask", "") in ("touch", "save")
+
+
+def test_one_that_has_spoken_of_something_else_is_asked_at_once_and_then_later_and_later():
+    for touched, pause in enumerate([0.0, PAUSE, 3 * PAUSE, 7 * PAUSE]):
+        target = msgspec.structs.replace(TARGET, touched=touched)
+        said = push(11.0, None)
+        assert decide(VERSION, said, now=11.0 + pause, target=target) == Wait(20.0, "touch")
+        if pause:
+            assert decide(VERSION, said, now=11.0, target=target) == Wait(11.0 + pause)
+
+
+def test_a_server_that_cannot_be_told_of_a_save_is_not_told_again_at_once():
+    unsaved = msgspec.structs.replace(TARGET, touched=1)
+    assert decide(PROGRESS, now=10.1) == Wait(20.0, "save")
+    assert decide(PROGRESS, now=10.1, target=unsaved) == Wait(10.0 + 2 * PATIENCE)
+
+
 def test_a_server_that_says_when_it_is_done_is_left_alone_while_it_is_silent():
     rests = ProofRule(how="version", rests_by=DONE)
     assert decide(rests, now=10.0 + PATIENCE) == Wait(20.0)
@@ -281,8 +307,10 @@ def test_what_carries_no_version_counts_only_if_the_text_was_there_to_the_end(ru
     )
 
 
-def test_a_push_of_an_older_version_that_comes_late_is_no_reason_to_look_again():
-    assert decide(VERSION, push(10.5, 2), now=11.0) == Wait(10.0 + PATIENCE)
+def test_while_pushes_of_older_versions_still_come_the_server_is_not_asked_to_look_again():
+    assert decide(VERSION, push(10.5, 2), now=11.0) == Wait(10.5 + PATIENCE)
+    assert decide(VERSION, push(10.5, 2), push(12.4, 2), now=12.5) == Wait(12.4 + PATIENCE)
+    assert decide(VERSION, push(12.4, 2), now=12.4 + PATIENCE) == Wait(20.0, "touch")
 
 
 def test_where_a_server_says_when_it_is_done_only_the_push_before_that_counts():
