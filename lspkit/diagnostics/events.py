@@ -11,7 +11,7 @@ from lspkit.diagnostics.proof import How
 #: Seconds after a write in which a push should have come; then the server is asked to look again.
 PATIENCE = 2.0
 #: The same where it has spoken, but not of this text. The first time, it is asked at once.
-PAUSE = 0.2
+PAUSE = 0.5
 #: What is said where the document got another text before anything was proven about this one.
 CHANGED = "the text was changed meanwhile"
 

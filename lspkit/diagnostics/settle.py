@@ -212,7 +212,8 @@ def _by_version_so_far(
     elif rule.rests_by:
         return Wait(target.deadline)
     else:
-        again = silent + target.patience
+        # Made to look again, it may leave it at what it has said of an older version.
+        again = silent + (target.pause if after and target.touched else target.patience)
     return Wait(target.deadline, "touch") if now >= again else Wait(again)
 
 

@@ -191,12 +191,12 @@ def test_each_time_that_it_was_asked_to_look_again_it_is_given_twice_the_time(ru
 
 
 def test_one_that_has_spoken_of_something_else_is_asked_at_once_and_then_later_and_later():
-    for touched, pause in enumerate([0.0, PAUSE, 3 * PAUSE, 7 * PAUSE]):
+    assert decide(VERSION, push(11.0, None), now=11.0) == Wait(20.0, "touch")
+    for touched, pause in enumerate([PAUSE, 3 * PAUSE, 7 * PAUSE], 1):
         target = msgspec.structs.replace(TARGET, touched=touched)
-        said = push(11.0, None)
-        assert decide(VERSION, said, now=11.0 + pause, target=target) == Wait(20.0, "touch")
-        if pause:
+        for said in (push(11.0, None), push(11.0, 2)):
             assert decide(VERSION, said, now=11.0, target=target) == Wait(11.0 + pause)
+            assert decide(VERSION, said, now=11.0 + pause, target=target) == Wait(20.0, "touch")
 
 
 def test_a_server_that_cannot_be_told_of_a_save_is_not_told_again_at_once():

@@ -20,6 +20,7 @@ SILENT = Diagnostics(how="none")
 @pytest.fixture(autouse=True)
 def impatient(monkeypatch):
     monkeypatch.setattr(events, "PATIENCE", 0.1)
+    monkeypatch.setattr(events, "PAUSE", 0.1)
 
 
 @pytest.mark.parametrize("older", [None, 1], ids=["no-version", "first-version"])
@@ -63,5 +64,5 @@ def test_a_server_that_never_gives_a_version_is_asked_a_few_times_at_most(
         report = ws.check("a.scr", timeout=1.5)
         asked = len(Log.of(argv).messages(CHANGE))
     assert report.verdict.unknown
-    # After 0, 0.2, 0.8 and 2.2 seconds; or after a silence, if it is slow to speak.
-    assert 1 <= asked <= 6
+    # After 0, 0.1, 0.4, 1.1 and 2.6 seconds.
+    assert 1 <= asked <= 4
