@@ -151,7 +151,11 @@ def _name(token: str | int, title: str) -> str:
 
 
 def _holds(params: dict[str, Any], wanted: dict[str, Any]) -> bool:
-    return all(params.get(key) == value for key, value in wanted.items())
+    """Whether a note says all of that; what it says to people may have more around it."""
+    return all(
+        value in str(params.get(key, "")) if key == "message" else params.get(key) == value
+        for key, value in wanted.items()
+    )
 
 
 def _uri_in(params: dict[str, Any]) -> str:

@@ -356,6 +356,18 @@ def test_a_server_that_doubts_itself_is_not_believed_until_it_does_no_more(
     assert believed.verdict.clean
 
 
+def test_a_doubt_may_be_told_by_a_part_of_what_is_said_to_people(tmp_path, scripted, rules):
+    rules(ProofRule(), doubts=((STATE, {"message": "cannot build"}),))
+    say = [
+        Say(OPEN, notification={"method": STATE, "params": {"message": "Sorry: cannot build: no"}}),
+        Say(CHANGE, notification={"method": STATE, "params": {"message": None}}),
+    ]
+    with workspace(tmp_path, scripted(Script(say=say)), text="fine\n") as ws:
+        doubted = ws.check("a.scr")
+        believed = ws.check("a.scr", text="fine again\n")
+    assert (doubted.verdict.value, believed.verdict.value) == ("unknown", "clean")
+
+
 def test_a_server_that_doubts_itself_by_a_piece_of_work_is_not_believed_while_it_lasts(
     tmp_path, scripted, rules
 ):
