@@ -69,9 +69,9 @@ def test_a_restricted_server_gets_harmless_variables(monkeypatch: pytest.MonkeyP
     profile = Restricted(environment={"A": "2", "B": "2"})
     row = Definition(id="x", family="x", languages={}, commands=(), restricted=profile)
     said = read_config({"lsp": {"x": {"command": ["x"], "env": {"B": "1"}}}}).server("x")
-    choice = permitted(row, said, "/work", "/work", [], Permit(False, "untrusted"))
+    choice = permitted(row, said, "/code", "/code", [], Permit(False, "untrusted"))
     variables = {"PATH": "/bin", "PYTHONPATH": "", "LANG": "C", "TMP": "/own", "A": "2", "B": "2"}
-    assert made(choice, {"TMP": "/own"}, "/work") == variables
+    assert made(choice, {"TMP": "/own"}, "/code") == variables
 
 
 def test_without_a_place_for_temporary_files_a_server_is_unavailable_at_once(

@@ -35,7 +35,7 @@ def chosen(name: str, folders: list[str], lsp: Any = None) -> list[str]:
 
 def choices(name: str, folders: list[str], config: dict[str, Any] | None = None) -> list[Choice]:
     """For a file of a workspace that has no markers."""
-    return choose(f"/code/{name}", "/work", read_config(config), folders)
+    return choose(f"/code/{name}", "/code", read_config(config), folders)
 
 
 def test_of_several_type_checkers_the_first_found_runs(programs):

@@ -50,54 +50,54 @@ def test_a_path_loses_what_leads_into_the_project(
         ("PATH", "", os.defpath),
         ("PYTHONPATH", "", ""),
         ("PYTHONPATH", ":/lib", "/lib"),
-        ("PYTHONPATH", "/work", ""),
+        ("PYTHONPATH", "/code", ""),
         ("NODE_PATH", "node_modules", ""),
         ("LD_LIBRARY_PATH", ":/lib", "/lib"),
         ("LD_PRELOAD", "./evil.so", ""),
-        ("LD_PRELOAD", "/lib/fine.so /work/evil.so", ""),
+        ("LD_PRELOAD", "/lib/fine.so /code/evil.so", ""),
         ("LD_PRELOAD", "/lib/fine.so:other.so", "/lib/fine.so:other.so"),
         ("BASH_ENV", "evil.sh", ""),
         ("BASH_ENV", "/home/u/.bash_env", "/home/u/.bash_env"),
-        ("GOROOT", "/work/go", ""),
+        ("GOROOT", "/code/go", ""),
         ("NODE_OPTIONS", "--max-old-space-size=4096", "--max-old-space-size=4096"),
         ("NODE_OPTIONS", "--require ./evil.js", ""),
         ("NODE_OPTIONS", "--require=./evil.js", ""),
         ("NODE_OPTIONS", "-r evil", ""),
-        ("NODE_OPTIONS", '--import "/work/e vil.mjs"', ""),
+        ("NODE_OPTIONS", '--import "/code/e vil.mjs"', ""),
         ("NODE_OPTIONS", "--require /opt/fine.js", "--require /opt/fine.js"),
         ("NODE_OPTIONS", '--require "', ""),
         ("NODE_OPTIONS", "--require", ""),
         ("NODE_OPTIONS", "--experimental_loader=./evil.mjs", ""),
         ("NODE_OPTIONS", "--env_file=evil", ""),
-        ("NODE_OPTIONS", "--openssl-config=/work/evil.cnf", ""),
-        ("NODE_OPTIONS", "--redirect-warnings=/work/log", ""),
+        ("NODE_OPTIONS", "--openssl-config=/code/evil.cnf", ""),
+        ("NODE_OPTIONS", "--redirect-warnings=/code/log", ""),
         ("GOFLAGS", "-mod=mod", "-mod=mod"),
         ("GOFLAGS", "-toolexec=./evil", ""),
         ("GOFLAGS", "-mod=mod -toolexec=bin/evil", ""),
-        ("GOFLAGS", "'-toolexec=/work/bin/evil -x'", ""),
+        ("GOFLAGS", "'-toolexec=/code/bin/evil -x'", ""),
         ("GOFLAGS", "-toolexec=/usr/bin/time", "-toolexec=/usr/bin/time"),
         ("GOENV", "evil", ""),
         ("GOENV", "off", "off"),
         ("GOENV", "/home/u/.config/go/env", "/home/u/.config/go/env"),
         ("CC", "bin/evil", ""),
         ("CC", "ccache gcc", "ccache gcc"),
-        ("CFLAGS", "-B/work/bin", ""),
+        ("CFLAGS", "-B/code/bin", ""),
         ("npm_config_script_shell", "./evil", ""),
-        ("XDG_CONFIG_HOME", "/work/.config", ""),
+        ("XDG_CONFIG_HOME", "/code/.config", ""),
         ("XDG_DATA_HOME", "data", ""),
         ("XDG_CACHE_HOME", "/home/u/.cache", "/home/u/.cache"),
         ("GCONV_PATH", "lib", ""),
-        ("PYTHONPYCACHEPREFIX", "/work/cache", ""),
+        ("PYTHONPYCACHEPREFIX", "/code/cache", ""),
         ("RUSTC_WRAPPER", "./evil", ""),
-        ("SOMETHING_NEW", "--load=/work/evil.so", ""),
+        ("SOMETHING_NEW", "--load=/code/evil.so", ""),
         ("SOMETHING_NEW", "./evil", ""),
         ("SOMETHING_NEW", "/proc/self/cwd/evil", ""),
         ("PATH", "/proc/self/cwd/bin:/proc/thread-self/cwd:/dev/fd/3:/bin", "/bin"),
         ("TZ", "Europe/Berlin", "Europe/Berlin"),
         ("DISPLAY", ":0", ":0"),
         ("HTTPS_PROXY", "http://user@proxy:3128/", "http://user@proxy:3128/"),
-        ("VIRTUAL_ENV", "/work/.venv", "/work/.venv"),
-        ("PWD", "/work", "/work"),
+        ("VIRTUAL_ENV", "/code/.venv", "/code/.venv"),
+        ("PWD", "/code", "/code"),
         ("HOME", "/home/u", "/home/u"),
     ],
 )
@@ -105,17 +105,17 @@ def test_a_variable_that_leads_into_the_project_is_made_harmless(
     name: str, value: str, cleaned: str
 ) -> None:
     given = {"PATH": "/bin", name: value}
-    made = {**given, **clean_environment(given, "/work")}
+    made = {**given, **clean_environment(given, "/code")}
     assert made == {"PATH": "/bin", name: cleaned}
 
 
 def test_without_a_path_there_is_a_harmless_one() -> None:
-    assert clean_environment({}, "/work") == {"PATH": os.defpath}
+    assert clean_environment({}, "/code") == {"PATH": os.defpath}
 
 
-@pytest.mark.parametrize("home", [".", "home", "/work", "/work/home"])
+@pytest.mark.parametrize("home", [".", "home", "/code", "/code/home"])
 def test_a_home_in_the_project_is_none(home: str) -> None:
-    assert clean_environment({"PATH": "/bin", "HOME": home}, "/work") == {"HOME": paths.own_home()}
+    assert clean_environment({"PATH": "/bin", "HOME": home}, "/code") == {"HOME": paths.own_home()}
 
 
 def test_the_users_own_home_stays_also_where_it_is_the_project() -> None:

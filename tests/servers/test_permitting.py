@@ -22,7 +22,7 @@ from lspkit.servers.permitting import (
 )
 
 PAGE = Path(__file__).resolve().parent.parent.parent / "docs" / "trust.md"
-UNTRUSTED = Permit(False, "untrusted", "lspkit trust add /work")
+UNTRUSTED = Permit(False, "untrusted", "lspkit trust add /code")
 KNOWN = {one.id: one for one in BUILT_IN}
 
 
@@ -38,7 +38,7 @@ def defined(restricted: Restricted | None, **more: Any) -> Definition:
     return Definition(**{**usual, **more}, restricted=restricted)
 
 
-def restricted(definition: Definition, root: Path | str = "/work") -> Definition:
+def restricted(definition: Definition, root: Path | str = "/code") -> Definition:
     """As it runs there; that it does is taken for granted."""
     made = restrict(definition, ("/usr/bin/x",), str(root), str(root))
     assert not isinstance(made, str), made
@@ -49,21 +49,21 @@ def restricted(definition: Definition, root: Path | str = "/work") -> Definition
 
 
 def test_in_a_trusted_project_its_own_folders_come_first() -> None:
-    folders = program_folders("/work/a", ALL, ["/usr/bin"])
-    own = ["/work/a/node_modules/.bin", "/work/a/.venv/bin", "/work/a/venv/bin"]
+    folders = program_folders("/code/a", ALL, ["/usr/bin"])
+    own = ["/code/a/node_modules/.bin", "/code/a/.venv/bin", "/code/a/venv/bin"]
     assert folders == [*own, "/usr/bin"]
 
 
 @pytest.mark.parametrize("state", ["untrusted", "stale"])
 def test_in_any_other_project_its_own_folders_are_not_looked_at(state: str) -> None:
-    assert program_folders("/work/a", Permit(False, state), ["/usr/bin"]) == ["/usr/bin"]
+    assert program_folders("/code/a", Permit(False, state), ["/usr/bin"]) == ["/usr/bin"]
 
 
 # Profiles
 
 
 def test_a_server_without_a_profile_does_not_run() -> None:
-    reason = restrict(defined(None), ("/usr/bin/x",), "/work", "/work")
+    reason = restrict(defined(None), ("/usr/bin/x",), "/code", "/code")
     assert isinstance(reason, str)
     assert "not trusted" in reason
 
@@ -152,7 +152,7 @@ def test_the_typescript_beside_the_server_is_used(
     link = tmp_path / "link"
     link.symlink_to(program(tmp_path / server))
     found = program(tmp_path / library / "lib" / "tsserver.js")
-    made = restrict(KNOWN["typescript"], (str(link), "--stdio"), "/work", "/work")
+    made = restrict(KNOWN["typescript"], (str(link), "--stdio"), "/code", "/code")
     assert isinstance(made, Definition)
     assert made.initialization["tsserver"]["path"] == str(found)
     assert made.initialization["plugins"] == []
@@ -183,7 +183,7 @@ def test_a_typescript_that_is_reached_by_way_of_the_project_is_not(tmp_path: Pat
 def test_every_profile_speaks_of_places_that_are_known() -> None:
     for one in BUILT_IN:
         if one.restricted is not None:
-            made = restrict(one, (), "/work", "/work")
+            made = restrict(one, (), "/code", "/code")
             text = str(made) if isinstance(made, str) else str((made.initialization, made.settings))
             assert not re.search(r"\{[a-z]+\}", text), one.id
 
@@ -196,7 +196,7 @@ def test_status_says_how_far_a_server_is_trusted() -> None:
     profiled, unknown = defined(Restricted()), defined(None)
 
     def trust(definition: Definition, permit: Permit) -> str:
-        return permitted(definition, said, "/work", "/work", [], permit).trust
+        return permitted(definition, said, "/code", "/code", [], permit).trust
 
     assert trust(unknown, ALL) == "trusted"
     assert trust(profiled, UNTRUSTED) == "restricted"
@@ -207,7 +207,7 @@ def test_status_says_how_far_a_server_is_trusted() -> None:
 def choices(folder: Path, file: str, lsp: dict[str, Any] | None = None) -> list[Choice]:
     """For a file in a project that is not trusted, with the programs of a folder."""
     config = read_config({} if lsp is None else {"lsp": lsp})
-    return choose(f"/work/{file}", "/work", config, [str(folder)], permits=lambda _: UNTRUSTED)
+    return choose(f"/code/{file}", "/code", config, [str(folder)], permits=lambda _: UNTRUSTED)
 
 
 def test_a_type_server_that_is_held_back_makes_room_for_a_rival(tmp_path: Path) -> None:
@@ -239,14 +239,14 @@ def test_a_server_of_the_users_own_runs_also_there(tmp_path: Path) -> None:
     assert choice.trust == "untrusted"
     vouched = Permit(False, "untrusted", vouched=frozenset({"mine"}))
     config = read_config({"lsp": lsp})
-    [choice] = choose("/work/a.mine", "/work", config, [str(tmp_path)], permits=lambda _: vouched)
+    [choice] = choose("/code/a.mine", "/code", config, [str(tmp_path)], permits=lambda _: vouched)
     assert (choice.trust, choice.held_back) == ("configured", "")
 
 
 def test_a_profile_counts_also_for_a_server_that_the_user_has_configured() -> None:
     said, vouched = read_config({}).server("x"), Permit(False, "untrusted", vouched=frozenset("x"))
     profile = Restricted(settings={"safe": True})
-    choice = permitted(defined(profile), said, "/work", "/work", [], vouched)
+    choice = permitted(defined(profile), said, "/code", "/code", [], vouched)
     assert (choice.trust, choice.definition.settings) == ("restricted", {"safe": True})
 
 
