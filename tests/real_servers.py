@@ -93,7 +93,7 @@ def why_missing(server: str) -> str | None:
 
 def known() -> set[str]:
     """The servers that can be installed for tests, also those that are not there."""
-    return set(_entries(SERVERS))
+    return set(servers())
 
 
 def servers_are_required() -> bool:

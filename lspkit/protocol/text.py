@@ -13,6 +13,7 @@ minified file reads all of it. ASCII needs none of this: there, all counts are t
 from __future__ import annotations
 
 import bisect
+import codecs
 import re
 from collections.abc import Callable
 from itertools import accumulate
@@ -27,6 +28,8 @@ Encoding = Literal["utf-8", "utf-16", "utf-32"]
 _BREAK = re.compile(r"\r\n|\n|\r")
 _STRIDE = 1024
 
+# Python imports a codec when it is first used, which fails where no file can be opened any more.
+codecs.lookup("utf-16-le")
 # Lone surrogates are no text, but a server or a file name may have brought one in.
 _WIDTH: dict[str, Callable[[str], int]] = {
     "utf-8": lambda text: len(text.encode("utf-8", "surrogatepass")),

@@ -52,6 +52,7 @@ INSTALLED = (
     real_servers.SERVERS / "node-typescript-7" / "node_modules" / ".bin",
     real_servers.SERVERS / "python" / "bin",
     real_servers.SERVERS / "debian" / "usr" / "bin",
+    real_servers.SERVERS / "debian-shellcheck" / "usr" / "bin",
 )
 
 #: Variables that tell real tools where their caches are; without them every test fills its own.
