@@ -65,4 +65,4 @@ def test_it_finds_the_mistake_in_a_file(project: lspkit.Workspace, server: str) 
 
 
 def test_every_server_that_can_be_had_has_a_project() -> None:
-    assert set(TINY) >= set(real_servers._entries(real_servers.SERVERS))
+    assert set(TINY) >= real_servers.known()
