@@ -39,9 +39,18 @@ def identity(found: os.stat_result) -> Identity:
     return found.st_dev, found.st_ino
 
 
+#: What names of files begin with that are there for a moment, and how long they are.
+_SPARE, _SPARE_LENGTH = ".lspkit-", 24
+
+
 def spare_name() -> str:
     """A name for a file that is there for a moment. Nobody can guess it."""
-    return f".lspkit-{os.urandom(8).hex()}"
+    return _SPARE + os.urandom(8).hex()
+
+
+def is_spare(name: str) -> bool:
+    """Whether a file has such a name: it is nobody's, and nobody is told of it."""
+    return name.startswith(_SPARE) and len(name) == _SPARE_LENGTH
 
 
 def open_base(path: str) -> Folder:

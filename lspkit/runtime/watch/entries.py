@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 
+from lspkit.edits.folders import is_spare
+
 #: What stands in the place of a stamp: a folder that is read, too, and one that is passed over.
 READ, PASSED = -1, -2
 
@@ -30,6 +32,8 @@ def read_entries(
     young: set[str] = set()
     with os.scandir(folder) as entries:
         for entry in entries:
+            if is_spare(entry.name):
+                continue
             try:
                 if entry.is_dir(follow_symlinks=False):
                     now[entry.name] = READ if is_read(entry.path) else PASSED

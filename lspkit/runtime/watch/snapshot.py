@@ -24,6 +24,7 @@ import stat
 import time
 from collections.abc import Callable
 
+from lspkit.edits.folders import is_spare
 from lspkit.protocol.watched import CHANGED, CREATED, DELETED, REPLACED, FileEvent
 from lspkit.runtime.watch.entries import PASSED, READ, read_entries, stamp_of
 from lspkit.runtime.watch.excluding import is_excluded
@@ -183,7 +184,8 @@ class Snapshot:
 
     def was_away(self, path: str) -> None:
         """Nothing was at this path for a moment."""
-        self.brief += [path, *self._links.names_of(path)]
+        if not is_spare(os.path.basename(path)):
+            self.brief += [path, *self._links.names_of(path)]
 
     def look_everywhere(self, until: float = math.inf) -> None:
         """Compare everything, as far as there is time; the rest is left for `go_on`."""
@@ -201,6 +203,8 @@ class Snapshot:
         entries = self.folders.get(above)
         if entries is None and path not in self.tops:
             return False
+        if is_spare(name):
+            return True
         try:
             now = self._state(path)
         except OSError:
