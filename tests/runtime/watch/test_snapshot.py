@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from lspkit.edits.folders import spare_name
 from lspkit.protocol.watched import CHANGED, CREATED, DELETED, REPLACED, FileEvent
 from lspkit.runtime.watch.merging import AFTER, merged
 from lspkit.runtime.watch.snapshot import Snapshot
@@ -78,6 +79,17 @@ def test_with_a_folder_that_is_anew_so_is_every_file_in_it(tree: Tree) -> None:
     assert tree.look("src/deep") == []
     assert tree.look("src", anew=True) == ["± src/a.py", "± src/b.py", "± src/deep/c.py"]
     assert tree.look_everywhere() == []
+
+
+def test_a_file_that_is_there_while_another_is_written_is_told_to_nobody(
+    tree: Tree, root: Path
+) -> None:
+    spare = spare_name()
+    shell(
+        f"mkdir new; echo x > new/{spare}; echo x > src/{spare}; echo x > src/.lspkit-notes", root
+    )
+    assert tree.look(f"src/{spare}") == []
+    assert tree.look_everywhere() == ["+ src/.lspkit-notes"]
 
 
 def test_looking_at_a_file_finds_the_folders_that_came_with_it(tree: Tree, root: Path) -> None:
