@@ -33,7 +33,7 @@ from benchmarks.overlap_race import Elsewhere, Race, race_alone, race_pair  # no
 from benchmarks.overlap_truth import Tally, Wire  # noqa: E402
 from benchmarks.sections import median, percentile, write_section  # noqa: E402
 from lspkit.servers.built_in import BUILT_IN  # noqa: E402
-from lspkit.servers.permitting import at_home  # noqa: E402
+from lspkit.servers.restriction.trust_profile import at_home  # noqa: E402
 from lspkit.testing.leaks import kill_leaked_processes, take_snapshot  # noqa: E402
 from tests import real_servers  # noqa: E402
 from tests.real.recording import recorded  # noqa: E402

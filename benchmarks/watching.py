@@ -27,9 +27,9 @@ import watchfiles
 from sections import median, percentile, table, write_section
 from watchfiles._rust_notify import RustNotify
 
-from lspkit.runtime.watch.foreign import Foreign
 from lspkit.runtime.watch.inotify import Inotify
 from lspkit.runtime.watch.watcher import Watcher
+from lspkit.runtime.watch.watchfiles_backend import Foreign
 
 #: Folders of the first tree: the project's own, and those that nobody looks at.
 OWN, FOREIGN = 2_000, 18_000

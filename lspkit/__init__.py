@@ -9,7 +9,9 @@ with lspkit.Workspace("path/to/project") as ws:
         print(report)
 """
 
-from lspkit.changes import (
+from lspkit.config import Config
+from lspkit.diagnostics.report import Evidence, Report
+from lspkit.edit_types import (
     Applied,
     ChangedFiles,
     CodeAction,
@@ -18,8 +20,6 @@ from lspkit.changes import (
     TextEdit,
     WorkspaceEdit,
 )
-from lspkit.config import Config
-from lspkit.diagnostics.report import Evidence, Report
 from lspkit.errors import (
     Cancelled,
     ConfigError,
@@ -34,7 +34,7 @@ from lspkit.errors import (
     Unsupported,
     WorkspaceClosed,
 )
-from lspkit.runtime.waiting import Cancel
+from lspkit.runtime.concurrency.waiting import Cancel
 from lspkit.servers.status import Row, ServerState, Snapshot
 from lspkit.types import (
     Call,

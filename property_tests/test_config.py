@@ -14,16 +14,9 @@ from hypothesis import strategies as st
 
 import lspkit
 from lspkit.config import Config, read_config
-from lspkit.config.checking import REFUSED, checked
-from lspkit.config.files import PROJECT_FILES
+from lspkit.config.config_files import PROJECT_FILES
 from lspkit.config.jsonc import NotJson, blanked, decode, positions
-from lspkit.config.loading import BUILT_IN_VALUES, load
-from lspkit.config.merge import Layer, Origin, leaves, merge_layers, merged, origins_of
-from lspkit.config.model import ServerConfig
-from lspkit.config.normal import Style, normal
-from lspkit.config.places import Findings, place_of
-from lspkit.config.places import Path as Place
-from lspkit.config.spellings import (
+from lspkit.config.key_aliases import (
     EXTENSIONS,
     INSIDE_LSP,
     INSIDE_SERVER,
@@ -31,6 +24,13 @@ from lspkit.config.spellings import (
     TIMES,
     snake,
 )
+from lspkit.config.load import BUILT_IN_VALUES, load
+from lspkit.config.merge import Layer, Origin, leaves, merge_layers, merged, origins_of
+from lspkit.config.model import ServerConfig
+from lspkit.config.normalize import Style, normal
+from lspkit.config.problems import Findings, place_of
+from lspkit.config.problems import Path as Place
+from lspkit.config.type_check import REFUSED, checked
 from property_tests.configurations import JSON, LAYERS, NAMES, OBJECTS, SCALARS, SWITCHES, shuffled
 
 # Merging

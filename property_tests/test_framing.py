@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from sansio_lsp_client.io_handler import _make_request, _parse_messages
 from sansio_lsp_client.structs import Request
 
-from lspkit.protocol.framing import FrameReader, frame
+from lspkit.protocol.wire.framing import FrameReader, frame
 
 BODIES = st.lists(st.binary(max_size=40), max_size=8)
 NAMES = st.sampled_from(["Content-Type", "X-Trace", "x-long-name", "Keep-Alive"])

@@ -6,7 +6,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from lspkit.config import Config
-from lspkit.servers.choosing import Kinds, definitions
+from lspkit.servers.selection.choose import Kinds, definitions
 
 DEFINITIONS = definitions(Config())
 KNOWN = sorted({name for one in DEFINITIONS for name in one.languages})

@@ -9,8 +9,8 @@ import msgspec
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from lspkit.protocol import messages
-from lspkit.protocol.messages import Answer, Asked, Malformed, Published, Refusal, Told, parse
+from lspkit.protocol.wire import messages
+from lspkit.protocol.wire.messages import Answer, Asked, Malformed, Published, Refusal, Told, parse
 
 KEYS = st.sampled_from(["id", "method", "params", "result", "error", "jsonrpc", "uri", "version"])
 LEAVES = (

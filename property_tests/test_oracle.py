@@ -25,12 +25,12 @@ from sansio_lsp_client.io_handler import _make_response, _parse_messages
 from sansio_lsp_client.structs import Request, Response, TextDocumentContentChangeEvent
 
 from lspkit.protocol.capabilities import Capabilities, DocumentKey
-from lspkit.protocol.documents import Documents
-from lspkit.protocol.framing import FrameReader, frame
-from lspkit.protocol.messages import Answer, Asked, Message, Told, parse
-from lspkit.protocol.opening import Opening
+from lspkit.protocol.initialize_params import Opening
+from lspkit.protocol.open_documents import Documents
 from lspkit.protocol.session import Session
 from lspkit.protocol.text import Text
+from lspkit.protocol.wire.framing import FrameReader, frame
+from lspkit.protocol.wire.messages import Answer, Asked, Message, Told, parse
 
 TEXTS = st.text(max_size=12)
 URIS = st.sampled_from(["file:///a.py", "file:///b%20c.py", "untitled:é"])

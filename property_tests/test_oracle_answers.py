@@ -15,12 +15,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sansio_lsp_client.structs import LocationLink, MarkedString, MarkupContent
 
-from lspkit.protocol import events, shapes
+from lspkit.protocol import events, results
 from lspkit.protocol.capabilities import Registration
-from lspkit.protocol.framing import FrameReader, frame
-from lspkit.protocol.messages import parse
-from lspkit.protocol.opening import Opening
+from lspkit.protocol.initialize_params import Opening
 from lspkit.protocol.session import Session
+from lspkit.protocol.wire.framing import FrameReader, frame
+from lspkit.protocol.wire.messages import parse
 
 TEXTS = st.text(max_size=12)
 URIS = st.sampled_from(["file:///a.py", "file:///b%20c.py", "untitled:é"])
@@ -138,7 +138,7 @@ def theirs_as_places(result: Any) -> list[Any]:
 
 
 def ours_as_places(raw: bytes) -> list[Any]:
-    read = shapes.read_locations(raw)
+    read = results.read_locations(raw)
     assert read.dropped == 0
     return [(one.place[0], plain(one.place[1])) for one in read.items if one.place]
 
@@ -167,7 +167,7 @@ def section(part: Any) -> Any:
             return part.language, None, part.value
         case MarkupContent():
             return None, part.kind.value, part.value
-        case shapes.WireMarkup():
+        case results.WireMarkup():
             return part.language, part.kind, part.value
     raise AssertionError(part)
 
@@ -175,7 +175,7 @@ def section(part: Any) -> Any:
 @given(HOVERS)
 def test_a_hover_is_the_same_to_both(result: Any) -> None:
     event, other = Pair().asked("textDocument/hover", result=result)
-    read = shapes.read_hover(event.result)
+    read = results.read_hover(event.result)
     assert read.dropped == 0
     if result is None:
         assert (read.items, other.contents) == ([], [])
@@ -197,7 +197,7 @@ def tree(symbol: Any, selection: str) -> Any:
 @given(st.none() | st.lists(TREES, max_size=3))
 def test_a_tree_of_symbols_is_the_same_to_both(result: Any) -> None:
     event, other = Pair().asked("textDocument/documentSymbol", result=result)
-    read = shapes.read_symbols(event.result)
+    read = results.read_symbols(event.result)
     assert read.dropped == 0
     assert [tree(one, "selection_range") for one in read.items] == [
         tree(one, "selectionRange") for one in other.result
@@ -212,7 +212,7 @@ def test_a_list_of_symbols_is_the_same_to_both(method: str, result: Any) -> None
     event, other = Pair().asked(method, result=result)
     ours = [
         (one.name, one.kind, one.location and one.location.place, one.container_name)
-        for one in shapes.read_symbols(event.result).items
+        for one in results.read_symbols(event.result).items
     ]
     assert [(name, kind, (at[0], plain(at[1])), box) for name, kind, at, box in ours if at] == [
         (one.name, one.kind, (one.location.uri, plain(one.location.range)), one.containerName)
@@ -223,7 +223,7 @@ def test_a_list_of_symbols_is_the_same_to_both(method: str, result: Any) -> None
 @given(URIS, st.lists(FINDINGS, max_size=4))
 def test_diagnostics_are_the_same_to_both(uri: str, items: list[Any]) -> None:
     event, other = told("textDocument/publishDiagnostics", {"uri": uri, "diagnostics": items})
-    read = shapes.read_diagnostics(event.items)
+    read = results.read_diagnostics(event.items)
     assert (event.uri, read.dropped) == (other.uri, 0)
     assert [
         (

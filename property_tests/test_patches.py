@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lspkit.agent.patches import Patched, read_patch
-from lspkit.agent.touching import TOOLS, touch_of
+from lspkit.agent.hooks.patch_files import Patched, read_patch
+from lspkit.agent.hooks.tool_files import TOOLS, touch_of
 
 LINES = st.sampled_from(
     [

@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, invariant, rule
 
 from lspkit.protocol import events
-from lspkit.protocol.framing import FrameReader, frame
-from lspkit.protocol.messages import parse
-from lspkit.protocol.opening import Opening
+from lspkit.protocol.initialize_params import Opening
 from lspkit.protocol.session import Session, State
+from lspkit.protocol.wire.framing import FrameReader, frame
+from lspkit.protocol.wire.messages import parse
 
 METHODS = st.sampled_from(["textDocument/hover", "textDocument/definition", "x/y"])
 QUESTIONS = st.sampled_from(

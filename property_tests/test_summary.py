@@ -9,7 +9,7 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lspkit.agent.summary import APPLIED, Summary
+from lspkit.agent.hooks.summary import APPLIED, Summary
 from lspkit.types import Diagnostic, Position, Range, Severity
 
 ROOT = Path("/project")

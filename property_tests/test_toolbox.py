@@ -23,10 +23,10 @@ from hypothesis import strategies as st
 
 import lspkit
 from lspkit.agent import TABLE, Toolbox, envelope_schema
-from lspkit.agent.envelope import MOST_BYTES
-from lspkit.agent.table import FIELDS, Row, row_of
-from lspkit.agent.validation import BadInput, read
-from tests.agent.calling import able, served
+from lspkit.agent.tools.arguments import BadInput, read
+from lspkit.agent.tools.envelope import MOST_BYTES
+from lspkit.agent.tools.tool_table import FIELDS, Row, row_of
+from tests.agent.tools.calling import able, served
 
 #: Inputs of the first test.
 INPUTS = 10_000

@@ -7,8 +7,8 @@ import string
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lspkit.config.gate import digest, gated, gated_content
-from lspkit.config.trust_patterns import compiled
+from lspkit.config.trust.key_gate import digest, gated, gated_content
+from lspkit.config.trust.root_pattern import compiled
 from lspkit.errors import ConfigError
 
 NAMES = st.text("ab.", min_size=1, max_size=3).filter(lambda name: name not in (".", ".."))

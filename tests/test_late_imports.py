@@ -128,7 +128,7 @@ def project(tmp_path: Path) -> Path:
 #: Goes into the project as a notebook does, and uses all that imports something late.
 PROGRAM = """if True:
     import os, sys, lspkit
-    from lspkit.config.trust_store import add
+    from lspkit.config.trust.trust_store import add
     assert sys.path[0] == ''
     os.chdir(sys.argv[1])
     server = {"command": sys.argv[2:], "extensions": [".scr"]}

@@ -25,9 +25,10 @@ LAYERS = (
     ("workspace",),
     ("runtime",),
     ("operations", "servers", "config", "edits", "diagnostics"),
+    ("boundary",),
     ("protocol",),
-    ("changes",),
-    ("types", "errors", "version", "prepared", "late_imports", "limits"),
+    ("edit_types",),
+    ("types", "errors", "version", "msgspec_types", "late_imports", "limits"),
     ("visible_text",),
 )
 RANK = {part: rank for rank, parts in enumerate(LAYERS) for part in parts}
@@ -70,7 +71,7 @@ PURE_OS = frozenset({"name", "path", "sep", "fspath", "PathLike", "fsencode", "f
 
 
 def part_of(module: str) -> str:
-    """`lspkit.protocol.framing` belongs to `protocol`, and `lspkit` itself to `__init__`."""
+    """`lspkit.protocol.wire.framing` belongs to `protocol`, and `lspkit` itself to `__init__`."""
     words = module.split(".")
     return words[1] if len(words) > 1 else "__init__"
 
@@ -196,8 +197,8 @@ def test_the_package_is_where_this_test_looks() -> None:
 @pytest.mark.parametrize(
     ("module", "source", "words"),
     [
-        ("lspkit.protocol.x", "import lspkit.runtime.launch", "must not import runtime"),
-        ("lspkit.protocol.x", "from lspkit.runtime import launch", "must not import runtime"),
+        ("lspkit.protocol.x", "import lspkit.runtime.process.launch", "must not import runtime"),
+        ("lspkit.protocol.x", "from lspkit.runtime import engine", "must not import runtime"),
         ("lspkit.protocol.x", "from lspkit import workspace", "must not import workspace"),
         ("lspkit.protocol.x", "from ..config import y", "must not import config"),
         ("lspkit.runtime.x", "def f():\n    from lspkit.cli import y", "must not import cli"),
@@ -228,7 +229,7 @@ def test_the_checker_finds_a_wrong_import(module: str, source: str, words: str) 
         ("lspkit.__main__", "from lspkit.cli import main"),
         ("lspkit.cli.main", "from lspkit import errors\nimport lspkit\nimport subprocess"),
         ("lspkit.runtime.x", "from lspkit.operations import y\nimport threading"),
-        ("lspkit.config.x", "from lspkit.edits import paths\nimport os\nos.stat('x')"),
+        ("lspkit.config.x", "from lspkit.edits import plan\nimport os\nos.stat('x')"),
         ("lspkit.protocol.x", "from . import y\nimport os\nos.path.join(os.sep, os.name)"),
         ("lspkit.testing.x", "import lspkit.cli, lspkit.errors, socket, time"),
         ("lspkit", "from lspkit.workspace import Workspace\nfrom lspkit.agent import tools"),

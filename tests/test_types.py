@@ -12,7 +12,7 @@ import msgspec
 import pytest
 
 from lspkit import types
-from lspkit.changes import CodeAction
+from lspkit.edit_types import CodeAction
 from lspkit.servers.status import RootStatus, Row, ServerState
 from lspkit.types import (
     Call,

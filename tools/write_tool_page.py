@@ -11,17 +11,17 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from lspkit.agent.envelope import MOST_BYTES, MOST_ITEMS
-from lspkit.agent.schemas import tool_schemas
-from lspkit.agent.shapes import SHAPES
-from lspkit.agent.table import ESSENTIAL, FIELDS, SINGLE, TABLE, Row
+from lspkit.agent.tools.envelope import MOST_BYTES, MOST_ITEMS
+from lspkit.agent.tools.result_data import SHAPES
+from lspkit.agent.tools.schemas import tool_schemas
+from lspkit.agent.tools.tool_table import ESSENTIAL, FIELDS, SINGLE, TABLE, Row
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "tools.md"
 
 HEAD = f"""\
 # Tools for models
 
-<!-- Written by tools/write_tool_page.py from lspkit/agent/table.py. Change it there. -->
+<!-- Written by tools/write_tool_page.py from lspkit/agent/tools/tool_table.py. Change it there. -->
 
 How to use them is told in [Agents](agents.md). There is one tool for everything, `{SINGLE}`, whose
 `operation` says what to do, and one tool for each operation; both do the same. The tools with a

@@ -7,9 +7,10 @@ import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NoReturn
 
-from lspkit.cli import trust, words
-from lspkit.cli.saying import Unprinted, end, escape_what_cannot_be_printed, tell, tell_all
-from lspkit.cli.statuses import FAILED, INTERRUPTED, USAGE
+from lspkit.cli import argument_types as words
+from lspkit.cli import trust_command as trust
+from lspkit.cli.exit_codes import FAILED, INTERRUPTED, USAGE
+from lspkit.cli.output import Unprinted, end, escape_what_cannot_be_printed, tell, tell_all
 from lspkit.errors import LspkitError, PathError
 from lspkit.version import VERSION
 from lspkit.visible_text import one_line
@@ -146,12 +147,16 @@ def _add_config(commands: _Commands) -> None:
 
 
 def _check(arguments: argparse.Namespace) -> int:
-    from lspkit.cli import check  # here, so that `--version` and `--help` stay quick
+    from lspkit.cli import (
+        check_command as check,  # here, so that `--version` and `--help` stay quick
+    )
 
     return check.run(arguments)
 
 
 def _config(arguments: argparse.Namespace) -> int:
-    from lspkit.cli import config  # here, so that `--version` and `--help` stay quick
+    from lspkit.cli import (
+        config_command as config,  # here, so that `--version` and `--help` stay quick
+    )
 
     return config.run(arguments)

@@ -10,8 +10,8 @@ from lspkit.config.model import (
     ServerTiming,
     Timing,
 )
-from lspkit.config.places import ConfigWarning
-from lspkit.config.reading import Given, read_config
+from lspkit.config.parse import Given, read_config
+from lspkit.config.problems import ConfigWarning
 
 __all__ = [
     "Config",

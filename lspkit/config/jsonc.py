@@ -11,7 +11,7 @@ import json
 import re
 from typing import Any
 
-from lspkit.config.places import DEEPEST, Path
+from lspkit.config.problems import DEEPEST, Path
 
 #: A text, a comment, a mark, or any other word. The texts match possessively: no backtracking,
 #: however long a text is and whether or not it ends.

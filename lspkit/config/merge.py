@@ -15,7 +15,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from lspkit.config.places import Path, place_of
+from lspkit.config.problems import Path, place_of
 from lspkit.types import Value
 
 #: Where a value comes from; `given` is what a program has passed in place of all files.
@@ -34,7 +34,7 @@ class Origin(Value, frozen=True):
 
 
 class Layer(msgspec.Struct, frozen=True):
-    """What one file says, in the one form of `normal.py`."""
+    """What one file says, in the one form of `normalize.py`."""
 
     origin: Origin
     values: dict[str, Any]

@@ -1,8 +1,8 @@
 """The shape of a configuration, with its defaults: values only.
 
-The types say what is allowed; `checking.py` holds values against them and `schema.py` draws the
-JSON Schema from them, so a limit stands here and nowhere else. The description of a type is what a
-person is told who got it wrong.
+The types say what is allowed; `type_check.py` holds values against them and `json_schema.py` draws
+the JSON Schema from them, so a limit stands here and nowhere else. The description of a type is
+what a person is told who got it wrong.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
-from lspkit.prepared import prepared
+from lspkit.msgspec_types import prepared
 from lspkit.protocol.text import Encoding
 
 #: Why nothing runs with `lsp: false`; the whole sentence, wherever it is shown.

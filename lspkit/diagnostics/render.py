@@ -2,7 +2,7 @@
 
 What comes from a repository is data: it cannot close the tag that it stands in, hide itself, or
 pass for the tool's own words. `render` makes the text of one report; the summary of an edit, which
-is about several files, is made from the same parts in `agent/summary.py`.
+is about several files, is made from the same parts in `agent/hooks/summary.py`.
 """
 
 from __future__ import annotations

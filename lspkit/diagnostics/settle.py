@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from lspkit.diagnostics.events import (
+from lspkit.diagnostics.freshness_events import (
     CHANGED,
     PATIENCE,
     Answered,
@@ -42,8 +42,8 @@ from lspkit.diagnostics.events import (
     Wait,
     Written,
 )
+from lspkit.diagnostics.progress_proof import by_progress, idle_since, looked_since
 from lspkit.diagnostics.proof import ProofRule
-from lspkit.diagnostics.working import by_progress, idle_since, looked_since
 
 __all__ = [
     "CHANGED",

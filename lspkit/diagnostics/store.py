@@ -13,7 +13,7 @@ from collections.abc import Iterable
 import msgspec
 
 from lspkit.limits import LARGEST_MEMORY, MOST_REPORTED_FILES
-from lspkit.protocol.shapes import read_diagnostics
+from lspkit.protocol.results import read_diagnostics
 
 #: The source of what a server says unasked, and of its ordered answers, which say the same.
 PUSHED = ""

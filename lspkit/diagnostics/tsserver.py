@@ -10,8 +10,8 @@ from typing import Any
 
 import msgspec
 
-from lspkit.protocol.messages import decode_any
 from lspkit.protocol.uris import path_to_uri
+from lspkit.protocol.wire.messages import decode_any
 
 #: What is asked, all at once, for a verdict on one file. It works them off in order.
 COMMANDS = (

@@ -12,9 +12,11 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 
-from lspkit.edits.reaching import Folders
-from lspkit.edits.refusing import facts, refused_by_disk
-from lspkit.edits.steps import (
+from lspkit.edits.open_folders import Folders
+from lspkit.edits.path_errors import facts, refused_by_disk
+from lspkit.edits.planned_tree import Change, State
+from lspkit.edits.single_file import BeforeStep, no_step
+from lspkit.edits.transaction_steps import (
     Confirm,
     Drop,
     Keep,
@@ -25,8 +27,6 @@ from lspkit.edits.steps import (
     Stage,
     Step,
 )
-from lspkit.edits.tree import Change, State
-from lspkit.edits.writing import BeforeStep, no_step
 from lspkit.errors import PathError
 
 

@@ -5,7 +5,7 @@ say what to ask, and is sent the answers; it does no I/O itself. So the same ope
 caller's thread, behind `submit`, for one server or for several, or in a test without a process.
 """
 
-from lspkit.operations.changing import (
+from lspkit.operations.apply_changes import (
     ApplyEdit,
     Delete,
     Move,
@@ -15,6 +15,7 @@ from lspkit.operations.changing import (
     Write,
 )
 from lspkit.operations.check import Check, CheckAll, CheckOthers
+from lspkit.operations.edit_proposals import CodeActions, Rename
 from lspkit.operations.effects import (
     Apply,
     Ask,
@@ -57,7 +58,7 @@ from lspkit.operations.hierarchy import (
     Subtypes,
     Supertypes,
 )
-from lspkit.operations.navigate import (
+from lspkit.operations.navigation import (
     Declaration,
     Definition,
     Hover,
@@ -65,12 +66,11 @@ from lspkit.operations.navigate import (
     References,
     TypeDefinition,
 )
-from lspkit.operations.proposals import CodeActions, Rename
-from lspkit.operations.reading import OWN_FAULTS
+from lspkit.operations.reply_parsing import OWN_FAULTS
 from lspkit.operations.request import OPERATIONS, Request
 from lspkit.operations.signatures import SignatureHelp
 from lspkit.operations.symbols import DocumentSymbols
-from lspkit.operations.whole import (
+from lspkit.operations.workspace_state import (
     ChangedSince,
     Diagnostics,
     FileServers,

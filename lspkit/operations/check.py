@@ -8,8 +8,8 @@ from typing import Any, Literal
 
 import msgspec
 
+from lspkit.diagnostics.compare import Before, compared
 from lspkit.diagnostics.report import Evidence, OtherFiles, Report, verdict_of, why_of
-from lspkit.diagnostics.shift import Before, compared
 from lspkit.errors import LspkitError
 from lspkit.limits import MOST_RELATED
 from lspkit.operations.effects import (
@@ -24,9 +24,9 @@ from lspkit.operations.effects import (
     Remember,
     Reply,
 )
-from lspkit.operations.places import Translator, translator
+from lspkit.operations.position_translation import Translator, translator
 from lspkit.operations.request import FileRequest, Request, operation
-from lspkit.protocol.shapes import WireDiagnostic, read_diagnostics
+from lspkit.protocol.results import WireDiagnostic, read_diagnostics
 from lspkit.protocol.uris import uri_to_path
 from lspkit.types import Diagnostic, Related, Severity, Verdict
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import msgspec
 
-from lspkit.changes import Applied, WorkspaceEdit
-from lspkit.diagnostics.shift import Before
+from lspkit.diagnostics.compare import Before
+from lspkit.edit_types import Applied, WorkspaceEdit
 from lspkit.errors import LspkitError
-from lspkit.protocol.documents import View
+from lspkit.protocol.open_documents import View
 from lspkit.protocol.text import Encoding, Text
 from lspkit.servers.status import ServerState
 

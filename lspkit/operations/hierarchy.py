@@ -13,12 +13,12 @@ import msgspec
 
 from lspkit.errors import LspkitError, PositionError
 from lspkit.operations.effects import Ask, DoAll, Effect, Misread, Reply
-from lspkit.operations.places import Translator, translator
-from lspkit.operations.positions import ask_at
-from lspkit.operations.reading import OWN_FAULTS, readable
+from lspkit.operations.position_translation import Translator, translator
+from lspkit.operations.reply_parsing import OWN_FAULTS, readable
 from lspkit.operations.request import PositionRequest, Request, T_co, operation
-from lspkit.protocol.pieces import read_items, read_others
-from lspkit.protocol.shapes import SYMBOL_KINDS, WireItem
+from lspkit.operations.symbol_positions import ask_at
+from lspkit.protocol.results import SYMBOL_KINDS, WireItem
+from lspkit.protocol.wire.raw_items import read_items, read_others
 from lspkit.types import Call, CallItem, HierarchyItem, TypeItem
 
 T = TypeVar("T")

@@ -6,10 +6,10 @@ from collections.abc import Generator
 from typing import Any
 
 from lspkit.operations.effects import Effect
-from lspkit.operations.positions import ask_at
-from lspkit.operations.reading import readable
+from lspkit.operations.reply_parsing import readable
 from lspkit.operations.request import PositionRequest, operation
-from lspkit.protocol.shapes import WireMarkup, WireSignature, read_signature_help
+from lspkit.operations.symbol_positions import ask_at
+from lspkit.protocol.results import WireMarkup, WireSignature, read_signature_help
 from lspkit.protocol.text import Text
 from lspkit.types import Parameter, Signature
 from lspkit.types import SignatureHelp as Help

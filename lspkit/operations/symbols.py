@@ -7,10 +7,10 @@ from typing import Any
 
 import lspkit.types as types
 from lspkit.operations.effects import Ask, Effect, Reply
-from lspkit.operations.places import Translator, translator
-from lspkit.operations.reading import readable
+from lspkit.operations.position_translation import Translator, translator
+from lspkit.operations.reply_parsing import readable
 from lspkit.operations.request import FileRequest, operation
-from lspkit.protocol.shapes import NOWHERE, SYMBOL_KINDS, WireSymbol, read_symbols
+from lspkit.protocol.results import NOWHERE, SYMBOL_KINDS, WireSymbol, read_symbols
 from lspkit.protocol.text import Encoding, Text
 
 

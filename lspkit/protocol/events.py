@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from lspkit.protocol.capabilities import Registration
-from lspkit.protocol.messages import RawJson
+from lspkit.protocol.wire.messages import RawJson
 
 
 class Event(msgspec.Struct, frozen=True):

@@ -13,7 +13,8 @@ from typing import Any
 import msgspec
 
 from lspkit.limits import LARGEST_PARTS, LONGEST_NAME, LONGEST_TITLE, MOST_WORK
-from lspkit.protocol import events, messages
+from lspkit.protocol import events
+from lspkit.protocol.wire import messages
 
 #: In the place of a part of an answer that was not kept: no answer has this form.
 MISSING = b"null"

@@ -21,15 +21,16 @@ import msgspec
 
 from lspkit.errors import ProtocolError
 from lspkit.limits import LARGEST_NOTE, LONGEST_TITLE, LONGEST_URI
-from lspkit.protocol import events, messages
-from lspkit.protocol.answers import reply_to
+from lspkit.protocol import events
 from lspkit.protocol.capabilities import Capabilities, DocumentKey, client_capabilities
 from lspkit.protocol.events import Event
-from lspkit.protocol.framing import frame
-from lspkit.protocol.opening import Opening
+from lspkit.protocol.initialize_params import Opening
 from lspkit.protocol.progress import Progress
+from lspkit.protocol.server_requests import reply_to
 from lspkit.protocol.text import Encoding
 from lspkit.protocol.uris import one_spelling
+from lspkit.protocol.wire import messages
+from lspkit.protocol.wire.framing import frame
 
 
 class State(enum.Enum):

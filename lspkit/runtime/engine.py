@@ -13,9 +13,9 @@ import time
 from collections.abc import Callable, Generator
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from lspkit.config.loading import Loaded
+from lspkit.boundary import Boundary, boundary_of
+from lspkit.config.load import Loaded
 from lspkit.config.model import Config
-from lspkit.edits.paths import Boundary, boundary_of
 from lspkit.errors import Cancelled, LspkitError, RequestTimeout, WorkspaceClosed
 from lspkit.late_imports import safe_imports
 from lspkit.operations import (
@@ -50,26 +50,26 @@ from lspkit.operations import (
 from lspkit.operations.effects import TOO_LATE
 from lspkit.protocol.text import Text
 from lspkit.protocol.uris import one_spelling
-from lspkit.runtime import host
-from lspkit.runtime.answers import misread
-from lspkit.runtime.asking import Asking
-from lspkit.runtime.baselines import Baselines
-from lspkit.runtime.changing import Changing
-from lspkit.runtime.closing import Closing
-from lspkit.runtime.commanding import Commanding
-from lspkit.runtime.examining import Examining
+from lspkit.runtime.concurrency.teardown import Closing
+from lspkit.runtime.concurrency.timers import Timers
+from lspkit.runtime.concurrency.waiting import Call, Outcome, Steps, block, together, uncancelled
+from lspkit.runtime.concurrency.workers import Workers
+from lspkit.runtime.effects.change_disk import Changing
+from lspkit.runtime.effects.run_command import Commanding
+from lspkit.runtime.effects.workspace_status import find_servers, known, take_status
+from lspkit.runtime.engine_api import Limits
+from lspkit.runtime.exchange.ask_server import Asking
+from lspkit.runtime.exchange.forwarding import Forwarding
+from lspkit.runtime.exchange.replies import misread
 from lspkit.runtime.files import Files
-from lspkit.runtime.forwarding import Forwarding
-from lspkit.runtime.permits import permits_of
-from lspkit.runtime.pool import Pool
-from lspkit.runtime.refreshing import Refreshing
-from lspkit.runtime.seam import Limits
-from lspkit.runtime.shutdown import stop
-from lspkit.runtime.survey import find_servers, known, take_status
-from lspkit.runtime.timers import Timers
-from lspkit.runtime.turns import News
-from lspkit.runtime.waiting import Call, Outcome, Steps, block, together, uncancelled
-from lspkit.runtime.workers import Workers
+from lspkit.runtime.freshness.background_refresh import Refreshing
+from lspkit.runtime.freshness.baselines import Baselines
+from lspkit.runtime.freshness.check_file import Examining
+from lspkit.runtime.pool.pool import Pool
+from lspkit.runtime.pool.root_permits import permits_of
+from lspkit.runtime.process import exit_hooks
+from lspkit.runtime.server.document_queue import News
+from lspkit.runtime.server.shutdown import stop
 from lspkit.visible_text import one_line
 
 if TYPE_CHECKING:
@@ -148,7 +148,7 @@ class LocalEngine:
             # Last, since callbacks may take any time, unless they ask something here.
             lambda: self._callers.close(finish=True),
         )
-        host.register(self)
+        exit_hooks.register(self)
 
     def run(self, request: Request[T], limits: Limits) -> T:
         """Do it, and return its result."""
@@ -166,7 +166,9 @@ class LocalEngine:
 
     def _begin(self, steps: Steps[T], call: Call) -> Future[T]:
         with safe_imports():
-            from lspkit.runtime.submit import Task  # here, to keep `import lspkit` quick
+            from lspkit.runtime.concurrency.future_task import (
+                Task,  # here, to keep `import lspkit` quick
+            )
 
         task = Task(steps, call, self._workers, self._timers, self._callers)
         task.start()
@@ -344,7 +346,7 @@ class LocalEngine:
         """End all servers. Safe from any thread, any number of times, and at interpreter exit."""
         self._closed = self._closed or CLOSED
         if self._closing.run():
-            host.unregister(self)
+            exit_hooks.unregister(self)
 
     def _stop_servers(self) -> None:
         stop(self.pool.shut(), patient=not self._closing.hurried)

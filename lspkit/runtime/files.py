@@ -23,11 +23,11 @@ from typing import TypeGuard
 
 import msgspec
 
+from lspkit.boundary import Boundary, is_excluded, is_inside, locate, written
 from lspkit.edits.descriptor import open_descriptor, opened
-from lspkit.edits.paths import Boundary, is_excluded, is_inside, locate, written
-from lspkit.edits.texts import decode
+from lspkit.edits.text_edits import decode
 from lspkit.errors import PathError
-from lspkit.protocol.documents import Unsaved
+from lspkit.protocol.open_documents import Unsaved
 from lspkit.protocol.text import Text
 from lspkit.protocol.uris import path_to_uri, uri_to_path
 

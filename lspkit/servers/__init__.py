@@ -3,8 +3,8 @@
 Everything here decides; nothing here starts a process.
 """
 
-from lspkit.servers.choosing import Choice, choose
 from lspkit.servers.definition import Definition
-from lspkit.servers.roots import root_of
+from lspkit.servers.selection.choose import Choice, choose
+from lspkit.servers.selection.roots import root_of
 
 __all__ = ["Choice", "Definition", "choose", "root_of"]

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from lspkit.servers.catalog.documents import DOCUMENTS
 from lspkit.servers.catalog.functional import FUNCTIONAL
 from lspkit.servers.catalog.jvm import JVM
+from lspkit.servers.catalog.markup import DOCUMENTS
 from lspkit.servers.catalog.python import PYTHON
 from lspkit.servers.catalog.scripting import SCRIPTING
 from lspkit.servers.catalog.systems import SYSTEMS

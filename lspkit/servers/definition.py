@@ -34,7 +34,7 @@ class Restricted(msgspec.Struct, frozen=True, kw_only=True):
     """How a server runs in a project that is not trusted, without running anything of it.
 
     Merged over the definition. `"{python}"`, `"{packages}"`, `"{tsserver}"`, `"{commands}"` and
-    `"{flags}"` stand for what is found outside of the project (`permitting.py`).
+    `"{flags}"` stand for what is found outside of the project (`trust_profile.py`).
     """
 
     initialization: dict[str, Any] = {}
@@ -131,7 +131,7 @@ class Definition(msgspec.Struct, frozen=True, kw_only=True):
     #: project is not trusted.
     restricted: Restricted | None = None
     #: Settings for a project that is trusted, under all others. `"{interpreter}"` stands for the
-    #: project's own (`permitting.py`).
+    #: project's own (`trust_profile.py`).
     own_settings: dict[str, Any] = {}
     #: Files of a project that is trusted, seen from its root, which it runs or takes commands from,
     #: besides the interpreter.

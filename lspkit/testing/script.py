@@ -21,7 +21,7 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 #: The file to run with `python -I -S`. It needs no installed package.
-SERVER_FILE = Path(__file__).with_name("server.py")
+SERVER_FILE = Path(__file__).with_name("scripted_server.py")
 
 Encoding = Literal["utf-8", "utf-16", "utf-32"]
 FaultName = Literal[

@@ -1,5 +1,5 @@
-"""`Workspace`: the face of the library. Its questions about code are in `questions.py`, what it
-changes is in `changes.py`.
+"""`Workspace`: the face of the library. Its questions about code are in `queries.py`, what it
+changes is in `mutations.py`.
 
 Each method builds a request and hands it to the engine; that is all it does. What a request means
 is in `operations/`, how it is carried out in `runtime/`.
@@ -16,21 +16,21 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar, Unpack
 
 import lspkit.operations as ops
-from lspkit.changes import ChangedFiles
 from lspkit.config import Config
-from lspkit.config.loading import load
+from lspkit.config.load import load
 from lspkit.diagnostics.report import Report
+from lspkit.edit_types import ChangedFiles
 from lspkit.late_imports import safe_imports
+from lspkit.runtime.concurrency.waiting import CancelLike
 from lspkit.runtime.engine import LocalEngine
-from lspkit.runtime.seam import Engine, Limits, Patience, Submitting
-from lspkit.runtime.waiting import CancelLike
-from lspkit.servers.choosing import aliases
+from lspkit.runtime.engine_api import Engine, Limits, Patience, Submitting
+from lspkit.servers.selection.choose import aliases
 from lspkit.servers.status import Snapshot
 from lspkit.types import Diagnostic, Severity
 from lspkit.version import VERSION
-from lspkit.workspace.changes import CHECK_TIMEOUT, Changes
-from lspkit.workspace.questions import PathLike, Questions
-from lspkit.workspace.untrusted import warn_once
+from lspkit.workspace.mutations import CHECK_TIMEOUT, Changes
+from lspkit.workspace.queries import PathLike, Questions
+from lspkit.workspace.trust_warning import warn_once
 
 if TYPE_CHECKING:
     from concurrent.futures import Future

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from lspkit.config.trust_store import listed
+from lspkit.config.trust.trust_store import listed
 from tests.cli.running import QUESTION, CommandLine, is_there, on_terminal
 
 pytest.importorskip("pty")

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.config.scene import Scene
-from tests.config.trusting import World
+from tests.config.trust.trusting import World
 
 
 @pytest.fixture

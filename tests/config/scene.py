@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from lspkit.config.loading import Loaded, load
+from lspkit.config.load import Loaded, load
 
 DATA = Path(__file__).resolve().parent.parent / "data" / "config"
 

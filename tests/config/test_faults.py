@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 import lspkit
-from lspkit.config.normal import Style, normal
-from lspkit.config.places import Findings, place_of
+from lspkit.config.normalize import Style, normal
+from lspkit.config.problems import Findings, place_of
 
 
 def one_form(value: Any, **style: Any) -> dict[str, Any]:

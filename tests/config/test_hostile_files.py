@@ -9,8 +9,8 @@ import time
 
 import pytest
 
-from lspkit.config.files import LARGEST
-from lspkit.config.places import MOST
+from lspkit.config.config_files import LARGEST
+from lspkit.config.problems import MOST
 from tests.config.scene import Scene
 
 #: Seconds of CPU that nothing here comes near, also on a slow machine.

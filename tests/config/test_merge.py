@@ -10,7 +10,7 @@ import pytest
 from lspkit.config import read_config
 from lspkit.config.merge import Layer, Origin, in_order, merge_layers, merged, origins_of
 from lspkit.servers.built_in import BUILT_IN
-from lspkit.servers.choosing import definitions
+from lspkit.servers.selection.choose import definitions
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from lspkit.diagnostics.events import PAUSE
+from lspkit.diagnostics.freshness_events import PAUSE
 from lspkit.diagnostics.proof import ProofRule
 from lspkit.diagnostics.settle import (
     CHANGED,

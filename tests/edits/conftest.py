@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from lspkit.edits import folders
-from lspkit.edits.paths import Boundary, boundary_of
+from lspkit.boundary import Boundary, boundary_of
+from lspkit.edits import directory
 
 
 @pytest.fixture
@@ -62,5 +62,5 @@ def small_boundary(small_root) -> Boundary:
 def by_descriptor(request, monkeypatch) -> bool:
     """All holds by descriptors, and on systems that have none."""
     chosen = request.param == "by descriptor"
-    monkeypatch.setattr(folders, "BY_DESCRIPTOR", chosen)
+    monkeypatch.setattr(directory, "BY_DESCRIPTOR", chosen)
     return chosen

@@ -9,8 +9,8 @@ import sys
 import pytest
 
 import lspkit.edits
-from lspkit.edits import jail
-from lspkit.edits.writing import move, read_bytes, remove, replace
+from lspkit.edits import apply as jail
+from lspkit.edits.single_file import move, read_bytes, remove, replace
 from lspkit.runtime.files import Files
 from tests.edits.trees import edits, operation, replaced, snapshot
 from tests.interrupting import each_interrupt, open_descriptors

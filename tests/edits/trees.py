@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 import lspkit
-from lspkit.changes import FileEdit, FileOperation, TextEdit, WorkspaceEdit
-from lspkit.edits.texts import Span, edited
+from lspkit.edit_types import FileEdit, FileOperation, TextEdit, WorkspaceEdit
+from lspkit.edits.text_edits import Span, edited
 from lspkit.protocol.text import Text
 from lspkit.types import Position, Range
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import lspkit
-from lspkit.changes import CodeAction, FileEdit, WorkspaceEdit
+from lspkit.edit_types import CodeAction, FileEdit, WorkspaceEdit
 from lspkit.types import Call, HierarchyItem, Location, SignatureHelp, Symbol
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from lspkit.diagnostics.shift import Before
+from lspkit.diagnostics.compare import Before
 from lspkit.errors import LspkitError
 from lspkit.operations import (
     OPERATIONS,
@@ -24,7 +24,7 @@ from lspkit.operations import (
     Reply,
     Request,
 )
-from lspkit.protocol.documents import View
+from lspkit.protocol.open_documents import View
 from lspkit.protocol.text import Encoding, Text
 from lspkit.protocol.uris import uri_to_path
 

@@ -9,7 +9,7 @@ import tracemalloc
 import pytest
 
 from lspkit.errors import FramingError
-from lspkit.protocol.framing import MAX_BODY, MAX_HEADER, SAMPLE_SIZE, FrameReader, frame
+from lspkit.protocol.wire.framing import MAX_BODY, MAX_HEADER, SAMPLE_SIZE, FrameReader, frame
 
 
 def read(*chunks: bytes) -> tuple[list[bytes], FrameReader]:
@@ -227,7 +227,7 @@ def test_the_work_is_linear_in_the_bytes_however_they_come() -> None:
     # Copying or searching all that is there with each byte would take many minutes; this takes
     # seconds.
     script = """
-from lspkit.protocol.framing import FrameReader, frame
+from lspkit.protocol.wire.framing import FrameReader, frame
 size = 2_000_000
 reader = FrameReader()
 bodies = [body for _ in range(size) for body in reader.feed(b"x")]

@@ -7,8 +7,8 @@ import sys
 
 import pytest
 
-from lspkit.protocol import messages
-from lspkit.protocol.messages import Answer, Asked, Malformed, Published, Refusal, Told, parse
+from lspkit.protocol.wire import messages
+from lspkit.protocol.wire.messages import Answer, Asked, Malformed, Published, Refusal, Told, parse
 
 PUSH = "textDocument/publishDiagnostics"
 

@@ -8,11 +8,12 @@ from typing import Any
 import pytest
 
 from lspkit.errors import ProtocolError
-from lspkit.protocol import events, messages
-from lspkit.protocol.framing import FrameReader
-from lspkit.protocol.messages import Answer, Asked, Malformed, Refusal, parse
-from lspkit.protocol.opening import Opening
+from lspkit.protocol import events
+from lspkit.protocol.initialize_params import Opening
 from lspkit.protocol.session import TRANSITIONS, Pending, Session, State
+from lspkit.protocol.wire import messages
+from lspkit.protocol.wire.framing import FrameReader
+from lspkit.protocol.wire.messages import Answer, Asked, Malformed, Refusal, parse
 
 OPENING = Opening("file:///top", "root", process_id=7, client_version="1.2")
 WELCOME = Answer(1, b'{"capabilities":{}}')

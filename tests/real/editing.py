@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import lspkit
-from lspkit.changes import FileEdit
+from lspkit.edit_types import FileEdit
 from tests.real.reading import Reader, path_of
 
 _HUNK = re.compile(r"@@ -(\d+)(?:,(\d+))? \+\d+(?:,\d+)? @@")

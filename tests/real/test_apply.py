@@ -8,8 +8,8 @@ import msgspec
 import pytest
 
 import lspkit
-from lspkit.edits.jail import apply, undo
-from lspkit.edits.paths import boundary_of
+from lspkit.boundary import boundary_of
+from lspkit.edits.apply import apply, undo
 from tests import real_servers
 from tests.edits.trees import at_step, snapshot
 from tests.real.running import workspace_with

@@ -12,7 +12,7 @@ import lspkit
 from lspkit import Severity
 from tests import real_servers
 from tests.real.running import workspace_with
-from tests.runtime.told import written_outside
+from tests.runtime.server_log import written_outside
 
 pytestmark = [pytest.mark.server, pytest.mark.slow]
 

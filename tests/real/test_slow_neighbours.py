@@ -13,7 +13,7 @@ import pytest
 
 from tests import real_servers
 from tests.real.running import workspace
-from tests.runtime.told import written_outside
+from tests.runtime.server_log import written_outside
 
 pytestmark = [pytest.mark.server, pytest.mark.slow]
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.runtime.told import define
+from tests.runtime.server_log import define
 
 
 @pytest.fixture

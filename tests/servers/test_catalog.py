@@ -14,8 +14,8 @@ import pytest
 import lspkit
 from lspkit.config import read_config
 from lspkit.servers.built_in import BUILT_IN
-from lspkit.servers.choosing import definitions
 from lspkit.servers.definition import Definition
+from lspkit.servers.selection.choose import definitions
 from tests import real_servers
 from tests.real.running import TIMING
 from tests.real.tiny_projects import TINY

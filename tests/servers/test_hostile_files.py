@@ -14,10 +14,10 @@ from pathlib import Path
 import pytest
 
 from lspkit.limits import MOST_COMPILE_STEPS, MOST_IGNORE_RULES, MOST_NAMES
-from lspkit.servers import imports
-from lspkit.servers.compiling import Compiling, compiling, words_of
-from lspkit.servers.ignoring import ignoring
-from lspkit.servers.imports import imported_by
+from lspkit.servers.project import config_imports
+from lspkit.servers.project.config_imports import imported_by
+from lspkit.servers.project.ignore_files import ignoring
+from lspkit.servers.restriction.compile_commands import Compiling, compiling, words_of
 
 #: Seconds of CPU that nothing here comes near, also on a slow machine.
 PATIENCE = 20.0
@@ -46,7 +46,7 @@ def within_patience(work: Callable[[], object]) -> None:
 def test_a_large_configuration_that_names_nothing_is_passed_over(
     tmp_path: Path, name: str, piece: str
 ):
-    (tmp_path / name).write_text(piece * ((imports.LARGEST - 100) // len(piece)))
+    (tmp_path / name).write_text(piece * ((config_imports.LARGEST - 100) // len(piece)))
     within_patience(lambda: imported_by(str(tmp_path), (name,)))
 
 
@@ -59,7 +59,7 @@ def test_so_many_names_are_looked_for_and_no_more(tmp_path: Path, monkeypatch: p
     names = ", ".join(f"'./{number}.json'" for number in range(3 * MOST_NAMES))
     (tmp_path / "conf.json").write_text(f"extends: [{names}]")
     looked: list[str] = []
-    monkeypatch.setattr(imports, "_file", lambda value, *_: looked.append(value))
+    monkeypatch.setattr(config_imports, "_file", lambda value, *_: looked.append(value))
     imported_by(str(tmp_path), ("conf.json",))
     assert len(looked) == MOST_NAMES
 

@@ -7,7 +7,7 @@ import os
 import pytest
 
 from lspkit.servers import Definition, root_of
-from lspkit.servers.roots import is_wanted
+from lspkit.servers.selection.roots import is_wanted
 
 MARKERS = ("pyproject.toml", "*.cabal")
 

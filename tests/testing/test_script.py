@@ -51,7 +51,7 @@ def test_a_script_with_a_mistake_is_refused_with_its_place(tmp_path, script, nam
 def test_the_empty_file_of_a_script_by_hand_is_enough(tmp_path):
     file = tmp_path / "script.json"
     file.write_text("{}")
-    with RawClient([sys.executable, "-m", "lspkit.testing.server", str(file)]) as client:
+    with RawClient([sys.executable, "-m", "lspkit.testing.scripted_server", str(file)]) as client:
         assert client.initialize()["serverInfo"]["name"] == "scripted"
 
 

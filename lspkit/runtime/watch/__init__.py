@@ -4,8 +4,8 @@
 """
 
 from lspkit.runtime.watch.changelog import Changelog
-from lspkit.runtime.watch.excluding import EXCLUDED, is_excluded
+from lspkit.runtime.watch.excluded_folders import EXCLUDED, is_excluded
+from lspkit.runtime.watch.watched_roots import Watchers
 from lspkit.runtime.watch.watcher import Watcher
-from lspkit.runtime.watch.watchers import Watchers
 
 __all__ = ["EXCLUDED", "Changelog", "Watcher", "Watchers", "is_excluded"]

@@ -9,7 +9,7 @@ import threading
 from collections.abc import Iterable
 from pathlib import Path
 
-from lspkit.changes import ChangedFiles
+from lspkit.edit_types import ChangedFiles
 
 #: So many changes are remembered.
 REMEMBERED = 10_000

@@ -113,6 +113,6 @@ def best_notifier() -> Notifier:
             from lspkit.runtime.watch.inotify import Inotify
 
         return Inotify()
-    from lspkit.runtime.watch.foreign import Foreign
+    from lspkit.runtime.watch.watchfiles_backend import Foreign
 
     return Foreign()

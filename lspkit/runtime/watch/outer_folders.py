@@ -14,9 +14,9 @@ import os
 import threading
 from collections.abc import Iterable
 
-from lspkit.edits.paths import is_inside
+from lspkit.boundary import is_inside
 from lspkit.limits import MOST_FOLDERS_BESIDE, MOST_FOLDERS_OF_BRANCH
-from lspkit.protocol.watched import DELETED, FileEvent
+from lspkit.protocol.watch_registrations import DELETED, FileEvent
 
 log = logging.getLogger("lspkit.runtime")
 

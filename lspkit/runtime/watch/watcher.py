@@ -28,14 +28,14 @@ import time
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
-from lspkit.protocol.watched import DELETED, REPLACED, FileEvent
-from lspkit.runtime.delivery import Delivery, time_left
-from lspkit.runtime.threads import OwnThread, joined
-from lspkit.runtime.waiting import Waiter
-from lspkit.runtime.watch.excluding import is_excluded
-from lspkit.runtime.watch.lookout import Lookout
-from lspkit.runtime.watch.merging import among, merged
+from lspkit.protocol.watch_registrations import DELETED, REPLACED, FileEvent
+from lspkit.runtime.concurrency.ordered_delivery import Delivery, time_left
+from lspkit.runtime.concurrency.threads import OwnThread, joined
+from lspkit.runtime.concurrency.waiting import Waiter
+from lspkit.runtime.watch.coalesce import among, merged
+from lspkit.runtime.watch.excluded_folders import is_excluded
 from lspkit.runtime.watch.notifier import Notifier, best_notifier
+from lspkit.runtime.watch.scanner import Lookout
 
 log = logging.getLogger("lspkit.runtime")
 

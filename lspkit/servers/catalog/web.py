@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lspkit.diagnostics.proof import ProofRule
-from lspkit.protocol.watched import CHANGED, CREATED, DELETED, REPLACED
+from lspkit.protocol.watch_registrations import CHANGED, CREATED, DELETED, REPLACED
 from lspkit.servers.definition import Admission, Definition, Forwards, Rereads, Restricted
 
 #: Extensions of scripts, also for the linters.

@@ -343,7 +343,7 @@ class Server:
 def main(argv: list[str], kind: type[Server] = Server) -> int:
     """Runs a script. `kind` is for servers that do more than a script can say."""
     if len(argv) != 2:
-        sys.stderr.write("usage: server.py SCRIPT.json (see docs/testing.md)\n")
+        sys.stderr.write("usage: scripted_server.py SCRIPT.json (see docs/testing.md)\n")
         return USAGE
     try:
         script = orders.load(argv[1])

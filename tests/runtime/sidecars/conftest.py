@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from lspkit.runtime.backoff import Restart
-from lspkit.runtime.sidecar import Sidecar, start_all, stop_all
+from lspkit.runtime.process.backoff import Restart
+from lspkit.runtime.process.sidecar import Sidecar, start_all, stop_all
+from tests.runtime.process_trees import python
 from tests.runtime.sidecars.hearing import SAY, SOON, Ear, States, middle
-from tests.runtime.trees import python
 
 
 @pytest.fixture

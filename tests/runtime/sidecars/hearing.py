@@ -8,10 +8,10 @@ import queue
 import time
 from pathlib import Path
 
-from lspkit.runtime.backoff import Restart
-from lspkit.runtime.child import readable
-from tests.runtime import trees
-from tests.runtime.trees import PATIENCE
+from lspkit.runtime.process.backoff import Restart
+from lspkit.runtime.process.child import readable
+from tests.runtime import process_trees as trees
+from tests.runtime.process_trees import PATIENCE
 
 #: Ends as soon as it is told to.
 GENTLE = "import os, signal\nsay('pid %d' % os.getpid())\nsignal.pause()"

@@ -9,11 +9,11 @@ import time
 
 import pytest
 
-from lspkit.runtime import guarding
-from lspkit.runtime.sidecar import GRACE, SWEEP, Sidecar, stop_all
-from tests.runtime import trees
+from lspkit.runtime.process import guardian_client
+from lspkit.runtime.process.sidecar import GRACE, SWEEP, Sidecar, stop_all
+from tests.runtime import process_trees as trees
+from tests.runtime.process_trees import Host, ends, python
 from tests.runtime.sidecars.hearing import DEAF, GENTLE, LATER, SAY, SOON
-from tests.runtime.trees import Host, ends, python
 
 pytestmark = pytest.mark.slow
 
@@ -123,7 +123,7 @@ def test_an_interrupt_ends_the_patience_and_not_the_cleaning_up(run, ear):
 
 
 def test_it_is_the_same_where_there_is_no_guardian(run, ear, monkeypatch):
-    monkeypatch.setattr(guarding, "guardian_can_run", lambda: False)
+    monkeypatch.setattr(guardian_client, "guardian_can_run", lambda: False)
     sidecar = run(GENTLE)
     os.kill(ear.number(), signal.SIGKILL)
     pid = ear.number()
@@ -134,8 +134,8 @@ def test_it_is_the_same_where_there_is_no_guardian(run, ear, monkeypatch):
 
 def test_a_host_that_is_killed_leaves_no_sidecar(ear):
     script = f"""
-from lspkit.runtime.backoff import Restart
-from lspkit.runtime.sidecar import start_all
+from lspkit.runtime.process.backoff import Restart
+from lspkit.runtime.process.sidecar import start_all
 argv = trees.python({SAY + DEAF!r})
 start_all([argv], "/", {ear.env!r}, restart=Restart())
 signal.pause()
@@ -149,8 +149,8 @@ signal.pause()
 def test_a_forked_child_lets_go_of_it_and_the_parents_goes_on(ear):
     script = f"""
 import time
-from lspkit.runtime.backoff import Restart
-from lspkit.runtime.sidecar import start_all
+from lspkit.runtime.process.backoff import Restart
+from lspkit.runtime.process.sidecar import start_all
 before = trees.open_descriptors()
 argv = trees.python({SAY + GENTLE!r})
 sidecar, = start_all([argv], "/", {ear.env!r}, restart=Restart())

@@ -10,9 +10,9 @@ import msgspec
 import pytest
 
 from lspkit.config import ServerConfig
-from lspkit.runtime.sidecar import start_all, stop_all
+from lspkit.runtime.process.sidecar import start_all, stop_all
 from lspkit.servers.built_in import BUILT_IN
-from lspkit.servers.sidecars import commands
+from lspkit.servers.sidecar_commands import commands
 from tests.runtime.sidecars.hearing import LATER, SOON
 
 pytestmark = pytest.mark.slow
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.slow
 def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a program `rojo`."""
     folder = tmp_path_factory.mktemp("bin")
-    script = Path(__file__).parent.with_name("rojo.py")
+    script = Path(__file__).parents[1] / "exchange" / "rojo.py"
     program = folder / "rojo"
     program.write_text(
         f'#!/bin/sh\nexec "{sys.executable}" -I -S "{script}" "$@"\n', encoding="utf-8"

@@ -9,11 +9,11 @@ import time
 
 import pytest
 
-from lspkit.runtime.backoff import Restart
-from lspkit.runtime.sidecar import STDERR_KEPT, Sidecar
-from tests.runtime import trees
+from lspkit.runtime.process.backoff import Restart
+from lspkit.runtime.process.sidecar import STDERR_KEPT, Sidecar
+from tests.runtime import process_trees as trees
+from tests.runtime.process_trees import ends, python
 from tests.runtime.sidecars.hearing import GENTLE, LATER, NEVER, SOON, middle
-from tests.runtime.trees import ends, python
 
 pytestmark = pytest.mark.slow
 

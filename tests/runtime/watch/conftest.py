@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from lspkit.runtime.watch import lookout as lookout_module
+from lspkit.runtime.watch import scanner
 from lspkit.runtime.watch import watcher as watcher_module
 from lspkit.runtime.watch.watcher import Watcher
 from tests.runtime.watch.watching import NOTIFIERS, PATIENCE, Heard, Start, shell, until_ready
@@ -37,7 +37,7 @@ def quiet(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> No
     """Else it announces nothing by itself, however long the steps of a change take."""
     if "announcing" not in request.fixturenames:
         monkeypatch.setattr(watcher_module, "SETTLE", PATIENCE)
-        monkeypatch.setattr(lookout_module, "POLL", PATIENCE)
+        monkeypatch.setattr(scanner, "POLL", PATIENCE)
 
 
 @pytest.fixture

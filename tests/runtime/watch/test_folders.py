@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from lspkit.runtime.watch import lookout
+from lspkit.runtime.watch import scanner
 from lspkit.runtime.watch.watcher import Watcher
 from tests.runtime.watch.watching import (
     ALL,
@@ -153,7 +153,7 @@ class TestTheRoot:
     def test_a_root_that_comes_back_is_noticed_by_itself(
         self, notifier: str, start: Start, root: Path, heard: Heard, monkeypatch
     ) -> None:
-        monkeypatch.setattr(lookout, "POLL", 0.05)
+        monkeypatch.setattr(scanner, "POLL", 0.05)
         start(notifier)
         shell("mv root away", root.parent)
         heard.wait_for("- src/a.py")

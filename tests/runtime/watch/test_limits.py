@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from lspkit.protocol.watched import FileEvent
+from lspkit.protocol.watch_registrations import FileEvent
 from lspkit.runtime.watch.watcher import Watcher
 from tests.runtime.watch.watching import (
     NOTIFIERS,
@@ -61,7 +61,7 @@ def test_events_that_the_kernel_dropped_are_made_up_for(root: Path) -> None:
 #: Run by another interpreter, in a namespace with limits of its own.
 LIMITED = """
 import os, sys, threading
-from lspkit.runtime.watch import lookout
+from lspkit.runtime.watch import scanner as lookout
 from tests.runtime.watch.watching import NOTIFIERS, Heard, until_ready
 from lspkit.runtime.watch.watcher import Watcher
 from pathlib import Path

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lspkit.runtime.watch.packages import NODE, PYTHON, Place
+from lspkit.servers.project.package_folders import NODE, PYTHON, Place
 
 #: Of a workspace that lies among packages itself, which is no matter.
 WORKSPACE = "/home/venv/node_modules/mine"

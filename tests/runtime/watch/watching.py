@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from lspkit.protocol.watched import CHANGED, CREATED, DELETED, REPLACED, FileEvent
-from lspkit.runtime.watch.foreign import Foreign
+from lspkit.protocol.watch_registrations import CHANGED, CREATED, DELETED, REPLACED, FileEvent
 from lspkit.runtime.watch.notifier import Notifier, Polling
 from lspkit.runtime.watch.watcher import Watcher
+from lspkit.runtime.watch.watchfiles_backend import Foreign
 
 #: Seconds until a test gives up.
 PATIENCE = 20.0

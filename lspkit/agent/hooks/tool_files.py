@@ -1,0 +1,172 @@
+"""Which files a tool call touches: by the name of the tool and by its arguments. Pure.
+
+Agents name their tools in their own ways (`write_file`, `Write`, `mcp__files__write_file`), and so
+they do their arguments. Both are tables here; a name counts without case, signs and the server in
+front of it. Arguments are what a model has written, so nothing is taken for granted about them.
+"""
+
+from __future__ import annotations
+
+import enum
+import json
+import re
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+import msgspec
+
+from lspkit.agent.hooks.patch_files import read_patch
+
+#: What a tool is called with: named values, the same as JSON, or a bare text.
+Arguments = Mapping[str, Any] | str | None
+#: Tells the files from the arguments of one tool.
+Files = Callable[[Mapping[str, Any]], Iterable[str]]
+
+
+class Kind(enum.StrEnum):
+    """What a tool does to files."""
+
+    #: Gives a file a whole new text.
+    WRITE = "write"
+    #: Changes a part of it.
+    EDIT = "edit"
+    #: Changes any number of files.
+    PATCH = "patch"
+    READ = "read"
+    #: May do anything.
+    SHELL = "shell"
+
+
+class Touch(msgspec.Struct, frozen=True):
+    """What one call does: the files as they are named in it, each once."""
+
+    kind: Kind
+    files: tuple[str, ...] = ()
+
+
+class Tool(msgspec.Struct, frozen=True):
+    """What is known about one tool."""
+
+    kind: Kind
+    #: None: the files are looked for in the usual arguments.
+    files: Files | None = None
+
+
+_NAMES = {
+    Kind.WRITE: "write write_file create_file write_to_file save_file overwrite_file",
+    Kind.EDIT: "edit edit_file multi_edit replace replace_in_file insert_edit search_replace",
+    Kind.PATCH: "apply_patch patch apply_diff apply_unified_diff",
+    Kind.READ: "read read_file view view_file open_file",
+    Kind.SHELL: (
+        "bash shell sh exec terminal run_command run_shell_command run_terminal_cmd "
+        "execute_command exec_command execute_bash local_shell"
+    ),
+}
+#: Tools by their plain names.
+TOOLS: Mapping[str, Tool] = {
+    name.replace("_", ""): Tool(kind) for kind, names in _NAMES.items() for name in names.split()
+}
+#: Editors that do several things, by how their names begin, and what their `command` makes of them.
+EDITOR = "strreplace"
+_COMMANDS = {"view": Kind.READ, "create": Kind.WRITE}
+
+#: Arguments that hold a path, or several.
+_PATHS = (
+    "path file_path filepath file filename file_name target_file absolute_path target_path "
+    "paths files file_paths"
+)
+#: Arguments that hold a patch.
+_PATCHES = "patch patch_text diff input command cmd script"
+_PATH_FIELDS, _PATCH_FIELDS = (
+    frozenset(name.replace("_", "") for name in names.split()) for names in (_PATHS, _PATCHES)
+)
+#: Arguments that hold a list of single edits, each of which may name a file.
+_EDIT_FIELDS = frozenset({"edits", "changes", "operations", "replacements"})
+#: Where the form with marks begins, also inside of a command.
+_BEGIN = "*** Begin Patch"
+
+
+def plain_name(tool: str) -> str:
+    """The name of a tool without case, signs, and the server that offers it.
+
+    >>> plain_name("mcp__files__Write_File")
+    'writefile'
+    """
+    last = re.split(r"__|[./:]", tool)[-1]
+    return re.sub(r"[\W_]", "", last).lower()
+
+
+def touch_of(
+    tool: str, arguments: Arguments, more: Mapping[str, Tool] | None = None
+) -> Touch | None:
+    """What a call touches; None for a tool that has nothing to do with files.
+
+    `more` are tools that the host has registered; they come before those that everybody knows.
+    """
+    name = plain_name(tool)
+    values = _values(arguments)
+    known = (more or {}).get(name) or TOOLS.get(name)
+    if known is None and name.startswith(EDITOR):
+        known = Tool(_COMMANDS.get(str(values.get("command")), Kind.EDIT))
+    if known is None:
+        return None
+    if known.files is not None:
+        found: Iterable[str] = known.files(values)
+    elif known.kind is Kind.SHELL:
+        found = _in_patches(values, must_begin=True)
+    else:
+        found = _in_paths(values) or _in_patches(values)
+    return Touch(known.kind, tuple(dict.fromkeys(one for one in found if one)))
+
+
+def _values(arguments: Arguments) -> Mapping[str, Any]:
+    """The arguments by name. A text that is no JSON object can only be a patch."""
+    if isinstance(arguments, str):
+        try:
+            read = json.loads(arguments)
+        except (ValueError, RecursionError):
+            read = None
+        return read if isinstance(read, dict) else {"input": arguments}
+    return arguments if isinstance(arguments, Mapping) else {}
+
+
+def _in_paths(values: Mapping[str, Any]) -> list[str]:
+    found: list[str] = []
+    for name, value in values.items():
+        field = _field(name)
+        if field in _PATH_FIELDS:
+            found += _texts(value)
+        elif field in _EDIT_FIELDS and isinstance(value, list | tuple):
+            for one in value:
+                found += _in_paths(one) if isinstance(one, Mapping) else []
+    return found
+
+
+def _in_patches(values: Mapping[str, Any], *, must_begin: bool = False) -> list[str]:
+    """Files that are there after a patch. In a command, only the form with marks is looked for."""
+    found: list[str] = []
+    for name, value in values.items():
+        if _field(name) not in _PATCH_FIELDS:
+            continue
+        for text in _texts(value):
+            marked = text.find(_BEGIN)
+            if marked >= 0 or not must_begin:
+                found += read_patch(text[max(marked, 0) :]).touched
+    return found
+
+
+def _field(name: object) -> str:
+    return name.replace("_", "").replace("-", "").lower() if isinstance(name, str) else ""
+
+
+def _texts(value: object) -> list[str]:
+    """A text, or those in a list; in a list there may also be objects with a path."""
+    if isinstance(value, str):
+        return [value]
+    found: list[str] = []
+    for one in value if isinstance(value, list | tuple) else ():
+        if isinstance(one, str):
+            found.append(one)
+        elif isinstance(one, Mapping):
+            found += [text for text in map(one.get, ("path", "file_path")) if isinstance(text, str)]
+    return found

@@ -1,0 +1,258 @@
+"""From what a model wrote to a request, or to a list of what is wrong with it.
+
+A model corrects itself when it is told which field, what stood there and what was expected, so all
+faults are told at once. Where a field is merely absent in another way (null, or an empty text that
+is not needed), it is taken as absent. Nothing is guessed: a text is no number.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Container, Mapping
+from typing import Any
+
+import msgspec
+
+from lspkit.agent.tools.result_data import short
+from lspkit.agent.tools.tool_table import FIELDS, LARGEST, TABLE, Field, Row
+from lspkit.config.problems import kind_of, nearest
+from lspkit.errors import LspkitError
+from lspkit.limits import LONGEST_ARGUMENTS, LONGEST_OBJECT, MOST_ARGUMENTS
+from lspkit.operations.hierarchy import ItemRequest
+from lspkit.operations.request import Request
+from lspkit.protocol.results import SYMBOL_KINDS, read_item
+from lspkit.protocol.uris import uri_to_path
+from lspkit.types import CallItem, Position, Range
+from lspkit.visible_text import one_line
+
+#: Characters of a value that is told back.
+LONGEST_VALUE = 60
+#: An item that is handed back is asked about, not looked at, so any place will do.
+_SOMEWHERE = Range(Position(1, 1), Position(1, 1))
+
+#: Names that some tool takes; the single tool is often called with more than it needs.
+_KNOWN_ANYWHERE = {
+    name for row in TABLE for field in row.fields.values() for name in (field.name, *field.aliases)
+}
+
+
+class BadInput(LspkitError):
+    """A call that makes no sense."""
+
+    code = "EINVAL"
+    #: One sentence for each thing that is wrong.
+    faults: tuple[str, ...] = ()
+
+
+class Asked(msgspec.Struct, frozen=True):
+    """A call that makes sense."""
+
+    request: Request[Any]
+    #: The fields as they were given, by the names that requests have for them.
+    values: dict[str, Any]
+    warnings: tuple[str, ...] = ()
+
+
+def bad_input(*faults: str) -> BadInput:
+    """The error that tells all of these."""
+    return BadInput("; ".join(faults), faults=faults)
+
+
+def mapping_of(arguments: object) -> dict[str, Any]:
+    """The arguments of a call, which may come as JSON text; nothing at all means none."""
+    value: object = arguments
+    if isinstance(value, str | bytes | bytearray) and len(value) > LONGEST_ARGUMENTS:
+        raise bad_input(f"the arguments have more than {LONGEST_ARGUMENTS} characters")
+    if isinstance(value, str | bytes | bytearray):
+        try:
+            value = json.loads(value) if value.strip() else None
+        except (ValueError, RecursionError):
+            raise bad_input("the arguments are no JSON: expected an object") from None
+    if value is None:
+        return {}
+    if not isinstance(value, Mapping):
+        raise bad_input(f"the arguments are {kind_of(value)}: expected an object")
+    if len(value) > MOST_ARGUMENTS:
+        raise bad_input(f"there are more than {MOST_ARGUMENTS} arguments")
+    return {str(name): one for name, one in value.items()}
+
+
+def read(row: Row, arguments: Mapping[str, Any], *, alone: bool) -> Asked:
+    """What is asked for, or a `BadInput` with all that is wrong.
+
+    `alone` is for the tool of this one operation, which takes nothing else. The single tool shows
+    the fields of all operations to the model, so those of another one are passed over.
+    """
+    values, wrong = _collected(row, arguments)
+    faults = list(wrong.values())
+    warnings: list[str] = []
+    taken = {name for field in row.fields.values() for name in (field.name, *field.aliases)}
+    for name in arguments:
+        if name in taken:
+            continue
+        if not alone and name in _KNOWN_ANYWHERE:
+            if arguments[name] is not None:
+                warnings.append(f"{row.operation} does not use {name}")
+        else:
+            faults.append(_unknown(name, row))
+    if issubclass(row.request, ItemRequest) and values.get("item") is not None:
+        extra = [name for name in values if name != "item"]
+        warnings += [f"{FIELDS[name].name} is not used beside callHierarchyItem" for name in extra]
+        item = _item(values["item"], faults)
+        values = {"item": item}
+    elif row.at_place:
+        faults += _position_faults(values, wrong)
+    if faults:
+        raise bad_input(*faults)
+    return Asked(_request(row, values), values, tuple(warnings))
+
+
+def _request(row: Row, values: dict[str, Any]) -> Request[Any]:
+    kind = row.request
+    if row.in_file is not None and "path" in values:
+        kind = row.in_file
+    if issubclass(kind, ItemRequest):
+        # A model that is wrong about the place has to hear that, not that nobody calls it.
+        values = {**values, "needs_item": True}
+    return kind(**{name: value for name, value in values.items() if name not in row.more})
+
+
+def _collected(row: Row, arguments: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
+    """The fields that were given and are right, and what is wrong with the others."""
+    values: dict[str, Any] = {}
+    wrong: dict[str, str] = {}
+    for name, field in row.fields.items():
+        given = [one for one in (field.name, *field.aliases) if arguments.get(one) is not None]
+        value = arguments[given[0]] if given else None
+        if any(arguments[one] != value for one in given):
+            wrong[name] = f"{' and '.join(given)} mean the same and differ: give one of them"
+        elif value is None or (value == "" and name != "query"):
+            if name in row.required:
+                wrong[name] = f"{field.name} is missing: expected {field.expected}"
+        elif isinstance(value, str) and len(value) > field.longest:
+            wrong[name] = f"{given[0]} is too long: expected at most {field.longest} characters"
+        elif (fits := _fitting(field, value)) is None:
+            wrong[name] = f"{given[0]} is {_told(value)}: expected {field.expected}"
+        else:
+            values[name] = fits
+    return values, wrong
+
+
+def _fitting(field: Field, value: Any) -> Any:
+    """The value if it is of the field's type, else None."""
+    match field.type:
+        case "string":
+            return value if isinstance(value, str) else None
+        case "boolean":
+            return value if isinstance(value, bool) else None
+        case "integer":
+            # JSON has one kind of number: 3.0 is 3.
+            if isinstance(value, bool) or not isinstance(value, int | float):
+                return None
+            return int(value) if value == value // 1 and 1 <= value <= LARGEST else None
+        case _:
+            return value if isinstance(value, Mapping | str) else None
+
+
+def _told(value: object) -> str:
+    """A value, told back to whoever wrote it."""
+    if not isinstance(value, str | int | float):
+        return kind_of(value)
+    try:
+        text = one_line(json.dumps(value, ensure_ascii=False))
+    except ValueError:
+        return "a number that is far too large"
+    return short(text, LONGEST_VALUE)
+
+
+def _unknown(name: str, row: Row) -> str:
+    takes = [field.name for field in row.fields.values()]
+    shown = short(one_line(name), LONGEST_VALUE)
+    return f"{shown} is unknown; {row.operation} takes {', '.join(takes)}{nearest(name, takes)}"
+
+
+def _position_faults(values: dict[str, Any], wrong: Container[str]) -> list[str]:
+    """What is missing to a place. Fields that are there and wrong have been told already."""
+    if any(name in wrong for name in ("item", "line", "column", "symbol")):
+        return []
+    if "path" not in values and "path" not in wrong:
+        return ["callHierarchyItem or filePath is missing: expected one of them"]
+    given = {name for name in ("line", "column", "symbol") if name in values}
+    if given in ({"line", "column"}, {"symbol"}, {"line", "symbol"}):
+        return []
+    ways = "line and character, or symbol, or line and symbol"
+    if not given:
+        return [f"the position is missing: expected {ways}"]
+    if "symbol" in given:
+        return [f"character and symbol exclude each other: expected {ways}"]
+    missing = "character" if given == {"line"} else "line"
+    return [f"{missing} is missing: expected {ways}"]
+
+
+# Items of a call hierarchy
+
+
+def _item(value: Any, faults: list[str]) -> CallItem | None:
+    """An item that is handed back, or one that somebody else made."""
+    if isinstance(value, str):
+        # Models like to write nested objects as text.
+        try:
+            value = json.loads(value)
+        except (ValueError, RecursionError):
+            value = None
+    if not isinstance(value, Mapping):
+        faults.append(f"callHierarchyItem is {kind_of(value)}: expected {FIELDS['item'].expected}")
+        return None
+    raw = value.get("raw")
+    made = _foreign(value) if raw is None else _own(raw)
+    if isinstance(made, str):
+        faults.append(made)
+        return None
+    return made
+
+
+def _own(raw: Any) -> CallItem | str:
+    """An item of ours: only what the server gave counts, and goes back to that server."""
+    if isinstance(raw, Mapping):
+        server, via, own = raw.get("serverId"), raw.get("via"), raw.get("item")
+        if isinstance(server, str) and server and isinstance(via, str) and via:
+            return _made(own, server, via, "callHierarchyItem.raw.item")
+    return "callHierarchyItem.raw is not as it was given: expected serverId, via and item unchanged"
+
+
+def _foreign(value: Mapping[str, Any]) -> CallItem | str:
+    """An item of the protocol, for whichever server its file has."""
+    uri = value.get("uri")
+    path = uri_to_path(uri) if isinstance(uri, str) else None
+    if path is None:
+        return (
+            "callHierarchyItem has neither raw nor the uri of a file: expected "
+            + FIELDS["item"].expected
+        )
+    return _made(value, "", path, "callHierarchyItem")
+
+
+def _made(own: Any, server: str, via: str, place: str) -> CallItem | str:
+    wrong = f"{place} is no item of the protocol: expected name, kind, uri, range, selectionRange"
+    try:
+        # Escaped, so that also half a character goes to the server as it came.
+        text = json.dumps(own, allow_nan=False)
+    except (TypeError, ValueError, RecursionError):
+        return wrong
+    if len(text) > LONGEST_OBJECT:
+        return f"{place} is too long: expected at most {LONGEST_OBJECT} characters"
+    read = read_item(text.encode()).items if isinstance(own, Mapping) else []
+    if not read:
+        return wrong
+    wire = read[0]
+    return CallItem(
+        name=wire.name,
+        kind=SYMBOL_KINDS.get(wire.kind, str(wire.kind)),
+        path=None,
+        range=_SOMEWHERE,
+        selection=_SOMEWHERE,
+        uri=wire.uri,
+        server=server,
+        via=via,
+        raw=text,
+    )

@@ -1,0 +1,150 @@
+"""The one form in which every call is answered, whatever became of it, and its bounds.
+
+Plain data in, plain data out. What servers said is here already read and counted; how a call comes
+about is in `toolbox.py`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import msgspec
+
+from lspkit.agent.tools.result_data import Shaped, mended, short
+from lspkit.errors import LspkitError, NoServer, RequestTimeout
+from lspkit.visible_text import one_line, visible_json
+
+#: Results in one answer, and bytes of it, unless the host says otherwise.
+MOST_ITEMS = 200
+MOST_BYTES = 32 * 1024
+#: With less there is no room for an answer at all.
+FEWEST_BYTES = 4096
+#: Errors and warnings in one answer.
+MOST_NOTES = 10
+
+Envelope = dict[str, Any]
+
+
+class Room(msgspec.Struct, frozen=True):
+    """How large an answer may be."""
+
+    items: int = MOST_ITEMS
+    bytes: int = MOST_BYTES
+
+
+class Outcome(msgspec.Struct, kw_only=True):
+    """What became of a call, before it has its form."""
+
+    operation: str = ""
+    #: None if there is no answer.
+    shaped: Shaped | None = None
+    #: Ids of the servers that answered.
+    hits: set[str] = msgspec.field(default_factory=set)
+    errors: list[LspkitError] = msgspec.field(default_factory=list)
+    #: About this call.
+    warnings: list[str] = msgspec.field(default_factory=list)
+    #: About the workspace, whatever is called.
+    standing: tuple[str, ...] = ()
+
+    @property
+    def ok(self) -> bool:
+        """Whether there is an answer."""
+        return self.shaped is not None
+
+
+def encoded(value: Any) -> str:
+    """JSON on one line. Half characters, which no JSON may have, are replaced."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    return visible_json(mended(text))
+
+
+def size_of(value: Any) -> int:
+    """Bytes of a value as JSON."""
+    return len(encoded(value).encode())
+
+
+def said(error: LspkitError) -> str:
+    """An error in words for a model."""
+    if isinstance(error, NoServer) and error.extension:
+        return f"No LSP server configured for {error.extension} files."
+    return error.message
+
+
+def envelope(outcome: Outcome, milliseconds: int, room: Room) -> Envelope:
+    """The answer, no larger than allowed."""
+    share = room.bytes // 2 // (2 * MOST_NOTES)
+    made: Envelope = {
+        "ok": outcome.ok,
+        "operation": short(one_line(outcome.operation), 60),
+        "data": None,
+        "errors": _errors(outcome.errors, share),
+        "meta": {
+            "durationMs": max(0, milliseconds),
+            "serverHits": len(outcome.hits),
+            "partial": outcome.ok and bool(outcome.errors),
+            "timedOut": any(isinstance(one, RequestTimeout) for one in outcome.errors),
+            "empty": outcome.shaped is not None and outcome.shaped.size == 0,
+            "truncated": False,
+            "warnings": _warnings((*outcome.warnings, *outcome.standing), share),
+        },
+    }
+    if outcome.shaped is not None:
+        _fill(made, outcome.shaped, room)
+    return made
+
+
+def _errors(errors: Sequence[LspkitError], share: int) -> list[dict[str, str]]:
+    told: list[dict[str, str]] = []
+    for error in errors:
+        faults: tuple[str, ...] = getattr(error, "faults", ()) if error.code == "EINVAL" else ()
+        server = getattr(error, "server", "") or next(iter(getattr(error, "servers", ())), "")
+        for message in faults or (said(error),):
+            entry = {
+                "serverId": short(server, 60),
+                "message": _fitted(message, share),
+                "code": error.code,
+            }
+            if entry not in told:
+                told.append(entry)
+    return told[:MOST_NOTES]
+
+
+def _warnings(warnings: Sequence[str], share: int) -> list[str]:
+    return [_fitted(one, share) for one in list(dict.fromkeys(warnings))[:MOST_NOTES]]
+
+
+def _fitted(text: str, share: int) -> str:
+    """The text on one line, cut so that its JSON has no more than so many bytes."""
+    # Every character takes a byte at least, so what is beyond the share need not be looked at.
+    line = mended(" ".join(one_line(part) for part in text[:share].splitlines() if part))
+    if len(text) <= share and size_of(line) <= share:
+        return line
+    return line[: most(len(line), lambda size: size_of(line[:size] + "…") <= share)] + "…"
+
+
+def _fill(made: Envelope, pieces: Shaped, room: Room) -> None:
+    """Put as many pieces in as there is room for."""
+    left = room.bytes - size_of(made) - len(',"total":') - len(str(pieces.size))
+    wanted = min(pieces.size, room.items) if pieces.counted else pieces.size
+    kept = most(wanted, lambda size: size_of(pieces.build(size)) <= left)
+    made["data"] = pieces.build(kept)
+    if kept < pieces.size or pieces.cut:
+        made["meta"]["truncated"] = True
+        if pieces.counted:
+            made["meta"]["total"] = pieces.size
+
+
+def most(size: int, fits: Callable[[int], bool]) -> int:
+    """The largest number up to `size` that fits; what fits is found by halving."""
+    if fits(size):
+        return size
+    low, high = 0, size
+    while high - low > 1:
+        middle = (low + high) // 2
+        if fits(middle):
+            low = middle
+        else:
+            high = middle
+    return low

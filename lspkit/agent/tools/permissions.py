@@ -1,0 +1,47 @@
+"""What a host should do with a call: run it, ask first, or refuse it.
+
+The configuration has the last word, by any name of a tool; the table has the defaults.
+"""
+
+from __future__ import annotations
+
+from lspkit.agent.tools.tool_table import SINGLE, Row, offered, row_of
+from lspkit.config import Config
+from lspkit.config.model import DISABLED, Permission
+from lspkit.errors import LspkitError, NoServer
+
+#: From the mildest on.
+_STRICTER: tuple[Permission, ...] = ("allow", "ask", "deny")
+
+
+class Refused(LspkitError):
+    """Something that is not allowed here."""
+
+    code = "EPERM"
+
+
+def permission_of(name: str, operation: object, config: Config) -> Permission:
+    """What is said about a tool. The single one's depends on what it is asked to do."""
+    rows = offered(config)
+    if name == SINGLE:
+        asked = [row for row in rows if row.operation == operation]
+        said = [_of(row, config, config.permissions.get(SINGLE)) for row in asked or rows]
+    else:
+        said = [_of(row, config) for row in rows if row is row_of(name)]
+    return max(said, key=_STRICTER.index, default="deny")
+
+
+def _of(row: Row, config: Config, single: Permission | None = None) -> Permission:
+    own = next((config.permissions[one] for one in row.names if one in config.permissions), None)
+    said = [one for one in (own, single) if one is not None]
+    return max(said, key=_STRICTER.index, default=row.permission)
+
+
+def permitted(row: Row, name: str, config: Config) -> None:
+    """Refuses a call that the configuration leaves out or denies."""
+    if not config.enabled:
+        raise NoServer(DISABLED)
+    if row not in offered(config):
+        raise Refused(f"{row.operation} is switched off by the configuration (navigationTools)")
+    if permission_of(name, row.operation, config) == "deny":
+        raise Refused(f"{row.operation} is denied by the configuration (permissions)")

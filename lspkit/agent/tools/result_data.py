@@ -1,0 +1,380 @@
+"""Results as plain data for a model: positions from 1, paths seen from the workspace.
+
+An answer may be far too large for a model. So a result is not turned into data at once, but into
+pieces that are in order of how much they matter, and a way to build the data from the first so many
+of them; `envelope.py` decides how many. What a shape looks like is said beside it, as JSON Schema.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+import lspkit.types as types
+from lspkit.boundary import is_inside
+from lspkit.diagnostics.report import Report
+from lspkit.edit_types import FileEdit, FileOperation, WorkspaceEdit
+from lspkit.types import Call, CallItem, Diagnostic, HierarchyItem, Location, Range, Symbol
+from lspkit.visible_text import several_lines
+
+#: Characters of a name, a detail or a message.
+LONGEST = 2_000
+#: Calls of one function by another that are told one by one.
+MOST_RANGES = 50
+#: Characters of a server's own item; without it the item can still be asked about by its place.
+LONGEST_RAW = 8_192
+
+Data = dict[str, Any]
+
+
+class Frame(msgspec.Struct, frozen=True):
+    """From where a result is seen."""
+
+    #: The workspace, a real path.
+    root: str
+    #: The file that was asked about, a real path; empty if there is none.
+    asked: str = ""
+    #: Which findings count.
+    severities: tuple[str, ...] = ("error",)
+    #: Whether an edit was made, rather than shown.
+    applied: bool = False
+
+
+class Shaped(msgspec.Struct, frozen=True):
+    """A result in pieces."""
+
+    #: How many there are.
+    size: int
+    #: The data with the first so many of them.
+    build: Callable[[int], Any]
+    #: Whether the pieces are results, rather than characters of a text.
+    counted: bool = True
+    #: Whether something had to be left out inside of a piece.
+    cut: bool = False
+
+
+class Shape(msgspec.Struct, frozen=True):
+    """One kind of data."""
+
+    name: str
+    make: Callable[[Any, Frame], Shaped]
+    schema: Data
+
+
+def shaped(result: Any, kind: Any, frame: Frame) -> Shaped:
+    """The pieces of a result of this type."""
+    return SHAPES[kind].make(result, frame)
+
+
+def data_schema(kind: Any) -> Data:
+    """What the data of a result of this type looks like."""
+    return SHAPES[kind].schema
+
+
+# Words and places
+
+
+def mended(text: str) -> str:
+    """The text with lone surrogates replaced: they are no text, and no JSON can carry them."""
+    if text.isascii():
+        return text
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+
+def short(text: str, most: int = LONGEST) -> str:
+    """The text as all of it can be seen, its end replaced by a sign if it is too long."""
+    text = several_lines(mended(text[: most + 1]))
+    return text if len(text) <= most else text[: most - 1] + "…"
+
+
+def seen_from(root: str, path: Path | str) -> str:
+    """A path as a model reads and writes it: relative where it is inside of the workspace."""
+    text = str(path)
+    if text != root and is_inside(text, root):
+        text = os.path.relpath(text, root)
+    return mended(text.replace(os.sep, "/"))
+
+
+def _place(frame: Frame, path: Path | None, uri: str) -> Data:
+    """Where something is. What is no file has only its URI."""
+    return {"uri": short(uri)} if path is None else {"filePath": seen_from(frame.root, path)}
+
+
+def _range(range: Range) -> Data:
+    return {
+        "start": {"line": range.start.line, "character": range.start.column},
+        "end": {"line": range.end.line, "character": range.end.column},
+    }
+
+
+def distance(frame: Frame, path: Path | None) -> int:
+    """How far a file is from the one that was asked about: 0 the same, 1 its folder, and so on."""
+    if path is None or not is_inside(str(path), frame.root):
+        return 1_000_000
+    if not frame.asked or str(path) == frame.asked:
+        return 0
+    way = os.path.relpath(os.path.dirname(path), os.path.dirname(frame.asked))
+    return 1 if way == os.curdir else 1 + len(way.split(os.sep))
+
+
+def _nearest(frame: Frame, items: Sequence[Any], path: Callable[[Any], Path | None]) -> list[Any]:
+    """The same, nearest first. At one distance the order stays, so it is the same on every run."""
+    return sorted(items, key=lambda one: distance(frame, path(one)))
+
+
+# Shapes
+
+
+def _locations(found: list[Location], frame: Frame) -> Shaped:
+    ordered = _nearest(frame, found, lambda one: one.path)
+
+    def one(location: Location) -> Data:
+        return {**_place(frame, location.path, location.uri), "range": _range(location.range)}
+
+    return Shaped(len(ordered), lambda size: [one(item) for item in ordered[:size]])
+
+
+def _hover(found: types.Hover | None, _: Frame) -> Shaped:
+    if found is None:
+        return Shaped(0, lambda _: None, counted=False)
+    contents = [several_lines(mended(text)) for text in found.contents]
+    range = None if found.range is None else _range(found.range)
+
+    def build(size: int) -> Data:
+        kept: list[str] = []
+        for text in contents:
+            if size > 0:
+                kept.append(text if len(text) <= size else text[: size - 1] + "…")
+            size -= len(text)
+        return {"contents": kept, "range": range}
+
+    return Shaped(sum(map(len, contents)), build, counted=False)
+
+
+def _symbols(found: list[Symbol], frame: Frame) -> Shaped:
+    """Trees. What has to go, goes from the innermost level: an outline stays an outline."""
+    roots = _nearest(frame, found, lambda one: one.path)
+    depths: list[int] = []
+
+    def count(symbols: Sequence[Symbol], depth: int) -> None:
+        for symbol in symbols:
+            depths.append(depth)
+            count(symbol.children, depth + 1)
+
+    count(roots, 0)
+    ranked = sorted(range(len(depths)), key=depths.__getitem__)
+
+    def build(size: int) -> list[Data]:
+        kept = set(ranked[:size])
+        numbers = iter(range(len(depths)))
+
+        def level(symbols: Sequence[Symbol], above: Symbol | None) -> list[Data]:
+            made: list[Data] = []
+            for symbol in symbols:
+                number = next(numbers)
+                children = level(symbol.children, symbol)
+                if number in kept:
+                    made.append(_symbol(symbol, children, above, frame))
+            return made
+
+        return level(roots, None)
+
+    return Shaped(len(depths), build)
+
+
+def _symbol(symbol: Symbol, children: list[Data], above: Symbol | None, frame: Frame) -> Data:
+    place = _place(frame, symbol.path, symbol.uri)
+    made: Data = {"name": short(symbol.name), "kind": symbol.kind}
+    if above is None or _place(frame, above.path, above.uri) != place:
+        made |= place
+    made |= {"range": _range(symbol.range), "selectionRange": _range(symbol.selection)}
+    if symbol.detail:
+        made["detail"] = short(symbol.detail)
+    if symbol.container and above is None:
+        made["containerName"] = short(symbol.container)
+    if children:
+        made["children"] = children
+    return made
+
+
+def _items(found: list[CallItem], frame: Frame) -> Shaped:
+    ordered = _nearest(frame, found, lambda one: one.path)
+    cut = any(len(one.raw) > LONGEST_RAW for one in found)
+    return Shaped(len(found), lambda size: [_item(one, frame) for one in ordered[:size]], cut=cut)
+
+
+def _item(item: HierarchyItem, frame: Frame) -> Data:
+    made: Data = {
+        "name": short(item.name),
+        "kind": item.kind,
+        **_place(frame, item.path, item.uri),
+        "range": _range(item.range),
+        "selectionRange": _range(item.selection),
+    }
+    if item.detail:
+        made["detail"] = short(item.detail)
+    if item.raw and len(item.raw) <= LONGEST_RAW:
+        own = json.loads(mended(item.raw))
+        made["raw"] = {"serverId": item.server, "via": mended(item.via), "item": own}
+    return made
+
+
+def _calls(found: list[Call], frame: Frame) -> Shaped:
+    ordered = _nearest(frame, found, lambda one: one.item.path)
+    cut = any(len(one.ranges) > MOST_RANGES or len(one.item.raw) > LONGEST_RAW for one in found)
+
+    def one(call: Call) -> Data:
+        ranges = [_range(range) for range in call.ranges[:MOST_RANGES]]
+        return {"item": _item(call.item, frame), "ranges": ranges}
+
+    return Shaped(len(found), lambda size: [one(call) for call in ordered[:size]], cut=cut)
+
+
+def _diagnostics(found: dict[Path, list[Diagnostic]], frame: Frame) -> Shaped:
+    counted = {
+        seen_from(frame.root, path): [one for one in all if one.severity.value in frame.severities]
+        for path, all in found.items()
+    }
+    return _by_file({path: all for path, all in counted.items() if all}, frame)
+
+
+def _report(report: Report, frame: Frame) -> Shaped:
+    return _by_file({seen_from(frame.root, report.path): report.counted}, frame)
+
+
+def _by_file(findings: dict[str, list[Diagnostic]], frame: Frame) -> Shaped:
+    size = sum(map(len, findings.values()))
+
+    def build(left: int) -> Data:
+        made: Data = {}
+        for path in sorted(findings):
+            if left > 0 or not findings[path]:
+                made[path] = [_finding(one, frame) for one in findings[path][:left]]
+            left -= len(findings[path])
+        return made
+
+    return Shaped(size, build)
+
+
+def _finding(finding: Diagnostic, frame: Frame) -> Data:
+    made: Data = {
+        "range": _range(finding.range),
+        "severity": finding.severity.value,
+        "message": short(finding.message),
+    }
+    for name in ("code", "source"):
+        if value := getattr(finding, name):
+            made[name] = short(value)
+    if finding.servers:
+        made["servers"] = list(finding.servers)
+    return made
+
+
+def _edit(edit: WorkspaceEdit, frame: Frame) -> Shaped:
+    sizes = [len(one.edits) if isinstance(one, FileEdit) else 1 for one in edit.changes]
+
+    def build(left: int) -> Data:
+        changes: list[Data] = []
+        for change, size in zip(edit.changes, sizes, strict=True):
+            if left <= 0:
+                break
+            changes.append(_change(change, left, frame))
+            left -= size
+        return {"applied": frame.applied, "changes": changes}
+
+    return Shaped(sum(sizes), build)
+
+
+def _change(change: FileEdit | FileOperation, most: int, frame: Frame) -> Data:
+    made = _place(frame, change.path, change.uri)
+    if isinstance(change, FileEdit):
+        return {
+            **made,
+            "edits": [
+                {"range": _range(one.range), "newText": short(one.new_text)}
+                for one in change.edits[:most]
+            ],
+        }
+    made["kind"] = change.kind
+    if change.kind == "rename":
+        new = _place(frame, change.new_path, change.new_uri)
+        made["newPath"] = new.get("filePath", new.get("uri", ""))
+    return made
+
+
+# What they look like
+
+
+def _object(required: Data, optional: Data | None = None) -> Data:
+    return {
+        "type": "object",
+        "properties": {**required, **(optional or {})},
+        "required": list(required),
+        "additionalProperties": False,
+    }
+
+
+def _list(items: Data) -> Data:
+    return {"type": "array", "items": items}
+
+
+_TEXT: Data = {"type": "string"}
+_NUMBER: Data = {"type": "integer", "minimum": 1}
+_POSITION = _object({"line": _NUMBER, "character": _NUMBER})
+_RANGE = _object({"start": _POSITION, "end": _POSITION})
+#: One of the two is there.
+_WHERE: Data = {"filePath": _TEXT, "uri": _TEXT}
+_NAMED: Data = {"name": _TEXT, "kind": _TEXT, "range": _RANGE, "selectionRange": _RANGE}
+_RAW = _object({"serverId": _TEXT, "via": _TEXT, "item": {"type": "object"}})
+_ITEM = _object(_NAMED, {**_WHERE, "detail": _TEXT, "raw": _RAW})
+_FINDING = _object(
+    {
+        "range": _RANGE,
+        "severity": {"enum": [one.value for one in types.Severity]},
+        "message": _TEXT,
+    },
+    {"code": _TEXT, "source": _TEXT, "servers": _list(_TEXT)},
+)
+_FILES: Data = {"type": "object", "additionalProperties": _list(_FINDING)}
+_SYMBOL = _object(
+    _NAMED,
+    {
+        **_WHERE,
+        "detail": _TEXT,
+        "containerName": _TEXT,
+        # Each of them is such a symbol again; a schema that refers to itself costs hosts too much.
+        "children": _list({"type": "object"}),
+    },
+)
+_CHANGE = _object(
+    {},
+    {
+        **_WHERE,
+        "edits": _list(_object({"range": _RANGE, "newText": _TEXT})),
+        "kind": {"enum": ["create", "rename", "delete"]},
+        "newPath": _TEXT,
+    },
+)
+
+#: By type of the result.
+SHAPES: dict[Any, Shape] = {
+    list[Location]: Shape("locations", _locations, _list(_object({"range": _RANGE}, _WHERE))),
+    types.Hover | None: Shape(
+        "hover",
+        _hover,
+        _object({"contents": _list(_TEXT), "range": {"anyOf": [_RANGE, {"type": "null"}]}}),
+    ),
+    list[Symbol]: Shape("symbols", _symbols, _list(_SYMBOL)),
+    list[CallItem]: Shape("items", _items, _list(_ITEM)),
+    list[Call]: Shape("calls", _calls, _list(_object({"item": _ITEM, "ranges": _list(_RANGE)}))),
+    dict[Path, list[Diagnostic]]: Shape("diagnostics", _diagnostics, _FILES),
+    Report: Shape("diagnostics", _report, _FILES),
+    WorkspaceEdit: Shape(
+        "edit", _edit, _object({"applied": {"type": "boolean"}, "changes": _list(_CHANGE)})
+    ),
+}

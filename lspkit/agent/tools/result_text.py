@@ -1,0 +1,276 @@
+"""An answer as text for a model: places with their source lines, or what to do instead.
+
+It is made from the envelope, so text and data never say different things. What stands in a
+repository is data: it stays on its line, and what could hide or reorder text is made visible.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from lspkit.agent.tools.result_data import SHAPES, Data, short
+from lspkit.agent.tools.source_lines import Sources
+from lspkit.agent.tools.tool_table import Row
+from lspkit.diagnostics.render import plain
+from lspkit.operations import IncomingCalls
+from lspkit.visible_text import one_line
+
+NOTHING = "No results found."
+
+#: How a search for a whole word is written, by the name of the tool.
+SEARCH_FORMS = {
+    "grep": "grep -rnw '{symbol}' .",
+    "rg": "rg -nw '{symbol}'",
+    "git grep": "git grep -nw '{symbol}'",
+}
+#: For a tool that nobody has told us about.
+PLAIN_FORM = "{tool} {symbol}"
+
+#: Characters of a source line.
+LONGEST_LINE = 200
+#: Characters of a word that is searched for. Longer ones are data, and nobody's name.
+LONGEST_WORD = 100
+
+#: Where the server is at fault, a model can do without it.
+WITHOUT_SERVER = frozenset(
+    {"ENOSERVER", "EUNAVAILABLE", "EBROKEN", "ETIMEDOUT", "ELSP", "EUNSUPPORTED", "ECLOSED"}
+)
+#: What else helps, by code.
+ADVICE = {
+    "ETIMEDOUT": "The server may still be busy: the same call may be answered later.",
+    "EBROKEN": "It is started again by itself: the same call may be answered later.",
+    "EOUTSIDE": "Give a path inside of the workspace.",
+    "ENOENT": "Look for the file by its name first.",
+    "ECLOSED": "No LSP tool works here any more.",
+}
+
+
+class Page(msgspec.Struct, frozen=True):
+    """What a text is written with."""
+
+    row: Row
+    sources: Sources
+    #: The tool that the host has for searching, and how it is called.
+    search_tool: str
+    search_form: str
+    #: The name that the call was about; empty if it is not known.
+    symbol: str = ""
+    #: Bytes.
+    most: int = 32 * 1024
+
+    def search(self) -> str:
+        """A search that the model can run, for the name that the call was about."""
+        if not 0 < len(self.symbol) <= LONGEST_WORD:
+            return ""
+        # Not `format`: a form may be JSON, with braces of its own.
+        form = self.search_form.replace("{tool}", self.search_tool)
+        return form.replace("{symbol}", self.symbol)
+
+
+def form_for(tool: str) -> str:
+    """How a search with this tool is written."""
+    return SEARCH_FORMS.get(tool, PLAIN_FORM)
+
+
+def bare_name(name: str) -> str:
+    """The word to search for: the last part of a qualified name, without its parameters."""
+    words = re.findall(r"\w+", re.split(r"[(<]", name, maxsplit=1)[0]) or re.findall(r"\w+", name)
+    return words[-1] if words else ""
+
+
+def longest_word(query: str) -> str:
+    """The word of a query that says most."""
+    return max(re.findall(r"\w+", query), key=len, default="")
+
+
+def text_of(envelope: Mapping[str, Any], page: Page, notes: Sequence[str] = ()) -> str:
+    """The answer as text; `notes` are those warnings of it that are about this very call."""
+    if not envelope["ok"]:
+        told = [one["message"] for one in envelope["errors"]]
+        return _within(told, 0, list(_instead(envelope, page)), page.most)
+    failed = [
+        f"Note: {one_line(one['serverId']) or 'a server'} did not answer, or not in full: "
+        f"{one['message']}"
+        for one in envelope["errors"]
+    ]
+    below = [*failed, *(f"Note: {one_line(note)}" for note in notes)]
+    if envelope["meta"]["empty"]:
+        return _within([NOTHING], 0, below, page.most)
+    lines = list(TEXTS[SHAPES[page.row.result].name](envelope["data"], page))
+    hidden = envelope["meta"].get("total", 0) - _shown(envelope["data"])
+    return _within(lines, max(0, hidden), below, page.most)
+
+
+def _shown(data: Any) -> int:
+    """How many results there are in the data, whatever its shape."""
+    if isinstance(data, list):
+        return len(data) + sum(_shown(one.get("children", [])) for one in data)
+    if "changes" in data and "applied" in data:
+        return sum(len(one.get("edits", [None])) for one in data["changes"])
+    return sum(len(one) for one in data.values() if isinstance(one, list))
+
+
+def _within(lines: list[str], hidden: int, below: list[str], most: int) -> str:
+    """As many lines as there is room for."""
+    room = most - sum(len(one.encode()) + 1 for one in below) - len("\n... and 1000000 more\n")
+    kept: list[str] = []
+    for line in lines:
+        room -= len(line.encode()) + 1
+        if room < 0:
+            break
+        kept.append(line)
+    left = hidden + len(lines) - len(kept)
+    return "\n".join([*kept, *([f"... and {left} more"] if left else []), *below])
+
+
+def _instead(envelope: Mapping[str, Any], page: Page) -> Iterator[str]:
+    """What to do now that it went wrong."""
+    codes = [one["code"] for one in envelope["errors"]]
+    yield from dict.fromkeys(ADVICE[code] for code in codes if code in ADVICE)
+    search = page.search()
+    if WITHOUT_SERVER.intersection(codes) and (search or "{search}" not in page.row.instead):
+        yield f"Instead, {page.row.instead.replace('{search}', search)}"
+
+
+# One line for each result
+
+
+def _where(data: Data, above: str = "") -> str:
+    """A file, or what else a server calls it; of a nested thing that of the thing around it."""
+    return str(data.get("filePath") or data.get("uri") or above)
+
+
+def _place(data: Data, range: Data, above: str = "") -> str:
+    return f"{one_line(_where(data, above))}:{range['start']['line']}:{range['start']['character']}"
+
+
+def _source(data: Data, range: Data, page: Page, above: str = "") -> str:
+    path = data.get("filePath", above if "uri" not in data else "")
+    line = page.sources.line(path, range["start"]["line"]) if path else ""
+    return _line(line)
+
+
+def _line(text: str) -> str:
+    return short(one_line(text.replace("\t", " ")).strip(), LONGEST_LINE)
+
+
+def _beside(place: str, *parts: str) -> str:
+    """A place with whatever is known about it."""
+    told = "  |  ".join(part for part in parts if part)
+    return f"{place}  {told}" if told else place
+
+
+def _locations(data: list[Data], page: Page) -> Iterator[str]:
+    for one in data:
+        yield _beside(_place(one, one["range"]), _source(one, one["range"], page))
+
+
+def _hover(data: Data, _: Page) -> Iterator[str]:
+    """Quoted: it is text of the project, and may look like a note of lspkit's own."""
+    for number, text in enumerate(data["contents"]):
+        if number:
+            yield ">"
+        for line in text.splitlines():
+            yield f"> {one_line(line.expandtabs(4))}".rstrip()
+
+
+def _symbols(data: list[Data], page: Page) -> Iterator[str]:
+    yield from _level(data, page, "", "")
+
+
+def _level(data: list[Data], page: Page, above: str, chain: str) -> Iterator[str]:
+    for one in data:
+        around = chain or one.get("containerName", "")
+        name = f"{around}.{one['name']}" if around else one["name"]
+        at = one["selectionRange"]
+        source = _source(one, at, page, above)
+        yield _beside(_place(one, at, above), f"{one['kind']} {one_line(name)}", source)
+        yield from _level(one.get("children", []), page, _where(one, above), name)
+
+
+def _item_line(item: Data, page: Page) -> str:
+    at = item["selectionRange"]
+    named = f"{item['kind']} {one_line(item['name'])}"
+    return _beside(_place(item, at), named, _source(item, at, page))
+
+
+def _items(data: list[Data], page: Page) -> Iterator[str]:
+    for one in data:
+        yield _item_line(one, page)
+
+
+def _calls(data: list[Data], page: Page) -> Iterator[str]:
+    incoming = page.row.request is IncomingCalls
+    for one in data:
+        lines = [_item_line(one["item"], page)]
+        if incoming:
+            # The calls are in the caller's own file, so their lines can be shown.
+            for at in one["ranges"]:
+                source = _source(one["item"], at, page)
+                lines.append("    " + _beside(_place(one["item"], at), source))
+        elif one["ranges"]:
+            starts = [at["start"] for at in one["ranges"]]
+            told = ", ".join(f"{start['line']}:{start['character']}" for start in starts)
+            lines.append(f"    called at {told}")
+        yield "\n".join(lines)
+
+
+def _diagnostics(data: dict[str, list[Data]], page: Page) -> Iterator[str]:
+    for path, findings in data.items():
+        for one in findings:
+            code = f" ({plain(one['code'])})" if "code" in one else ""
+            told = f"{one['severity'].upper()} {plain(one['message'])}{code}"
+            at = {"filePath": path}
+            yield _beside(_place(at, one["range"]), told, _source(at, one["range"], page))
+
+
+def _edit(data: Data, page: Page) -> Iterator[str]:
+    changes, edits = data["changes"], _shown(data)
+    done = "made" if data["applied"] else "proposed, nothing was written"
+    yield f"{_counted(edits, 'change')} in {_counted(len(changes), 'file')} {done}:"
+    for change in changes:
+        if "kind" in change:
+            to = f" -> {one_line(change['newPath'])}" if "newPath" in change else ""
+            yield f"{change['kind']} {one_line(_where(change))}{to}"
+        elif data["applied"]:
+            # The places are those of before, where other text stands now.
+            yield f"{one_line(_where(change))}  {_counted(len(change['edits']), 'edit')}"
+        else:
+            yield from _edits(change, page)
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
+
+
+def _edits(change: Data, page: Page) -> Iterator[str]:
+    for one in change["edits"]:
+        at, new = one["range"], one["newText"]
+        start, end = at["start"], at["end"]
+        path = change.get("filePath", "")
+        line = page.sources.line(path, start["line"]) if path else ""
+        told = f"-> {one_line(short(new, LONGEST_LINE))}"
+        if line and start["line"] == end["line"] and "\n" not in new:
+            after = line[: start["character"] - 1] + new + line[end["character"] - 1 :]
+            shown = (
+                short(one_line(one.replace("\t", " ")).strip(), LONGEST_LINE)
+                for one in (line, after)
+            )
+            told = "  ->  ".join(shown)
+        yield _beside(_place(change, at), told)
+
+
+#: By name of the shape.
+TEXTS: dict[str, Callable[[Any, Page], Iterator[str]]] = {
+    "locations": _locations,
+    "hover": _hover,
+    "symbols": _symbols,
+    "items": _items,
+    "calls": _calls,
+    "diagnostics": _diagnostics,
+    "edit": _edit,
+}

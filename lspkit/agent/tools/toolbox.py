@@ -1,0 +1,313 @@
+"""`Toolbox`: what a host gives to a model. It answers every call, and never raises.
+
+A call goes from what the model wrote (`arguments.py`) to a request, on to the workspace's engine,
+and back as an envelope (`envelope.py`) or as text (`result_text.py`). The toolbox asks nobody for
+permission; it says what the configuration wants, refuses what that denies, and leaves the rest to
+the host. It holds no lock: what it remembers between calls may be lost without harm.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import time
+from typing import Any
+
+import msgspec
+
+import lspkit.operations as ops
+from lspkit.agent.check_timeout import Patience
+from lspkit.agent.tools.answering import failures_of, servers_of, weighed
+from lspkit.agent.tools.arguments import Asked, bad_input, mapping_of, read
+from lspkit.agent.tools.envelope import (
+    FEWEST_BYTES,
+    MOST_BYTES,
+    MOST_ITEMS,
+    Envelope,
+    Outcome,
+    Room,
+    encoded,
+    envelope,
+)
+from lspkit.agent.tools.hierarchy_items import HandedItems
+from lspkit.agent.tools.permissions import Refused, permission_of, permitted
+from lspkit.agent.tools.result_data import Frame, shaped
+from lspkit.agent.tools.result_text import Page, bare_name, form_for, longest_word, text_of
+from lspkit.agent.tools.schemas import Schema, Shape, Style, tool_schemas
+from lspkit.agent.tools.source_lines import Sources
+from lspkit.agent.tools.tool_table import SINGLE, TABLE, Row, row_of
+from lspkit.boundary import Boundary, boundary_of, written
+from lspkit.config import Config, Security
+from lspkit.config.model import Permission
+from lspkit.config.problems import nearest
+from lspkit.edit_types import WorkspaceEdit
+from lspkit.errors import LspkitError
+from lspkit.runtime.concurrency.waiting import CancelLike, Witness
+from lspkit.runtime.engine_api import Limits
+from lspkit.visible_text import one_line
+from lspkit.workspace import Workspace
+
+log = logging.getLogger("lspkit.agent")
+
+
+class Answer(msgspec.Struct, frozen=True):
+    """What became of a call, for hosts that want both forms."""
+
+    #: As data.
+    envelope: Envelope
+    #: For the model: of the single tool the envelope as JSON, of the others words.
+    text: str
+
+
+class _Call(msgspec.Struct):
+    """A call under way."""
+
+    outcome: Outcome
+    limits: Limits
+    row: Row | None = None
+    asked: Asked | None = None
+    config: Config | None = None
+
+
+class Toolbox:
+    """The tools of one workspace.
+
+        toolbox = Toolbox(ws)
+        tools = toolbox.schemas("openai", "per-operation")    # for the model's interface
+        toolbox.execute("lsp_definition", '{"filePath": "src/app.py", "symbol": "main"}')
+
+    `search_tool` and `search_form` are the search that a model is sent to when a server cannot
+    help: the form has the places `{tool}` and `{symbol}`. Any thread may call it.
+    """
+
+    def __init__(
+        self,
+        ws: Workspace,
+        *,
+        allow_apply: bool = False,
+        search_tool: str = "grep",
+        search_form: str | None = None,
+        max_items: int = MOST_ITEMS,
+        max_bytes: int = MOST_BYTES,
+    ) -> None:
+        if max_items < 1 or max_bytes < FEWEST_BYTES:
+            raise ValueError(f"max_items is at least 1, max_bytes at least {FEWEST_BYTES}")
+        self._ws = ws
+        self._allow_apply = allow_apply
+        self._search_tool = search_tool
+        self._search_form = form_for(search_tool) if search_form is None else search_form
+        self._room = Room(max_items, max_bytes)
+        self._items = HandedItems()
+        self._patience = Patience(ws)
+        #: What is wrong with the workspace as such, and the configuration that it was asked for.
+        self._standing: tuple[Config | None, tuple[str, ...]] = (None, ())
+
+    def schemas(
+        self, style: Style = "openai", shape: Shape = "single", *, output: bool = False
+    ) -> list[Schema]:
+        """The tools to offer, without those that the configuration leaves out."""
+        return tool_schemas(style, shape, config=self._ws.config, output=output)
+
+    def call(
+        self, input: object, *, timeout: float | None = None, cancel: CancelLike | None = None
+    ) -> Envelope:
+        """Answer the single tool: its input, and the envelope."""
+        return self._called(SINGLE, input, Limits(timeout, cancel))[1]
+
+    def execute(
+        self,
+        name: str,
+        arguments: object = None,
+        *,
+        timeout: float | None = None,
+        cancel: CancelLike | None = None,
+    ) -> str:
+        """Answer any tool, by its name: what to hand back to the model."""
+        return self.answer(name, arguments, timeout=timeout, cancel=cancel).text
+
+    def answer(
+        self,
+        name: str,
+        arguments: object = None,
+        *,
+        timeout: float | None = None,
+        cancel: CancelLike | None = None,
+    ) -> Answer:
+        """The same, as data and as text."""
+        call, made = self._called(name, arguments, Limits(timeout, cancel))
+        if name == SINGLE:
+            return Answer(made, encoded(made))
+        try:
+            return Answer(made, self._worded(call, made))
+        except Exception:
+            log.debug("the text of %s could not be made", name, exc_info=True)
+            told = [one["message"] for one in made["errors"]]
+            return Answer(made, "\n".join(told) or encoded(made))
+
+    def permission(self, name: str, arguments: object = None) -> Permission:
+        """Whether the host should run a call, ask its user first, or refuse it.
+
+        What `lsp` does is only known from its arguments; without them the strictest counts.
+        """
+        try:
+            given = mapping_of(arguments).get("operation") if arguments is not None else None
+            return permission_of(name, given, self._ws.config)
+        except Exception:  # noqa: BLE001 - a tool never raises; what is not known is not allowed
+            return "deny"
+
+    # One call
+
+    def _called(self, name: str, arguments: object, limits: Limits) -> tuple[_Call, Envelope]:
+        """Whatever happens, an answer."""
+        began = time.monotonic()
+        call = _Call(Outcome(), limits)
+        try:
+            self._attempt(call, name, arguments)
+        except LspkitError as problem:
+            call.outcome.errors.insert(0, problem)
+        except Exception as problem:  # noqa: BLE001 - a tool never raises, whatever it is given
+            call.outcome.errors.append(_inside(problem))
+        took = int((time.monotonic() - began) * 1000)
+        try:
+            return call, envelope(call.outcome, took, self._room)
+        except Exception as problem:  # noqa: BLE001 - as above; for an answer that has no form
+            failed = Outcome(operation=call.outcome.operation, errors=[_inside(problem)])
+            return call, envelope(failed, took, self._room)
+
+    def _attempt(self, call: _Call, name: str, arguments: object) -> None:
+        given = mapping_of(arguments)
+        row = _operation(given, call) if name == SINGLE else _tool(name)
+        call.row, call.outcome.operation = row, row.operation
+        call.asked = asked = read(row, given, alone=name != SINGLE)
+        call.outcome.warnings += asked.warnings
+        call.config = config = self._ws.config
+        call.outcome.standing = self._warnings(config)
+        permitted(row, name, config)
+        apply = bool(asked.values.get("apply"))
+        if apply and not self._allow_apply:
+            message = "apply is not allowed here: leave it out for a preview, and edit the files"
+            raise Refused(message)
+        if (item := asked.values.get("item")) is not None:
+            self._items.refuse_foreign(item, self._boundary(config))
+        result = self._result(call, asked)
+        self._items.note(result)
+        if apply and isinstance(result, WorkspaceEdit) and result.changes:
+            self._ws.apply(result, cancel=call.limits.cancel)
+        elif apply:
+            apply = False
+        frame = Frame(
+            root=str(self._ws.root),
+            asked=self._asked_file(asked),
+            severities=config.diagnostics.include_severities,
+            applied=apply,
+        )
+        kind = ops.OPERATIONS[type(asked.request)].result
+        if not call.outcome.errors or call.outcome.hits:
+            call.outcome.shaped = shaped(result, kind, frame)
+
+    def _result(self, call: _Call, asked: Asked) -> Any:
+        request, limits, outcome = asked.request, call.limits, call.outcome
+        if not isinstance(request, ops.Check):
+            witness = Witness()
+            try:
+                result = self._ws._engine.run(
+                    request, Limits(limits.timeout, limits.cancel, witness)
+                )
+            finally:
+                outcome.hits, outcome.errors = witness.answered, failures_of(witness)
+            if isinstance(request, ops.Diagnostics):
+                outcome.hits = servers_of(result)  # nobody was asked
+            return result
+        if limits.timeout is None:
+            limits = Limits(self._patience.seconds(request.path), limits.cancel)
+        report = self._ws._engine.run(request, limits)
+        self._patience.spend(request.path)
+        cancelled = limits.cancel is not None and limits.cancel.is_set()
+        outcome.hits, outcome.errors, warnings = weighed(report, cancelled=cancelled)
+        outcome.warnings += warnings
+        return report
+
+    def _boundary(self, config: Config | None) -> Boundary:
+        security = config.security if config is not None else Security()
+        return boundary_of(
+            str(self._ws.root),
+            exclude=security.exclude,
+            allow_external=security.allow_external_paths,
+        )
+
+    def _asked_file(self, asked: Asked) -> str:
+        item = asked.values.get("item")
+        path = asked.values.get("path", item.via if item is not None else "")
+        return os.path.realpath(written(path, str(self._ws.root))) if path else ""
+
+    def _warnings(self, config: Config) -> tuple[str, ...]:
+        """What is wrong with the workspace as such; asked again when it is configured anew."""
+        known, warnings = self._standing
+        # Not by its values: a project that is trusted by now may be configured as it was.
+        if known is not config:
+            warnings = self._ws.status().warnings
+            self._standing = (config, warnings)
+        return warnings
+
+    # Words
+
+    def _worded(self, call: _Call, made: Envelope) -> str:
+        row = call.row
+        if row is None:
+            return "\n".join(one["message"] for one in made["errors"])
+        sources = Sources(self._boundary(call.config))
+        page = Page(
+            row=row,
+            sources=sources,
+            search_tool=self._search_tool,
+            search_form=self._search_form,
+            symbol=_symbol(call.asked, sources) if call.asked else "",
+            most=self._room.bytes,
+        )
+        # Those of the workspace as such come behind them, and are told as data only.
+        about = len(dict.fromkeys(call.outcome.warnings))
+        return text_of(made, page, made["meta"]["warnings"][:about])
+
+
+def _operation(given: dict[str, Any], call: _Call) -> Row:
+    """The operation that the single tool is asked for; what was asked for is told in any case."""
+    name = given.pop("operation", None)
+    call.outcome.operation = name if isinstance(name, str) else ""
+    operations = {row.operation: row for row in TABLE}
+    expected = f"expected one of {', '.join(operations)}"
+    if name is None:
+        raise bad_input(f"operation is missing: {expected}")
+    if not isinstance(name, str) or name not in operations:
+        shown = one_line(name[:60]) if isinstance(name, str) else "no text"
+        near = nearest(name, operations) if isinstance(name, str) else ""
+        raise bad_input(f"operation is {shown}: {expected}{near}")
+    return operations[name]
+
+
+def _tool(name: object) -> Row:
+    row = row_of(name)
+    if row is None:
+        tools = [SINGLE, *(one.tool for one in TABLE)]
+        shown = one_line(name[:60]) if isinstance(name, str) else "of no name"
+        raise bad_input(f"there is no tool {shown}: there are {', '.join(tools)}")
+    return row
+
+
+def _symbol(asked: Asked, sources: Sources) -> str:
+    """The name that a call was about, as far as it can be told."""
+    values = asked.values
+    if "symbol" in values:
+        return bare_name(values["symbol"])
+    if "item" in values:
+        return bare_name(values["item"].name)
+    if "query" in values:
+        return longest_word(values["query"])
+    if "line" in values:
+        return sources.word(values["path"], values["line"], values["column"])
+    return ""
+
+
+def _inside(problem: Exception) -> LspkitError:
+    """A fault of ours: the log has it whole, the model is told that it is not its own."""
+    log.debug("a tool call failed inside of lspkit", exc_info=problem)
+    return LspkitError(f"lspkit itself failed ({type(problem).__name__}); its log says more")

@@ -1,0 +1,208 @@
+"""`lspkit trust`: which projects may run their own programs.
+
+What a project would be allowed to run is shown before anybody is asked, with everything escaped
+that could make it look like something else. What is stored belongs to what was shown: if the files
+change in between, the project is stale at once.
+
+Functions import what they need: the command line has to know this module to offer its help.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from lspkit.cli.argument_types import path
+from lspkit.cli.exit_codes import CLEAN, FINDINGS, USAGE
+from lspkit.cli.output import is_terminal, say, tell
+from lspkit.errors import LspkitError, PathError
+from lspkit.late_imports import safe_imports
+from lspkit.visible_text import one_line
+
+if TYPE_CHECKING:
+    from lspkit.config.load import Loaded
+
+_CONSEQUENCE = """\
+Trusting it lets its code run as you: these programs, and whatever the tools of a language run in
+a project, such as build scripts, plugins and configuration that is code. That includes what is
+changed or fetched into this folder later; only the settings above are held to what they are now."""
+
+
+def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Make the command known."""
+    parser = commands.add_parser(
+        "trust",
+        help="let a project run its own programs",
+        description="Let a project's own configuration and programs be used. Without arguments: "
+        "the project here. What it would be allowed to run is shown first.",
+    )
+    parser.add_argument("action", nargs="?", choices=["add", "list", "remove"], default="add")
+    parser.add_argument(
+        "path", nargs="?", type=path, metavar="PATH", help="default: the current folder"
+    )
+    parser.add_argument(
+        "--shared", action="store_true", help="also if other users can change its configuration"
+    )
+    parser.add_argument("--yes", action="store_true", help="do not ask")
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Do what is asked, and say by the exit status how it went."""
+    if arguments.action == "list":
+        return _list()
+    if arguments.action == "remove":
+        return _remove(arguments.path or os.curdir)
+    return _add(arguments.path or os.curdir, shared=arguments.shared, yes=arguments.yes)
+
+
+def _add(path: str, *, shared: bool, yes: bool) -> int:
+    from lspkit.config.trust.key_gate import EXECUTION_KEYS, digest
+    from lspkit.config.trust.trust_store import add, state_folder
+
+    if not os.path.isdir(path):
+        raise PathError(f"{one_line(path)} is no folder", code="ENOENT", path=path)
+    loaded = _load(path)
+    found = loaded.standing
+    say(_shown(loaded))
+    if found.shared and not shared:
+        say(f"Other users can change it: {one_line(found.shared)}.")
+        say("If that is meant to be so, add --shared.")
+        return USAGE
+    if not yes and not is_terminal(sys.stdin, sys.stdout):
+        say("It is not trusted: there is no terminal to ask on, and no --yes.")
+        return USAGE
+    if not yes and not _asked(f"Trust {one_line(found.candidate)}? [y/N] "):
+        say("It is not trusted.")
+        return FINDINGS
+    content = digest(loaded.project, EXECUTION_KEYS)
+    add(state_folder(), found.candidate, content, shared=shared)
+    now = _load(path).standing
+    if now.state == "trusted" and now.allows_programs:
+        say(f"{one_line(found.candidate)} is trusted.")
+    else:
+        reason = now.warning or now.why
+        why = f"projectConfigPolicy is {now.policy}" if now.state == "trusted" else reason
+        say(f"{one_line(found.candidate)} is on the list, but not in force: {one_line(why)}.")
+    return CLEAN
+
+
+def offer(root: str, loaded: Loaded) -> None:
+    """Before a project is checked that is not trusted: say what is held back, or ask, once.
+
+    On a terminal the question is asked once for each project; elsewhere a line says it.
+    """
+    from lspkit.config.trust.trust_store import state_folder
+    from lspkit.servers.restriction.held_back import notice
+
+    line = notice(loaded)
+    if not line:
+        return
+    terminal = is_terminal(sys.stdin, sys.stdout, sys.stderr)
+    if terminal and _first_time(state_folder(), loaded.standing.candidate):
+        _add(root, shared=False, yes=False)
+    else:
+        tell(line)
+
+
+def _first_time(state: str, candidate: str) -> bool:
+    """Whether nobody was asked about this project before; from now on somebody was."""
+    with safe_imports():
+        import hashlib
+
+    folder = os.path.join(state, "asked")
+    name = hashlib.sha256(os.fsencode(candidate)).hexdigest()
+    try:
+        os.makedirs(folder, mode=0o700, exist_ok=True)
+        os.close(os.open(os.path.join(folder, name), os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+    except OSError:
+        return False
+    return True
+
+
+def _remove(path: str) -> int:
+    from lspkit.config.trust.trust_store import remove, state_folder
+
+    names = dict.fromkeys([os.path.realpath(path), os.path.abspath(path)])
+    removed = [name for name in names if remove(state_folder(), name)]
+    if not removed:
+        say(f"{one_line(os.path.realpath(path))} is not on the list.")
+        return USAGE
+    say(f"{one_line(removed[0])} is no longer on the list.")
+    return CLEAN
+
+
+def _list() -> int:
+    from lspkit.config.trust.trust_store import listed, state_folder
+
+    known = listed(state_folder())
+    if known.warning:
+        tell(known.warning)
+    for entry in sorted(known.entries, key=lambda one: one.path):
+        marks = [_state(entry.path), *(["shared"] if entry.shared else []), entry.added[:10]]
+        say(f"{one_line(entry.path)}  ({', '.join(marks)})")
+    if not known.entries:
+        say("No project was trusted with `lspkit trust`.")
+    return CLEAN
+
+
+def _state(path: str) -> str:
+    if not os.path.isdir(path):
+        return "missing"
+    try:
+        return _load(path).standing.state
+    except LspkitError as problem:
+        return one_line(problem.message)
+
+
+def _load(path: str) -> Loaded:
+    """The configuration of the project at a path, exactly as a workspace there would have it."""
+    from lspkit.config.load import load
+    from lspkit.servers.selection.choose import aliases
+
+    return load(path, aliases=aliases())
+
+
+def _shown(loaded: Loaded) -> str:
+    """What the project would be allowed to run."""
+    from lspkit.config.trust.key_gate import EXECUTION_KEYS, gated_content
+    from lspkit.servers.restriction.held_back import files_of, programs_of, servers_of
+
+    found = loaded.standing
+    lines = [f"Project: {one_line(found.candidate)} ({found.state}: {one_line(found.why)})"]
+    if loaded.used is not None:
+        ignored = " (ignored: it has mistakes)" if loaded.ignored else ""
+        lines.append(f"Configuration: {one_line(loaded.used)}{ignored}")
+    content = gated_content(loaded.project, EXECUTION_KEYS)
+    settings = [f"  {place} = {value}" for place, value in _leaves(content, "") if content]
+    lines += ["Its configuration would set:", *settings] if settings else []
+    programs = [f"  {one_line(program)}" for program in programs_of(found.candidate, content)]
+    lines += ["Of its own programs, these are servers:", *programs] if programs else []
+    used = files_of(found.candidate, loaded)
+    files = [f"  {one_line(file)} ({one_line(server)})" for file, server in used.items()]
+    lines += ["Of its files, servers run these, or do what they say:", *files] if files else []
+    servers = [f"  {one_line(server)}" for server in servers_of(found.candidate, loaded)]
+    lines += ["These servers run code of it:", *servers] if servers else []
+    if not (settings or programs or files or servers):
+        lines.append("Its configuration names no program, and it has no server of its own.")
+    return "\n".join([*lines, "", _CONSEQUENCE])
+
+
+def _leaves(value: Any, place: str) -> Iterator[tuple[str, str]]:
+    """Every field with its value, in a form in which nothing can hide."""
+    if not isinstance(value, Mapping) or not value:
+        yield place, json.dumps(value, default=str)
+        return
+    for name in value:
+        yield from _leaves(value[name], f"{place}.{one_line(name)}" if place else one_line(name))
+
+
+def _asked(question: str) -> bool:
+    try:
+        return input(question).strip().lower() in ("y", "yes")
+    except EOFError:
+        return False

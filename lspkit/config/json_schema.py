@@ -1,0 +1,109 @@
+"""The JSON Schema of a configuration file, drawn from `model.py` and `key_aliases.py`.
+
+It is for editors. The fields have their doc lines as descriptions, and the other spellings are
+there, marked as such, so that nothing is underlined that would be accepted.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from typing import Any
+
+import msgspec
+
+from lspkit.config import model
+from lspkit.config.key_aliases import (
+    EXTENSIONS,
+    INSIDE_LSP,
+    INSIDE_SERVER,
+    SERVER_TABLES,
+    TIMES,
+    snake,
+)
+
+#: The dialect that it is written in.
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
+
+#: Doc lines of a field, and its name.
+_DOC_LINES = re.compile(r"((?:^ +#: .*\n)+) +(\w+):", re.MULTILINE)
+
+
+def schema() -> dict[str, Any]:
+    """The whole schema, as plain values."""
+    _, parts = msgspec.json.schema_components([model.Config], ref_template="#/$defs/{name}")
+    for name, part in parts.items():
+        _describe(part, getattr(model, name))
+    whole = parts.pop("Config")
+    _allow_in_server(parts["ServerConfig"]["properties"])
+    _allow_at_top(whole["properties"])
+    for part in (whole, *parts.values(), *_objects(whole["properties"]["lsp"]["anyOf"])):
+        part["properties"] = _in_both_cases(part["properties"])
+    return {"$schema": DIALECT, **whole, "title": "Configuration of lspkit", "$defs": parts}
+
+
+def _describe(part: dict[str, Any], kind: type[msgspec.Struct]) -> None:
+    names = {field.name: field.encode_name for field in msgspec.structs.fields(kind)}
+    for field in part["properties"].values():
+        if field.get("default", ...) is None:
+            del field["default"]
+    for name, words in _doc_lines(kind).items():
+        part["properties"][names[name]]["description"] = words
+
+
+def _doc_lines(kind: type) -> dict[str, str]:
+    """What stands above the fields of a class. Nothing, where only compiled code is installed."""
+    try:
+        source = inspect.getsource(kind)
+    except OSError:
+        return {}
+    return {
+        name: " ".join(line.strip().removeprefix("#: ") for line in lines.splitlines())
+        for lines, name in _DOC_LINES.findall(source)
+    }
+
+
+def _allow_in_server(entry: dict[str, Any]) -> None:
+    entry["command"]["anyOf"].append({"type": "string", "minLength": 1})
+    others = {
+        **dict(INSIDE_SERVER),
+        **{name: f"timing.{stands_for}" for name, stands_for in TIMES.items()},
+        **dict.fromkeys(EXTENSIONS, "extensions"),
+        "args": "command",
+        "enabled": "disabled",
+        "languageId": "languageIds",
+    }
+    for name, stands_for in others.items():
+        entry[name] = _other(stands_for)
+    entry["transport"] = {"const": "stdio", "description": "How it is spoken to. Nothing else is."}
+
+
+def _allow_at_top(top: dict[str, Any]) -> None:
+    top["$schema"] = {"type": "string"}
+    for name in (*SERVER_TABLES, "enabled"):
+        top[name] = _other("lsp")
+    [servers] = _objects(top["lsp"]["anyOf"])
+    entries = servers["additionalProperties"]
+    servers["properties"] = {
+        "servers": {"type": "object", "additionalProperties": entries, **_other("lsp")},
+        "enabled": {"type": "boolean", **_other("lsp")},
+        **{name: _other(".".join(stands_for)) for name, stands_for in INSIDE_LSP.items()},
+    }
+
+
+def _objects(kinds: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [kind for kind in kinds if kind["type"] == "object"]
+
+
+def _in_both_cases(properties: dict[str, Any]) -> dict[str, Any]:
+    """The same with every name also in snake_case, with the same limits to its value."""
+    others = {
+        snake(name): {**value, **_other(name)}
+        for name, value in properties.items()
+        if snake(name) not in properties
+    }
+    return {**properties, **others}
+
+
+def _other(stands_for: str) -> dict[str, Any]:
+    return {"description": f"Another way to write {stands_for}.", "deprecated": True}

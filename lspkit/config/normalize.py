@@ -1,0 +1,134 @@
+"""One form for all spellings: camelCase, servers directly under `lsp`, no other names.
+
+The result is plain JSON values, as the structs of `model.py` would be written, with only what was
+said: no defaults. Everything is checked on the way, where it stands in the file, so that a fault is
+named as its author wrote it. Where a thing is said twice, its own name counts, in whatever order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from lspkit.config.key_aliases import INSIDE_LSP, SERVER_TABLES, snake
+from lspkit.config.merge import merged
+from lspkit.config.model import Config
+from lspkit.config.normalize_server import entry
+from lspkit.config.object_reader import Object, in_order_of, members_of, opened
+from lspkit.config.problems import Findings, Path
+from lspkit.config.type_check import REFUSED, plain
+
+#: In one file. There are not so many, and each of them is looked at again and again.
+MOST_SERVERS = 1000
+
+#: What means something else inside `lsp`, in either case.
+RESERVED = frozenset(
+    one for name in ("servers", "enabled", *INSIDE_LSP) for one in (name, snake(name))
+)
+
+#: What `lsp` has to be.
+SERVERS = "true, false, or an object with a key for each server"
+
+
+class Style(msgspec.Struct, frozen=True):
+    """How a kind of file is written."""
+
+    #: Where the configuration stands in it.
+    top: tuple[str, ...] = ()
+    #: Keys at the top that mean nothing else are servers.
+    bare: bool = False
+    #: It is another tool's, which knows keys that mean nothing here.
+    foreign: bool = False
+    #: It is a value of the calling program, not a file.
+    own: bool = False
+
+
+#: Looks at what is said more closely before it is read, and notes faults.
+Closer = Callable[[Object], None]
+
+
+def normal(
+    value: Any, findings: Findings, style: Style, closer: Closer | None = None
+) -> dict[str, Any]:
+    """The one form of what is said.
+
+    Look at `findings.faults` before using it: what has a fault is left out.
+    """
+    given = opened(plain(value, style.top, findings, own=style.own), style.top, findings)
+    if given is None:
+        return {}
+    if closer is not None:
+        closer(given)
+    return _Reading(findings, style).whole(given)
+
+
+class _Reading:
+    def __init__(self, findings: Findings, style: Style) -> None:
+        self._findings = findings
+        self._style = style
+
+    def whole(self, given: Object) -> dict[str, Any]:
+        given.take("$schema")
+        enabled = given.read("enabled", bool) is not False
+        bare = self._style.bare
+        servers: dict[str, Any] = {}
+        for name in SERVER_TABLES:
+            if (taken := given.take(name)) is not None:
+                bare = False
+                servers = merged(servers, self._servers(*taken))
+        said: dict[str, Any] = {}
+        if (taken := given.take("lsp")) is not None:
+            bare = False
+            inner, said = self._lsp(*taken)
+            enabled = enabled and inner is not False
+            servers = merged(servers, inner or {})
+        said = merged(said, given.fields(Config, leave_out=("lsp",)))
+        if bare:
+            servers = self._servers(given.rest(dict), given.path)
+        given.end([*members_of(Config), *SERVER_TABLES])
+        if servers or not enabled:
+            said["lsp"] = servers if enabled else False
+        return in_order_of(Config, said)
+
+    def _lsp(self, value: Any, path: Path) -> tuple[dict[str, Any] | bool, dict[str, Any]]:
+        """The servers, or false; and what stands here but belongs elsewhere."""
+        if isinstance(value, bool):
+            return ({} if value else False), {}
+        given = opened(value, path, self._findings, SERVERS)
+        if given is None:
+            return {}, {}
+        elsewhere: dict[str, Any] = {}
+        for name, (*above, last) in INSIDE_LSP.items():
+            if (read := given.read(name, _type_at((*above, last)))) is not REFUSED:
+                target = elsewhere
+                for step in above:
+                    target = target.setdefault(step, {})
+                target[last] = read
+        enabled = given.read("enabled", bool) is not False
+        inner = given.take("servers")
+        servers = {} if inner is None else self._servers(*inner)
+        servers = merged(servers, self._servers(given.rest(), path))
+        return (servers if enabled else False), elsewhere
+
+    def _servers(self, value: Any, path: Path) -> dict[str, Any]:
+        given = opened(value, path, self._findings, "an object with a key for each server")
+        entries = {} if given is None else given.rest()
+        if len(entries) > MOST_SERVERS:
+            self._findings.refuse(path, f"no more than {MOST_SERVERS} servers", str(len(entries)))
+            return {}
+        for name in sorted(entries.keys() & RESERVED):
+            self._findings.warn((*path, name), "it is ignored: no server can have this name")
+        return {
+            name: entry(one, (*path, name), self._findings, foreign=self._style.foreign)
+            for name, one in entries.items()
+            if name not in RESERVED
+        }
+
+
+def _type_at(target: tuple[str, ...]) -> Any:
+    kind: Any = Config
+    for step in target:
+        kind = members_of(kind)[step]
+    return kind

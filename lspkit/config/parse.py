@@ -1,0 +1,98 @@
+"""From what a caller passes, or a file holds, to what is said in the one form of `normalize.py`.
+
+A mistake is a `ConfigError` with all the faults that were found. Defaults are not filled in here,
+except by `read_config`, which makes a `Config` of a single value without any layers.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from lspkit.config.config_files import Source, kind_of_file, read_source
+from lspkit.config.merge import in_order
+from lspkit.config.model import Config, ServerConfig
+from lspkit.config.normalize import Closer, Style, normal
+from lspkit.config.problems import ConfigWarning, Findings
+from lspkit.errors import ConfigError
+
+#: What a caller may pass in place of the files.
+Given = Config | Mapping[str, Any] | str | os.PathLike[str]
+
+#: All that can be set, with its defaults.
+BUILT_IN_VALUES: dict[str, Any] = msgspec.to_builtins(Config())
+
+
+class Said(msgspec.Struct, frozen=True):
+    """What one file or mapping says."""
+
+    values: dict[str, Any] = {}
+    warnings: tuple[ConfigWarning, ...] = ()
+    source: Source | None = None
+
+
+def read_config(given: Given | None) -> Config:
+    """A `Config` as it is; a mapping, or the JSON file at a path, checked; None: the defaults."""
+    if given is None:
+        return Config()
+    return given if isinstance(given, Config) else config_of(read_given(given).values)
+
+
+def config_of(values: Mapping[str, Any]) -> Config:
+    """The configuration of what is said, with defaults for the rest."""
+    return msgspec.convert(in_order(values), Config)
+
+
+def read_given(given: Given, closer: Closer | None = None) -> Said:
+    """What a caller has passed in. `closer` may find more faults in it."""
+    if isinstance(given, Config):
+        return Said(_unusual(given))
+    if isinstance(given, Mapping):
+        findings = Findings()
+        return _said(normal(given, findings, Style(own=True), closer), findings)
+    file = os.fspath(given)
+    source = read_source(file, kind_of_file(file))
+    if source is None and not os.path.lexists(file):
+        raise ConfigError(f"{file} cannot be read: there is no such file", file=file)
+    return understood(source, closer)
+
+
+def understood(source: Source | None, closer: Closer | None = None) -> Said:
+    """What a file says. None, a file that is not there, says nothing."""
+    if source is None:
+        return Said()
+    findings = source.findings()
+    return _said(normal(source.value, findings, source.kind.style, closer), findings, source)
+
+
+def _said(values: dict[str, Any], findings: Findings, source: Source | None = None) -> Said:
+    findings.raise_faults()
+    return Said(values, tuple(findings.warnings), source)
+
+
+def _unusual(config: Config) -> dict[str, Any]:
+    """What of a configuration is not as it would be without it, in the one form."""
+    values = msgspec.to_builtins(config)
+    servers = values.pop("lsp")
+    said = _difference(values, BUILT_IN_VALUES)
+    if isinstance(servers, dict):
+        usual = msgspec.to_builtins(ServerConfig())
+        said["lsp"] = {id: _difference(server, usual) for id, server in servers.items()}
+    elif not servers:
+        said["lsp"] = False
+    return said
+
+
+def _difference(values: dict[str, Any], usual: dict[str, Any]) -> dict[str, Any]:
+    made: dict[str, Any] = {}
+    for name, value in values.items():
+        if isinstance(value, dict) and isinstance(usual[name], dict) and usual[name]:
+            value = _difference(value, usual[name])
+            if value:
+                made[name] = value
+        elif value != usual[name]:
+            made[name] = value
+    return made

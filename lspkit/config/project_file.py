@@ -1,0 +1,119 @@
+"""What a project's own file says, and how much of it counts.
+
+The file is a stranger's. If it is wrong, nothing of it counts; what it says about security never
+does; and what would run a program is held back until the project is trusted. `decision.py` decides
+who is trusted, `key_gate.py` what would run a program; here is what follows from that.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from lspkit.config.config_files import Source, find_project
+from lspkit.config.parse import understood
+from lspkit.config.problems import MOST, ConfigWarning, Fault, Findings
+from lspkit.errors import ConfigError
+from lspkit.visible_text import one_line
+
+if TYPE_CHECKING:
+    from lspkit.config.trust.decision import Standing
+
+#: Sections that count in the user's own file only.
+USERS_OWN = frozenset({"security", "edits"})
+
+_VARIABLE = re.compile(r"\$\{([A-Za-z_]\w*)(?::-([^{}]*))?\}")
+
+
+class Project(msgspec.Struct, frozen=True):
+    """What a project's file says, before anybody has asked whether the project is trusted."""
+
+    #: The file that counts.
+    file: str | None = None
+    #: Those that would have counted without it.
+    passed_over: tuple[str, ...] = ()
+    values: dict[str, Any] = {}
+    warnings: tuple[ConfigWarning, ...] = ()
+    #: None if the file could not be used.
+    source: Source | None = None
+
+
+def read_project(root: str) -> Project:
+    """What the first of the files says that are there."""
+    there = list(find_project(root))
+    found = [(file, source) for file, source in there if source is not None]
+    message = "it is ignored: it is a link that leads out of the project"
+    outside = tuple(ConfigWarning(message, file) for file, source in there if source is None)
+    if not found:
+        return Project(warnings=outside)
+    file, source = found[0]
+    others = tuple(other for other, _ in found[1:])
+    try:
+        if isinstance(source, ConfigError):
+            raise source
+        said = understood(source)
+    except ConfigError as problem:
+        return Project(file, others, warnings=(*outside, *_ignored(file, problem)))
+    findings = Findings(file, source.line_of)
+    for section in sorted(USERS_OWN & said.values.keys()):
+        path = (*source.kind.style.top, section)
+        findings.warn(path, "it is ignored: only the user's own file can say this")
+    values = {name: value for name, value in said.values.items() if name not in USERS_OWN}
+    warnings = (*outside, *said.warnings, *findings.warnings)
+    return Project(file, others, values, warnings, source)
+
+
+def _ignored(file: str, problem: ConfigError) -> tuple[ConfigWarning, ...]:
+    """One warning for the file, and one for each of its faults."""
+    faults = [Fault(**fault) for fault in problem.faults]
+    return (
+        ConfigWarning("nothing of this file counts, because of what is wrong with it", file),
+        *(ConfigWarning(fault.message, file, fault.line, fault.place) for fault in faults),
+    )
+
+
+def held_back(
+    values: dict[str, Any], ours: dict[str, Any], file: str | None, standing: Standing
+) -> tuple[dict[str, Any], tuple[ConfigWarning, ...]]:
+    """What is left for a project that is not trusted, and a warning for each of the rest.
+
+    `ours` is what holds without it.
+    """
+    from lspkit.config.trust.key_gate import (  # here: only for projects with a file
+        EXECUTION_KEYS,
+        gated,
+    )
+    from lspkit.config.trust.untrusted_limits import tightened
+
+    left, blocked = gated(values, EXECUTION_KEYS)
+    left, loose = tightened(left, ours)
+    rule = f"the project is {standing.state}, projectConfigPolicy is {standing.policy}"
+    remedy = f"to allow it: {one_line(standing.remedy)}"
+    message = f"it is left out ({rule}); {remedy}"
+    looser = f"it is left out, since it would loosen what holds without it ({rule}); {remedy}"
+    told = [ConfigWarning(message, file, place=one.field) for one in blocked[:MOST]]
+    if rest := len(blocked) - len(told):
+        told.append(ConfigWarning(f"so are {rest} more settings", file))
+    return left, (*told, *(ConfigWarning(looser, file, place=place) for place in loose))
+
+
+def expanded(values: dict[str, Any], environ: Mapping[str, str]) -> dict[str, Any]:
+    """The same with `${NAME}` and `${NAME:-otherwise}` in the variables of servers replaced."""
+    servers = values.get("lsp")
+    if not isinstance(servers, dict):
+        return values
+
+    def value_of(match: re.Match[str]) -> str:
+        otherwise = match[0] if match[2] is None else match[2]
+        return environ.get(match[1]) or otherwise
+
+    made = {
+        id: {**said, "env": {name: _VARIABLE.sub(value_of, one) for name, one in env.items()}}
+        if (env := said.get("env"))
+        else said
+        for id, said in servers.items()
+    }
+    return {**values, "lsp": made}

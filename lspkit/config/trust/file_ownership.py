@@ -1,0 +1,103 @@
+"""Whether a file is the user's alone: who else could have put there what is read.
+
+The rules are those of ssh for its own files. Whoever can write to a file can change it, and whoever
+can write to a folder can put another file in its place, so every folder on the way counts, also by
+links. Each has to belong to the user or to root, and nobody else may write to it. A folder in which
+only owners remove their files, such as `/tmp`, may be open to everybody.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import stat
+from collections.abc import Iterator, Mapping
+
+from lspkit.boundary import MOST_LINKS
+from lspkit.late_imports import safe_imports
+
+
+def foreign_hands(path: str, environ: Mapping[str, str] = os.environ) -> str:
+    """Who else could change what a path leads to, and what to do about it; empty if nobody.
+
+    Raises `OSError` where it cannot be looked at.
+    """
+    if os.name != "posix":
+        return ""
+    own = own_ids(environ)
+    for folder, name in _steps(os.path.abspath(path)):
+        status, entry = os.stat(folder), os.path.join(folder, name)
+        if status.st_uid in own and status.st_mode & stat.S_ISVTX:
+            why = _owner_of(entry, os.lstat(entry), own)
+        else:
+            why = _why_not(folder, status, own)
+        if why:
+            return why
+    return _why_not(os.path.realpath(path), os.stat(path), own)
+
+
+def own_ids(environ: Mapping[str, str]) -> set[int]:
+    """Whose files are believed: the user's and root's; with `sudo` also those of who said it."""
+    found = {os.geteuid(), 0}
+    said = environ.get("SUDO_UID", "")
+    if os.geteuid() == 0 and said.isascii() and said.isdigit():
+        found.add(int(said))
+    return found
+
+
+def writers(status: os.stat_result) -> str:
+    """Who else may write to a file or folder on POSIX, in words; empty if nobody may."""
+    if os.name != "posix":
+        return ""
+    if status.st_mode & stat.S_IWOTH:
+        return "everybody"
+    if status.st_mode & stat.S_IWGRP and status.st_gid != _own_group():
+        return "a group of users"
+    return ""
+
+
+def _why_not(path: str, status: os.stat_result, own: set[int]) -> str:
+    if why := _owner_of(path, status, own):
+        return why
+    if who := writers(status):
+        return f"{path} can be changed by {who} (run: chmod go-w {shlex.quote(path)})"
+    return ""
+
+
+def _owner_of(path: str, status: os.stat_result, own: set[int]) -> str:
+    if status.st_uid in own:
+        return ""
+    return f"{path} belongs to somebody else (run: chown {os.geteuid()} {shlex.quote(path)})"
+
+
+def _steps(path: str) -> Iterator[tuple[str, str]]:
+    """Each folder on the way, by its real path, and the name in it that is the next step."""
+    at, rest, links = os.sep, path.split(os.sep)[::-1], 0
+    while rest:
+        step = rest.pop()
+        if step in ("", os.curdir, os.pardir):
+            at = os.path.dirname(at) if step == os.pardir else at
+            continue
+        following = os.path.join(at, step)
+        entry = os.lstat(following)
+        yield at, step
+        if not stat.S_ISLNK(entry.st_mode):
+            at = following
+            continue
+        links += 1
+        if links > MOST_LINKS:
+            raise OSError(f"{path} is reached by too many links")
+        target = os.readlink(following)
+        at = os.sep if os.path.isabs(target) else at
+        rest += target.split(os.sep)[::-1]
+
+
+def _own_group() -> int:
+    """The group that a user has from the start; the current one may be shared with others."""
+    with safe_imports():
+        import pwd  # here: Windows has none
+
+    try:
+        return pwd.getpwuid(os.getuid()).pw_gid
+    except KeyError:
+        return os.getgid()

@@ -1,0 +1,198 @@
+"""What of a project's configuration names or shapes a program that will run. Pure.
+
+A project's layer is split in two: what applies in any case, and what only a trusted project may
+say. Blocked are a server's `command`, `args`, `env` and `watch` as a whole, and of its
+`initialization` and `settings` the keys of `risky_keys.py`; of a server that runs without trust
+everything but the keys of `safe_keys.py`, and of one that nobody knows all. Such a key counts
+wherever it stands, since sections may be wrapped in others; written in one word with dots or as
+objects in objects; and in any spelling that differs only by case, `_` and `-`.
+
+Whether a project is trusted is decided in `decision.py`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import msgspec
+
+from lspkit.config.problems import Path, place_of
+from lspkit.config.trust.risky_keys import EXECUTION_KEYS
+from lspkit.config.trust.safe_keys import HARMLESS_KEYS
+
+__all__ = ["EXECUTION_KEYS", "Blocked", "digest", "gated", "gated_content"]
+
+#: Fields of a server that are blocked as a whole.
+BLOCKED_FIELDS = frozenset({"command", "args", "env", "watch"})
+#: Fields of a server that are looked through.
+SEARCHED_FIELDS = frozenset({"initialization", "initializationoptions", "settings"})
+#: What lies deeper is blocked unseen. No server has settings like that.
+MAX_DEPTH = 64
+
+_NOTHING: Any = object()
+_KeysOf = Mapping[str, tuple[str, ...]]
+
+
+class Blocked(msgspec.Struct, frozen=True):
+    """One thing that a project may not say before it is trusted."""
+
+    #: Its place, as in messages about mistakes: `lsp.pyright.settings.python.pythonPath`.
+    field: str
+
+
+def gated(
+    project: Mapping[str, Any], execution_keys: _KeysOf, harmless_keys: _KeysOf = HARMLESS_KEYS
+) -> tuple[dict[str, Any], list[Blocked]]:
+    """A project's layer as if the blocked fields were not written, and which these are.
+
+    >>> gated({"lsp": {"x": {"command": ["run-me"], "extensions": [".x"]}}}, {})
+    ({'lsp': {'x': {'extensions': ['.x']}}}, [Blocked(field='lsp.x.command')])
+    """
+    kept, _, blocked = _parted(project, execution_keys, harmless_keys)
+    return kept, blocked
+
+
+def gated_content(
+    project: Mapping[str, Any], execution_keys: _KeysOf, harmless_keys: _KeysOf = HARMLESS_KEYS
+) -> dict[str, Any]:
+    """Only what `gated` leaves out, in the same form."""
+    return _parted(project, execution_keys, harmless_keys)[1]
+
+
+def digest(
+    project: Mapping[str, Any], execution_keys: _KeysOf, harmless_keys: _KeysOf = HARMLESS_KEYS
+) -> str:
+    """A SHA-256 over what is blocked: the same for every order and layout of the file."""
+    content = gated_content(project, execution_keys, harmless_keys)
+    text = json.dumps(content, sort_keys=True, separators=(",", ":"), default=_as_text)
+    return hashlib.sha256(text.encode("ascii")).hexdigest()
+
+
+def _as_text(value: object) -> str:
+    """TOML has dates and times."""
+    return f"{type(value).__name__} {value}"
+
+
+def _parted(
+    project: Mapping[str, Any], execution_keys: _KeysOf, harmless_keys: _KeysOf
+) -> tuple[dict[str, Any], dict[str, Any], list[Blocked]]:
+    kept, out, blocked = dict(project), dict[str, Any](), list[Blocked]()
+    permissions = project.get("permissions")
+    if isinstance(permissions, Mapping):
+        # A project may forbid a tool; what it allows, the user may have forbidden.
+        freed = {tool: said for tool, said in permissions.items() if said != "deny"}
+        blocked += [Blocked(place_of(("permissions", tool))) for tool in freed]
+        kept["permissions"] = {tool: permissions[tool] for tool in permissions if tool not in freed}
+        out |= {"permissions": freed} if freed else {}
+    servers = project.get("lsp")
+    if not isinstance(servers, Mapping):
+        return kept, out, blocked
+    every = {key for keys in execution_keys.values() for key in keys}
+    kept["lsp"], taken = {}, {}
+    for id, said in servers.items():
+        # An id that is not known may be another name of a server that is, or run its program.
+        harmless = harmless_keys.get(id) if id in execution_keys else ()
+        parting = _Parting(execution_keys.get(id, every), harmless, blocked)
+        mine, theirs = parting.server(said, ("lsp", id))
+        kept["lsp"][id] = mine
+        if theirs:
+            taken[id] = theirs
+    return kept, out | ({"lsp": taken} if taken else {}), blocked
+
+
+def _segments(key: str) -> tuple[str, ...]:
+    return tuple(key.casefold().replace("_", "").replace("-", "").split("."))
+
+
+class _Parting:
+    """Takes one server's fields apart, and notes the places of what is blocked."""
+
+    def __init__(
+        self, keys: Iterable[str], harmless: Iterable[str] | None, blocked: list[Blocked]
+    ) -> None:
+        self._keys = _Keys(keys)
+        #: None: whatever has none of the keys.
+        self._harmless = None if harmless is None else _Keys(harmless)
+        self._blocked = blocked
+
+    def server(self, said: Any, place: Path) -> tuple[Any, dict[str, Any]]:
+        if not isinstance(said, Mapping):
+            return said, {}
+        kept, taken = dict[str, Any](), dict[str, Any]()
+        for name, value in said.items():
+            folded = ".".join(_segments(name))
+            mine, theirs = value, _NOTHING
+            # Nothing said: the empty `env` of a template is no reason for a warning.
+            if folded in BLOCKED_FIELDS and value is not None and value != {}:
+                mine, theirs = self._block(value, (*place, name))
+            elif folded in SEARCHED_FIELDS:
+                mine, theirs = self._part(value, (), (*place, name))
+            _put(kept, name, mine)
+            _put(taken, name, theirs)
+        return kept, taken
+
+    def _block(self, value: Any, place: Path) -> tuple[Any, Any]:
+        self._blocked.append(Blocked(place_of(place)))
+        return _NOTHING, value
+
+    def _part(self, value: Any, above: tuple[str, ...], place: Path) -> tuple[Any, Any]:
+        """What is kept of a value and what is not; either may be nothing."""
+        if len(place) > MAX_DEPTH and isinstance(value, Mapping | list | tuple):
+            return self._block(value, place)
+        if not isinstance(value, Mapping):
+            return (value, _NOTHING) if self._passes(value, above) else self._block(value, place)
+        kept, taken = dict[str, Any](), dict[str, Any]()
+        for name, inner in value.items():
+            path = (*above, *_segments(name))
+            if self._keys.has(path):
+                mine, theirs = self._block(inner, (*place, name))
+            else:
+                mine, theirs = self._part(inner, path, (*place, name))
+            _put(kept, name, mine)
+            _put(taken, name, theirs)
+        return (_NOTHING if taken and not kept else kept), taken or _NOTHING
+
+    def _passes(self, value: Any, path: tuple[str, ...]) -> bool:
+        """Whether what is no object may stand there. A list is taken, or not, as a whole."""
+        if self._harmless is not None and not self._harmless.has(path):
+            return False
+        return not any(self._leads(one, path, 1) for one in _listed(value))
+
+    def _leads(self, value: Any, path: tuple[str, ...], depth: int) -> bool:
+        """Whether there is one of the keys in a value inside of a list."""
+        if depth > MAX_DEPTH:
+            return True
+        if isinstance(value, Mapping):
+            return any(
+                self._keys.has(inner := (*path, *_segments(name)))
+                or self._leads(one, inner, depth + 1)
+                for name, one in value.items()
+            )
+        return any(self._leads(one, path, depth + 1) for one in _listed(value))
+
+
+class _Keys:
+    """Dotted keys, found anywhere in a path."""
+
+    def __init__(self, keys: Iterable[str]) -> None:
+        self._keys = frozenset(map(_segments, keys))
+        self._lengths = {len(key) for key in self._keys}
+
+    def has(self, path: tuple[str, ...]) -> bool:
+        return any(
+            path[start : start + length] in self._keys
+            for length in self._lengths
+            for start in range(len(path) - length + 1)
+        )
+
+
+def _listed(value: Any) -> Iterable[Any]:
+    return value if isinstance(value, list | tuple) else ()
+
+
+def _put(into: dict[str, Any], name: str, value: Any) -> None:
+    if value is not _NOTHING:
+        into[name] = value

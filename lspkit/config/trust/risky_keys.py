@@ -1,0 +1,264 @@
+"""Settings of language servers that make them run something, or write to a file.
+
+By server id, dotted, without the name of the section that a server's settings may be wrapped in:
+`key_gate.py` finds a key wherever it stands. A key counts if it names a program, a library or an
+SDK that is loaded or run, arguments or variables of one, a file with such things in it, a place
+that is written to, or if it is the switch that allows them. Some are read by editors only; they
+cost nothing here, and the next version of a server may read them.
+
+Of a server that runs in a project without trust, everything is left out that is not known to be
+harmless (`safe_keys.py`); there these are what is left out also inside of that.
+"""
+
+from __future__ import annotations
+
+#: What pyright and its fork run: the interpreter that is named, or is found in what is named.
+_PYTHON = ("python.pythonPath", "python.defaultInterpreterPath", "python.venvPath", "python.path")
+_PYTHON_FILES = (
+    "analysis.configFilePath",
+    "analysis.nodeExecutable",
+    "analysis.nodeArguments",
+    "analysis.baselineFile",
+)
+
+#: TypeScript is a library that is loaded from a folder, with plugins. Fetching types runs npm. And
+#: the locale is a word of the command: `--allowLocalPluginLoads` is no language.
+_TYPESCRIPT = (
+    "locale",
+    "logDirectory",
+    "maxTsServerMemory",
+    "tsserver.log",
+    "tsserver.logDirectory",
+    "tsserver.logVerbosity",
+    "tsserver.maxTsServerMemory",
+    "tsdk",
+    "globalTsdk",
+    "autoUseWorkspaceTsdk",
+    "npm",
+    "npmLocation",
+    "plugins",
+    "globalPlugins",
+    "pluginPaths",
+    "pluginProbeLocations",
+    "disableAutomaticTypeAcquisition",
+    "disableAutomaticTypingAcquisition",
+    "typeAcquisition",
+    "tsserver.path",
+    "tsserver.fallbackPath",
+    "tsserver.nodePath",
+    "tsserver.execArgv",
+)
+
+#: Both names of where Java is, for the servers that start a build tool with it.
+_JAVA = ("java.home", "java.opts", "java.jdt.ls.java.home", "java.jdt.ls.vmargs")
+
+#: id: dotted keys. One that is not here is a stranger, of whom the worst is thought.
+EXECUTION_KEYS: dict[str, tuple[str, ...]] = {
+    # Both ask the interpreter where its packages are. A file of settings may name one as well.
+    "basedpyright": (*_PYTHON, *_PYTHON_FILES),
+    "pyright": (*_PYTHON, *_PYTHON_FILES),
+    # It runs nothing; these are for the editor that starts it. The last is its word for trust.
+    "ty": ("ty.path", "ty.interpreter", "logFile", "untrustedWorkspace"),
+    "pyrefly": (*_PYTHON, "pyrefly.configPath", "pyrefly.lspPath", "pyrefly.interpreterPath"),
+    "zuban": (*_PYTHON, "pythonExecutable"),
+    # It can format by way of uv.
+    "ruff": ("ruff.path", "interpreter", "path", "logFile", "format.backend"),
+    "typescript": _TYPESCRIPT,
+    "vtsls": _TYPESCRIPT,
+    "typescript-7": (*_TYPESCRIPT, "native-preview.tsdk", "automaticTypeAcquisition", "pprofDir"),
+    # Plugins of the linter are code, and the file of settings names them.
+    "deno": ("deno.path", "config", "env", "envFile", "lint.plugins", "testing.args"),
+    # `go list -toolexec` runs a program. The other keys are the editor's way to name the tools.
+    "gopls": ("env", "buildFlags", "go", "goroot", "alternateTools", "toolsEnvVars"),
+    "rust-analyzer": (
+        # Commands, and arguments of cargo, which can name a wrapper of the compiler.
+        "overrideCommand",
+        "extraArgs",
+        "extraEnv",
+        "metadataExtraArgs",
+        "check.command",
+        "checkOnSave.command",
+        "runnables",
+        "rustfmt",
+        "workspace.discoverConfig",
+        # Programs and libraries of the project itself.
+        "cargo.buildScripts",
+        "cargo.runBuildScripts",
+        "procMacro",
+        # The compiler, and descriptions of projects that name one.
+        "cargo.sysroot",
+        "cargo.sysrootSrc",
+        "cargo.target",
+        "rustc.source",
+        "rustcSource",
+        "linkedProjects",
+        "server.path",
+    ),
+    # Flags can load plugins, and a database names the compilers that may be asked for theirs.
+    "clangd": (
+        "compilationDatabasePath",
+        "compilationDatabaseChanges",
+        "fallbackFlags",
+        "clangd.path",
+        "clangd.arguments",
+    ),
+    # Loading a solution evaluates it, targets included.
+    "csharp-ls": ("solution", "solutionPathOverride", "msbuild", "dotnetPath"),
+    # It runs zig, and a build file with it.
+    "zls": (
+        "zig_exe_path",
+        "zig_lib_path",
+        "build_runner_path",
+        "global_cache_path",
+        "build_runner_global_cache_path",
+        "enable_build_on_save",
+        "build_on_save_step",
+        "build_on_save_args",
+        "zls.path",
+    ),
+    # Packages are programs. The toolchain, its flags and plugins come from these.
+    "sourcekit-lsp": (
+        "swiftPM",
+        "fallbackBuildSystem",
+        "compilationDatabase",
+        "clangdOptions",
+        "sourcekitd",
+        "defaultWorkspaceType",
+        "buildServerWorkspaceSearchPaths",
+        "backgroundPreparationMode",
+    ),
+    "dart": (
+        "sdkPath",
+        "sdkPaths",
+        "flutterSdkPath",
+        "flutterSdkPaths",
+        "analyzerPath",
+        "analyzerAdditionalArgs",
+        "analyzerVmAdditionalArgs",
+        "env",
+    ),
+    # Gradle and Maven run what the project says, with the Java and the arguments from here.
+    "jdtls": (
+        *_JAVA,
+        "configuration.runtimes",
+        "configuration.maven",
+        "import.gradle.home",
+        "import.gradle.java.home",
+        "import.gradle.user.home",
+        "import.gradle.arguments",
+        "import.gradle.jvmArguments",
+        "import.gradle.version",
+        "import.gradle.wrapper",
+        "import.gradle.annotationProcessing",
+        "imports.gradle.wrapper",
+        "import.maven",
+        "jdt.ls.lombokSupport",
+        "jdt.ls.androidSupport",
+        "jdt.ls.protobufSupport",
+        "project.referencedLibraries",
+        "settings.url",
+        "bundles",
+    ),
+    "kotlin-lsp": (*_JAVA, "jdkForSymbolResolution", "jdkPath", "additionalJvmArgs"),
+    "kotlin-language-server": (*_JAVA, "languageServer.path", "debugAdapter.path", "scripts"),
+    # The first is a list of commands that print the class path.
+    "clojure-lsp": ("project-specs", "classpath-config-paths", "source-aliases", "java.home-path"),
+    # Plugins are Lua code with all its libraries. The last one is the client's word for them.
+    "lua-language-server": (
+        "runtime.plugin",
+        "runtime.pluginArgs",
+        "workspace.userThirdParty",
+        "misc.executablePath",
+        "misc.parameters",
+        "trustByClient",
+    ),
+    # What makes the sourcemap is a program beside the server.
+    "luau-lsp": (
+        "sourcemap.rojoPath",
+        "sourcemap.rojoProjectFile",
+        "sourcemap.generatorCommand",
+        "sourcemap.autogenerate",
+        "plugins",
+        "server.path",
+    ),
+    # The endpoint is sent the text of scripts.
+    "bash": (
+        "shellcheckPath",
+        "shellcheckArguments",
+        "shfmt.path",
+        "shfmt.additionalArguments",
+        "explainshellEndpoint",
+    ),
+    "intelephense": ("runtime", "storagePath", "globalStoragePath", "clearCache", "licenceKey"),
+    # Add-ons and linters are gems, and a Gemfile is a program.
+    "ruby-lsp": ("bundleGemfile", "rubyExecutablePath", "linters", "formatter", "addonSettings"),
+    "solargraph": ("commandPath", "bundlerPath", "useBundler", "externalServer", "plugins"),
+    # It builds the project; these choose what of it runs.
+    "elixir-ls": (
+        "envVariables",
+        "mixEnv",
+        "mixTarget",
+        "projectDir",
+        "fetchDeps",
+        "dotFormatter",
+        "languageServerOverridePath",
+        "stdlibSrcDir",
+    ),
+    # It loads the compiler's library, and the formatter's plugins.
+    "vue": (*_TYPESCRIPT, "server.path", "server.runtime", "prettier.plugins"),
+    "vue-typescript": _TYPESCRIPT,
+    # `isTrusted` allows it to run the project's own configuration.
+    "svelte": (
+        *_TYPESCRIPT,
+        "isTrusted",
+        "language-server.runtime",
+        "language-server.ls-path",
+        "prettier.plugins",
+        "prettierConfig.plugins",
+        "emmet.extensionsPath",
+    ),
+    "terraform-ls": ("terraform.path", "terraformExecPath", "terraformExecLogFilePath"),
+    "taplo": ("taplo.path", "taplo.extraArgs", "taplo.environment"),
+    "tombi": ("tombi.path", "tombi.args"),
+    # A build runs latexmk, whose configuration is Perl.
+    "texlab": ("build", "forwardSearch", "chktex", "latexindent", "latexFormatter"),
+    # Nix expressions are evaluated, and can set off builds.
+    "nixd": ("formatting.command", "nixpkgs", "options", "eval"),
+    "tinymist": ("serverPath", "typstExtraArgs"),
+    # Formatters that are programs, and flags of the linter.
+    "hls": (
+        "config.path",
+        "config.external",
+        "hlint.config.flags",
+        "serverExecutablePath",
+        "serverExtraArgs",
+        "serverEnvironment",
+        "toolchain",
+    ),
+    # They look at data and texts, and have nothing to run.
+    "css": (),
+    "dockerfile": (),
+    "gleam": (),
+    "html": (),
+    "json": (),
+    "marksman": (),
+    "yaml": (),
+    "ocaml-lsp": ("ocaml.server.path", "ocaml.server.args", "ocaml.sandbox"),
+    # eslint is a library of the project, its configuration a program.
+    "eslint": (
+        "nodePath",
+        "nodeEnv",
+        "runtime",
+        "execArgv",
+        "packageManager",
+        "workingDirectory",
+        "workingDirectories",
+        "options",
+        "experimental.useFlatConfig",
+        "useFlatConfig",
+        "resolvedGlobalPackageManagerPath",
+    ),
+    "biome": ("lsp.bin", "lspBin", "configurationPath"),
+    # Plugins in JavaScript are named in its configuration; types need a program of their own.
+    "oxlint": ("configPath", "typeAware", "jsPlugins", "path.server", "path", "flags"),
+}

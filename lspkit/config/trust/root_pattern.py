@@ -1,0 +1,213 @@
+r"""Which folders an entry of `trustedProjectRoots` trusts. Pure; the decision is in `decision.py`.
+
+A plain entry is a path: it trusts the folder and all below. A glob entry trusts what picomatch
+would match with it. Paths are real ones: absolute, without empty parts and dots.
+
+A glob becomes an automaton that walks along a path in all its possible states at once. So a path
+takes one pass, whatever the entry is.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterable
+
+from lspkit.config.trust.root_pattern_grammar import (
+    MAX_ENTRY,
+    STAR,
+    STARS,
+    WITHIN,
+    Choice,
+    Item,
+    Many,
+    One,
+    parts_of,
+    read,
+    refuse,
+)
+from lspkit.errors import ConfigError
+
+_DRIVE = re.compile(r"[A-Za-z]:(/|$)|//[^/]+/[^/]")
+_STRETCH = Many(One(negated=True, slash=True))
+
+
+class Pattern:
+    """What one entry trusts."""
+
+    __slots__ = ("_automaton", "_fixed_parts", "_windows", "entry", "plain")
+
+    def __init__(self, entry: str, items: tuple[Item, ...], windows: bool) -> None:
+        #: As it was written.
+        self.entry = entry
+        #: The path, if it is one and not a glob.
+        self.plain: str | None = None
+        self._windows = windows
+        fixed = [all(isinstance(one, str) for one in part) for part in parts_of(items)]
+        self._fixed_parts = fixed.index(False) if False in fixed else len(fixed)
+        if self._fixed_parts == len(fixed):
+            self.plain = "".join(one for one in items if isinstance(one, str)) or "/"
+        self._automaton = _Automaton(_meaning(items))
+
+    def __repr__(self) -> str:
+        return f"<Pattern {self.entry!r}>"
+
+    def matches(self, path: str) -> bool:
+        """Whether the path is what the entry spells out; what lies below it is not."""
+        path = self._normal(path)
+        if self.plain is not None:
+            return self._folded(path) == self._folded(self.plain)
+        return self._automaton.accepts(map(self._spellings, path))
+
+    def trusts(self, path: str) -> bool:
+        """Whether the entry trusts a folder, by its real path."""
+        if self.plain is None:
+            return self.matches(path)
+        below = self._folded(self._normal(path).rstrip("/") + "/")
+        return below.startswith(self._folded(self.plain.rstrip("/") + "/"))
+
+    def anchor(self, path: str) -> str:
+        """Of a path that it trusts, the beginning that the entry names without any wildcard."""
+        start = "/".join(self._normal(path).split("/")[: self._fixed_parts])
+        return start + "/" if start == "" or start.endswith(":") else start
+
+    def _normal(self, path: str) -> str:
+        if self._windows:
+            path = path.replace("\\", "/")
+        return path.rstrip("/") or "/"
+
+    def _folded(self, text: str) -> str:
+        return text.lower() if self._windows else text
+
+    def _spellings(self, character: str) -> tuple[str, ...]:
+        return (character, character.lower(), character.upper()) if self._windows else (character,)
+
+
+def compiled(
+    entry: str,
+    *,
+    home: Callable[[str], str] = os.path.expanduser,
+    windows: bool = os.name == "nt",
+) -> Pattern:
+    r"""The pattern of an entry, or a `ConfigError` that says what is wrong with it.
+
+    `home` tells the folder that `~` or `~user` stands for. On Windows a backslash is a separator,
+    and a special character is put in brackets instead: `[(]`.
+
+    >>> compiled("/code").trusts("/code/a/b"), compiled("/code").trusts("/code2")
+    (True, False)
+    >>> compiled("/code/*").trusts("/code/a"), compiled("/code/*").trusts("/code/a/b")
+    (True, False)
+    """
+    try:
+        return Pattern(entry, _items(entry, home, windows), windows)
+    except ConfigError as problem:
+        why = f"{entry[:100]!r} is none: {problem.message}"
+        expected = f"a folder such as ~/code, or a pattern such as ~/code/*; {why}"
+        raise ConfigError(f"expected {expected}", expected=expected) from None
+
+
+def _items(entry: str, home: Callable[[str], str], windows: bool) -> tuple[Item, ...]:
+    if "\0" in entry or len(entry) > MAX_ENTRY:
+        refuse(f"it has a NUL character, or more than {MAX_ENTRY} characters")
+    text = entry.replace("\\", "/") if windows else entry
+    if text.startswith("!"):
+        refuse("there is no negation")
+    start = ""
+    if text.startswith("~"):
+        name, slash, rest = text.partition("/")
+        start = home(name).replace("\\", "/") if windows else home(name)
+        if start == name or not _is_absolute(start, windows):
+            refuse(f"{name} has no home folder")
+        start, text = start.rstrip("/"), slash + rest
+    elif not _is_absolute(text, windows):
+        refuse("it is not absolute")
+    elif windows:
+        # A drive is no pattern, and neither are the two slashes before the name of a machine.
+        cut = 1 if text.startswith("//") else 2
+        start, text = text[:cut], text[cut:]
+    return (*start, *read(text.rstrip("/"), escapes=not windows))
+
+
+def _is_absolute(text: str, windows: bool) -> bool:
+    return bool(_DRIVE.match(text)) if windows else text.startswith("/")
+
+
+def _meaning(items: tuple[Item, ...], top: bool = True) -> tuple[Item, ...]:
+    """The same without `**`, each replaced by what picomatch means by it at that place."""
+    result: list[Item] = []
+    at = 0
+    while at < len(items):
+        item, following = items[at], items[at + 1 : at + 3]
+        if item == "/" and following[:1] == (STARS,):
+            while top and items[at + 2 : at + 4] == ("/", STARS):
+                at += 2  # twice in a row is once
+            last = at + 2 >= len(items)
+            whole: tuple[Item, ...] = ("/", _STRETCH) if last else ("/", _STRETCH, "/")
+            # At the end, what stands before it matches as well, unless that ends in a star. In the
+            # middle it may stand for no folder at all, but not at the very beginning.
+            if last:
+                bare = top and result[-1:] not in ([], [STAR])
+            else:
+                bare = bool(result) or not top
+            result += (Choice((whole, whole[2:])),) if bare else whole
+            at += 2 if last else 3
+            continue
+        if item == STAR and result[-1:] == ["/"] and following[:1] in ((), ("/",)) and top:
+            result.append(WITHIN)  # a part of its own has at least one character
+        if isinstance(item, Choice):
+            item = Choice(tuple(_meaning(sequence, top=False) for sequence in item.of))
+        result.append(_STRETCH if item == STARS else item)
+        at += 1
+    return tuple(result)
+
+
+class _Automaton:
+    """Its states are numbered from the end of the pattern, which is 0, to its beginning."""
+
+    def __init__(self, items: tuple[Item, ...]) -> None:
+        # What the next character has to be (None: nothing is taken), and where it leads to.
+        self._states: list[tuple[str | One | None, tuple[int, ...]]] = [(None, ())]
+        self._start = self._before(items, 0)
+
+    def _before(self, items: tuple[Item, ...], after: int) -> int:
+        for item in reversed(items):
+            if isinstance(item, Choice):
+                after = self._add(None, *(self._before(sequence, after) for sequence in item.of))
+            elif isinstance(item, Many):
+                again = self._add(item.of, len(self._states) + 1)
+                after = self._add(None, again, after)
+            elif isinstance(item, str | One):
+                after = self._add(item, after)
+        return after
+
+    def _add(self, takes: str | One | None, *following: int) -> int:
+        self._states.append((takes, following))
+        return len(self._states) - 1
+
+    def _reached(self, states: Iterable[int]) -> set[int]:
+        """The states, and those that are reached from them without a character."""
+        waiting, reached = list(states), set[int]()
+        while waiting:
+            state = waiting.pop()
+            if state not in reached:
+                reached.add(state)
+                takes, following = self._states[state]
+                waiting += following if takes is None else ()
+        return reached
+
+    def accepts(self, path: Iterable[tuple[str, ...]]) -> bool:
+        """Whether it can get through the path, each character of which has several spellings."""
+        states = self._reached([self._start])
+        for spellings in path:
+            following = set[int]()
+            for state in states:
+                takes, then = self._states[state]
+                if takes is not None and any(_takes(takes, one) for one in spellings):
+                    following.update(then)
+            states = self._reached(following)
+        return 0 in states
+
+
+def _takes(wanted: str | One, character: str) -> bool:
+    return wanted == character if isinstance(wanted, str) else wanted.takes(character)

@@ -1,0 +1,232 @@
+r"""How an entry of `trustedProjectRoots` is written. `root_pattern.py` says what it matches.
+
+An entry knows `*`, `**`, `?`, `{a,b}`, `[a-c]`, `[^a]` and `\` before a special character. Where
+picomatch reads such an entry in a way that few people would expect, and wherever something looks
+like a pattern of another kind, it is refused: an entry must never trust more than its author
+thought. So the reader allows one grammar and nothing else.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple, NoReturn
+
+from lspkit.errors import ConfigError
+
+#: Longest entry, in characters.
+MAX_ENTRY = 1024
+#: How deep choices may lie in choices.
+MAX_NESTING = 16
+
+
+class One(NamedTuple):
+    """One character of a path, by its kind."""
+
+    #: The characters, as first and last of a range each.
+    ranges: tuple[tuple[str, str], ...] = ()
+    #: Whether it has to be any other character instead.
+    negated: bool = False
+    #: Whether a slash will do.
+    slash: bool = False
+
+    def takes(self, character: str) -> bool:
+        """Whether the character is of this kind."""
+        if character == "/":
+            return self.slash
+        return any(low <= character <= high for low, high in self.ranges) != self.negated
+
+
+class Many(NamedTuple):
+    """Any number of characters of a kind."""
+
+    of: One
+
+
+class Choice(NamedTuple):
+    """One of several sequences."""
+
+    of: tuple[tuple[Item, ...], ...]
+
+
+class Stars(NamedTuple):
+    """`**`, which means different things at different places."""
+
+
+#: A part of an entry. A text is one character that stands for itself.
+Item = str | One | Many | Choice | Stars
+
+#: `?`
+WITHIN = One(negated=True)
+#: `*`
+STAR = Many(WITHIN)
+#: `**`
+STARS = Stars()
+
+_CLASS = re.compile(r"\[(\^?+)((?:[^\\\]]|\\.)+)\]", re.DOTALL)
+_MEMBER = re.compile(r"\\.|[^\\]", re.DOTALL)
+# A class that has none of these may also be the name of a folder, as picomatch sees it.
+_TELLS_A_CLASS = re.compile(r"[-*+?.^${}(|)\[\]]")
+
+
+def read(text: str, *, escapes: bool = True) -> tuple[Item, ...]:
+    """The parts of an entry that begins with a slash, or is empty; else a `ConfigError`."""
+    items = _Reader(text, escapes).sequence(0)
+    _check_parts(items)
+    _check_stars(items)
+    return items
+
+
+def refuse(why: str) -> NoReturn:
+    """An entry that means nothing, or nothing certain."""
+    raise ConfigError(why)
+
+
+class _Reader:
+    """Reads from left to right."""
+
+    def __init__(self, text: str, escapes: bool) -> None:
+        self._text = text
+        self._escapes = escapes
+        self._at = 0
+
+    def sequence(self, depth: int) -> tuple[Item, ...]:
+        """Everything up to the end or, in a choice, up to what ends this one of the sequences."""
+        items: list[Item] = []
+        while self._at < len(self._text):
+            character = self._text[self._at]
+            if depth and character in ",}":
+                break
+            # After a bracket or a brace picomatch takes it for a repetition, as regular
+            # expressions do, and so it does where a choice begins.
+            if character == "+" and not isinstance(items[-1] if items else depth, str | Many):
+                refuse("+ after a bracket or a brace has to be escaped")
+            items.append(self._item(character, depth))
+        return tuple(items)
+
+    def _item(self, character: str, depth: int) -> Item:
+        if character == "*":
+            return self._stars(depth)
+        if character == "[":
+            return self._class()
+        if character == "{":
+            return self._choice(depth)
+        if character == "\\" and self._escapes:
+            return self._escaped()
+        self._look_at(character, depth)
+        self._at += 1
+        return WITHIN if character == "?" else character
+
+    def _look_at(self, character: str, depth: int) -> None:
+        if character in '()|"]}':
+            refuse(f"{character} has to be escaped")
+        if character == "!" and self._text[: self._at].endswith(("/", "{", ",")):
+            refuse("there is no negation: a ! at the start of a name has to be escaped")
+        if depth and self._text.startswith("..", self._at):
+            refuse("braces hold names, not ranges")
+
+    def _stars(self, depth: int) -> Item:
+        start = self._at
+        while self._text[self._at : self._at + 1] == "*":
+            self._at += 1
+        if self._at == start + 1:
+            return STAR
+        before, after = self._text[start - 1], self._text[self._at : self._at + 1]
+        alone = before in ("/{," if depth else "/") and after in ("/}," if depth else "/")
+        if self._at > start + 2 or not alone:
+            refuse("** has to be all that stands between two slashes")
+        if depth > 1:
+            refuse("** cannot stand in a choice inside a choice")
+        return STARS
+
+    def _escaped(self) -> str:
+        following = self._text[self._at + 1 : self._at + 2]
+        if not following or following == "/" or following.isalnum():
+            refuse(r"\ has to be followed by a special character")
+        if self._text.startswith(r"\\" + "\\", self._at):
+            refuse(r"more than two \ in a row are too many")
+        self._at += 2
+        return following
+
+    def _choice(self, depth: int) -> Choice:
+        if depth == MAX_NESTING:
+            refuse(f"its braces are more than {MAX_NESTING} deep")
+        sequences: list[tuple[Item, ...]] = []
+        closed = ""
+        while closed != "}":
+            self._at += 1
+            sequences.append(self.sequence(depth + 1))
+            closed = self._text[self._at : self._at + 1]
+            if not closed:
+                refuse("a { is not closed")
+        self._at += 1
+        if len(sequences) == 1:
+            refuse("braces hold two names or more: {a,b}")
+        return Choice(tuple(sequences))
+
+    def _class(self) -> Item:
+        found = _CLASS.match(self._text, self._at)
+        if found is None:
+            refuse("a [ is not closed, or holds nothing")
+        negated, inside = found.groups()
+        if inside[0] in "!]" or inside[0] == inside[-1] == ":":
+            refuse("a class of characters is written like [a-c] or [^a-c]")
+        self._at = found.end()
+        one = One(tuple(_ranges(inside)), bool(negated))
+        if negated or _TELLS_A_CLASS.search(inside):
+            return one
+        return Choice(((one,), tuple(re.sub(r"\\(.)", r"\1", found[0], flags=re.DOTALL))))
+
+
+def _ranges(inside: str) -> Iterator[tuple[str, str]]:
+    members = _MEMBER.findall(inside)
+    number = 0
+    while number < len(members):
+        low = high = members[number]
+        if members[number + 1 : number + 2] == ["-"] and number + 2 < len(members):
+            high = members[number + 2]
+            if not (low.isalnum() and high.isalnum() and low <= high):
+                refuse("a range goes from a letter or digit up to another")
+            number += 2
+        elif low == "-" and 0 < number < len(members) - 1:
+            refuse("a - in a class stands first or last, or in a range")
+        elif low in '/["' or (low[0] == "\\" and (low[1] == "/" or low[1].isalnum())):
+            refuse(f"{low} cannot stand in a class")
+        yield low[-1], high[-1]
+        number += 1
+
+
+def parts_of(items: tuple[Item, ...]) -> list[tuple[Item, ...]]:
+    """What stands between the slashes."""
+    parts: list[tuple[Item, ...]] = [()]
+    for item in items:
+        parts[-1:] = [parts[-1], ()] if item == "/" else [(*parts[-1], item)]
+    return parts
+
+
+def _check_parts(items: tuple[Item, ...]) -> None:
+    for part in parts_of(items)[1:]:
+        if part in ((".",), (".", ".")):
+            refuse("a part of it is made of dots")
+        # Such a part would also fit where there is no folder at all.
+        if part not in ((STAR,), (STARS,)) and all(map(_may_be_nothing, part)):
+            refuse("a part of it is empty, or could be")
+
+
+def _may_be_nothing(item: Item) -> bool:
+    if isinstance(item, Choice):
+        return any(all(map(_may_be_nothing, sequence)) for sequence in item.of)
+    return isinstance(item, Many | Stars)
+
+
+def _check_stars(items: tuple[Item, ...]) -> None:
+    """In a choice, too, `**` has to be a whole part of the path, whatever stands around it."""
+    for number, item in enumerate(items):
+        before, after = items[number - 1 : number], items[number + 1 : number + 2]
+        for sequence in item.of if isinstance(item, Choice) else ():
+            if sequence[:1] == (STARS,) and before != ("/",):
+                refuse("** at the start of a choice needs a slash before the brace")
+            if sequence[-1:] == (STARS,) and after not in ((), ("/",)):
+                refuse("** at the end of a choice needs a slash after the brace")
+            if any(sequence[at] == sequence[at + 2] == STARS for at in range(len(sequence) - 2)):
+                refuse("** stands twice in a row in a choice")

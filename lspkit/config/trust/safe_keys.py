@@ -1,0 +1,150 @@
+"""Settings that a project may have before anybody trusts it.
+
+By server id, for those that run in such a project at all, dotted as in `risky_keys.py`. What is
+not here is left out: servers have many settings, and some that seem to be mere words become part of
+a command (`locale` of TypeScript), or name a file that is written to (`logFile`, `storagePath`). So
+a key is here only if it changes what is found, shown or proposed, and nothing else. One that
+`risky_keys.py` has is left out also inside of one of these.
+"""
+
+from __future__ import annotations
+
+_PYTHON = (
+    "analysis",
+    "disableLanguageServices",
+    "disableOrganizeImports",
+    "disableTaggedHints",
+)
+
+_TYPESCRIPT = (
+    "preferences",
+    "format",
+    "inlayHints",
+    "suggest",
+    "suggestionActions",
+    "implementationsCodeLens",
+    "referencesCodeLens",
+    "implicitProjectConfiguration",
+    "implicitProjectConfig",
+    "preferGoToSourceDefinition",
+    "updateImportsOnFileMove",
+    "validate",
+    "workspaceSymbols",
+)
+
+_STYLE_SHEETS = ("validate", "lint", "completion", "hover", "format")
+
+HARMLESS_KEYS: dict[str, tuple[str, ...]] = {
+    "basedpyright": _PYTHON,
+    "pyright": _PYTHON,
+    "ty": (
+        "diagnosticMode",
+        "disableLanguageServices",
+        "inlayHints",
+        "completions",
+        "showSyntaxErrors",
+        "configuration.rules",
+        "logLevel",
+    ),
+    "ruff": (
+        "lint",
+        "format.preview",
+        "lineLength",
+        "exclude",
+        "organizeImports",
+        "fixAll",
+        "codeAction",
+        "showSyntaxErrors",
+        "logLevel",
+    ),
+    "typescript": (*_TYPESCRIPT, "completions", "diagnostics.ignoredCodes"),
+    "vtsls": (*_TYPESCRIPT, "enableMoveToFileCodeAction", "vtsls.experimental"),
+    "typescript-7": _TYPESCRIPT,
+    "gopls": (
+        "analyses",
+        "annotations",
+        "codelenses",
+        "completeFunctionCalls",
+        "completeUnimported",
+        "completionBudget",
+        "deepCompletion",
+        "diagnosticsDelay",
+        "diagnosticsTrigger",
+        "directoryFilters",
+        "expandWorkspaceToModule",
+        "experimentalPostfixCompletions",
+        "gofumpt",
+        "hints",
+        "hoverKind",
+        "importShortcut",
+        "linkTarget",
+        "linksInHover",
+        "local",
+        "matcher",
+        "semanticTokens",
+        "standaloneTags",
+        "staticcheck",
+        "symbolMatcher",
+        "symbolScope",
+        "symbolStyle",
+        "templateExtensions",
+        "usePlaceholders",
+    ),
+    # All that it takes are flags of a compiler.
+    "clangd": (),
+    "bash": (
+        "globPattern",
+        "backgroundAnalysisMaxFiles",
+        "enableSourceErrorDiagnostics",
+        "includeAllWorkspaceSymbols",
+        "logLevel",
+        "shfmt.ignoreEditorconfig",
+        "shfmt.languageDialect",
+        "shfmt.binaryNextLine",
+        "shfmt.caseIndent",
+        "shfmt.funcNextLine",
+        "shfmt.keepPadding",
+        "shfmt.simplifyCode",
+        "shfmt.spaceRedirects",
+    ),
+    "intelephense": (
+        "files",
+        "environment.phpVersion",
+        "environment.shortOpenTag",
+        "compatibility",
+        "diagnostics",
+        "completion",
+        "format",
+        "phpdoc",
+        "references",
+        "rename",
+        "stubs",
+    ),
+    "json": ("schemas", "validate", "format", "keepLines", "colorDecorators", "maxItemsComputed"),
+    "html": (
+        *_STYLE_SHEETS,
+        "suggest",
+        "autoClosingTags",
+        "autoCreateQuotes",
+        "mirrorCursorOnMatchingTag",
+    ),
+    "css": _STYLE_SHEETS,
+    "yaml": (
+        "schemas",
+        "schemaStore.enable",
+        "customTags",
+        "yamlVersion",
+        "validate",
+        "completion",
+        "hover",
+        "format",
+        "style",
+        "suggest",
+        "keyOrdering",
+        "maxItemsComputed",
+        "disableAdditionalProperties",
+        "disableDefaultProperties",
+    ),
+    "dockerfile": ("languageserver.diagnostics", "languageserver.formatter"),
+    "tombi": (),
+}

@@ -1,0 +1,51 @@
+"""What the user's own configuration says about security, looked at more closely than by its type.
+
+A pattern that means nothing would protect nothing, or trust nobody, without a word. So it is a
+fault of the file, told with all its others. A project's file is not looked at: there the section
+does not count.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from lspkit.config.object_reader import Object
+from lspkit.config.problems import Findings, Path
+from lspkit.errors import ConfigError
+from lspkit.protocol.globs import mistake_in
+
+
+def check_security(given: Object, environ: Mapping[str, str]) -> None:
+    """Note a fault for each pattern that means nothing."""
+    said = given.peek("security")
+    if not isinstance(said, dict):
+        return
+    # What is wrong with the section otherwise is noted by who reads it.
+    section = Object(said, (*given.path, "security"), Findings())
+    for path, entry in _texts(section, "trustedProjectRoots"):
+        if expected := _wrong_root(entry, environ):
+            given.findings.refuse(path, expected)
+    for path, pattern in _texts(section, "exclude"):
+        if why := mistake_in(pattern):
+            example = "a glob such as **/secret/**"
+            given.findings.refuse(path, f"{example}; {pattern[:100]!r} is none: {why}")
+
+
+def _texts(section: Object, name: str) -> Iterator[tuple[Path, str]]:
+    entries, path = section.take(name) or (None, ())
+    if isinstance(entries, list):
+        for number, entry in enumerate(entries):
+            if isinstance(entry, str):
+                yield (*path, number), entry
+
+
+def _wrong_root(entry: str, environ: Mapping[str, str]) -> str:
+    """What would have been right; empty if it is."""
+    from lspkit.config.trust.decision import home_of  # here, to keep `import lspkit` quick
+    from lspkit.config.trust.root_pattern import compiled
+
+    try:
+        compiled(entry, home=lambda name: home_of(name, environ))
+    except ConfigError as problem:
+        return problem.expected
+    return ""

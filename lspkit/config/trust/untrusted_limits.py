@@ -1,0 +1,97 @@
+"""Limits and waits: what a project without trust says about them can only tighten them. Pure.
+
+How much text is shown to a model, and how long a caller waits, is the user's business. A stranger's
+file may ask for less of both. It has no say in what is neither more nor less: how long silence has
+to last to count as an answer, and how soon a server that fails is started again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from lspkit.config.problems import Path, place_of
+
+
+def _less(theirs: Any, ours: Any) -> bool:
+    return bool(theirs <= ours)
+
+
+def _sooner(theirs: Any, ours: Any) -> bool:
+    """Of a time for which 0 means never."""
+    return bool(theirs == ours or (theirs and (not ours or theirs <= ours)))
+
+
+def _never(_: Any, __: Any) -> bool:
+    return False
+
+
+_WAITS: dict[str, Callable[[Any, Any], bool]] = {
+    "initializeTimeoutMs": _less,
+    "requestTimeoutMs": _less,
+    "diagnosticsWaitTimeoutMs": _less,
+    "firstTouchTimeoutMs": _less,
+    "debounceMs": _never,
+    "idleShutdownMs": _sooner,
+}
+#: By section and name: whether the first value is at least as tight as the second.
+LIMITS: dict[str, dict[str, Callable[[Any, Any], bool]]] = {
+    "timing": _WAITS,
+    "diagnostics": dict.fromkeys(
+        ("maxPerFile", "maxOtherFiles", "maxTotalLines", "maxBytes"), _less
+    ),
+    "restart": dict.fromkeys(("policy", "baseMs", "factor", "maxMs", "jitter"), _never),
+}
+
+
+def tightened(
+    theirs: Mapping[str, Any], ours: Mapping[str, Any]
+) -> tuple[dict[str, Any], list[str]]:
+    """A project's layer without what would loosen what holds without it, and the places of that.
+
+    >>> tightened({"timing": {"requestTimeoutMs": 9}}, {"timing": {"requestTimeoutMs": 5}})
+    ({'timing': {}}, ['timing.requestTimeoutMs'])
+    """
+    kept, loose = dict(theirs), list[str]()
+    for section, limits in LIMITS.items():
+        said = theirs.get(section)
+        if isinstance(said, Mapping):
+            kept[section] = _part(said, ours.get(section, {}), limits, (section,), loose)
+    if kept.get("navigationTools") and not ours.get("navigationTools", True):
+        del kept["navigationTools"]
+        loose.append("navigationTools")
+    servers = theirs.get("lsp")
+    if isinstance(servers, Mapping):
+        known = ours.get("lsp")
+        kept["lsp"] = {
+            id: _server(id, said, known if isinstance(known, Mapping) else {}, ours, loose)
+            for id, said in servers.items()
+        }
+    return kept, loose
+
+
+def _server(
+    id: str, said: Any, known: Mapping[str, Any], ours: Mapping[str, Any], loose: list[str]
+) -> Any:
+    """A server's own times are held to those that the user has for it, or for all."""
+    if not isinstance(said, Mapping) or not isinstance(said.get("timing"), Mapping):
+        return said
+    own = {**ours.get("timing", {}), **(known.get(id, {}).get("timing") or {})}
+    return {**said, "timing": _part(said["timing"], own, _WAITS, ("lsp", id, "timing"), loose)}
+
+
+def _part(
+    said: Mapping[str, Any],
+    ours: Mapping[str, Any],
+    limits: Mapping[str, Callable[[Any, Any], bool]],
+    place: Path,
+    loose: list[str],
+) -> dict[str, Any]:
+    kept = dict[str, Any]()
+    for name, value in said.items():
+        fits = limits.get(name)
+        if fits is None or value is None or value == ours.get(name) or fits(value, ours[name]):
+            kept[name] = value
+        else:
+            loose.append(place_of((*place, name)))
+    return kept

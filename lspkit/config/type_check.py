@@ -1,0 +1,157 @@
+"""Holds values against the types of `model.py`, and notes every fault with its place.
+
+msgspec decides whether a single value fits. It would stop at the first fault and leave out the keys
+on the way to it, so objects and lists are walked here, item by item.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import os
+import types
+import typing
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from lspkit.config.problems import DEEPEST, Findings, Path, kind_of
+
+#: What stands in for a value that was refused: nothing is said.
+REFUSED: Any = msgspec.UNSET
+
+_EXPECTED: dict[Any, str] = {
+    bool: "true or false",
+    int: "a whole number",
+    float: "a number",
+    str: "a text",
+    list: "a list",
+    tuple: "a list",
+    dict: "an object",
+}
+
+
+def plain(value: Any, path: Path, findings: Findings, *, own: bool = False) -> Any:
+    """A copy of a value in which there is only what JSON has.
+
+    `own` is for values of the calling program, which may have paths in them, also such with bytes
+    that are no text, in the form that Python gives them.
+    """
+    if len(path) > DEEPEST:
+        findings.refuse(path, f"no more than {DEEPEST} levels")
+        return REFUSED
+    match value:
+        case None | bool() | int():
+            return value
+        case float():
+            if math.isfinite(value):
+                return value
+        case str():
+            if _is_text(value, own):
+                return str.__str__(value)
+            findings.refuse(path, "a text that can be written as UTF-8")
+            return REFUSED
+        case list() | tuple():
+            return [plain(one, (*path, at), findings, own=own) for at, one in enumerate(value)]
+        case Mapping():
+            return _plain_object(value, path, findings, own)
+        case os.PathLike() if own:
+            return os.fsdecode(value)
+    findings.refuse(path, "a value that JSON has", kind_of(value))
+    return REFUSED
+
+
+def _plain_object(
+    value: Mapping[Any, Any], path: Path, findings: Findings, own: bool
+) -> dict[str, Any]:
+    made: dict[str, Any] = {}
+    for key, one in value.items():
+        if isinstance(key, str) and _is_text(key, own):
+            name = str.__str__(key)
+            made[name] = plain(one, (*path, name), findings, own=own)
+        else:
+            findings.refuse(path, "keys that are texts")
+    return made
+
+
+def _is_text(value: str, own: bool) -> bool:
+    if value.isascii():
+        return True
+    try:
+        value.encode("utf-8", "surrogateescape" if own else "strict")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def checked(value: Any, kind: Any, path: Path, findings: Findings) -> Any:
+    """The value, if it fits the type; what does not fit is noted and left out."""
+    if value is REFUSED:
+        return REFUSED
+    kind, meta, optional = _opened(kind)
+    if optional and value is None:
+        return REFUSED
+    whole, items = typing.get_origin(kind) or kind, typing.get_args(kind)
+    if whole is dict and isinstance(value, dict):
+        return _checked_object(value, items, path, findings)
+    if whole in (list, tuple) and isinstance(value, list):
+        return _checked_list(value, items[0], meta, path, findings)
+    if kind is Any:
+        return value
+    try:
+        return msgspec.convert(value, kind if meta is None else meta.type)
+    except (msgspec.ValidationError, UnicodeEncodeError):
+        # The second: it looks into a text that stands for a number or a word, as UTF-8.
+        findings.refuse(path, _expected(kind, meta), kind_of(value))
+        return REFUSED
+
+
+def _checked_object(
+    value: dict[str, Any], items: tuple[Any, ...], path: Path, findings: Findings
+) -> dict[str, Any]:
+    made = {}
+    for key, one in value.items():
+        if checked(key, items[0], (*path, key), findings) is not REFUSED:
+            made[key] = checked(one, items[1], (*path, key), findings)
+    return {key: one for key, one in made.items() if one is not REFUSED}
+
+
+def _checked_list(
+    value: list[Any], item: Any, meta: _Limits | None, path: Path, findings: Findings
+) -> list[Any]:
+    if meta is not None and len(value) < meta.least:
+        findings.refuse(path, meta.words, "an empty list")
+    made = [checked(one, item, (*path, at), findings) for at, one in enumerate(value)]
+    return [one for one in made if one is not REFUSED]
+
+
+class _Limits(msgspec.Struct, frozen=True):
+    """A type with its limits, and the limits in words."""
+
+    type: Any
+    words: str
+    #: Items.
+    least: int
+
+
+@functools.cache
+def _opened(kind: Any) -> tuple[Any, _Limits | None, bool]:
+    """A type without its limits and without `| None`, the limits, and whether it had `| None`."""
+    optional = False
+    if typing.get_origin(kind) in (typing.Union, types.UnionType):
+        rest = [one for one in typing.get_args(kind) if one is not type(None)]
+        optional = len(rest) < len(typing.get_args(kind))
+        kind = rest[0]
+    if typing.get_origin(kind) is typing.Annotated:
+        bare, meta = typing.get_args(kind)[:2]
+        return bare, _Limits(kind, meta.description or "", meta.min_length or 0), optional
+    return kind, None, optional
+
+
+def _expected(kind: Any, meta: _Limits | None) -> str:
+    if meta is not None and meta.words:
+        return meta.words
+    if typing.get_origin(kind) is typing.Literal:
+        return "one of " + ", ".join(f'"{one}"' for one in typing.get_args(kind))
+    return _EXPECTED.get(typing.get_origin(kind) or kind, "something else")

@@ -1,0 +1,190 @@
+"""What pieces of work that a server reports on are worth as a proof.
+
+In the simplest case work that began after the text was on disk, and ended. Two kinds of servers
+need more. One cancels its work when something else is saved, and reports an end then, too: its work
+is started by lspkit alone, one run at a time, so that each end is a true one, and a request after
+it shows that the findings are out. The other publishes all open documents with each run, and may
+cancel it half way: a push after a beginning counts, if the change was taken in before that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import msgspec
+
+from lspkit.diagnostics.freshness_events import (
+    PATIENCE,
+    Answered,
+    Began,
+    Ended,
+    Event,
+    Judged,
+    Proven,
+    Pushed,
+    Quiet,
+    Ready,
+    Saved,
+    Started,
+    Stopped,
+    Target,
+    Wait,
+)
+from lspkit.diagnostics.proof import ProofRule
+
+
+def by_progress(
+    target: Target,
+    rule: ProofRule,
+    events: Sequence[Event],
+    since: float,
+    now: float,
+    _: float,
+) -> Judged:
+    if rule.start:
+        return _by_run(target, rule, events, since, now)
+    if rule.publishes:
+        return _by_publishing(target, rule, events, since, now)
+    began: str | None = None
+    for event in events:
+        if isinstance(event, Began) and _is_named(event, rule) and event.at >= since:
+            began = event.token
+        elif isinstance(event, Ended) and event.token == began:
+            return Proven("progress", event.at)
+    if began is not None:
+        return Wait(target.deadline)
+    # A change that the server was not told of as a save starts no work.
+    told = target.seq == 0 or any(isinstance(one, Saved) and one.at >= since for one in events)
+    again = since + target.patience if told or target.touched else now
+    return Wait(target.deadline, "save") if now >= again else Wait(again)
+
+
+class _Run(msgspec.Struct):
+    """A piece of work that the server was told to begin with, as far as it has come."""
+
+    asked: float
+    began: float | None = None
+    ended: float | None = None
+    stopped: bool = False
+    #: It may be done in several pieces.
+    at_work: set[str] = msgspec.field(default_factory=set)
+
+
+def _runs(rule: ProofRule, events: Iterable[Event]) -> list[_Run]:
+    runs: list[_Run] = []
+    for event in events:
+        if isinstance(event, Started) and event.token == rule.token:
+            runs.append(_Run(event.at))
+        elif isinstance(event, Began) and runs and _is_named(event, rule):
+            runs[-1].began = runs[-1].began or event.at
+            runs[-1].at_work.add(event.token)
+        elif isinstance(event, Stopped) and runs and event.token == rule.token:
+            runs[-1].stopped = runs[-1].ended is None
+        elif isinstance(event, Ended) and runs and event.token in runs[-1].at_work:
+            runs[-1].at_work.discard(event.token)
+            if not runs[-1].at_work:
+                runs[-1].ended = event.at
+    return runs
+
+
+def _by_run(
+    target: Target, rule: ProofRule, events: Sequence[Event], since: float, now: float
+) -> Judged:
+    runs = _runs(rule, events)
+    for run in runs:
+        if run.asked < since or run.ended is None or run.stopped:
+            continue
+        for event in events:
+            if isinstance(event, Answered) and event.tag == rule.ask and event.at >= run.ended:
+                return Proven("progress", event.at)
+        return Wait(target.deadline, "ordered")  # what it has found may still be on its way
+    if may_start(rule, events, now):
+        return Wait(target.deadline, "start")
+    last = runs[-1]
+    if last.began is None:
+        return Wait(last.asked + PATIENCE)
+    return Wait(target.deadline, "stop" if rule.stop and last.asked < since else "")
+
+
+def at_work_since(rule: ProofRule, events: Sequence[Event]) -> float | None:
+    """When the server was told to begin with what it is at, and was not told to stop."""
+    runs = _runs(rule, events)
+    if not runs or runs[-1].began is None or runs[-1].ended is not None or runs[-1].stopped:
+        return None
+    return runs[-1].asked
+
+
+def may_start(rule: ProofRule, events: Sequence[Event], now: float) -> bool:
+    """Whether the server is not at it, so that what begins next is what it is told now."""
+    runs = _runs(rule, events)
+    if not runs or runs[-1].ended is not None:
+        return True
+    last = runs[-1]
+    if last.began is None:
+        return now >= last.asked + PATIENCE  # it has not heard, or could not
+    # What was at work when the project was loaded anew may never end.
+    return any(isinstance(one, Ready) and one.at > last.asked for one in events)
+
+
+def _by_publishing(
+    target: Target, rule: ProofRule, events: Sequence[Event], since: float, now: float
+) -> Judged:
+    taken_in = [
+        one.at
+        for one in events
+        if isinstance(one, Answered) and one.tag == rule.ask and one.asked_seq >= target.seq
+    ]
+    if not taken_in:
+        return Wait(target.deadline, "ordered")
+    start = first = max(since, taken_in[0])
+    if rule.after:
+        named = [
+            one for one in events if isinstance(one, Began) and one.title.startswith(rule.after)
+        ]
+        looked = [one.at for one in named if one.at >= since]
+        first = max(start, looked[0]) if looked else float("inf")
+    began = [
+        one.at
+        for one in events
+        if isinstance(one, Began) and _is_named(one, rule) and one.at >= first
+    ]
+    for event in events if began else ():
+        if isinstance(event, Pushed) and event.uri == target.uri and event.at >= began[0]:
+            return Proven("progress", event.at) if rule.trusted else Quiet(event.at)
+    again = start + target.patience
+    if began or now < again:
+        return Wait(target.deadline if began else again)
+    return Wait(target.deadline, "touch")
+
+
+def idle_since(rule: ProofRule, events: Iterable[Event]) -> float | None:
+    """When the work that the last note of changed files set off had ended; None if it has not."""
+    runs = _runs(rule, events)
+    if not runs:
+        return 0.0
+    return None if runs[-1].at_work else runs[-1].ended
+
+
+def looked_since(rule: ProofRule, events: Iterable[Event], since: float) -> float | None:
+    """When the work that the notes up to that time set off had surely ended; None if not yet.
+
+    Each of them may be worked off by itself, also after the next ones have come.
+    """
+    owed, at_work = 0, set[str]()
+    for event in events:
+        if isinstance(event, Started) and event.token == rule.token and event.at <= since:
+            owed += 1
+        elif isinstance(event, Began) and _is_named(event, rule):
+            if event.at < since:
+                owed = 0
+            else:
+                at_work.add(event.token)
+        elif isinstance(event, Ended) and event.token in at_work:
+            owed -= 1
+            if owed <= 0:
+                return event.at
+    return None
+
+
+def _is_named(event: Began, rule: ProofRule) -> bool:
+    return event.token.startswith(rule.token) or event.title.startswith(rule.token)

@@ -1,0 +1,89 @@
+"""The edit jail: what servers propose is checked whole, made all or none, and can be taken back.
+
+`apply` plays an edit through (`plan.py`), makes what comes of it (`transaction.py`) and returns
+an `Applied`, which holds all that `undo` needs. Both refuse with an error that names the file, and
+then have changed nothing. Which servers have to be told is not known here.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from pathlib import Path
+
+from lspkit.boundary import Boundary
+from lspkit.edit_types import Applied, Touched, WorkspaceEdit
+from lspkit.edits.open_folders import Folders
+from lspkit.edits.path_errors import changed_since, facts, named
+from lspkit.edits.plan import plan
+from lspkit.edits.planned_tree import Change, State, Tree
+from lspkit.edits.single_file import BeforeStep, no_step
+from lspkit.edits.transaction import carry_out
+
+
+def apply(
+    edit: WorkspaceEdit,
+    boundary: Boundary,
+    *,
+    versions: Mapping[str, int] | None = None,
+    before_step: BeforeStep = no_step,
+) -> Applied:
+    """Makes an edit, all of it or nothing.
+
+    `versions` are those of the documents as the server has them now, by URI.
+    """
+    with Folders(boundary.for_changes()) as folders:
+        changes = plan(edit, folders, versions or {})
+        left = carry_out(changes, folders, before_step)
+    return Applied(edit, tuple(_touched(change, left[change.path]) for change in changes))
+
+
+def undo(applied: Applied, boundary: Boundary, *, before_step: BeforeStep = no_step) -> None:
+    """Takes an edit back, all of it or nothing: only if everything is still as the edit left it.
+
+    A folder that the edit made stays if somebody has put something into it since.
+    """
+    with Folders(boundary.for_changes()) as folders:
+        tree = Tree(folders)
+        for one in applied.touched:
+            _take_back(one, tree)
+        carry_out(tree.changes(), folders, before_step)
+
+
+def _touched(change: Change, left: State) -> Touched:
+    before = change.before
+    return Touched(
+        path=Path(change.path),
+        was=before.kind,
+        now=left.kind,
+        before=before.data if before.is_leaf else None,
+        mode=before.mode,
+        owner=before.owner,
+        sha256=_digest(left),
+        mode_now=left.mode,
+    )
+
+
+def _digest(state: State) -> str:
+    return hashlib.sha256(state.data).hexdigest() if state.is_leaf else ""
+
+
+def _take_back(one: Touched, tree: Tree) -> None:
+    given = str(one.path)
+    path = named(given, tree.boundary)
+    now = tree.at(path)
+    made_folder = (one.was, one.now) == ("nothing", "folder")
+    if path != given or not (_is_as_left(now, one) or (made_folder and now.kind == "nothing")):
+        message = (
+            f"{given} is no longer as the edit left it, so the edit cannot be undone; "
+            "nothing was written, undo by hand or put the file back first"
+        )
+        raise changed_since(message, **facts(given, tree.boundary, path))
+    before = State(one.was, one.before or b"", one.mode, one.owner)
+    tree.put(path, before, if_empty=made_folder)
+
+
+def _is_as_left(now: State, one: Touched) -> bool:
+    if now.kind == "file" and now.mode != one.mode_now:
+        return False
+    return (now.kind, _digest(now)) == (one.now, one.sha256)

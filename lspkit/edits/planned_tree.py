@@ -1,0 +1,170 @@
+"""What is at which path: on disk, and as it is to become.
+
+A change is thought through on a `Tree` before anything happens: it reads from disk what it is asked
+for, and remembers what is to be there instead. What is left in the end is a list of `Change`, one
+for each path that differs. Bytes are held in memory, for they are needed to take a change back.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from typing import Literal
+
+import msgspec
+
+from lspkit.edits.directory import Folder
+from lspkit.edits.open_folders import Folders, base_of
+from lspkit.edits.path_errors import facts, refuse_place, refused_by_disk
+from lspkit.errors import PathError
+
+#: A change that touches more bytes than this is refused: it could not be taken back from memory.
+MOST_BYTES = 512 * 1024 * 1024
+
+Kind = Literal["nothing", "file", "link", "folder"]
+
+
+class State(msgspec.Struct, frozen=True):
+    """What is at a path."""
+
+    kind: Kind = "nothing"
+    #: Of a file its bytes, of a link the path that is written in it.
+    data: bytes = b""
+    #: Permission bits; None for what a new file or folder gets.
+    mode: int | None = None
+    #: User and group, None for those of this process.
+    owner: tuple[int, int] | None = None
+
+    @property
+    def is_leaf(self) -> bool:
+        """A file or a link."""
+        return self.kind in ("file", "link")
+
+    def is_same(self, other: State) -> bool:
+        """Whether nobody would see a difference. Folders differ by what is in them only."""
+        if self.kind == "folder":
+            return other.kind == "folder"
+        return (self.kind, self.data, self.mode) == (other.kind, other.data, other.mode)
+
+
+NOTHING = State()
+
+
+class Change(msgspec.Struct, frozen=True):
+    """What becomes of one path."""
+
+    path: str
+    before: State
+    after: State
+    #: Of a folder that goes: it may also stay, if somebody else uses it by now.
+    if_empty: bool = False
+
+
+def state_of(folder: Folder, name: str) -> State:
+    """What has that name. Something that is no file, link or folder: an `OSError`."""
+    found = folder.look(name)
+    if found is None:
+        return NOTHING
+    if stat.S_ISDIR(found.st_mode):
+        return State("folder", b"", stat.S_IMODE(found.st_mode), (found.st_uid, found.st_gid))
+    if stat.S_ISLNK(found.st_mode):
+        return State("link", folder.target(name))
+    if not stat.S_ISREG(found.st_mode):
+        raise OSError(errno.EINVAL, "it is no regular file")
+    data, found = folder.read(name)
+    return State("file", data, stat.S_IMODE(found.st_mode), (found.st_uid, found.st_gid))
+
+
+class Tree:
+    """The part of the disk that a change touches, before and after it."""
+
+    def __init__(self, folders: Folders) -> None:
+        self.folders = folders
+        self.boundary = folders.boundary
+        self._before: dict[str, State] = {}
+        self._after: dict[str, State] = {}
+        #: The paths that are known, by the folder that they are in.
+        self._inside: dict[str, set[str]] = {}
+        self._if_empty: set[str] = set()
+        self._size = 0
+
+    def at(self, path: str) -> State:
+        """What is at a path once all that was put so far is done."""
+        if path not in self._after:
+            self._before[path] = self._after[path] = self._read(path)
+            self._inside.setdefault(os.path.dirname(path), set()).add(path)
+        return self._after[path]
+
+    def is_on_disk(self, path: str) -> bool:
+        """Whether what is at the path is there now, and not only to come."""
+        return self.at(path) is self._before[path]
+
+    def put(self, path: str, state: State, *, if_empty: bool = False) -> None:
+        """Something is to be at a path. Folders that are missing on the way come with it."""
+        self.at(path)
+        self._after[path] = state
+        if if_empty:
+            self._if_empty.add(path)
+        if state.kind != "nothing":
+            self._make_way_to(path)
+
+    def below(self, folder: str) -> list[str]:
+        """All paths in a folder, each folder before what is in it. Each has to be allowed."""
+        found, waiting = list[str](), [folder]
+        while waiting:
+            for path in self._entries(waiting.pop()):
+                refuse_place(path, path, self.boundary)
+                kind = self.at(path).kind
+                if kind != "nothing":
+                    found.append(path)
+                if kind == "folder":
+                    waiting.append(path)
+        return sorted(found)
+
+    def changes(self) -> list[Change]:
+        """What differs, by path."""
+        return [
+            Change(path, self._before[path], after, path in self._if_empty)
+            for path, after in sorted(self._after.items())
+            if not after.is_same(self._before[path])
+        ]
+
+    def _entries(self, folder: str) -> set[str]:
+        known = self._inside.get(folder, set())
+        if self._before[folder].kind != "folder":
+            return set(known)
+        try:
+            names = self.folders.at(folder).names()
+        except OSError as problem:
+            raise self._unreadable(folder, problem) from problem
+        return known | {os.path.join(folder, name) for name in names}
+
+    def _make_way_to(self, path: str) -> None:
+        above, base = os.path.dirname(path), base_of(path, self.boundary)
+        while above != base and self.at(above).kind != "folder":
+            if self.at(above).kind != "nothing":
+                message = f"{path} cannot be made: {above} is no folder; nothing was written"
+                raise refused_by_disk(message, **facts(path, self.boundary))
+            self._after[above] = State("folder")
+            above = os.path.dirname(above)
+
+    def _read(self, path: str) -> State:
+        above, name = os.path.split(path)
+        try:
+            folder = self.folders.at(above)
+            found = folder.look(name)
+            self._size += 0 if found is None else found.st_size
+            if self._size > MOST_BYTES:
+                message = f"the change touches more than {MOST_BYTES} bytes; nothing was written"
+                raise refused_by_disk(message, **facts(path, self.boundary))
+            return state_of(folder, name)
+        except (FileNotFoundError, NotADirectoryError):
+            return NOTHING
+        except OSError as problem:
+            raise self._unreadable(path, problem) from problem
+
+    def _unreadable(self, path: str, problem: OSError) -> PathError:
+        why = problem.strerror or str(problem)
+        message = f"{path} cannot be read: {why}; nothing was written"
+        return PathError(message, code="ENOENT", **facts(path, self.boundary))

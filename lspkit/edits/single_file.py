@@ -1,0 +1,177 @@
+"""One file at a time: replace, remove, move and read, each safely.
+
+These are for whatever changes the disk by one path that a caller wrote. A change of many files that
+has to be all or none is in `apply.py`. Each call checks the path, reaches its folder without
+following a link, and changes something by a single rename or unlink, so that nobody ever sees
+half a file. Whatever goes wrong, the file is as it was and nothing is left beside it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import stat
+from collections.abc import Callable, Iterator
+
+from lspkit.boundary import Boundary, Located, locate
+from lspkit.edits.directory import Folder, identity, spare_name
+from lspkit.edits.open_folders import confirm, reached
+from lspkit.edits.path_errors import (
+    changed_since,
+    facts,
+    leading_inside,
+    refused_by_disk,
+)
+from lspkit.errors import PathError
+
+GivenPath = str | os.PathLike[str]
+#: Called with the number of each step before it is made. Tests interfere there.
+BeforeStep = Callable[[int], None]
+
+
+def no_step(number: int) -> None:
+    """Nobody interferes."""
+
+
+def replace(
+    path: GivenPath,
+    data: bytes,
+    boundary: Boundary,
+    *,
+    make_folders: bool = False,
+    before_step: BeforeStep = no_step,
+) -> str:
+    """Writes a file, whether it is there or not, and returns its real path.
+
+    A link stays one: the file that it leads to is replaced. The mode of that file is kept.
+    """
+    given = os.fspath(path)
+    boundary = boundary.for_changes()
+    located = _located(path, boundary, may_be_missing=True)
+    before_step(0)
+    parent, name = os.path.split(located.path)
+    with (
+        _in_words(given, boundary, "written"),
+        reached(parent, boundary, make=make_folders) as folder,
+    ):
+        found = folder.look(name)
+        refuse_to_replace(given, name, found, folder, boundary)
+        spare = spare_name()
+        try:
+            if found is None:
+                folder.write(spare, data)
+            else:
+                mode, owner = stat.S_IMODE(found.st_mode), (found.st_uid, found.st_gid)
+                folder.write(spare, data, mode, owner)
+            before_step(1)
+            confirm(parent, folder.identity(), boundary)
+            folder.rename(spare, folder, name)
+        except BaseException:
+            folder.discard(spare)
+            raise
+    return located.path
+
+
+def refuse_to_replace(
+    given: str, name: str, found: os.stat_result | None, folder: Folder, boundary: Boundary
+) -> None:
+    """Raises a `PathError` unless a new file may take the place of what is there by now."""
+    if found is None:
+        return
+    about = facts(given, boundary, os.path.join(folder.path, name))
+    if not stat.S_ISREG(found.st_mode):
+        message = f"{given} is no longer a regular file; nothing was written"
+        raise changed_since(message, **about)
+    if not folder.writable(name):
+        raise refused_by_disk(f"{given} is write-protected; nothing was written", **about)
+
+
+def remove(path: GivenPath, boundary: Boundary, *, before_step: BeforeStep = no_step) -> str:
+    """Deletes a file and returns its path. Of a link only the link goes."""
+    boundary = boundary.for_changes()
+    _located(path, boundary)
+    real, given = leading_inside(path, boundary), os.fspath(path)
+    before_step(0)
+    parent, name = os.path.split(real)
+    with _in_words(given, boundary, "deleted"), reached(parent, boundary) as folder:
+        before_step(1)
+        confirm(parent, folder.identity(), boundary)
+        folder.unlink(name)
+    return real
+
+
+def move(
+    old: GivenPath,
+    new: GivenPath,
+    boundary: Boundary,
+    *,
+    overwrite: bool = False,
+    make_folders: bool = False,
+    before_step: BeforeStep = no_step,
+) -> tuple[str, str]:
+    """Gives a file another name, and returns both paths. A link is moved as it is."""
+    boundary = boundary.for_changes()
+    _located(old, boundary)
+    _located(new, boundary, may_be_missing=True)
+    source, target = leading_inside(old, boundary), leading_inside(new, boundary)
+    before_step(0)
+    (parent, name), (new_parent, new_name) = os.path.split(source), os.path.split(target)
+    with (
+        _in_words(os.fspath(old), boundary, f"moved to {os.fspath(new)}"),
+        reached(parent, boundary) as folder,
+        reached(new_parent, boundary, make=make_folders) as goal,
+    ):
+        before_step(1)
+        confirm(parent, folder.identity(), boundary)
+        confirm(new_parent, goal.identity(), boundary)
+        found, there = folder.look(name), goal.look(new_name)
+        if source == target or (found and there and _is_same(found, there, name, new_name)):
+            folder.rename(name, goal, new_name)
+        elif overwrite:
+            if there is not None and not stat.S_ISLNK(there.st_mode):
+                refuse_to_replace(os.fspath(new), new_name, there, goal, boundary)
+            folder.rename(name, goal, new_name)
+        else:
+            folder.rename_new(name, goal, new_name)
+    return source, target
+
+
+def _is_same(one: os.stat_result, other: os.stat_result, name: str, new_name: str) -> bool:
+    """Whether two spellings name one file, where upper and lower case are the same."""
+    return identity(one) == identity(other) and name.casefold() == new_name.casefold()
+
+
+def read_bytes(path: GivenPath, boundary: Boundary, *, before_step: BeforeStep = no_step) -> bytes:
+    """The bytes of a file."""
+    located = _located(path, boundary)
+    before_step(0)
+    parent, name = os.path.split(located.path)
+    with _in_words(os.fspath(path), boundary, "read"), reached(parent, boundary) as folder:
+        return folder.read(name)[0]
+
+
+def _located(path: GivenPath, boundary: Boundary, *, may_be_missing: bool = False) -> Located:
+    # A link may go away while it is being followed.
+    with _in_words(os.fspath(path), boundary, "followed"):
+        return locate(path, boundary, may_be_missing=may_be_missing)
+
+
+@contextlib.contextmanager
+def _in_words(given: str, boundary: Boundary, doing: str) -> Iterator[None]:
+    """What the system objects to becomes a `PathError` about the path as it was given."""
+    try:
+        yield
+    except PathError as problem:  # it may be about a folder on the way
+        fields = {**problem.fields, "path": given}
+        raise type(problem)(problem.message, code=problem.code, **fields) from problem
+    except (FileNotFoundError, NotADirectoryError) as problem:
+        message = f"{given} cannot be {doing}: it, or a folder on the way, does not exist"
+        raise PathError(message, code="ENOENT", **facts(given, boundary)) from problem
+    except FileExistsError as problem:
+        message = f"{given} cannot be {doing}: something of that name exists"
+        raise refused_by_disk(message, **facts(given, boundary)) from problem
+    except OSError as problem:
+        message = f"{given} cannot be {doing}: {problem.strerror or problem}"
+        if doing == "read":
+            raise PathError(message, code="ENOENT", **facts(given, boundary)) from problem
+        raise refused_by_disk(message, **facts(given, boundary)) from problem

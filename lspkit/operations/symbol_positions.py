@@ -1,0 +1,140 @@
+"""The place that a request means, and a question about it.
+
+A place is given by line and column, by the name of a symbol, or by a line and a word on it. What
+does not lead to exactly one place is an error that says what could have been meant.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Generator, Iterator
+from typing import Any
+
+import lspkit.types as types
+from lspkit.errors import PositionError
+from lspkit.operations.effects import Ask, Build, Effect, ReadText, Reply
+from lspkit.operations.position_translation import to_wire
+from lspkit.operations.request import PositionRequest
+from lspkit.operations.symbols import DocumentSymbols, document_symbols
+from lspkit.protocol.text import Encoding, Text
+
+#: So many names are suggested when one is not found.
+SUGGESTED = 20
+#: So many lines are named that have a word.
+SHOWN = 5
+
+
+def ask_at(
+    request: PositionRequest[Any], method: str, **more: Any
+) -> Generator[Effect, Any, list[Reply]]:
+    """Ask about the place; `more` are further params."""
+    line, column = yield from position_of(request)
+    replies: list[Reply] = yield Ask(
+        request.path, request.text, method, params_at(line, column, **more)
+    )
+    return replies
+
+
+def params_at(line: int, column: int, **more: Any) -> Build:
+    """Params of a request about a place."""
+
+    def build(uri: str, text: Text, encoding: Encoding) -> dict[str, Any]:
+        position = to_wire(text, line, column, encoding)
+        return {"textDocument": {"uri": uri}, "position": position, **more}
+
+    return build
+
+
+def position_of(request: PositionRequest[Any]) -> Generator[Effect, Any, tuple[int, int]]:
+    """Line and column that the request means."""
+    if request.symbol is None:
+        # A request is refused when it is made, unless it has both.
+        return request.line or 1, request.column or 1
+    if request.line is not None:
+        return (yield from _on_line(request, request.line, request.symbol))
+    return (yield from _by_name(request, request.symbol))
+
+
+def _by_name(request: PositionRequest[Any], name: str) -> Generator[Effect, Any, tuple[int, int]]:
+    symbols = yield from document_symbols(DocumentSymbols(path=request.path, text=request.text))
+    named = list(_chains(symbols, ()))
+    wanted = name.split(".")
+    matches = [(chain, one) for chain, one in named if list(chain[-len(wanted) :]) == wanted]
+    exact = [match for match in matches if len(match[0]) == len(wanted)]
+    for found in (exact, matches):
+        # Two servers may see one symbol differently, but they see it in the same place.
+        places = {one.selection.start for _, one in found}
+        if len(places) == 1:
+            [at] = places
+            return at.line, at.column
+    if matches:
+        raise _unclear(f"{name} is ambiguous in {request.path}", matches)
+    near = [entry for entry in named if wanted[-1].lower() in entry[0][-1].lower()] or named
+    text: Text = yield ReadText(request.path, request.text)
+    hint = _lines_with(text, wanted[-1])
+    raise _unclear(f"{request.path} defines no symbol {name}{hint}", near)
+
+
+def _lines_with(text: Text, word: str) -> str:
+    """Where a name stands that is defined elsewhere: an import, say."""
+    pattern = re.compile(_whole_word(word))
+    lines = [str(at + 1) for at in range(text.line_count) if pattern.search(text.line(at))]
+    if not lines:
+        return ""
+    more = ", …" if len(lines) > SHOWN else ""
+    which = "line" if len(lines) == 1 else "lines"
+    return f", but the word stands on {which} {', '.join(lines[:SHOWN])}{more}: give a line as well"
+
+
+def _unclear(what: str, among: list[tuple[tuple[str, ...], types.Symbol]]) -> PositionError:
+    named = (f"{'.'.join(chain)} at {one.selection.start}" for chain, one in among)
+    told = list(dict.fromkeys(named))[:SUGGESTED]
+    choices = "; ".join(told) or "it has no symbols at all"
+    return PositionError(f"{what}; candidates: {choices}", candidates=tuple(told))
+
+
+def _chains(
+    symbols: tuple[types.Symbol, ...] | list[types.Symbol], above: tuple[str, ...]
+) -> Iterator[tuple[tuple[str, ...], types.Symbol]]:
+    for symbol in symbols:
+        # Some servers write `feed(char *)`, some `ns::feed`: people mean the plain name.
+        bare = re.split(r"[(<]", symbol.name, maxsplit=1)[0].strip() or symbol.name
+        parts = tuple(part for part in re.split(r"::|\.", bare) if part) or (bare,)
+        container = symbol.container.split(".") if symbol.container and not above else []
+        chain = (*above, *(part for part in container if part), *parts)
+        yield chain, symbol
+        yield from _chains(symbol.children, chain)
+
+
+def _on_line(
+    request: PositionRequest[Any], line: int, name: str
+) -> Generator[Effect, Any, tuple[int, int]]:
+    text: Text = yield ReadText(request.path, request.text)
+    return line, _word(text, line, name)
+
+
+def _word(text: Text, line: int, name: str) -> int:
+    if line > text.line_count:
+        raise PositionError(
+            f"line {line} is beyond the end: the file has lines 1 to {text.line_count}",
+            bounds=f"line 1 to {text.line_count}",
+        )
+    written = text.line(line - 1)
+    columns = [match.start() + 1 for match in re.finditer(_whole_word(name), written)]
+    if len(columns) == 1:
+        return columns[0]
+    if columns:
+        told = tuple(f"{name} at {line}:{column}" for column in columns[:SUGGESTED])
+        raise PositionError(
+            f"{name} stands more than once on line {line}; give a column: {'; '.join(told)}",
+            candidates=told,
+        )
+    words = tuple(dict.fromkeys(re.findall(r"\w+", written)))[:SUGGESTED]
+    raise PositionError(
+        f"line {line} has no word {name}; it has: {', '.join(words) or 'no words'}",
+        candidates=words,
+    )
+
+
+def _whole_word(name: str) -> str:
+    return rf"(?<!\w){re.escape(name)}(?!\w)"

@@ -1,0 +1,199 @@
+"""What concerns the workspace as a whole, or a server as it is: symbols anywhere, what is known,
+raw requests, status, and change."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from pathlib import Path
+from typing import Any
+
+import lspkit.types as types
+from lspkit.config import Config
+from lspkit.edit_types import ChangedFiles
+from lspkit.errors import RequestFailed
+from lspkit.operations.check import both, findings
+from lspkit.operations.effects import (
+    Ask,
+    AskWorkspace,
+    AwaitChange,
+    Effect,
+    FileServer,
+    FindServers,
+    Known,
+    KnownFindings,
+    Misread,
+    Reply,
+    Reread,
+    SyncFile,
+    TakeChanges,
+    TakeConfig,
+    TakeStatus,
+)
+from lspkit.operations.request import FileRequest, Request, operation
+from lspkit.operations.symbols import symbols_of
+from lspkit.protocol.open_documents import View
+from lspkit.protocol.text import Text
+from lspkit.protocol.wire.messages import decode_any
+from lspkit.servers.status import Snapshot
+from lspkit.servers.status import status_text as as_text
+
+
+class WorkspaceSymbols(Request[list[types.Symbol]], frozen=True, kw_only=True):
+    """Which symbols have such a name?"""
+
+    query: str
+    path: str | None = None
+
+
+class Diagnostics(Request[dict[Path, list[types.Diagnostic]]], frozen=True, kw_only=True):
+    """What is known now?"""
+
+    path: str | None = None
+
+
+class RawRequest(Request[Any], frozen=True, kw_only=True):
+    """Any request of the protocol, to the first server of a file."""
+
+    path: str
+    method: str
+    params: Any = None
+
+
+class Sync(FileRequest[None], frozen=True, kw_only=True):
+    """Tell the servers."""
+
+
+class Status(Request[Snapshot], frozen=True, kw_only=True):
+    """How are the servers?"""
+
+    root: str | None = None
+
+
+class FileServers(Request[list[FileServer]], frozen=True, kw_only=True):
+    """How are the servers of a file?"""
+
+    path: str
+
+
+class StatusText(Request[str], frozen=True, kw_only=True):
+    """The same in words."""
+
+
+class Reload(Request[None], frozen=True, kw_only=True):
+    """Read the configuration again."""
+
+
+class Settings(Request[Config], frozen=True, kw_only=True):
+    """What is configured?"""
+
+
+class WaitForChange(Request[int], frozen=True, kw_only=True):
+    """Has anything new been reported?"""
+
+    after: int
+
+
+class ChangedSince(Request[ChangedFiles], frozen=True, kw_only=True):
+    """Which files have changed on disk?"""
+
+    #: None to get no more than a mark.
+    after: int | None = None
+
+
+@operation("workspace_symbols", WorkspaceSymbols, list[types.Symbol])
+def workspace_symbols(request: WorkspaceSymbols) -> Generator[Effect, Any, list[types.Symbol]]:
+    """All that the servers find, by path, line and column."""
+    replies: list[Reply] = yield AskWorkspace(
+        request.path, "workspace/symbol", {"query": request.query}
+    )
+    found: dict[tuple[Any, ...], types.Symbol] = {}
+    for symbol in (yield from symbols_of(replies)):
+        key = (str(symbol.path or symbol.uri), symbol.selection, symbol.name, symbol.kind)
+        found.setdefault(key, symbol)
+    return [found[key] for key in sorted(found)]
+
+
+@operation("diagnostics", Diagnostics, dict[Path, list[types.Diagnostic]])
+def diagnostics(
+    request: Diagnostics,
+) -> Generator[Effect, Any, dict[Path, list[types.Diagnostic]]]:
+    """By file, in order of path and line. Nothing is asked, and nothing waited for."""
+    reports: list[KnownFindings] = yield Known(request.path)
+    by_file: dict[Path, dict[tuple[Any, ...], types.Diagnostic]] = {}
+    for report in reports:
+        nowhere = View("", Text(""), 0, report.encoding)
+        reply = Reply(report.server, b"", nowhere)
+        found, dropped = yield from findings(reply, report.uri, (report.items,))
+        if dropped:
+            message = f"{dropped} of the findings of {report.server} cannot be read"
+            yield Misread((RequestFailed(message, server=report.server),))
+        for finding in found:
+            if finding.path is None:
+                continue
+            merged = by_file.setdefault(finding.path, {})
+            key = (finding.range, finding.message)
+            merged[key] = both(merged[key], finding) if key in merged else finding
+    return {path: [by_file[path][key] for key in sorted(by_file[path])] for path in sorted(by_file)}
+
+
+@operation("request", RawRequest, Any)
+def raw_request(request: RawRequest) -> Generator[Effect, Any, Any]:
+    """The server's result, as plain JSON values."""
+    replies: list[Reply] = yield Ask(
+        request.path, None, request.method, lambda *_: request.params, unheard_of=True
+    )
+    return decode_any(replies[0].result)
+
+
+@operation("sync", Sync, None)
+def sync(request: Sync) -> Generator[Effect, Any, None]:
+    """The servers hear of the text as soon as they can."""
+    yield SyncFile(request.path, request.text)
+
+
+@operation("status", Status, Snapshot)
+def status(request: Status) -> Generator[Effect, Any, Snapshot]:
+    """A snapshot; taking it changes nothing."""
+    snapshot: Snapshot = yield TakeStatus(request.root)
+    return snapshot
+
+
+@operation("file_servers", FileServers, list[FileServer])
+def file_servers(request: FileServers) -> Generator[Effect, Any, list[FileServer]]:
+    """Also those that would be started for it. Starts nothing."""
+    servers: list[FileServer] = yield FindServers(request.path)
+    return servers
+
+
+@operation("status_text", StatusText, str)
+def status_text(_: StatusText) -> Generator[Effect, Any, str]:
+    """The snapshot as text."""
+    snapshot: Snapshot = yield TakeStatus(None)
+    return as_text(snapshot)
+
+
+@operation("reload", Reload, None)
+def reload(_: Reload) -> Generator[Effect, Any, None]:
+    """Servers whose configuration has changed restart; failures are forgotten."""
+    yield Reread()
+
+
+@operation("settings", Settings, Config)
+def settings(_: Settings) -> Generator[Effect, Any, Config]:
+    """All of it, defaults included."""
+    config: Config = yield TakeConfig()
+    return config
+
+
+@operation("wait_for_change", WaitForChange, int)
+def wait_for_change(request: WaitForChange) -> Generator[Effect, Any, int]:
+    """The epoch, newer than the given one unless the time was up first."""
+    epoch: int = yield AwaitChange(request.after)
+    return epoch
+
+
+@operation("changed_files", ChangedSince, ChangedFiles)
+def changed_files(request: ChangedSince) -> Generator[Effect, Any, ChangedFiles]:
+    """Also what has changed a moment ago."""
+    changed: ChangedFiles = yield TakeChanges(request.after)
+    return changed

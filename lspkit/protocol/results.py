@@ -1,0 +1,391 @@
+"""The shapes of results, as servers really send them.
+
+Each `read_…` function decodes the raw JSON of one kind of answer, in the thread that asked. They
+forgive what the protocol allows and what servers do beside it: unknown fields, null for a list, one
+item for a list of one, both generations of a shape. An item that makes no sense is dropped and
+counted; its neighbours are kept.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Generic, TypeVar
+
+import msgspec
+
+from lspkit.limits import MOST_FINDINGS, MOST_RESULTS
+from lspkit.msgspec_types import prepared
+from lspkit.protocol.wire.bounded_lists import first_items
+from lspkit.protocol.wire.messages import decode_any, mend
+
+T = TypeVar("T")
+
+
+class WirePosition(msgspec.Struct, frozen=True, gc=False):
+    """Zero-based, in the units of the session's encoding."""
+
+    line: int
+    character: int
+
+
+class WireRange(msgspec.Struct, frozen=True, gc=False):
+    """From `start` up to, not including, `end`."""
+
+    start: WirePosition
+    end: WirePosition
+
+
+NOWHERE = WireRange(WirePosition(0, 0), WirePosition(0, 0))
+
+
+class WireLocation(msgspec.Struct, frozen=True, rename="camel"):
+    """`Location` and `LocationLink` in one, since msgspec cannot tell two objects apart."""
+
+    uri: str | None = None
+    range: WireRange | None = None
+    target_uri: str | None = None
+    target_range: WireRange | None = None
+    target_selection_range: WireRange | None = None
+
+    @property
+    def place(self) -> tuple[str, WireRange] | None:
+        """URI and range, None for an object that has neither."""
+        uri = self.target_uri or self.uri
+        if uri is None:
+            return None
+        return uri, self.target_selection_range or self.target_range or self.range or NOWHERE
+
+
+class WireMarkup(msgspec.Struct, frozen=True):
+    """`MarkupContent` and `MarkedString` in one."""
+
+    value: str = ""
+    language: str | None = None
+    kind: str | None = None
+
+    @property
+    def text(self) -> str:
+        """The words, a piece of code as a fenced block."""
+        if self.language:
+            return f"```{self.language}\n{self.value}\n```"
+        return self.value
+
+
+class WireHover(msgspec.Struct, frozen=True):
+    """`Hover`, in any of its generations."""
+
+    contents: WireMarkup | str | list[WireMarkup | str] | None = None
+    range: WireRange | None = None
+
+    @property
+    def texts(self) -> list[str]:
+        """One text per section, without empty ones."""
+        parts = self.contents if isinstance(self.contents, list) else [self.contents or ""]
+        texts = [part if isinstance(part, str) else part.text for part in parts]
+        return [text for text in texts if text.strip()]
+
+
+class WireSymbol(msgspec.Struct, frozen=True, rename="camel"):
+    """`DocumentSymbol`, `SymbolInformation` and `WorkspaceSymbol` in one."""
+
+    name: str
+    kind: int = 0
+    detail: str | None = None
+    range: WireRange | None = None
+    selection_range: WireRange | None = None
+    children: list[WireSymbol] | None = None
+    location: WireLocation | None = None
+    container_name: str | None = None
+
+
+class WireItem(msgspec.Struct, frozen=True, rename="camel"):
+    """`CallHierarchyItem` and `TypeHierarchyItem`."""
+
+    name: str
+    uri: str
+    kind: int = 0
+    detail: str | None = None
+    range: WireRange = NOWHERE
+    selection_range: WireRange | None = None
+
+
+class WireCall(msgspec.Struct, frozen=True, rename="camel"):
+    """An incoming call (`from`) or an outgoing one (`to`), the item still raw."""
+
+    caller: msgspec.Raw | msgspec.UnsetType = msgspec.field(default=msgspec.UNSET, name="from")
+    callee: msgspec.Raw | msgspec.UnsetType = msgspec.field(default=msgspec.UNSET, name="to")
+    from_ranges: list[WireRange] | None = None
+
+    @property
+    def item(self) -> bytes:
+        """The other end of the call, raw."""
+        other = self.caller or self.callee
+        return b"null" if isinstance(other, msgspec.UnsetType) else bytes(other)
+
+
+class WireParameter(msgspec.Struct, frozen=True):
+    """A parameter: its label, or where in the signature's label it stands."""
+
+    label: str | tuple[int, int] = ""
+    documentation: WireMarkup | str | None = None
+
+
+class WireSignature(msgspec.Struct, frozen=True, rename="camel"):
+    """One way to call a function."""
+
+    label: str
+    documentation: WireMarkup | str | None = None
+    parameters: list[WireParameter] | None = None
+    active_parameter: int | None = None
+
+
+class WireSignatureHelp(msgspec.Struct, frozen=True, rename="camel"):
+    """The answer to `signatureHelp`."""
+
+    signatures: list[WireSignature] | None = None
+    active_signature: int | None = None
+    active_parameter: int | None = None
+
+
+class WireTextEdit(msgspec.Struct, frozen=True, rename="camel"):
+    """A replacement of a range."""
+
+    range: WireRange
+    #: Never left out: what nobody has said must not be taken for nothing, which deletes.
+    new_text: str
+
+
+class WireDocument(msgspec.Struct, frozen=True):
+    """Which version of which document is meant."""
+
+    uri: str
+    version: int | None = None
+
+
+class WireChange(msgspec.Struct, frozen=True, rename="camel"):
+    """The edits of one document, or an operation on a file."""
+
+    kind: str | None = None
+    text_document: WireDocument | None = None
+    edits: list[WireTextEdit] | None = None
+    uri: str | None = None
+    old_uri: str | None = None
+    new_uri: str | None = None
+    options: dict[str, bool] | None = None
+
+
+class WireEdit(msgspec.Struct, frozen=True, rename="camel"):
+    """`WorkspaceEdit`, in both of its forms."""
+
+    changes: dict[str, list[WireTextEdit]] | None = None
+    document_changes: list[WireChange] | None = None
+
+
+class WireAction(msgspec.Struct, frozen=True, rename="camel"):
+    """`CodeAction`, or a bare `Command`, which has its own name in `command`."""
+
+    title: str
+    kind: str | None = None
+    is_preferred: bool | None = None
+    disabled: dict[str, str] | None = None
+    edit: WireEdit | None = None
+
+
+@prepared
+class WireCommand(msgspec.Struct, frozen=True):
+    """`Command`."""
+
+    command: str
+    arguments: list[Any] | None = None
+    #: Whether it came without an action around it.
+    bare: bool = False
+
+
+class WireCodeDescription(msgspec.Struct, frozen=True):
+    """A page about a code."""
+
+    href: str | None = None
+
+
+class WireRelated(msgspec.Struct, frozen=True):
+    """Another place that explains a finding."""
+
+    location: WireLocation
+    message: str = ""
+
+
+class WireDiagnostic(msgspec.Struct, frozen=True, rename="camel"):
+    """One finding."""
+
+    range: WireRange
+    message: str | WireMarkup = ""
+    severity: int | None = None
+    code: int | float | str | None = None
+    source: str | None = None
+    code_description: WireCodeDescription | None = None
+    tags: list[int] | None = None
+    related_information: list[WireRelated] | None = None
+
+    @property
+    def text(self) -> str:
+        """The message as plain words."""
+        return self.message if isinstance(self.message, str) else self.message.text
+
+
+class WireReport(msgspec.Struct, frozen=True, rename="camel"):
+    """The answer to a pull of diagnostics."""
+
+    kind: str = "full"
+    items: msgspec.Raw = msgspec.Raw(b"[]")
+    result_id: str | None = None
+    related_documents: dict[str, msgspec.Raw] | None = None
+
+
+class Read(msgspec.Struct, Generic[T], frozen=True):
+    """What could be read of a list, and how many of its items could not."""
+
+    items: list[T]
+    dropped: int = 0
+
+
+#: What decoding raises.
+BAD = (msgspec.DecodeError, UnicodeError, RecursionError)
+
+
+class _ListReader(Generic[T]):
+    """Decodes a list of one shape; also a single item, or null.
+
+    `vague` is a shape without a field that has to be there: to be one, an object has to be empty or
+    to have a field that is known. Beyond `most` items, the rest counts as dropped.
+    """
+
+    def __init__(self, shape: type[T], *, vague: bool = False, most: int = MOST_RESULTS) -> None:
+        self._shape = shape
+        self._most = most
+        self._blank = shape() if vague else None
+        self._all: Any = msgspec.json.Decoder(list[shape] | shape | None)  # type: ignore[valid-type]
+
+    def __call__(self, raw: bytes) -> Read[T]:
+        kept, beyond = first_items(raw, self._most)
+        if not beyond:
+            return self._read(raw)
+        read = self._read(kept)
+        return Read(read.items, read.dropped + beyond)
+
+    def _read(self, raw: bytes) -> Read[T]:
+        try:
+            found = self._all.decode(raw)
+        except BAD:
+            return self._one_by_one(raw)
+        if found is None:
+            return Read([])
+        items = found if isinstance(found, list) else [found]
+        if self._blank is not None and self._blank in items:
+            return self._one_by_one(raw)
+        return Read(items)
+
+    def _one_by_one(self, raw: bytes) -> Read[T]:
+        """Whatever can be read of an answer that is not as it should be."""
+        try:
+            value = decode_any(raw)
+        except BAD:
+            return Read([], 1)
+        values = value if isinstance(value, list) else [value]
+        read = [self._forgiving(one) for one in values]
+        items = [item for item, _ in read if item is not None]
+        return Read(items, sum(dropped for _, dropped in read))
+
+    def _forgiving(self, value: Any) -> tuple[T | None, int]:
+        """One item, without those parts of its lists that make no sense, and how many these are."""
+        if self._blank is not None and is_foreign(value, self._shape):
+            return None, 1
+        for dropped in range(MOST_DROPPED):
+            try:
+                # Lax, so that `3.0` is a line; not where all is well, since it blurs unions.
+                return msgspec.convert(value, self._shape, strict=False), dropped
+            except msgspec.ValidationError as problem:
+                if not _drop_part(value, str(problem)):
+                    return None, dropped + 1
+        return None, MOST_DROPPED
+
+
+def is_foreign(value: Any, shape: Any) -> bool:
+    """Whether a value is an object that has fields, and none of this shape."""
+    known = shape.__struct_encode_fields__
+    return isinstance(value, dict) and bool(value) and not any(name in value for name in known)
+
+
+#: So many bad parts of one item are taken out before it is given up.
+MOST_DROPPED = 100
+_STEP = re.compile(r"\.([^.\[]+)|\[(\d+)\]")
+
+
+def _drop_part(value: Any, problem: str) -> bool:
+    """Take the innermost list item out that a message of msgspec names; False if there is none."""
+    place = problem.rpartition(" - at `$")[2].rstrip("`")
+    part: tuple[list[Any], int] | None = None
+    for name, index in _STEP.findall(place):
+        try:
+            if index:
+                part = (value, int(index))
+            value = value[int(index)] if index else value[name]
+        except (KeyError, IndexError, TypeError):
+            return False
+    if part is None:
+        return False
+    del part[0][part[1]]
+    return True
+
+
+read_locations = _ListReader(WireLocation)
+read_symbols = _ListReader(WireSymbol)
+read_diagnostics = _ListReader(WireDiagnostic, most=MOST_FINDINGS)
+read_hover = _ListReader(WireHover, vague=True)
+read_calls = _ListReader(WireCall)
+read_signature_help = _ListReader(WireSignatureHelp, vague=True)
+read_edit = _ListReader(WireEdit, vague=True)
+read_item = _ListReader(WireItem)
+read_action = _ListReader(WireAction)
+
+
+def read_command(raw: bytes) -> WireCommand | None:
+    """The command of a code action, which may be nothing but a command."""
+    try:
+        action = msgspec.json.decode(mend(raw))
+    except BAD:
+        return None
+    said = action.get("command") if isinstance(action, dict) else None
+    bare = isinstance(said, str)
+    try:
+        command = msgspec.convert(action if bare else said, WireCommand)
+    except msgspec.ValidationError:
+        return None
+    return msgspec.structs.replace(command, bare=bare)
+
+
+def read_report(raw: bytes) -> WireReport | None:
+    """A pull's answer, None for one that makes no sense.
+
+    A bare null, which some servers send, is a full report without findings.
+    """
+    try:
+        report = _report.decode(mend(raw))
+        if report is None:
+            return WireReport()
+        if report == WireReport() and is_foreign(decode_any(raw), WireReport):
+            return None
+    except BAD:
+        return None
+    return report if report.kind in ("full", "unchanged") else None
+
+
+_report: msgspec.json.Decoder[WireReport | None] = msgspec.json.Decoder(WireReport | None)
+
+_KIND_NAMES = """
+file module namespace package class method property field constructor enum interface function
+variable constant string number boolean array object key null enum-member struct event operator
+type-parameter
+"""
+
+#: Words for `SymbolKind`, by number.
+SYMBOL_KINDS = dict(enumerate(_KIND_NAMES.split(), start=1))

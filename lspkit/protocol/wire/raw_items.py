@@ -1,0 +1,88 @@
+"""Lists whose items go back to the server byte for byte, or are read for one purpose only.
+
+Like the readers of `shapes.py`, these never raise: what makes no sense is left out and counted.
+"""
+
+from __future__ import annotations
+
+import collections
+
+import msgspec
+
+from lspkit.protocol.results import (
+    BAD,
+    Read,
+    WireAction,
+    WireCall,
+    WireItem,
+    WireRange,
+    read_action,
+    read_calls,
+    read_diagnostics,
+    read_item,
+    read_locations,
+)
+from lspkit.protocol.wire.messages import mend
+
+
+def read_pieces(raw: bytes) -> Read[bytes]:
+    """The items of a list, each as it came; null is an empty list, anything else a list of one."""
+    try:
+        mended = mend(raw).strip()
+        if mended == b"null":
+            return Read([])
+        if not mended.startswith(b"["):
+            msgspec.json.decode(mended)
+            return Read([mended])
+        pieces = msgspec.json.decode(mended, type=list[msgspec.Raw])
+    except BAD:
+        return Read([], 1)
+    return Read([bytes(piece) for piece in pieces])
+
+
+class _Severity(msgspec.Struct, gc=False):
+    severity: int | None = None
+
+
+_severities = msgspec.json.Decoder(list[_Severity])
+
+
+def read_severities(raw: bytes) -> collections.Counter[int | None]:
+    """How many findings of each severity a list has. Quick, for whoever only counts."""
+    try:
+        return collections.Counter(one.severity for one in _severities.decode(raw))
+    except BAD:
+        return collections.Counter(one.severity for one in read_diagnostics(raw).items)
+
+
+def read_places(raw: bytes) -> Read[tuple[str, WireRange]]:
+    """The URI and the range of each location."""
+    read = read_locations(raw)
+    places = [item.place for item in read.items]
+    named = [place for place in places if place is not None]
+    return Read(named, read.dropped + len(places) - len(named))
+
+
+def read_items(raw: bytes) -> Read[tuple[bytes, WireItem]]:
+    """The items of a hierarchy, each with its own bytes."""
+    pieces = read_pieces(raw)
+    read = [(piece, read_item(piece)) for piece in pieces.items]
+    found = [(piece, wire) for piece, one in read for wire in one.items]
+    return Read(found, pieces.dropped + sum(not one.items for _, one in read))
+
+
+def read_others(raw: bytes) -> Read[tuple[WireCall, WireItem]]:
+    """Calls, each with the item at its other end."""
+    pieces = read_pieces(raw)
+    calls = [call for piece in pieces.items for call in read_calls(piece).items]
+    read = [(call, read_item(call.item)) for call in calls]
+    found = [(call, one.items[0]) for call, one in read if one.items]
+    return Read(found, pieces.dropped + len(pieces.items) - len(found))
+
+
+def read_actions(raw: bytes) -> Read[tuple[bytes, WireAction]]:
+    """Code actions, each with its own bytes; none of which only a part of the edit is known."""
+    pieces = read_pieces(raw)
+    read = [(piece, read_action(piece)) for piece in pieces.items]
+    good = [(piece, one.items[0]) for piece, one in read if one.items and not one.dropped]
+    return Read(good, pieces.dropped + len(read) - len(good))

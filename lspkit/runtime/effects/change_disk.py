@@ -1,0 +1,145 @@
+"""What lspkit itself changes on disk, and what it shows in place of the disk.
+
+Every change is told to the servers before this returns, so that the next question comes after it.
+"""
+
+from __future__ import annotations
+
+from codecs import BOM_UTF8
+from pathlib import Path
+
+from lspkit.boundary import locate
+from lspkit.edit_types import Applied, WorkspaceEdit
+from lspkit.edits import single_file
+from lspkit.edits.text_edits import encode
+from lspkit.errors import LspkitError
+from lspkit.operations import ChangeDisk
+from lspkit.protocol.uris import path_to_uri
+from lspkit.protocol.watch_registrations import CHANGED, CREATED, DELETED, FileEvent
+from lspkit.runtime.concurrency.waiting import Call
+from lspkit.runtime.effects.replaced import Replaced
+from lspkit.runtime.files import Files
+from lspkit.runtime.pool.pool import Pool
+
+
+class Changing:
+    """Changes of files, and overlays."""
+
+    def __init__(self, files: Files, pool: Pool) -> None:
+        self._files = files
+        self._pool = pool
+        #: To be closed by whoever made this.
+        self.replaced = Replaced()
+
+    def change(self, effect: ChangeDisk) -> None:
+        """Perform `ChangeDisk`."""
+        if effect.kind == "write":
+            events = self._write(effect.path, effect.text)
+        elif effect.kind == "delete":
+            real = single_file.remove(effect.path, self._files.boundary)
+            events = [FileEvent(real, DELETED)]
+        else:
+            old, new = single_file.move(
+                effect.path, effect.new_path, self._files.boundary, make_folders=True
+            )
+            events = [FileEvent(old, DELETED), FileEvent(new, CREATED)]
+        self.announce(events)
+
+    def _write(self, path: str, text: str) -> list[FileEvent]:
+        boundary = self._files.boundary
+        there = locate(path, boundary, may_be_missing=True)
+        marked = there.stat is not None and _begins_with_mark(there.path)
+        data = encode(BOM_UTF8 if marked else b"", text, path)
+        if there.stat is not None:
+            self.replaced.hold(there.path)
+        real = single_file.replace(path, data, boundary, make_folders=True)
+        return [FileEvent(real, CREATED if there.stat is None else CHANGED)]
+
+    def apply(self, edit: WorkspaceEdit) -> Applied:
+        """Perform `Apply`."""
+        from lspkit.edits import apply  # here: few need it, and it takes some milliseconds
+
+        applied = apply.apply(edit, self._files.boundary, versions=self._versions(edit))
+        self.announce(_events(applied))
+        return applied
+
+    def undo(self, applied: Applied) -> None:
+        """Perform `Undo`."""
+        from lspkit.edits import apply  # as above
+
+        apply.undo(applied, self._files.boundary)
+        self.announce([_reversed(event) for event in _events(applied)])
+
+    def _versions(self, edit: WorkspaceEdit) -> dict[str, int]:
+        """The versions of documents as the server that proposes the edit has them."""
+        versions: dict[str, int] = {}
+        for server in self._pool.servers():
+            if server.id == edit.server:
+                with server.lock:
+                    versions |= {one.key.uri: one.version for one in server.documents}
+        return versions
+
+    def announce(self, events: list[FileEvent]) -> None:
+        """Tell the servers: what was deleted is closed, what was written is shown."""
+        self._pool.watching.changed_by_us(events)
+
+    # Texts in place of files
+
+    def show(self, texts: dict[str, str], call: Call) -> int:
+        """Perform `Overlay`: the servers of these files see the texts as soon as they can."""
+        located = {
+            self._files.locate(path, may_be_missing=True).path: text for path, text in texts.items()
+        }
+        # Before it: typescript-language-server takes no notice of files that it has open, and would
+        # keep to it that one is not there which has just come back.
+        self._pool.watching.catch_up(call.deadline)
+        number = self._files.overlays.begin(located)
+        for path in located:
+            try:
+                file = self._files.locate(path)
+                for server in self._pool.servers_for(file.path, call)[0]:
+                    server.tell(file, None)
+            except LspkitError:
+                continue  # nobody to show it to; whoever asks about it is told why
+        return number
+
+    def end_show(self, number: int) -> None:
+        """Perform `EndOverlay`: the servers see the disk again, or the overlay below."""
+        for path in self._files.overlays.end(number):
+            uri = path_to_uri(path)
+            for server in self._pool.servers():
+                with server.lock:
+                    is_open = server.documents.get(uri) is not None
+                file = self._files.again(uri)
+                if not is_open or file is None or not server.is_ready:
+                    continue
+                try:
+                    if file.stamp is None:
+                        server.forget(uri)
+                    else:
+                        server.sync(file, None)
+                except LspkitError:
+                    continue
+
+
+_REVERSED = {CREATED: DELETED, DELETED: CREATED, CHANGED: CHANGED}
+
+
+def _events(applied: Applied) -> list[FileEvent]:
+    """What an edit has done to files."""
+    events: list[FileEvent] = []
+    for one in applied.touched:
+        was, now = one.was in ("file", "link"), one.now in ("file", "link")
+        if was or now:
+            kind = CHANGED if was and now else CREATED if now else DELETED
+            events.append(FileEvent(str(one.path), kind))
+    return events
+
+
+def _reversed(event: FileEvent) -> FileEvent:
+    return FileEvent(event.path, _REVERSED[event.kind])
+
+
+def _begins_with_mark(path: str) -> bool:
+    with Path(path).open("rb") as stream:
+        return stream.read(len(BOM_UTF8)) == BOM_UTF8

@@ -1,0 +1,190 @@
+"""Looks at all servers of a workspace: `status()` and `diagnostics()`. Waits for none of them."""
+
+from __future__ import annotations
+
+import os
+import time
+
+from lspkit.config.load import Loaded
+from lspkit.config.model import DISABLED
+from lspkit.errors import ServerUnavailable
+from lspkit.operations import FileServer, FindServers, Known, KnownFindings
+from lspkit.operations.check import severity_named
+from lspkit.protocol.wire.raw_items import read_severities
+from lspkit.runtime.files import Files
+from lspkit.runtime.pool.pool import Pool
+from lspkit.runtime.process.usage import usage
+from lspkit.runtime.server.server import Server
+from lspkit.servers.selection.choose import Choice, begins_at, definitions, is_built_in, permitted
+from lspkit.servers.status import (
+    NOT_FOUND,
+    Broken,
+    RootStatus,
+    Row,
+    ServerState,
+    Snapshot,
+    snapshot,
+    why_nothing_runs,
+    worst,
+)
+from lspkit.types import Severity
+
+
+def known(effect: Known, files: Files, pool: Pool) -> list[KnownFindings]:
+    """Perform `Known`."""
+    uri = None if effect.path is None else files.locate(effect.path, may_be_missing=True).uri
+    found: list[KnownFindings] = []
+    for server in pool.servers():
+        pushes, encoding = server.known(), server.session.encoding
+        found += [
+            KnownFindings(server.id, push.uri, push.items, encoding)
+            for push in pushes
+            if uri in (None, push.uri) and _is_shown(push.uri, files)
+        ]
+    return found
+
+
+def _is_shown(uri: str, files: Files) -> bool:
+    """Whether findings about a file are: not if it may not be read, or is not there."""
+    path = files.place(uri)[1]
+    return path is not None and (path in files.overlays.paths() or os.path.isfile(path))
+
+
+def find_servers(effect: FindServers, files: Files, pool: Pool) -> list[FileServer]:
+    """Perform `FindServers`."""
+    path = files.locate(effect.path, may_be_missing=True).path
+    return [
+        FileServer(id, root, ServerState.IDLE if server is None else _state(server))
+        for (id, root), server in pool.expected(path).items()
+    ]
+
+
+def take_status(files: Files, pool: Pool, loaded: Loaded, root: str | None) -> Snapshot:
+    """Perform `TakeStatus`."""
+    from lspkit.servers.restriction.held_back import (
+        notice,  # here: to import lspkit takes longer with it
+    )
+
+    config, workspace = pool.config, files.boundary.root
+    held_back = notice(loaded)
+    told = (*([held_back] if held_back else []), *(str(one) for one in loaded.warnings))
+    if not config.enabled:
+        return snapshot((), time.time(), unavailable=DISABLED, warnings=told)
+    folders = pool.folders()
+    permit, at = pool.permits(workspace), begins_at(workspace, pool.permits)
+    running: dict[str, list[Server]] = {}
+    for server in pool.servers():
+        if root is None or server.root == root:
+            running.setdefault(server.id, []).append(server)
+    rows = [
+        _row(
+            permitted(
+                definition,
+                config.server(definition.id, definition.aliases),
+                workspace,
+                workspace,
+                folders,
+                permit,
+                at,
+            ),
+            running.get(definition.id, []),
+            pool,
+            loaded,
+        )
+        for definition in definitions(config)
+    ]
+    beside = [warning for one in pool.servers() for warning in one.sidecar_warnings]
+    beyond = [warning for one in pool.servers() if (warning := _beyond(one))]
+    warnings = (*told, *pool.watching.warnings(), *beside, *beyond)
+    # One line has to do, and what is held back may be all of the reason.
+    why = why_nothing_runs(rows)
+    unavailable = f"{why}; {held_back}" if why and held_back else why
+    return snapshot(rows, time.time(), unavailable=unavailable, warnings=warnings)
+
+
+def _row(choice: Choice, servers: list[Server], pool: Pool, loaded: Loaded) -> Row:
+    definition, said, argv = choice.definition, choice.config, choice.argv
+    roots = tuple(sorted((_root(one, pool) for one in servers), key=lambda one: one.root))
+    state, reason = ServerState.IDLE, ""
+    if said.disabled:
+        state = ServerState.DISABLED
+    elif not argv and definition.commands:
+        state, reason = ServerState.UNAVAILABLE, NOT_FOUND
+    elif choice.held_back:
+        state, reason = ServerState.UNAVAILABLE, choice.why_not
+    return Row(
+        server=definition.id,
+        state=worst((one.state for one in roots), state),
+        languages=tuple(dict.fromkeys(definition.languages.values())),
+        extensions=tuple(definition.languages),
+        markers=definition.markers,
+        source=loaded.source(definition.id, built_in=is_built_in(definition.id)),
+        command=argv,
+        verified=definition.verified,
+        roots=roots,
+        diagnostics=_counted(servers),
+        reason=reason,
+        install=definition.how_to_install,
+        trust=choice.trust,
+    )
+
+
+def _root(server: Server, pool: Pool) -> RootStatus:
+    connection, failure = server.connection, server.failure
+    pid = connection.child.pid if connection is not None and failure is None else None
+    memory, cpu = usage(pid)
+    seat = pool.seat(server)
+    record = seat.record
+    broken = None
+    if failure is not None:
+        wait = max(0.0, record.retry_at - time.monotonic())
+        broken = Broken(record.attempts, None if wait == float("inf") else wait, str(failure))
+    flying = tuple(pending.method for pending in list(server.session.pending.values()))
+    seen = None if connection is None else time.monotonic() - connection.last_received
+    work = server.session.progress.busy_with()
+    files = len({said.uri for said in server.known()})
+    return RootStatus(
+        root=server.root,
+        state=_state(server),
+        pid=pid,
+        name=server.session.server_name,
+        busy_with=tuple(what for what, _ in work),
+        busy_for=tuple(seconds for _, seconds in work),
+        requests=seat.counts.taken(flying),
+        checks=seat.counts.checks(files),
+        broken=broken,
+        documents=len(server.documents),
+        memory_bytes=memory,
+        cpu_seconds=cpu,
+        last_seen=seen,
+        stderr=connection.stderr_tail() if connection is not None else "",
+        noise=connection.noise if connection is not None else 0,
+        dropped=server.dropped(),
+        sidecars=tuple(one.status() for one in server.sidecars),
+    )
+
+
+def _beyond(server: Server) -> str:
+    """What of a server had to be dropped, for people; empty if nothing had."""
+    dropped = [f"{number} {what}" for what, number in server.dropped().items()]
+    if not dropped:
+        return ""
+    return f"{server.id} sends more than lspkit takes: {', '.join(dropped)} were dropped"
+
+
+def _state(server: Server) -> ServerState:
+    if isinstance(server.failure, ServerUnavailable):
+        return ServerState.UNAVAILABLE
+    if server.failure is not None:
+        return ServerState.BROKEN
+    return ServerState.ACTIVE if server.is_ready else ServerState.STARTING
+
+
+def _counted(servers: list[Server]) -> dict[str, int]:
+    counts = {one.value: 0 for one in Severity} | {"total": 0}
+    for server in servers:
+        for push in server.known():
+            for severity, number in read_severities(push.items).items():
+                counts[severity_named(severity).value] += number
+                counts["total"] += number
+    return counts

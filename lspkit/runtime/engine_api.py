@@ -1,0 +1,82 @@
+"""The seam between the workspace and what carries its requests out.
+
+A workspace builds requests and hands them to an engine, with what the caller allows. The local one
+is in `engine.py`; anything else that takes requests will do as well.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Protocol, TypedDict, TypeVar
+
+import msgspec
+
+from lspkit.operations import Request
+from lspkit.runtime.concurrency.waiting import CancelLike, Witness
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
+
+T = TypeVar("T")
+
+
+class Limits(msgspec.Struct, frozen=True):
+    """What the caller of one operation allows."""
+
+    timeout: float | None = None
+    cancel: CancelLike | None = None
+    #: Is told who has answered. What travels to a service leaves it behind.
+    witness: Witness | None = None
+
+
+class Patience(TypedDict, total=False):
+    """What every blocking method takes."""
+
+    #: Seconds, for everything, also the start of a server.
+    timeout: float | None
+    #: Ends the call early.
+    cancel: CancelLike | None
+
+
+class InFile(Patience, total=False):
+    """What every question about a file takes."""
+
+    #: The text to assume instead of what is on disk, for this one call.
+    text: str | None
+
+
+class AtPlace(InFile, total=False):
+    """What every question about a place takes beside its line and column."""
+
+    #: A name in the file (`Class.method`), or, with a line, a word on that line.
+    symbol: str | None
+
+
+class Engine(Protocol):
+    """What carries requests out: here, or (later) behind a socket."""
+
+    def run(self, request: Request[T], limits: Limits) -> T:
+        """Do it, and return its result."""
+        ...
+
+    def submit(self, request: Request[T], limits: Limits) -> Future[T]:
+        """Do it without a thread that waits."""
+        ...
+
+    def close(self) -> None:
+        """End it."""
+        ...
+
+
+class Submitting:
+    """An engine whose answers are futures: it turns any method of a workspace into its `submit`."""
+
+    def __init__(self, engine: Engine) -> None:
+        self.run: Any = engine.submit
+        self.submit = engine.submit
+        self.close = engine.close
+
+
+def limits_of(more: InFile) -> tuple[Limits, dict[str, Any]]:
+    """What the caller allows, and the rest. A word that nobody knows is refused by the request."""
+    rest: dict[str, Any] = {**more}
+    return Limits(rest.pop("timeout", None), rest.pop("cancel", None)), rest

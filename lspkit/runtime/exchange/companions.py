@@ -1,0 +1,55 @@
+"""Servers that answer the questions of another one in the same root (`Definition.forwards`)."""
+
+from __future__ import annotations
+
+import logging
+import time
+from typing import TYPE_CHECKING
+
+from lspkit.errors import Cancelled, LspkitError, RequestTimeout
+from lspkit.runtime.concurrency.waiting import Call, Steps
+
+if TYPE_CHECKING:
+    from lspkit.runtime.exchange.ask_server import Asking
+    from lspkit.runtime.files import File
+    from lspkit.runtime.pool.pool import Pool
+    from lspkit.runtime.server.server import Server
+
+log = logging.getLogger("lspkit.runtime")
+
+#: The part of a caller's time, or of a request's, that a companion has.
+SHARE = 0.5
+
+
+def companion_of(server: Server, path: str, pool: Pool, call: Call) -> Server | None:
+    """Who answers the questions that this server has about a file; None if nobody does."""
+    forwards = server.choice.definition.forwards
+    key = (forwards.to if forwards is not None else "", server.root)
+    servers = [one for one in pool.in_use_by(call, key) if one.begun]
+    if key not in [(one.id, one.root) for one in servers]:
+        servers, _ = pool.servers_for(path, call)  # may start it, or start it again
+    return next((one for one in servers if (one.id, one.root) == key), None)
+
+
+def companion_loaded(asking: Asking, server: Server, file: File, call: Call) -> Steps[None]:
+    """Wait for who answers the server's questions: else the time of this one would run.
+
+    One that takes too long is waited for no more: the server goes on without its answers.
+    """
+    other: Server | None = None
+    try:
+        other = companion_of(server, file.path, asking.pool, call)
+        if other is None or other.loading.done or other is server.goes_on_without:
+            return
+        left = min(call.deadline - time.monotonic(), asking.request_timeout(server))
+        its = Call(SHARE * max(left, 0.0))
+        yield from asking.ready(other, its)
+        if file.stamp is not None:
+            other.follow_disk(file, opens=True)
+        yield from asking.project_loaded(other, its)
+    except Cancelled:
+        raise
+    except LspkitError as problem:
+        if isinstance(problem, RequestTimeout):
+            server.goes_on_without = other
+        log.debug("%s goes on without a companion: %s", server.id, problem)

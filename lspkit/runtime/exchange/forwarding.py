@@ -1,0 +1,154 @@
+"""Questions of one server that another server of the same root answers (`Definition.forwards`).
+
+They come as notifications, and whoever sent one may do nothing else until it has the answer. So
+there always is one: null, if the other server is not there, refuses, ends, or takes too long.
+
+The reader of the server that asks only hands the question on. From there it goes from one answer to
+the next on the workers, like `submit`, and no thread waits.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import threading
+from typing import Any
+
+from lspkit.errors import LspkitError, RequestFailed
+from lspkit.late_imports import safe_imports
+from lspkit.protocol.wire.messages import decode_any
+from lspkit.runtime.concurrency.timers import Timers
+from lspkit.runtime.concurrency.waiting import Call, Steps
+from lspkit.runtime.concurrency.workers import Workers
+from lspkit.runtime.effects.run_command import COMMAND
+from lspkit.runtime.exchange.ask_server import Asking
+from lspkit.runtime.exchange.companions import SHARE, companion_of
+from lspkit.runtime.files import File
+from lspkit.runtime.server.server import Server
+from lspkit.servers.definition import Forwards
+
+log = logging.getLogger("lspkit.runtime")
+
+#: So many questions of all servers are under way at most.
+MOST = 1000
+
+
+class Forwarding:
+    """How questions get from server to server."""
+
+    def __init__(self, asking: Asking, workers: Workers, timers: Timers) -> None:
+        self._asking = asking
+        self._workers = workers
+        self._timers = timers
+        #: Guards the number of questions that are under way.
+        self._lock = threading.Lock()
+        self._under_way = 0
+
+    def want(self, server: Server, forwards: Forwards, params: bytes | None) -> None:
+        """The server has asked something. Called by its reader; does not wait."""
+        with safe_imports():
+            from lspkit.runtime.concurrency.future_task import (
+                Task,  # here, to keep `import lspkit` quick
+            )
+
+        for number, command, arguments in _questions(params):
+            # A caller whose question led to this one still gets an answer in time.
+            call = Call(SHARE * self._asking.request_timeout(server))
+            steps = self._carry(server, forwards, number, [command, arguments], call)
+            if self._begun():
+                task = Task(steps, call, self._workers, self._timers)
+                task.start()
+                if not task.future.done() or task.future.exception() is None:
+                    continue
+                self._ended()  # no thread is left to do it
+            self._answer(server, forwards, [number, None])
+
+    def _begun(self) -> bool:
+        with self._lock:
+            if self._under_way >= MOST:
+                return False
+            self._under_way += 1
+            return True
+
+    def _ended(self) -> None:
+        with self._lock:
+            self._under_way -= 1
+
+    def _carry(
+        self, server: Server, forwards: Forwards, number: Any, question: list[Any], call: Call
+    ) -> Steps[None]:
+        body = None
+        try:
+            body = yield from self._answered(server, forwards, question, call)
+        except LspkitError as problem:
+            log.debug("%s gets no answer to %s: %s", server.id, question[0], problem)
+        except Exception:
+            log.exception("a question of %s could not be carried on", server.id)
+        # Not if this is thrown away: then everything ends, in a thread that may hold any lock.
+        self._ended()
+        self._answer(server, forwards, [number, body])
+
+    def _answered(
+        self, server: Server, forwards: Forwards, question: list[Any], call: Call
+    ) -> Steps[Any]:
+        """What the other server says; None if there is nobody to ask."""
+        path = _file_in(question[1])
+        if server.choice.definition.language_of(os.path.basename(path)) is None:
+            return None  # no file of theirs
+        file = self._asking.files.locate(path, may_be_missing=True)
+        other = companion_of(server, file.path, self._asking.pool, call)
+        if other is None:
+            return None
+        yield from self._asking.ready(other, call)
+        yield from self._asking.room(other, COMMAND, call.deadline)
+        return (yield from self._asked(other, file, forwards.command, question, call))
+
+    def _asked(
+        self, other: Server, file: File, command: str, question: list[Any], call: Call
+    ) -> Steps[Any]:
+        # It knows nothing of a file that it does not have open. One that is not on disk may be
+        # shown to it by a caller.
+        if file.stamp is not None:
+            other.follow_disk(file, opens=True)
+        ticket = other.ask(COMMAND, {"command": command, "arguments": question})
+        answered = yield from self._asking.answer(other, ticket, call.deadline)
+        if isinstance(answered, RequestFailed):
+            raise answered
+        return _body_of(answered.result)
+
+    def _answer(self, server: Server, forwards: Forwards, answer: list[Any]) -> None:
+        if server.connection is not None and not server.connection.has_room():
+            return  # it has stopped reading
+        try:
+            server.say(forwards.answers, [answer])
+        except LspkitError as problem:
+            log.debug("%s is gone and wants no answer any more: %s", server.id, problem)
+
+
+def _questions(params: bytes | None) -> list[list[Any]]:
+    """Number, command and arguments of each question. What is no question has no number."""
+    try:
+        found = decode_any(params) if params is not None else None
+    except (ValueError, RecursionError):
+        return []
+    if not isinstance(found, list):
+        return []
+    return [[*one, None, None][:3] for one in found if isinstance(one, list) and one]
+
+
+def _file_in(arguments: Any) -> str:
+    """The file that TypeScript's server is asked about: by name, or as the first of a list."""
+    if isinstance(arguments, dict):
+        found = arguments.get("file")
+    else:
+        found = arguments[0] if isinstance(arguments, list) and arguments else None
+    return found if isinstance(found, str) else ""
+
+
+def _body_of(answer: bytes) -> Any:
+    """What TypeScript's server answered, without what it says about the answer."""
+    try:
+        response = decode_any(answer)
+    except (ValueError, RecursionError):
+        return None
+    return response.get("body") if isinstance(response, dict) else None

@@ -1,0 +1,109 @@
+"""What the answers and the failures of several servers come to, and whom they are about."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Sequence
+from typing import Any, TypeVar
+
+from lspkit.errors import LspkitError, Unsupported
+from lspkit.operations import OWN_FAULTS, Ask, Misread
+from lspkit.protocol.open_documents import View
+from lspkit.protocol.text import Encoding, Text
+from lspkit.runtime.concurrency.waiting import Call
+from lspkit.runtime.server.pending_request import Ticket
+from lspkit.runtime.server.server import Server
+from lspkit.servers.selection.choose import might_answer
+
+T = TypeVar("T")
+
+log = logging.getLogger("lspkit.runtime")
+
+#: For questions that are about no text.
+NO_TEXT = Text("")
+
+
+def sorted_out(results: Sequence[T | Exception]) -> tuple[list[T], list[LspkitError]]:
+    """What has come, and what is wrong with the servers of which nothing has.
+
+    A fault that is not the server's own (a cancel, a bad path or position) is the caller's.
+    """
+    good: list[T] = []
+    failed: list[LspkitError] = []
+    for result in results:
+        if isinstance(result, OWN_FAULTS):
+            failed.append(result)
+        elif isinstance(result, Exception):
+            raise result
+        else:
+            good.append(result)
+    return good, failed
+
+
+def of_the_able(failures: list[LspkitError], method: str) -> list[LspkitError]:
+    """The failures, in which servers that would not have answered anyway do not support it.
+
+    A linter that is held back has not failed to find a definition.
+    """
+    return [
+        one
+        if might_answer(server := str(one.fields.get("server", "")), method)
+        else _unsupported(method, server)
+        for one in failures
+    ]
+
+
+def worst_of(failures: list[LspkitError], method: str) -> LspkitError:
+    """Of some failures, one at least, that which says most: `Unsupported` says least."""
+    told = [one for one in failures if not isinstance(one, Unsupported)]
+    if told:
+        return told[0]
+    ids = tuple(server for one in failures for server in getattr(one, "servers", ()))
+    return Unsupported(
+        f"{method} is not supported by {', '.join(ids)}", operation=method, servers=ids
+    )
+
+
+def no_longer_there(effect: Ask) -> Unsupported:
+    """Only one server was meant, from which something has come before, and it is not there."""
+    message = f"{effect.server} is no longer a server of {effect.path}: ask anew for what it gave"
+    return Unsupported(message, operation=effect.method, servers=(effect.server,))
+
+
+def misread(effect: Misread, servers: Iterable[Server], call: Call) -> None:
+    """Perform `Misread`: it is counted, and told to whoever wants to know."""
+    call.misheard(effect.failed, effect.problems)
+    for problem in effect.problems:
+        log.debug("%s", problem.message)
+        for server in servers:
+            if server.id == getattr(problem, "server", ""):
+                with server.lock:
+                    server.session.counts["answers of no use"] += 1
+                break
+
+
+def unsupported(method: str, server: Server) -> Unsupported:
+    """This server cannot do it."""
+    return _unsupported(method, server.id)
+
+
+def _unsupported(method: str, server: str) -> Unsupported:
+    message = f"{method} is not supported by {server}"
+    return Unsupported(message, operation=method, servers=(server,))
+
+
+def about_the_file(uri: str, _: Text, __: Encoding) -> dict[str, Any]:
+    """Params that name the document and nothing else."""
+    return {"textDocument": {"uri": uri}}
+
+
+def nowhere(server: Server) -> View:
+    """The view of a question about no document."""
+    return View("", NO_TEXT, 0, server.session.encoding)
+
+
+def view_of(ticket: Ticket) -> View:
+    """The document that a request was about."""
+    if ticket.view is None:
+        raise TypeError(f"{ticket.method} is about no document")
+    return ticket.view

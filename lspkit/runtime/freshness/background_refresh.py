@@ -1,0 +1,107 @@
+"""When a server says that its answers are out of date, it is asked again for all open documents.
+
+That keeps `diagnostics()` true, which asks nothing itself. It is done in the background, when the
+server has been left alone for a moment, one document after the other; as soon as somebody asks the
+server something, that comes first.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+
+from lspkit.errors import LspkitError
+from lspkit.late_imports import safe_imports
+from lspkit.runtime.concurrency.timers import Timers
+from lspkit.runtime.concurrency.waiting import Call, Steps
+from lspkit.runtime.concurrency.workers import Workers
+from lspkit.runtime.exchange.ask_server import Asking
+from lspkit.runtime.freshness.check_subject import Subject
+from lspkit.runtime.freshness.proof_by_push import PULL
+from lspkit.runtime.freshness.proof_by_request import Proving
+from lspkit.runtime.server.server import Server
+
+log = logging.getLogger("lspkit.runtime")
+
+#: Seconds that a server must have been left alone.
+PAUSE = 0.3
+#: Seconds that one answer may take.
+PATIENCE = 10.0
+
+
+class Refreshing:
+    """The servers that want to be asked again."""
+
+    def __init__(self, asking: Asking, workers: Workers, timers: Timers) -> None:
+        self._asking = asking
+        self._proving = Proving(asking)
+        self._workers = workers
+        self._timers = timers
+        #: Guards `_wanted`.
+        self._lock = threading.Lock()
+        #: When each server last said so, by identity; while it is here, a timer runs.
+        self._wanted: dict[int, float] = {}
+
+    def want(self, server: Server) -> None:
+        """The server's answers are out of date."""
+        with self._lock:
+            waiting = id(server) in self._wanted
+            self._wanted[id(server)] = time.monotonic()
+        if not waiting:
+            self._later(server)
+
+    def _later(self, server: Server) -> None:
+        with safe_imports():
+            from lspkit.runtime.concurrency.future_task import (
+                Task,  # here, to keep `import lspkit` quick
+            )
+
+        task = Task(self._refreshed(server), Call(), self._workers, self._timers)
+        self._timers.at(time.monotonic() + PAUSE, task.start)
+
+    def _refreshed(self, server: Server) -> Steps[None]:
+        try:
+            yield from self._refresh(server)
+        except Exception:
+            log.exception("%s could not be asked again", server.id)
+
+    def _refresh(self, server: Server) -> Steps[None]:
+        """Ask again for what was answered before the server said so."""
+        with self._lock:
+            since = self._wanted.get(id(server), 0.0)
+        idle_for = time.monotonic() - max(server.last_used, since)
+        if server.usable and idle_for < PAUSE:
+            self._later(server)
+            return
+        with self._lock:
+            if self._wanted.get(id(server)) == since:
+                del self._wanted[id(server)]
+        for uri in self._old(server, since):
+            if server.turns.taken():
+                self.want(server)  # somebody checks something meanwhile: later
+                return
+            if server.closing or not (yield from self._ask_again(server, uri)):
+                return
+
+    def _old(self, server: Server, since: float) -> list[str]:
+        with server.lock:
+            store = server.heard.store
+            open_now = {one.key.uri for one in server.documents if one.stamp is not None}
+            asked = [uri for uri in store.asked_about() if uri in open_now]
+            return [uri for uri in asked if store.newest(uri) < since]
+
+    def _ask_again(self, server: Server, uri: str) -> Steps[bool]:
+        file = self._asking.files.again(uri)
+        if file is None or file.stamp is None or not server.usable:
+            return server.usable
+        call = Call(PATIENCE)
+        subject = Subject(server, file, None, call, time.monotonic())
+        try:
+            for rule in server.choice.definition.proofs:
+                if rule.how in (None, "pull") and server.session.supports(PULL):
+                    yield from self._proving.prove(subject, rule)
+        except LspkitError as problem:
+            log.debug("%s was not asked again about %s: %s", server.id, uri, problem)
+            return False
+        return True

@@ -1,0 +1,293 @@
+"""Fresh diagnostics of files from all their servers, as generators of waits.
+
+All servers of a file work at the same time; `proof_by_request.py` gets the findings of each of
+their sources, with a proof. Callers who check one document take turns, and so does with all others
+who shows a text of his own, so that one's text never answers for another's.
+"""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import msgspec
+
+from lspkit.diagnostics.settle import CHANGED
+from lspkit.errors import Cancelled, LspkitError, RequestTimeout, ServerBroken, ServerUnavailable
+from lspkit.operations import (
+    OWN_FAULTS,
+    Examination,
+    Examine,
+    Examined,
+    ExamineOthers,
+    OthersExamined,
+)
+from lspkit.protocol.open_documents import Unsaved
+from lspkit.runtime.concurrency.waiting import Call, Steps, together
+from lspkit.runtime.exchange.ask_server import Asking
+from lspkit.runtime.exchange.replies import nowhere
+from lspkit.runtime.exchange.turn_taking import in_turn
+from lspkit.runtime.files import File
+from lspkit.runtime.freshness.baselines import Baselines
+from lspkit.runtime.freshness.check_subject import Subject
+from lspkit.runtime.freshness.config_reread import OUTDATED, reread
+from lspkit.runtime.freshness.other_files import OtherFilesExamining, Others
+from lspkit.runtime.freshness.proof_by_push import PULL
+from lspkit.runtime.freshness.proof_by_request import Proving
+from lspkit.runtime.freshness.read_back import ReadBack
+from lspkit.runtime.freshness.unsaved_neighbours import Beside, beside, judged
+from lspkit.runtime.server.document_queue import Turn
+from lspkit.runtime.server.metrics import log_findings
+from lspkit.runtime.server.server import Server
+
+#: How often a check begins: a server may have to be started anew, and its start may fail.
+MOST_TRIES = 3
+
+
+class Examining:
+    """How the engine examines a file. Holds no state of its own."""
+
+    def __init__(self, asking: Asking, baselines: Baselines) -> None:
+        self._asking = asking
+        self._proving = Proving(asking)
+        self._others = OtherFilesExamining(asking, self._examine_other)
+        self._read_back = ReadBack(asking)
+        self._baselines = baselines
+
+    def examine(self, effect: Examine, call: Call) -> Steps[Examination]:
+        """Perform `Examine`. A caller's time limit or cancel ends it early, with what is known."""
+        began = time.monotonic()
+        config = self._asking.pool.config
+        file = self._asking.locate(effect.path, effect.text, call)
+        for _ in range(MOST_TRIES):
+            whole, again = yield from self._by_all(file, effect, call)
+            if not again:
+                break
+        for one in whole.examined:
+            took = f"by {one.how} in {one.duration * 1000:.1f} ms"
+            log_findings(one.server, file.path, one.lists, took)
+        return Examination(
+            path=Path(file.path),
+            uri=file.uri,
+            servers=tuple(whole.examined),
+            severities=config.diagnostics.include_severities,
+            most=config.diagnostics.max_per_file,
+            duration=time.monotonic() - began,
+            on_disk=_is_on_disk(file, effect) and not whole.beside,
+            before=self._baselines.get(file.path),
+            others=whole.others.told(config.diagnostics.include_severities),
+        )
+
+    def examine_others(self, effect: ExamineOthers, call: Call) -> Steps[OthersExamined]:
+        """Perform `ExamineOthers`. Of a file that has no server nothing is known."""
+        severities = self._asking.pool.config.diagnostics.include_severities
+        for _ in range(MOST_TRIES):
+            others, servers = Others(coverage="workspace"), dict[Server, str]()
+            paths: list[str] = []
+            for path in effect.paths:
+                try:
+                    file = self._asking.locate(path, None, call)
+                    found, failures = yield from self._asking.serving(file, call)
+                except LspkitError:
+                    continue
+                paths.append(file.path)
+                servers |= {one: file.path for one in found if one not in servers}
+                for problem in failures:
+                    others.missed(_failed(problem, time.monotonic()))
+            if not servers:
+                return OthersExamined()
+            jobs = [self._others_of(one, paths, servers[one], effect, call) for one in servers]
+            for result in (yield from together(jobs, call)):
+                if isinstance(result, Exception):
+                    raise result
+                others.add(result)
+            if not any(one.may_be_replaced for one in servers):
+                break
+        return others.told(severities)
+
+    def _others_of(
+        self, server: Server, paths: list[str], own: str, effect: ExamineOthers, call: Call
+    ) -> Steps[Others]:
+        """What one server finds in files besides these, of which one is its own."""
+        began = time.monotonic()
+        try:
+            yield from self._asking.ready(server, call)
+            self._asking.refresh(server, call)
+            about = [own, *paths]
+            return (yield from self._others.examine(server, about, effect.scope, call))
+        except (*OWN_FAULTS, Cancelled) as problem:
+            others = Others(coverage="open")
+            others.missed(_failed(problem, began, server.id))
+            return others
+
+    def _by_all(self, file: File, effect: Examine, call: Call) -> Steps[tuple[_Found, bool]]:
+        """What all servers of a file find, and whether one of them has to be started anew."""
+        began = time.monotonic()
+        servers: list[Server] = []
+        failures: list[LspkitError] = []
+        try:
+            servers, failures = yield from self._asking.serving(file, call, effect.text)
+        except RequestTimeout as late:
+            failures = [late]
+        except ServerBroken as problem:
+            if not problem.attempts:
+                raise
+            failures = [problem]  # it is too early to start it again
+        whole = _Found(examined=[_failed(problem, began) for problem in failures])
+        if effect.others is not None:
+            whole.others.coverage = "workspace"
+            for one in whole.examined:
+                whole.others.missed(one)
+        jobs = [self._examine_one(one, file, effect, call) for one in servers]
+        for found in (yield from together(jobs, call)):
+            if isinstance(found, Exception):
+                raise found
+            whole.add(found)
+        absent = [one for one in failures if isinstance(one, ServerUnavailable)]
+        if servers and len(whole.absent) + len(absent) == len(servers) + len(failures):
+            raise whole.absent[0].renewed()  # as if that had been known before
+        return whole, any(one.may_be_replaced for one in servers)
+
+    def _examine_one(
+        self, server: Server, file: File, effect: Examine, call: Call, own: str = ""
+    ) -> Steps[_Found]:
+        """One server: its own faults are its result, those of the file are raised.
+
+        Whoever has the turn of one document, `own`, does not wait for another's: two callers who
+        did would wait for each other. Then the text on disk is asked about, and whoever changes it
+        meanwhile makes the answer unknown.
+        """
+        began = time.monotonic()
+        turn = Turn(guest=effect.text is not None and server.choice.definition.compares_files)
+        found = _Found()
+        try:
+            if not own:
+                server.turns.queue(file.uri, turn)
+            yield from self._asking.loaded(server, file, effect.text, call)
+            if not own and not (
+                yield from in_turn(self._asking, server, turn, call, PULL, may_leave=True)
+            ):
+                raise ServerBroken(OUTDATED, server=server.id)
+            yield from self._asking.room(server, PULL, call.deadline)
+            self._asking.refresh(server, call)
+            subject = Subject(server, file, effect.text, call, began, own)
+            found.examined = yield from self._proven(subject, effect, found)
+            if effect.others is not None:
+                # Before the caller's text is taken back: it is what the others may depend on.
+                found.others = yield from self._others.examine(
+                    server, [file.path], effect.others, call, file.uri
+                )
+        except (*OWN_FAULTS, Cancelled) as problem:
+            found.examined.append(_failed(problem, began, server.id))
+            found.absent += [problem] if isinstance(problem, ServerUnavailable) else []
+            if effect.others is not None:
+                found.others.coverage = "open"
+                found.others.missed(found.examined[-1])
+        finally:
+            try:
+                if effect.text is not None and turn.done:
+                    self._asking.restore(server, file.uri)
+            finally:
+                turn.over = True
+                server.turns.tidy()
+        known = any(one.how != "none" for one in found.examined)
+        took = time.monotonic() - began if known else None
+        if known:
+            self._asking.pool.succeeded(server)
+        timed_out = any(one.timed_out for one in found.examined)
+        self._asking.pool.seat(server).counts.checked(took, timed_out=timed_out)
+        found.examined = [_with_memories(one, server, file.uri) for one in found.examined]
+        return found
+
+    def _proven(self, one: Subject, effect: Examine, found: _Found) -> Steps[list[Examined]]:
+        """What each source of a server says about one text.
+
+        If the document got another text meanwhile, it begins anew: with the one that is on disk by
+        then, or with the caller's own.
+        """
+        while True:
+            yield from self._read_back.wait(one.server, one.call)
+            yield from self._asking.at_rest(one.server, one.call)
+            yield from reread(self._asking, one.server, one.call)
+            examined: list[Examined] = []
+            texts = self._beside(one.server, one.uri, one.own)
+            found.beside = found.beside or bool(texts.name)
+            for rule in one.server.choice.definition.proofs:
+                name = "this text" if not _is_on_disk(one.file, effect) else texts.name
+                if one.server.outdated:
+                    examined.append(one.failed(rule, OUTDATED))
+                elif rule.sees == "disk" and name:
+                    nothing = one.failed(rule, f"it sees the disk, and {name} is not there")
+                    examined.append(msgspec.structs.replace(nothing, how="not applicable"))
+                else:
+                    proven = yield from self._proving.prove(one, rule)
+                    examined.append(judged(proven, one.server, texts))
+            examined = of_one_text(examined)
+            if all(result.reason != CHANGED for result in examined):
+                return examined
+            if one.call.is_over or (one.own and not one.server.shows_disk(one.uri)):
+                return examined  # who has the turn goes on with a text of his own
+            if effect.text is None:
+                file = self._asking.files.again(one.uri)
+                if file is None or file.stamp is None:
+                    return examined
+                one = msgspec.structs.replace(one, file=file)
+
+    def _beside(self, server: Server, uri: str, own: str) -> Beside:
+        return beside(server, uri, self._asking.files, self._asking.pool, own)
+
+    def _examine_other(
+        self, server: Server, file: File, call: Call, own: str
+    ) -> Steps[list[Examined]]:
+        found = yield from self._examine_one(server, file, Examine(file.path, None), call, own)
+        return found.examined
+
+
+class _Found(msgspec.Struct):
+    """What servers have found in a file, and in others."""
+
+    examined: list[Examined] = msgspec.field(default_factory=list)
+    others: Others = msgspec.field(default_factory=Others)
+    #: Whether another file shows a text that is not on disk.
+    beside: bool = False
+    #: Servers that are not there after all.
+    absent: list[ServerUnavailable] = msgspec.field(default_factory=list)
+
+    def add(self, other: _Found) -> None:
+        """Take up what another server has found."""
+        self.examined += other.examined
+        self.absent += other.absent
+        self.beside = self.beside or other.beside
+        self.others.add(other.others)
+
+
+def of_one_text(examined: list[Examined]) -> list[Examined]:
+    """Sources of one server that have looked at different texts: only the newest counts."""
+    newest = max((one.view.version for one in examined if one.view is not None), default=0)
+    return [
+        one
+        if one.view is None or one.view.version == newest
+        else msgspec.structs.replace(one, view=None, lists=(), how="none", reason=CHANGED)
+        for one in examined
+    ]
+
+
+def _is_on_disk(file: File, effect: Examine) -> bool:
+    return effect.text is None and not isinstance(file.stamp, Unsaved)
+
+
+def _with_memories(one: Examined, server: Server, uri: str) -> Examined:
+    """A server that has nothing fresh to say: what it said before."""
+    if one.how != "none":
+        return one
+    memories = tuple(said.items for said in server.remembered(uri))
+    if not memories:
+        return one
+    return msgspec.structs.replace(one, memories=memories, view=nowhere(server))
+
+
+def _failed(problem: LspkitError, began: float, server: str = "") -> Examined:
+    late = isinstance(problem, RequestTimeout)
+    named = server or getattr(problem, "server", "")
+    took = time.monotonic() - began
+    return Examined(named, None, (), "none", took, late, problem.message, code=problem.code)

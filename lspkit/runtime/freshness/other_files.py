@@ -1,0 +1,171 @@
+"""The other files that a server knows, after something has changed: which are examined, and how.
+
+One mechanism for `check(scope="project")` and for the hooks. A server that can tell about the whole
+project is asked that. Of any other the files are examined, one by one, that the caller names, that
+the server has findings about, and that it has open. One that is not open is opened for that, since
+a server may answer about a file that is not that it has nothing to say.
+
+What a server knows is never contradicted: a file that it has findings about, and that is not
+examined, is unknown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import msgspec
+
+from lspkit.diagnostics.store import Said
+from lspkit.errors import LspkitError
+from lspkit.operations import Elsewhere, Examined, OtherScope, OthersExamined
+from lspkit.protocol.results import read_diagnostics
+from lspkit.protocol.uris import path_to_uri, uri_to_path
+from lspkit.runtime.concurrency.waiting import Call, Steps, together
+from lspkit.runtime.exchange.ask_server import Asking
+from lspkit.runtime.exchange.replies import nowhere
+from lspkit.runtime.files import File
+from lspkit.runtime.freshness.unsaved_neighbours import beside
+from lspkit.runtime.freshness.workspace_pull import WholeProject
+from lspkit.runtime.server.server import Server
+
+#: So many files that are not open are opened at most, to be examined.
+MOST_OPENED = 20
+#: Why a file is unknown that was left out.
+LEFT_OUT = "it has findings from before, and was not asked again: there are too many files"
+#: Why a file is unknown that is none of the server's language.
+FROM_BEFORE = "it has findings from before the last change, and cannot be asked about such a file"
+
+#: What one server says about a file. The last argument is the document that a call is about.
+ExamineFile = Callable[[Server, File, Call, str], Steps[list[Examined]]]
+
+
+class Others(msgspec.Struct):
+    """What servers have found in other files, by URI; under `""`, who did not look there."""
+
+    by_uri: dict[str, list[Examined]] = msgspec.field(default_factory=dict)
+    coverage: str = "none"
+
+    def add(self, other: Others) -> None:
+        """Take up what another server has found; all together reach as far as the least does."""
+        for uri, examined in other.by_uri.items():
+            self.by_uri.setdefault(uri, []).extend(examined)
+        if other.coverage == "open":
+            self.coverage = "open"
+
+    def missed(self, examined: Examined) -> None:
+        """A server has not looked at any."""
+        self.by_uri.setdefault("", []).append(examined)
+
+    def told(self, severities: tuple[str, ...]) -> OthersExamined:
+        """As a result."""
+        found = tuple(Elsewhere(uri, tuple(self.by_uri[uri])) for uri in sorted(self.by_uri))
+        return OthersExamined(found, self.coverage, severities)
+
+
+class OtherFilesExamining:
+    """How the engine examines the other files of one server. Holds no state of its own."""
+
+    def __init__(self, asking: Asking, examine_file: ExamineFile) -> None:
+        self._asking = asking
+        self._examine_file = examine_file
+        self._whole = WholeProject(asking)
+
+    def examine(
+        self, server: Server, paths: list[str], scope: OtherScope, call: Call, own: str = ""
+    ) -> Steps[Others]:
+        """The state of all files but `paths`, of which at least one is of the server.
+
+        `own` is the document of a call that has its turn, and may show it a text of its own.
+        """
+        about = {path_to_uri(path) for path in paths}
+        if self._whole.can(server):
+            return (yield from self._examine_whole(server, paths[0], about, call, own))
+        others, seen = Others(coverage="open"), set(about)
+        room = MOST_OPENED if scope.most is None else scope.most
+        while True:
+            batch, room = self._next_batch(server, scope, seen, room)
+            if not batch:
+                break
+            seen.update(batch)
+            jobs = [self._examine_one(server, uri, own, call) for uri in batch]
+            for uri, result in zip(batch, (yield from together(jobs, call)), strict=True):
+                if isinstance(result, Exception):
+                    raise result
+                if result:
+                    others.by_uri[uri] = result
+            # What is said about one file may bring to light another one.
+        others.by_uri |= self._not_examined(server, seen)
+        return others
+
+    def _examine_whole(
+        self, server: Server, path: str, about: set[str], call: Call, own: str
+    ) -> Steps[Others]:
+        others = Others(coverage="workspace")
+        if unseen := beside(server, "", self._asking.files, self._asking.pool, own).unseen:
+            others.missed(Examined(server.id, None, (), "none", 0.0, False, unseen))
+            return others
+        found = yield from self._whole.ask(server, path_to_uri(path), call)
+        others.by_uri = {uri: [one] for uri, one in found.items() if uri not in about}
+        return others
+
+    def _next_batch(
+        self, server: Server, scope: OtherScope, seen: set[str], room: int
+    ) -> tuple[list[str], int]:
+        """The files that come next, by URI, and for how many there is room after them."""
+        with server.lock:
+            opened = dict.fromkeys(one.key.uri for one in server.documents)
+        named = [path_to_uri(path) for path in scope.first]
+        batch: list[str] = []
+        for uri in dict.fromkeys((*named, *worst_first(server.known()), *reversed(opened))):
+            if uri in seen or not (uri in opened or self._is_for(server, uri)):
+                continue
+            if scope.most is not None or uri not in opened:
+                if room <= 0:
+                    continue
+                room -= 1
+            batch.append(uri)
+        return batch, room
+
+    def _is_for(self, server: Server, uri: str) -> bool:
+        """Whether a file that is not open is one of the server's own."""
+        path = uri_to_path(uri)
+        key = (server.id, server.root)
+        return path is not None and key in self._asking.pool.expected(path)
+
+    def _examine_one(self, server: Server, uri: str, own: str, call: Call) -> Steps[list[Examined]]:
+        file = self._asking.files.again(uri, since=call.began)
+        if file is None or file.stamp is None:
+            return []
+        try:
+            results = yield from self._examine_file(server, file, call, own)
+        except LspkitError as problem:  # it has become something that is no text
+            results = [Examined(server.id, None, (), "none", 0.0, False, problem.message)]
+        return [one for one in results if one.how != "not applicable"]
+
+    def _not_examined(self, server: Server, seen: set[str]) -> dict[str, list[Examined]]:
+        """What is known about files that were left out."""
+        changed = server.told_at()
+        left: dict[str, list[Examined]] = {}
+        for said in server.known():
+            file = self._asking.files.again(said.uri) if said.uri not in seen else None
+            if file is None or file.stamp is None:
+                continue
+            if self._is_for(server, said.uri):
+                one = Examined(server.id, None, (), "none", 0.0, False, LEFT_OUT)
+            elif said.at < changed:
+                one = Examined(server.id, None, (), "none", 0.0, False, FROM_BEFORE)
+            else:
+                one = Examined(server.id, nowhere(server), (said.items,), "quiet", 0.0)
+            left.setdefault(said.uri, []).append(one)
+        return left
+
+
+def worst_first(known: list[Said]) -> list[str]:
+    """The files that findings are about, by URI; where there are many, those with errors first."""
+    if len(known) <= MOST_OPENED:
+        return [said.uri for said in known]
+    worst: dict[str, int] = {}
+    for said in known:
+        ranks = [one.severity or 1 for one in read_diagnostics(said.items).items]
+        worst[said.uri] = min(*ranks, worst.get(said.uri, 9), 9)
+    return sorted(worst, key=lambda uri: worst[uri])

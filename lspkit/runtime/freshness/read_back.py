@@ -1,0 +1,54 @@
+"""Whether a server has read what has changed on disk, for one that reads in the background.
+
+It is told of a file, and answers the next question from before, since another of its threads reads.
+But it can be asked for the text of a file as it has it. Only files that it was told of and that are
+not open are asked about, each until it is there as it is on disk.
+"""
+
+from __future__ import annotations
+
+import time
+
+from lspkit.errors import RequestFailed
+from lspkit.protocol.uris import uri_to_path
+from lspkit.protocol.wire.messages import CONTENT_MODIFIED, METHOD_NOT_FOUND, decode_any
+from lspkit.runtime.concurrency.waiting import Call, Steps, Waiter, uncancelled
+from lspkit.runtime.exchange.ask_server import Asking
+from lspkit.runtime.server.server import Server
+
+#: Seconds after which a file that the server does not know is none of its project's.
+UNKNOWN = 1.0
+#: Seconds between two questions about one file.
+PAUSE = 0.01
+
+
+class ReadBack:
+    """How the engine makes sure of that. Holds no state of its own."""
+
+    def __init__(self, asking: Asking) -> None:
+        self._asking = asking
+
+    def wait(self, server: Server, call: Call) -> Steps[None]:
+        """Until the server has read all that it was told of."""
+        method = server.choice.definition.read_back
+        if not method:
+            return
+        for uri, number in server.unread():
+            until = time.monotonic() + UNKNOWN
+            while not (yield from self._is_read(server, uri, method, until, call)):
+                uncancelled((yield (Waiter(), time.monotonic() + PAUSE)))
+            server.has_read(uri, number)
+
+    def _is_read(
+        self, server: Server, uri: str, method: str, until: float, call: Call
+    ) -> Steps[bool]:
+        there = self._asking.files.text_at(uri_to_path(uri) or "")
+        ticket = server.ask(method, {"uri": uri})
+        answered = yield from self._asking.answer(server, ticket, call.deadline)
+        if isinstance(answered, RequestFailed):
+            if answered.server_code == CONTENT_MODIFIED:
+                return False
+            unheard_of = answered.server_code == METHOD_NOT_FOUND  # by an older version
+            return there is None or unheard_of or time.monotonic() >= until
+        known = decode_any(answered.result)
+        return there is not None and known == there.value.replace("\r\n", "\n")

@@ -1,0 +1,77 @@
+"""The texts that are not on disk, and whether a server sees them when it looks at another file.
+
+Such a text stands for a file for longer: in an overlay, or since a `sync`. That of a single
+question is that question's business, and counts for other files only where it asks about them, too.
+"""
+
+from __future__ import annotations
+
+import os
+
+import msgspec
+
+from lspkit.boundary import is_inside
+from lspkit.diagnostics.store import is_empty
+from lspkit.operations import Examined
+from lspkit.protocol.uris import path_to_uri, uri_to_path
+from lspkit.runtime.files import Files
+from lspkit.runtime.pool.pool import Pool
+from lspkit.runtime.server.server import Server
+from lspkit.servers.project.unsaved_texts import concerns, unseen
+
+
+class Beside(msgspec.Struct, frozen=True):
+    """What stands beside a text that a server looks at."""
+
+    #: A file with a text that is not on disk, and that the findings may depend on; or empty.
+    name: str = ""
+    #: Why the server does not see that text, or another one; empty if it sees them all.
+    unseen: str = ""
+
+
+def beside(server: Server, uri: str, files: Files, pool: Pool, own: str = "") -> Beside:
+    """What stands beside a document, or in a project; `own` may have a text of the same call."""
+    definition, found = server.choice.definition, Beside()
+    synced = {path for one in pool.servers() for path in _synced(one)}
+    path_of_own = uri_to_path(own)
+    if path_of_own is not None and _shows_unsaved(server, path_of_own):
+        synced.add(path_of_own)
+    for path in sorted({*files.overlays.paths(), *synced} - {uri_to_path(uri)}):
+        name = os.path.basename(path)
+        if not concerns(definition, name, is_inside=is_inside(path, server.root)):
+            continue
+        name = os.path.relpath(path, files.boundary.root)
+        is_there = os.path.exists(path)
+        why = unseen(definition, name, is_shown=_shows_unsaved(server, path), is_there=is_there)
+        found = Beside(found.name or name, found.unseen or why)
+    return found
+
+
+def _synced(server: Server) -> list[str]:
+    """The files whose text was synced, and not for somebody's single question."""
+    with server.lock:
+        uris = {one.key.uri for one in server.documents if one.stamp is None}
+        uris -= server.turns.taken()
+        uris |= {uri for uri, told in server.untold if told is not None and told.stamp is None}
+    return [path for uri in uris if (path := uri_to_path(uri)) is not None]
+
+
+def _shows_unsaved(server: Server, path: str) -> bool:
+    """Whether the server has a file open with a text that is not on disk."""
+    with server.lock:
+        document = server.documents.get(path_to_uri(path))
+        return document is not None and not document.is_on_disk
+
+
+def judged(found: Examined, server: Server, beside: Beside) -> Examined:
+    """What findings are worth where a text that they may depend on was not seen.
+
+    A type checker's would be about another project than the one that was meant. Of a linter, which
+    looks at few other files, what it has found counts, and its silence says nothing.
+    """
+    if not beside.unseen or found.how == "none":
+        return found
+    if server.choice.definition.role == "types":
+        return msgspec.structs.replace(found, view=None, lists=(), how="none", reason=beside.unseen)
+    how = "not applicable" if all(map(is_empty, found.lists)) else "quiet"
+    return msgspec.structs.replace(found, how=how, reason=beside.unseen)

@@ -1,0 +1,380 @@
+"""Servers and the disk: whoever asked to be told about files is told, once, and in time.
+
+A watcher (`watch/`) runs for a root while a server of that root does, and for the whole workspace,
+since a server may read what lies beside its root. What it sees goes to every server that has
+registered for it, as one notification; documents that are open there are brought up to date.
+Whoever needs to know that nothing is on its way waits for `reading`, and calls `catch_up` and
+`told`.
+
+Each server has a queue of its own for what it is to be told, so that one that cannot be told
+anything now holds up nobody who asks another one.
+"""
+
+from __future__ import annotations
+
+import collections
+import functools
+import itertools
+import math
+import operator
+import os
+import threading
+import time
+from collections.abc import Callable, Iterable
+
+import msgspec
+
+from lspkit.boundary import is_inside
+from lspkit.edit_types import ChangedFiles
+from lspkit.errors import LspkitError
+from lspkit.protocol.capabilities import Registration
+from lspkit.protocol.uris import path_to_uri
+from lspkit.protocol.watch_registrations import DELETED, METHOD, REPLACED, FileEvent
+from lspkit.runtime.concurrency.waiting import Waiter
+from lspkit.runtime.files import Files
+from lspkit.runtime.pool.event_queue import Held, Letter
+from lspkit.runtime.pool.file_event import FileNews
+from lspkit.runtime.server.reread_request import request_reread
+from lspkit.runtime.server.server import Server
+from lspkit.runtime.watch import Changelog, Watchers, is_excluded
+from lspkit.runtime.watch.outer_folders import OuterFolders
+from lspkit.servers.project.file_relevance import is_by_chance, is_missed, may_read, speaks
+from lspkit.servers.project.package_folders import MOST, Place
+from lspkit.servers.restriction.compile_commands import header_folders
+
+#: Seconds since a server began for which questions wait for the first look at its files. A project
+#: is looked at in less, unless it is huge.
+FIRST_LOOK = 1.0
+#: So many events that a server has not asked for are kept, in case that it does later.
+UNWANTED = 100
+#: Seconds that a server may take to be told something, for those who do not ask it anything.
+BRIEFLY = 0.02
+#: The same where nobody waits for it.
+PATIENTLY = 10.0
+#: Who goes by such a file also reads headers outside of the workspace.
+COMPILED_BY = "compile_commands.json"
+
+
+class Watching:
+    """What connects the servers of a pool to the disk."""
+
+    def __init__(
+        self,
+        files: Files,
+        on_events: Callable[[list[FileEvent]], None],
+        on_server_events: Callable[[Server, list[FileEvent]], None],
+        later: Callable[[Callable[[], object]], bool],
+    ) -> None:
+        #: Told of what has happened, first by itself and then for each server.
+        self._on_events, self._on_server_events = on_events, on_server_events
+        #: Has something done by another thread.
+        self._later = later
+        self._files = files
+        self._watchers = Watchers(
+            self.announce, excluded=self._is_excluded, on_brief=self._announce_brief
+        )
+        self._outer = OuterFolders(files.boundary.root)
+        #: What has changed in the languages of these servers.
+        self._changelog = Changelog()
+        #: Guards the fields below. Nothing is told and nothing is read while it is held.
+        self._lock = threading.Lock()
+        #: Servers whose roots are watched, by identity.
+        self._held: dict[int, Held] = {}
+        #: What has happened and they have not asked for, by identity.
+        self._unwanted: dict[int, collections.deque[FileNews]] = {}
+        #: Folders that servers have asked for in the midst of packages.
+        self._asked: tuple[str, ...] = ()
+        #: Folder of packages: those that are watched by themselves.
+        self._chosen: dict[str, set[str]] = {}
+        #: The folders of these, of which no other is watched: there are very many.
+        self._closed: set[str] = set()
+        #: When the last one began, by the monotonic clock.
+        self._began = 0.0
+
+    def begin(self, server: Server) -> None:
+        """A server is about to start: watch its root, and the workspace around it."""
+        with self._lock:
+            if id(server) in self._held:
+                return
+            self._held[id(server)] = Held(server, self._deliver)
+            self._began = time.monotonic()
+            self._outer.mean(server.root)
+        server.watched.add(_unasked(server))
+        self._changelog.interrupted()
+        self._watchers.hold(self._files.boundary.root)
+        self._watchers.hold(server.root)
+        if COMPILED_BY in server.choice.definition.markers:
+            self._later(functools.partial(self._watch_headers, server.root))
+
+    def _watch_headers(self, root: str) -> None:
+        for folder in header_folders(root, self._files.boundary.root):
+            self._outer.mean(folder)
+            self._watchers.also(root, folder)
+
+    def registered(self, server: Server) -> None:
+        """A server wants to hear of more: also folders outside its root, or left out there."""
+        held = self._holding(server)
+        if held is None:
+            return
+        around = self._files.boundary.root
+        new = server.watched.new_bases()
+        self._outer.ask(new)
+        for folder, deep in new.items():
+            if not is_inside(folder, around) or server.watched.names(folder):
+                # What was asked for last is read first: what is near.
+                for outer in self._outer.way_from(folder) if deep else (folder,):
+                    self._watchers.also(server.root, outer, deep=deep)
+        if among := [folder for folder in new if self._place(folder).kind]:
+            with self._lock:
+                self._asked = tuple({*self._asked, *among})
+                self._closed.clear()
+        self._watchers.reconsider()
+        with self._lock:
+            kept = self._unwanted.get(id(server), collections.deque[FileNews]())
+            late = [one for one in kept if one.changes_for(server)]
+            for one in late:
+                kept.remove(one)
+        if late:
+            held.mail.put(Letter(late))
+            self._deliver_soon([held])
+
+    def _holding(self, server: Server) -> Held | None:
+        with self._lock:
+            return self._held.get(id(server))
+
+    def _all(self) -> list[Held]:
+        with self._lock:
+            return list(self._held.values())
+
+    def _is_excluded(self, folder: str) -> bool:
+        """Whether a folder is passed over: it is one of those, and no glob names it."""
+        with self._lock:
+            if os.path.dirname(folder) in self._closed:
+                return True
+        place, by_name = self._place(folder), is_excluded(folder)
+        held = [one.server for one in self._all()]
+        if by_name and any(server.watched.names(folder) for server in held):
+            return False
+        if not place.kind or self._is_asked_for(folder, place.top):
+            return by_name or not self._outer.admit(folder)
+        if not any(server.choice.definition.packages == place.kind for server in held):
+            return True
+        return not (place.holds_packages or (place.is_package and self._is_chosen(folder)))
+
+    def _is_asked_for(self, folder: str, top: str) -> bool:
+        """Whether a server wants to hear of what is in this folder, among packages."""
+        with self._lock:
+            among = self._asked
+        if any(is_inside(asked, top) for asked in among):
+            return any(is_inside(folder, asked) for asked in among)
+        return any(one.server.watched.names(top) for one in self._all())
+
+    def _place(self, path: str) -> Place:
+        return Place(path, self._files.boundary.root)
+
+    def _is_chosen(self, package: str) -> bool:
+        """Whether a package is one of the first in its place, which are watched by themselves."""
+        above, name = os.path.split(package)
+        with self._lock:
+            chosen = self._chosen.setdefault(above, set())
+            if len(chosen) < MOST:
+                chosen.add(name)
+            if name in chosen:
+                self._closed.add(package)
+            return name in chosen
+
+    def end(self, server: Server) -> None:
+        """A server is gone."""
+        with self._lock:
+            held = self._held.pop(id(server), None)
+            if not self._held:
+                self._outer.clear()
+            self._unwanted.pop(id(server), None)
+        if held is not None:
+            self._watchers.release(server.root)
+            self._watchers.release(self._files.boundary.root)
+            self._changelog.interrupted()
+
+    def reading(self) -> tuple[Waiter, float] | None:
+        """The first look at the files, and how long to wait for it; None if that is over."""
+        with self._lock:
+            until, any_held = self._began + FIRST_LOOK, bool(self._held)
+        if not any_held or time.monotonic() >= until:
+            return None
+        reading = self._watchers.reading()
+        return None if reading is None else (reading, until)
+
+    def catch_up(self, until: float = math.inf) -> bool:
+        """Look at the disk, and tell the servers of everything up to now.
+
+        False if there was not enough time to look. A server that is busy with something else is
+        told a little later, which is for `told` to wait for.
+        """
+        held = self._all()
+        if held and not self._watchers.catch_up(until):
+            return False
+        for one in held:
+            if one.is_behind:
+                one.mail.put(Letter([]))
+        self._deliver_soon([one for one in held if one.mail])
+        return True
+
+    def told(self, server: Server, until: float = math.inf) -> bool:
+        """Wait until a server was told of all that is known; False if that takes too long."""
+        held = self._holding(server)
+        if held is None:
+            return True
+        if not held.deliver(until):
+            return False
+        if held.is_behind:
+            held.mail.put(Letter([]))
+        return held.deliver(until)
+
+    def _deliver_soon(self, those: list[Held]) -> None:
+        """Tell servers what is queued for them, but do not wait for one that is busy."""
+        for one in those:
+            if not one.deliver(time.monotonic() + BRIEFLY) and not one.is_left:
+                one.is_left = True
+                self._later(functools.partial(self._deliver_later, one))
+
+    def _deliver_later(self, one: Held) -> None:
+        one.is_left = False
+        one.deliver(time.monotonic() + PATIENTLY)
+
+    def changed(self, after: int | None) -> ChangedFiles:
+        """The files of the servers that have changed since a mark."""
+        changed = self._changelog.after(after)
+        return changed if self._all() else msgspec.structs.replace(changed, complete=False)
+
+    def changed_by_us(self, events: Iterable[FileEvent]) -> None:
+        """lspkit itself has changed these files: told at once, and not again by the watcher."""
+        events = list(events)
+        if self._all():
+            # The watcher may have been quicker: then there is nothing left to tell.
+            untold = {one.path for one in self._watchers.note([event.path for event in events])}
+            events = [event for event in events if event.path in untold]
+        self.announce(events)
+
+    def announce(self, events: list[FileEvent]) -> None:
+        """Tell every server what concerns it. Called by the watcher's thread, too."""
+        held = self._all()
+        definitions = [(one.server.choice.definition, one.server.root) for one in held]
+        named = self._queue(held, events)
+        self._changelog.add(
+            one.event.path
+            for one in named
+            if not one.event.is_folder
+            and not one.place.kind
+            and any(speaks(by, root, one.event.path) for by, root in definitions)
+        )
+        self._deliver_soon(held)
+
+    def _announce_brief(self, paths: list[str]) -> None:
+        """Files came and went, or were away, and no server was told: it may have noticed by itself.
+
+        Only what it takes for a source is told to be gone or there, and what may have been a folder
+        with such: nearly all others are temporary files.
+        """
+        kinds = (REPLACED if os.path.lexists(path) else DELETED for path in paths)
+        held = self._all()
+        self._queue(held, list(map(FileEvent, paths, kinds)), brief=True)
+        self._deliver_soon(held)
+
+    def _queue(
+        self, held: list[Held], events: list[FileEvent], *, brief: bool = False
+    ) -> list[FileNews]:
+        """Queue the same for all servers."""
+        self._on_events(events)
+        self._outer.take_notice(events)
+        named = [FileNews(path_to_uri(one.path), one, self._place(one.path)) for one in events]
+        for one in held:
+            one.mail.put(Letter(named, brief))
+        return named
+
+    def _deliver(self, held: Held, letter: Letter) -> None:
+        """Tell a server something. By one thread at a time, in order."""
+        server, news = held.server, letter.news
+        if not news:
+            if held.is_behind:
+                held.is_behind = False
+                request_reread(server)
+            return
+        self._on_server_events(server, [one.event for one in news])
+        definition = server.choice.definition
+        news = [one for one in news if not self._is_by_chance(server, one)]
+        if letter.brief:
+            news = [one for one in news if one.is_source(definition) or one.may_hold_sources()]
+        if news and server.is_ready and self._tell(server, news):
+            held.is_behind = True
+
+    def _is_by_chance(self, server: Server, one: FileNews) -> bool:
+        path = one.event.path
+        return self._outer.hold(path) and is_by_chance(
+            server.choice.definition, server.watched, path, one.place
+        )
+
+    def _tell(self, server: Server, news: list[FileNews]) -> bool:
+        """Tell a server what concerns it; whether it would miss some of it all the same."""
+        definition, watched = server.choice.definition, server.watched
+        told = [one.changes_for(server) for one in news]
+        changes = list(itertools.chain.from_iterable(told))
+        if not all(told):
+            # Some ask only after they have read files and answered about them.
+            with self._lock:
+                unwanted = self._unwanted.setdefault(id(server), collections.deque(maxlen=UNWANTED))
+                unwanted.extend(itertools.compress(news, map(operator.not_, told)))
+        files = [one for one in news if not one.event.is_folder]
+        read = [one.uri for one in files if may_read(definition, one.event.path)]
+        reread = [
+            one.uri
+            for one in files
+            if one.is_read_when_closed(definition) and server.admits(one.event.path)
+        ]
+        missed = any(
+            is_missed(definition, server.root, watched, one.event, one.place) for one in news
+        )
+        try:
+            if changes or read or missed:
+                server.notes_of_files(read, changes, reread)
+            for one in files:
+                self._bring_up_to_date(server, one.uri, one.event)
+        except LspkitError:
+            return False  # it has just ended; the next one reads the disk itself
+        return missed
+
+    def _bring_up_to_date(self, server: Server, uri: str, event: FileEvent) -> None:
+        if event.kind == DELETED:
+            server.gone(uri)
+        with server.lock:
+            document = server.documents.get(uri)
+            if document is None or document.stamp is None:
+                return  # not open, or with a text of a caller's own
+        file = self._files.again(uri)
+        try:
+            if file is None or file.stamp is None:
+                if event.kind == DELETED:
+                    server.forget(uri)
+            elif file.stamp != document.stamp:
+                server.follow_disk(file)
+        except LspkitError:
+            return  # no text any more; whoever asks about it is told
+
+    def warnings(self) -> list[str]:
+        """What is wrong with watching, in words."""
+        return [*self._watchers.warnings(), *self._outer.warnings()]
+
+    def close(self) -> None:
+        """Watch nothing any more."""
+        self._watchers.close()
+
+    def drop_after_fork(self) -> None:
+        """In a forked child: let go."""
+        self._lock = threading.Lock()
+        self._held, self._unwanted = {}, {}
+        self._watchers.drop_after_fork()
+
+
+def _unasked(server: Server) -> Registration:
+    """What a server is told of though it does not ask, as if it had."""
+    globs = [{"globPattern": one} for one in server.choice.definition.told_of]
+    return Registration(id="", method=METHOD, options={"watchers": globs})

@@ -1,0 +1,410 @@
+"""The servers of one workspace: started on the first file that needs them, one per id and root.
+
+Any number of callers may want the same server at once; one start serves them all, and it runs on a
+worker, so that a caller who gives up takes nothing from the others. A server that fails is started
+again with growing patience (`backoff.py`); until then its callers are told at once. A program that
+is missing is looked for again when `PATH` changes, and every few seconds.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import random
+import threading
+import time
+from collections.abc import Callable
+
+from lspkit.config import Config
+from lspkit.config.model import DISABLED
+from lspkit.errors import LspkitError, NoServer, ServerBroken, ServerUnavailable
+from lspkit.protocol.watch_registrations import CHANGED, FileEvent
+from lspkit.runtime.concurrency.timers import Timers
+from lspkit.runtime.concurrency.waiting import Call
+from lspkit.runtime.concurrency.workers import Workers
+from lspkit.runtime.files import File, Files
+from lspkit.runtime.pool import handover
+from lspkit.runtime.pool.assignment_cache import Served, Serving
+from lspkit.runtime.pool.disk_events import Watching
+from lspkit.runtime.pool.idle_servers import Idling
+from lspkit.runtime.pool.restart_debounce import BRIEF, Stillness
+from lspkit.runtime.pool.retirement import Leaving
+from lspkit.runtime.pool.slot import (
+    LOOK_AGAIN,
+    Seat,
+    failed,
+    initialize_timeout,
+    may_restart,
+    starts_alike,
+)
+from lspkit.runtime.process import launch
+from lspkit.runtime.process.backoff import Record, restart_of
+from lspkit.runtime.server import failure_errors
+from lspkit.runtime.server.document_text import Untold
+from lspkit.runtime.server.server import Server
+from lspkit.servers import Choice, choose
+from lspkit.servers.definition import Forwards
+from lspkit.servers.project.config_inputs import Markers
+from lspkit.servers.restriction.trust_profile import ALL, Permits
+from lspkit.servers.selection.choose import definitions
+from lspkit.servers.selection.program_lookup import search_folders
+from lspkit.servers.selection.repository_edges import is_reached
+from lspkit.servers.sidecar_commands import beside
+
+log = logging.getLogger("lspkit.runtime")
+
+#: Server id and root.
+Key = tuple[str, str]
+
+
+class Pool:
+    """All servers of a workspace."""
+
+    def __init__(
+        self,
+        config: Config,
+        files: Files,
+        workers: Workers,
+        timers: Timers,
+        version: str,
+        *,
+        on_change: Callable[[], None],
+        on_refresh: Callable[[Server], None],
+        on_forward: Callable[[Server, Forwards, bytes | None], None],
+        permits: Permits = lambda _: ALL,
+        clock: Callable[[], float] = time.monotonic,
+        dice: Callable[[], float] = lambda: random.uniform(-1, 1),
+    ) -> None:
+        #: Both replaced as a whole by `reconfigure`.
+        self.config = config
+        self.permits = permits
+        # What this imports on first use is so now, while there are descriptors to do it with.
+        self._served = Served(config)
+        self._files = files
+        self._workers = workers
+        #: No longer in a seat, perhaps not yet stopped.
+        self.leaving = Leaving()
+        self._idling = Idling(
+            timers, self.leaving, lambda: self.config.timing.idle_shutdown_ms / 1000, self.retire
+        )
+        self._stillness = Stillness(timers)
+        self._version = version
+        self._on_change, self._on_refresh = on_change, on_refresh
+        self._on_forward = on_forward
+        self._clock = clock
+        self._dice = dice
+        #: Tells the servers what changes on disk.
+        self.watching = Watching(files, self._look_at, self._look_for, workers.do)
+        #: Guards the tables below. No I/O while it is held.
+        self._lock = threading.Lock()
+        self._seats: dict[Key, Seat] = {}
+        #: Programs that were found but do not work, and until when to pass them over.
+        self._duds: dict[str, float] = {}
+        #: What those that left had open, for the next one on their key.
+        self._kept: dict[Key, Untold] = {}
+        #: Made when they are first needed.
+        self._markers: Markers | None = None
+        #: Whether the guardian is kept for this pool.
+        self._warm = False
+        self._closed = False
+
+    def servers(self) -> list[Server]:
+        """All that run, start or have failed."""
+        with self._lock:
+            return [seat.server for seat in self._seats.values()]
+
+    def in_use_by(self, call: Call, key: Key | None = None) -> list[Server]:
+        """All that can be asked, or the one on a key: they are kept until the call ends."""
+        with self._lock:
+            found = [seat.server for at, seat in self._seats.items() if key in (None, at)]
+            found = [one for one in found if one.usable]
+            for one in found:
+                call.use(one)
+        return found
+
+    def seat(self, server: Server) -> Seat:
+        """What is kept about a server; of one that has left, nothing."""
+        return self._seats.get((server.id, server.root)) or Seat(server, 0.0)
+
+    # Which servers
+
+    @property
+    def turnover(self) -> int:
+        """Counts how often servers had to be chosen anew."""
+        return self._served.turnover
+
+    def servers_for(
+        self, path: str, call: Call, file: File | None = None
+    ) -> tuple[list[Server], list[LspkitError]]:
+        """The servers of a file, started if need be, and why others that it should have are not.
+
+        They may not be ready yet. A call keeps them until it ends. A file that has none raises. So
+        does `file`, the same one where it is to be read, if it is no text: nothing is started then.
+        """
+        now = self._clock()
+        known = self._served.get(path)
+        if known is None or not known.holds(now):
+            with self._lock:
+                known = self._served.like_another(path, now)
+        if known is not None and known.admits(path):
+            if not known.servers:
+                raise known.failures[0].renewed()
+            for one in known.servers:
+                call.use(one)
+            # Who retires a server forgets this first, and then looks who has taken it.
+            if self._served.get(path) is known:
+                return known.servers, known.failures
+        variable, turnover = os.environ.get("PATH", ""), self.turnover
+        servers, failures = self._start_for(path, call, file)
+        if all(isinstance(one, NoServer | ServerUnavailable) for one in failures):
+            serving = Serving(now + LOOK_AGAIN, variable, servers, failures)
+            with self._lock:
+                self._served.keep(path, serving, turnover)
+        if not servers:
+            raise failures[0]
+        return servers, failures
+
+    def _start_for(
+        self, path: str, call: Call, file: File | None
+    ) -> tuple[list[Server], list[LspkitError]]:
+        servers: list[Server] = []
+        failures: list[LspkitError] = []
+        try:
+            choices = self._choices(path)
+        except NoServer as problem:
+            return [], [problem]
+        if file is not None:
+            self._files.read(file)
+        for choice in choices:
+            try:
+                servers.append(self._server(choice, call))
+            except LspkitError as problem:
+                failures.append(problem)
+        return servers, failures
+
+    def _choices(self, path: str) -> list[Choice]:
+        """Which servers."""
+        extension = os.path.splitext(path)[1] or os.path.basename(path)
+        if not self.config.enabled:
+            raise NoServer(DISABLED, extension=extension)
+        workspace, now = self._files.boundary.root, self._clock()
+        duds = {program for program, until in self._duds.items() if now < until}
+        choices = choose(path, workspace, self.config, self.folders(), duds, self.permits)
+        if not choices:
+            raise NoServer(f"no server is defined for {extension} files", extension=extension)
+        return choices
+
+    def folders(self) -> list[str]:
+        """Where programs are looked for."""
+        workspace = self._files.boundary.root
+        return search_folders(workspace, trusted=self.permits(workspace).trusted)
+
+    def expected(self, path: str) -> dict[Key, Server | None]:
+        """The servers that a file has, or that would be started for it. Starts nothing."""
+        known = self._served.get(path)
+        if known is not None and known.holds(self._clock()) and known.admits(path):
+            return {(one.id, one.root): one for one in known.servers}
+        try:
+            choices = [one for one in self._choices(path) if one.argv and not one.held_back]
+        except NoServer:
+            return {}
+        seats = {(one.id, one.root): self._seats.get((one.id, one.root)) for one in choices}
+        return {key: None if seat is None else seat.server for key, seat in seats.items()}
+
+    # Starting
+
+    def _server(self, choice: Choice, call: Call) -> Server:
+        # One without any command had one that the project's configuration was not allowed to name.
+        if choice.held_back and (choice.argv or not choice.definition.commands):
+            raise failure_errors.held_back(choice)
+        if not choice.argv:
+            raise failure_errors.missing(choice, self.folders())
+        key = (choice.id, choice.root)
+        with self._lock:
+            seat = self._seats.get(key)
+            if seat is None or not seat.server.usable:
+                seat = self._take_seat(key, choice, seat)
+            call.use(seat.server)
+            warm, self._warm = self._warm, True
+        if not warm:
+            launch.retain()  # between two servers the guardian stays
+        # Also for a server that is there: whoever put it there may have been interrupted.
+        server = seat.server
+        if not server.begun and not self._workers.do(lambda: self._start(server)):
+            message = f"{choice.id} cannot be started: this process has no means left for a thread"
+            raise ServerBroken(message, server=choice.id)
+        return server
+
+    def _start(self, server: Server) -> None:
+        self.watching.begin(server)
+        seat = self.seat(server)
+        if seat.restless and not server.begun:
+            self._stillness.then(seat, lambda: self._workers.do(lambda: self._launch(server)))
+        else:
+            self._launch(server)
+
+    def _launch(self, server: Server) -> None:
+        if not server.begun:
+            self.seat(server).started_at = self._clock()
+        handover.show_overlays(server, self._files, self._choices)
+        server.inputs.read()
+        server.start()
+        if not server.usable:
+            self.watching.end(server)  # it may have been retired before it was watched
+
+    def _take_seat(self, key: Key, choice: Choice, old: Seat | None) -> Seat:
+        """A new server on a key, or the reason why not yet. The lock is held."""
+        if self._closed:
+            raise ServerBroken(f"{choice.id} is not started: closing", server=choice.id)
+        now = self._clock()
+        if old is not None:
+            may_restart(old, now)
+        fresh = self._new(choice)
+        if old is None:
+            seat = self._seats[key] = Seat(fresh, now)
+        else:
+            fresh.untold = handover.texts_of(old.server)
+            if old.server.outdated:
+                self.leaving.add(old.server)
+                self._idling.part_with(old.server, self.watching.end)
+            seat = old
+            seat.restless = old.server.outdated and now - old.started_at < BRIEF
+            seat.server, seat.started_at = fresh, now
+        fresh.untold += self._kept.pop(key, [])
+        seat.counts.starts += 1
+        return seat
+
+    def _new(self, choice: Choice) -> Server:
+        server = Server(
+            choice,
+            self._files,
+            initialize_timeout=initialize_timeout(choice, self.config),
+            version=self._version,
+            on_change=self._on_change,
+            on_ready=self._ready,
+            on_gone=self._gone,
+            on_watch=self.watching.registered,
+            on_refresh=self._on_refresh,
+            on_forward=self._on_forward,
+        )
+        server.admits = lambda path: is_reached(path, choice.root, self.permits)
+        return server
+
+    # What the disk says
+
+    def _look_at(self, events: list[FileEvent]) -> None:
+        """Files have changed: servers may be chosen by them. For any thread."""
+        self._markers = markers = self._markers or Markers(definitions(self.config))
+        if any(one.kind != CHANGED and markers.hold(one.path) for one in events):
+            self._choose_again()
+
+    def _look_for(self, server: Server, events: list[FileEvent]) -> None:
+        """The same: a server may go by them."""
+        if server.usable and any(server.inputs.hold(one.path, one.kind) for one in events):
+            self.seat(server).changed_at = time.monotonic()
+            if server.begun and server.reread():
+                self._choose_again()
+
+    def _choose_again(self) -> None:
+        with self._lock:
+            self._served.choose_again()
+
+    def renew(self, server: Server) -> None:
+        """Let a new process take the place of a server, as soon as one is asked for."""
+        server.outdated = True
+        self._choose_again()
+
+    # What becomes of them
+
+    def _ready(self, server: Server) -> None:
+        """A server has come up. Called by its reader."""
+        self.watching.registered(server)
+        programs = beside(server.choice, self.folders())
+        server.accompany(programs, restart_of(self.config.restart))
+        if server.reopen:
+            self._workers.do(lambda: handover.reopen(server, self._files))
+        self._idling.begin(server)
+
+    def _gone(self, server: Server, error: LspkitError) -> LspkitError:
+        """A server ended that nobody told to, or did not come up. Called by its own threads.
+
+        Returns the error for its callers, who are told as well when it is started again.
+        """
+        with self._lock:
+            seat = self._seats.get((server.id, server.root))
+            if self._closed or seat is None or seat.server is not server:
+                return error
+            if isinstance(error, ServerUnavailable):
+                self._duds[server.choice.argv[0]] = self._clock() + LOOK_AGAIN
+            else:
+                now = self._clock()
+                failed(seat, restart_of(self.config.restart), now=now, dice=self._dice())
+                error = failure_errors.with_record(error, seat.record, now)
+        log.debug("%s failed: %s", server.id, error)
+        self.leaving.do(lambda: self._clear_away(server))
+        return error
+
+    def _clear_away(self, server: Server) -> None:
+        self.watching.end(server)
+        server.close(2.0)
+
+    def succeeded(self, server: Server) -> None:
+        """It was of use: whatever was wrong is over."""
+        seat, server.was_of_use = self.seat(server), True
+        if seat.record.attempts:
+            with self._lock:
+                seat.record = seat.record.after_success()
+
+    # The end
+
+    def retire(self, server: Server, *, unless: Callable[[Server], bool] = lambda _: False) -> bool:
+        """Leave a server out of the pool; whoever calls this stops it."""
+        with self._lock:
+            self._served.choose_again()
+            if unless(server):
+                return False
+            seat = self._seats.get((server.id, server.root))
+            if seat is not None and seat.server is server:
+                self.leaving.add(server)
+                del self._seats[server.id, server.root]
+                self._kept[server.id, server.root] = handover.texts_of(server)
+        self.watching.end(server)
+        return True
+
+    def reconfigure(self, config: Config, permits: Permits) -> list[Server]:
+        """Take a new configuration, forget all failures; returns the servers to be stopped."""
+        with self._lock:
+            self.config, self.permits = config, permits
+            self._markers = None
+            self._served.choose_again(config)
+            for seat in self._seats.values():
+                seat.record = Record()
+            servers = [seat.server for seat in self._seats.values()]
+        where = self._files.boundary.root, self.folders()
+        changed = [one for one in servers if not starts_alike(one, config, permits, *where)]
+        for server in changed:
+            self.retire(server)
+        return changed
+
+    def shut(self) -> list[Server]:
+        """Start nothing any more; returns what has to be stopped."""
+        with self._lock:
+            self._closed = True
+            return [*(seat.server for seat in self._seats.values()), *self.leaving.servers()]
+
+    def release(self) -> None:
+        """Everything is stopped: the watchers and the guardian may go."""
+        self.watching.close()
+        if self._warm:
+            launch.release()
+            # Not before: an interrupt may have come between, and this is called again.
+            self._warm = False
+
+    def drop_after_fork(self) -> None:
+        """In a forked child: let go of everything."""
+        self._lock = threading.Lock()
+        self._closed = True
+        self.watching.drop_after_fork()
+        self.leaving.drop_after_fork()
+        for seat in self._seats.values():
+            seat.server.drop_after_fork()

@@ -1,0 +1,39 @@
+"""What is allowed in each root of a workspace, by how far it is trusted."""
+
+from __future__ import annotations
+
+import os
+
+from lspkit.boundary import is_inside, work_tree
+from lspkit.config.load import Loaded
+from lspkit.servers.restriction.trust_profile import Permit, Permits
+
+
+def permits_of(loaded: Loaded, workspace: str, trusted: bool | None) -> Permits:
+    """A function of a root, which looks each up once.
+
+    A root inside of the workspace may stand otherwise than the workspace itself: another clone in a
+    repository that is trusted is not. A folder may become such a clone later.
+    """
+    known: dict[tuple[str, str], Permit] = {}
+    vouched = loaded.vouched
+
+    def permit(root: str) -> Permit:
+        key = (root, work_tree(root))
+        if key not in known:
+            standing = whole = loaded.standing
+            if root != workspace:
+                from lspkit.config.trust.decision import (
+                    trust_of,  # here, to keep `import lspkit` quick
+                )
+
+                security = loaded.config.security
+                standing = trust_of(None, root, {}, security, os.environ, trusted, workspace)
+                # A part of a project is as stale as the whole.
+                if whole.state == "stale" and is_inside(root, whole.candidate):
+                    standing = whole
+            allowed, state = standing.allows_programs, standing.state
+            known[key] = Permit(allowed, state, standing.remedy, vouched)
+        return known[key]
+
+    return permit

@@ -1,0 +1,84 @@
+"""What a pool keeps about one server, over all processes that it has had."""
+
+from __future__ import annotations
+
+import msgspec
+
+from lspkit.config import Config
+from lspkit.config.model import Timing
+from lspkit.errors import ServerUnavailable
+from lspkit.runtime.process.backoff import Record, Restart, after_failure
+from lspkit.runtime.server import failure_errors
+from lspkit.runtime.server.metrics import Counts
+from lspkit.runtime.server.server import Server
+from lspkit.servers import Choice
+from lspkit.servers.restriction.trust_profile import Permits
+from lspkit.servers.selection.choose import begins_at, definitions, permitted
+
+#: Seconds after which programs and markers are looked for again: they come and go.
+LOOK_AGAIN = 5.0
+#: A server whose start may fail by itself, and that ended within so many seconds, is tried again.
+FALSE_START = 5.0
+
+
+class Seat(msgspec.Struct):
+    """What is kept for one key."""
+
+    server: Server
+    started_at: float
+    counts: Counts = msgspec.field(default_factory=Counts)
+    record: Record = Record()
+    #: When files have changed that its server reads only once, by the monotonic clock.
+    changed_at: float = 0.0
+    #: Whether the server before this one was outdated soon after it was started.
+    restless: bool = False
+
+
+def initialize_timeout(choice: Choice, config: Config) -> float:
+    """Seconds that a server has to come up.
+
+    A definition knows which servers need longer than usual; whoever says anything but the usual
+    knows better.
+    """
+    usual, said = Timing().initialize_timeout_ms, config.timing.initialize_timeout_ms
+    known = choice.definition.initialize_timeout_ms if said == usual else None
+    return (choice.config.timing.initialize_timeout_ms or known or said) / 1000
+
+
+def may_restart(seat: Seat, now: float) -> None:
+    """Raises while it is too early to start a failed server again."""
+    failure, record = seat.server.failure, seat.record
+    if isinstance(failure, ServerUnavailable):
+        if now - seat.started_at < LOOK_AGAIN:
+            raise failure.renewed()
+    elif failure is not None and now < record.retry_at:
+        raise failure_errors.too_early(failure, record, now)
+
+
+def failed(seat: Seat, restart: Restart, *, now: float, dice: float) -> None:
+    """Its server has ended: when may there be another one? `dice` is between -1 and 1."""
+    seat.counts.crashes += 1
+    server, ran_for = seat.server, now - seat.started_at
+    of_use = server.was_of_use
+    may_fail = server.choice.definition.start_may_fail and not of_use
+    if may_fail and not restart.never and not seat.record.attempts and ran_for < FALSE_START:
+        seat.record, server.false_start = Record(1, now), True
+    else:
+        seat.record = after_failure(
+            seat.record, restart, ran_for=ran_for, now=now, dice=dice, was_of_use=of_use
+        )
+
+
+def starts_alike(
+    server: Server, config: Config, permits: Permits, workspace: str, folders: list[str]
+) -> bool:
+    """Whether a server runs, and would be started in the same way with this configuration."""
+    old = server.choice
+    said = config.server(old.id, old.definition.aliases)
+    again = [one for one in definitions(config) if one.id == old.id]
+    if not server.usable or server.heard.admitted:
+        return False
+    if not again or said.disabled or not config.enabled:
+        return False
+    permit, at = permits(old.root), begins_at(workspace, permits)
+    return permitted(again[0], said, old.root, workspace, folders, permit, at) == old

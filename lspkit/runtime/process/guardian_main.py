@@ -1,0 +1,412 @@
+"""The guardian: a small program that starts servers for one host and leaves nothing of them behind.
+
+It runs as a process of its own, `python -I -S guardian_main.py HOST_PID`, with a socket to the host
+as standard input, and imports nothing of lspkit. For each message with four descriptors (a control
+socket and the server's three streams) it forks a *keeper*. The keeper is a child subreaper: what
+its server starts and abandons, in whatever session, becomes the keeper's child and can be found.
+The keeper reads from the control socket what to run, starts it, tells the host `pid`, `status` and
+`gone`, obeys the orders `T` (terminate) and `K` (kill), and kills all that is left once the server
+or the host has ended or the host has hung up. Both watch the host by a pidfd: the end of a socket
+alone never comes while a forked child of the host holds a copy of it.
+
+Somebody may stop these processes (SIGSTOP). The host lets the guardian go on (SIGCONT) whenever it
+wants something, the kernel does so when the host ends, and the guardian does so for its keepers.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+import os
+import resource
+import select
+import signal
+import socket
+import sys
+from collections.abc import Callable
+
+#: Size of the number that says how long a request is.
+LENGTH_BYTES = 8
+#: Only the end of the host, or its word, ends the guardian: it has to be the last one to leave.
+IGNORED = (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP, signal.SIGTERM)
+#: Milliseconds between two looks for descendants that were born while the others were killed.
+FIRST_PAUSE, LAST_PAUSE = 10, 1000
+#: Whether this kernel was built to list the children of each thread.
+LISTED = os.path.exists(f"/proc/self/task/{os.getpid()}/children")
+
+PR_SET_PDEATHSIG = 1
+PR_SET_NAME = 15
+PR_SET_CHILD_SUBREAPER = 36
+LIBC = ctypes.CDLL(None, use_errno=True)
+
+#: How many descriptors the host allowed its children: soft and hard.
+LIMIT = resource.getrlimit(resource.RLIMIT_NOFILE)
+
+
+def adopt_orphans(name: bytes) -> None:
+    """Become the process that inherits abandoned descendants, under a name that `ps` shows."""
+    if LIBC.prctl(PR_SET_CHILD_SUBREAPER, ctypes.c_ulong(1), 0, 0, 0) != 0:
+        raise OSError(ctypes.get_errno(), "PR_SET_CHILD_SUBREAPER")
+    LIBC.prctl(PR_SET_NAME, name, 0, 0, 0)
+
+
+def go_on_without_parent() -> None:
+    """Have the kernel let this process go on, if it is stopped, when its parent ends.
+
+    The signal comes also when just the thread ends that started this process. It does no harm.
+    """
+    LIBC.prctl(PR_SET_PDEATHSIG, ctypes.c_ulong(signal.SIGCONT), 0, 0, 0)
+
+
+def child_bell() -> int:
+    """A new descriptor that is readable whenever a child has ended."""
+    reader, writer = os.pipe()
+    os.set_blocking(reader, False)
+    os.set_blocking(writer, False)
+    signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
+    # Python wakes the descriptor only for signals that have a handler of its own.
+    signal.signal(signal.SIGCHLD, lambda *_: None)
+    return reader
+
+
+def silence(bell: int) -> None:
+    """Take the news out of the bell."""
+    try:
+        while os.read(bell, 512):
+            pass
+    except BlockingIOError:
+        pass
+
+
+def reap() -> tuple[dict[int, int], bool]:
+    """The children that have ended with their status, and whether no child is left."""
+    ended: dict[int, int] = {}
+    while True:
+        try:
+            pid, status = os.waitpid(-1, os.WNOHANG)
+        except ChildProcessError:
+            return ended, True
+        if pid == 0:
+            return ended, False
+        ended[pid] = os.waitstatus_to_exitcode(status)
+
+
+def children(pid: int) -> list[int]:
+    """The children of one process, by the kernel's own list where it keeps one."""
+    if not LISTED:
+        return children_by_parent(pid)
+    found: list[int] = []
+    try:
+        tasks = os.listdir(f"/proc/{pid}/task")
+    except OSError:
+        return found
+    for task in tasks:
+        try:
+            with open(f"/proc/{pid}/task/{task}/children", "rb") as listing:
+                found.extend(map(int, listing.read().split()))
+        except OSError:
+            pass  # that thread has ended, and its children are another thread's now
+    return found
+
+
+def children_by_parent(pid: int) -> list[int]:
+    """The children of one process, from the parent that every process on the machine names."""
+    found: list[int] = []
+    for name in os.listdir("/proc"):
+        if name.isdigit():
+            try:
+                with open(f"/proc/{name}/stat", "rb") as stat:
+                    # The name of the program stands in parentheses and may hold anything.
+                    parent = int(stat.read().rpartition(b")")[2].split()[1])
+            except (OSError, IndexError):
+                continue
+            if parent == pid:
+                found.append(int(name))
+    return found
+
+
+def kill_descendants(spare: set[int]) -> int:
+    """Send SIGKILL to all descendants of this process except to `spare`; how many there were."""
+    found: list[int] = []
+    queue = [pid for pid in children(os.getpid()) if pid not in spare]
+    while queue:
+        pid = queue.pop()
+        found.append(pid)
+        queue.extend(children(pid))
+    for pid in found:
+        try:
+            os.kill(pid, signal.SIGKILL)
+        except (ProcessLookupError, PermissionError):
+            pass  # ended meanwhile, or runs as another user and has to end by itself
+    return len(found)
+
+
+def tell(control: socket.socket, message: str) -> None:
+    """One line to the host, which may be gone."""
+    try:
+        control.send(message.encode("ascii") + b"\n", socket.MSG_DONTWAIT)
+    except OSError:
+        pass
+
+
+def receive(control: socket.socket, host: int) -> list[bytes]:
+    """What the host asks for, as fields; none when it hung up or ended before it had said so."""
+    watch = select.poll()
+    watch.register(control, select.POLLIN)
+    watch.register(host, select.POLLIN)
+    data = bytearray()
+    size = LENGTH_BYTES
+    while len(data) < size:
+        if any(descriptor == host for descriptor, _ in watch.poll()):
+            return []
+        chunk = control.recv(min(size - len(data), 1 << 20))
+        if not chunk:
+            return []
+        data += chunk
+        if len(data) == size == LENGTH_BYTES:
+            size += int.from_bytes(data, "big")
+    return bytes(data[LENGTH_BYTES:]).split(b"\0")
+
+
+def start_server(control: socket.socket, fields: list[bytes], streams: list[int]) -> int:
+    """Start the server and tell its pid, or tell why it cannot be started and return 0."""
+    folder, _, count, *rest = fields
+    argv, settings = rest[: int(count)], rest[int(count) :]
+    env = dict(setting.split(b"=", 1) for setting in settings)
+    step = "folder"
+    try:
+        os.chdir(folder)
+        step = "program"
+        pid = os.posix_spawn(
+            argv[0],
+            argv,
+            env,
+            file_actions=[(os.POSIX_SPAWN_DUP2, fd, place) for place, fd in enumerate(streams)],
+            setsid=True,
+            setsigmask=(),
+            setsigdef=signal.valid_signals(),
+        )
+    except OSError as error:
+        tell(control, f"error {error.errno} {step}")
+        return 0
+    # The host's limit, not the one that this process has given itself.
+    resource.prlimit(pid, resource.RLIMIT_NOFILE, LIMIT)
+    os.chdir("/")
+    tell(control, f"pid {pid}")
+    return pid
+
+
+def keep(control: socket.socket, host: int, streams: list[int]) -> None:
+    """The life of a keeper: one server, from its start until nothing of it is left."""
+    adopt_orphans(b"lspkit-keeper")
+    go_on_without_parent()
+    bell = child_bell()
+    server, scratch = 0, b""
+    if (fields := receive(control, host)) and make_scratch(control, fields[1]):
+        scratch = fields[1]
+        server = start_server(control, fields, streams)
+    for descriptor in streams:
+        os.close(descriptor)
+    watch = select.poll()
+    for watched in (control.fileno(), host, bell):
+        watch.register(watched, select.POLLIN)
+    pause: int | None = None
+    while True:
+        ended, alone = reap()
+        if server in ended:
+            # At once, before anything else: the host waits for it, and nobody else may tell,
+            # since a grandchild can hold the server's streams open.
+            tell(control, f"status {ended[server]}")
+            server, pause = 0, FIRST_PAUSE
+        if alone:
+            sweep(scratch)
+            tell(control, "gone")
+            return
+        if pause is not None:
+            signal_group(server, signal.SIGKILL)
+            kill_descendants(spare=set())
+        happened = watch.poll(pause)
+        if pause is not None:
+            pause = min(2 * pause, LAST_PAUSE)
+        for descriptor, _ in happened:
+            if descriptor == bell:
+                silence(bell)
+            elif descriptor == host or not obey(control, server):
+                watch.unregister(descriptor)
+                pause = FIRST_PAUSE
+
+
+def make_scratch(control: socket.socket, folder: bytes) -> bool:
+    """Make a server's folder for temporary files, or tell why not and return False.
+
+    Here and not in the host: whoever makes it has to be there to remove it, and the host may be
+    killed at any moment. One that is there is of a keeper that was killed.
+    """
+    try:
+        if folder:
+            os.mkdir(folder, 0o700)
+    except OSError as error:
+        ours = os.path.isdir(folder) and os.lstat(folder).st_uid == os.geteuid()
+        if not ours or os.path.islink(folder):
+            tell(control, f"error {error.errno} scratch")
+            return False
+    return True
+
+
+def sweep(folder: bytes) -> None:
+    """Remove a server's folder for temporary files, once nobody is left who could use it."""
+    if not folder:
+        return
+    for here, inner, names in os.walk(folder, topdown=False):
+        for name in names:
+            attempt(os.unlink, os.path.join(here, name))
+        for name in inner:
+            path = os.path.join(here, name)
+            attempt(os.unlink if os.path.islink(path) else os.rmdir, path)
+    attempt(os.rmdir, folder)
+
+
+def attempt(remove: Callable[[bytes], None], path: bytes) -> None:
+    """What cannot be removed stays."""
+    try:
+        remove(path)
+    except OSError:
+        pass
+
+
+def obey(control: socket.socket, server: int) -> bool:
+    """Carry out the host's orders; whether the tree may live on after them."""
+    try:
+        orders = control.recv(64)
+    except OSError:
+        return False
+    if not orders or b"K" in orders:
+        return False
+    signal_group(server, signal.SIGTERM)
+    return True
+
+
+def let_go_on(keepers: set[int]) -> None:
+    """Whoever has stopped this process may have stopped them as well."""
+    for keeper in keepers:
+        try:
+            os.kill(keeper, signal.SIGCONT)
+        except ProcessLookupError:
+            pass
+
+
+def signal_group(server: int, number: int) -> None:
+    """A signal to the group of a server that has not been reaped; 0 for no server."""
+    if server:
+        try:
+            os.killpg(server, number)
+        except (ProcessLookupError, PermissionError):
+            pass
+
+
+def accept(requests: socket.socket, host: int, bell: int) -> int | None:
+    """Take one request and fork its keeper; 0 when there was none to fork, None at the end."""
+    try:
+        message, descriptors, _, _ = socket.recv_fds(requests, 16, 8)
+    except OSError:
+        return None
+    # Not by a flag of the call, which some versions of Python take and do not pass on.
+    for descriptor in descriptors:
+        os.set_inheritable(descriptor, False)
+    if not message:
+        return None
+    try:
+        if len(descriptors) != 4:  # this process ran out of descriptors: the host sees a hang-up
+            return 0
+        try:
+            pid = os.fork()
+        except OSError as error:
+            control = socket.socket(fileno=os.dup(descriptors[0]))
+            tell(control, f"error {error.errno} keeper")
+            control.close()
+            return 0
+        if pid == 0:
+            become_keeper(requests, host, bell, descriptors)
+        return pid
+    finally:
+        for descriptor in descriptors:
+            os.close(descriptor)
+
+
+def become_keeper(requests: socket.socket, host: int, bell: int, descriptors: list[int]) -> None:
+    """In the forked process: let go of what is the guardian's, keep the server, and end."""
+    code = 1
+    try:
+        signal.signal(signal.SIGCONT, signal.SIG_DFL)
+        os.dup2(1, requests.fileno())
+        os.close(signal.set_wakeup_fd(-1))
+        os.close(bell)
+        control = socket.socket(fileno=descriptors[0])
+        keep(control, host, descriptors[1:])
+        code = 0
+    finally:
+        os._exit(code)
+
+
+def guard(requests: socket.socket, host: int) -> None:
+    """The life of the guardian: until the host has ended or hung up, and all keepers with it."""
+    bell = child_bell()
+    watch = select.poll()
+    for watched in (requests.fileno(), host, bell):
+        watch.register(watched, select.POLLIN)
+    keepers: set[int] = set()
+    signal.signal(signal.SIGCONT, lambda *_: let_go_on(keepers))
+    closing = False
+    pause: int | None = None
+    while True:
+        ended, alone = reap()
+        if any(ended[pid] != 0 for pid in keepers & ended.keys()):
+            pause = FIRST_PAUSE  # somebody killed a keeper, and its orphans came here
+        keepers -= ended.keys()
+        if closing and alone:
+            return
+        if pause is not None and not kill_descendants(spare=keepers):
+            pause = None
+        happened = watch.poll(pause)
+        if pause is not None:
+            pause = min(2 * pause, LAST_PAUSE)
+        for descriptor, _ in happened:
+            if descriptor == bell:
+                silence(bell)
+                continue
+            keeper = None if descriptor == host else accept(requests, host, bell)
+            if keeper is None:
+                watch.unregister(descriptor)
+                closing = True
+                let_go_on(keepers)
+            elif keeper:
+                keepers.add(keeper)
+
+
+def main() -> None:
+    """Check that the host is still there, then serve it."""
+    host_pid = int(sys.argv[1])
+    os.closerange(3, os.sysconf("SC_OPEN_MAX"))
+    # A host that was short of descriptors when it began must not be so for ever.
+    resource.setrlimit(resource.RLIMIT_NOFILE, (LIMIT[1], LIMIT[1]))
+    for number in IGNORED:
+        signal.signal(number, signal.SIG_IGN)
+    os.chdir("/")
+    host = os.pidfd_open(host_pid)
+    # Opened first, compared second: a host that ended earlier may have lent its number to another.
+    if os.getppid() != host_pid:
+        return
+    go_on_without_parent()
+    requests = socket.socket(fileno=0)
+    adopt_orphans(b"lspkit-guardian")
+    # Keepers share this memory as long as nobody writes to it.
+    gc.disable()
+    gc.freeze()
+    guard(requests, host)
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    finally:
+        os._exit(0)

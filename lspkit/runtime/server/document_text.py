@@ -1,0 +1,62 @@
+"""Which text a server is to be shown for a file: the disk's, or one that stands for it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import msgspec
+
+from lspkit.protocol.open_documents import Document, Unsaved
+from lspkit.protocol.text import Text
+from lspkit.protocol.uris import uri_to_path
+from lspkit.runtime.files import File, Files
+
+
+class Shown(msgspec.Struct, frozen=True):
+    """A text that a server has to be told."""
+
+    text: Text
+    #: As `Document.stamp`.
+    stamp: object = None
+    #: What is on disk, where the document is to be opened with that first.
+    below: Text | None = None
+
+
+#: What a server is to be told later, by URI: a text, or None for what stands for the file by then,
+#: and where nothing does, for what is on disk.
+Untold = list[tuple[str, Shown | None]]
+
+
+def to_be_told(files: Files, file: File, text: str | None) -> Shown | None:
+    """What a server is to be told of a file when it is up."""
+    if text is not None:
+        return Shown(Text(text))
+    if isinstance(file.stamp, Unsaved):
+        return None  # unless that is over by then
+    content = files.read(file)
+    return Shown(content.text, content.stamp)
+
+
+def text_for(files: Files, file: File, given: Text | None, *, opens_as_on_disk: bool) -> Shown:
+    """A caller's own text, the one that stands for the file, or what is read from it."""
+    stamp: object = None
+    if given is None:
+        content = files.read(file)
+        given, stamp = content.text, content.stamp
+    is_on_disk = stamp is not None and not isinstance(stamp, Unsaved)
+    below = files.disk_text(file.path) if opens_as_on_disk and not is_on_disk else None
+    return Shown(given, stamp, below)
+
+
+def overlay_of(files: Files, uri: str) -> Shown | None:
+    """What stands for a file by now. Reads nothing."""
+    content = files.overlays.get(uri_to_path(uri) or "")
+    return None if content is None else Shown(content.text, content.stamp)
+
+
+def merely_opened(document: Document, notes: Iterable[tuple[str, Any]]) -> bool:
+    """Whether the server was told no more about a file than it could see on disk."""
+    uri, other = document.key.uri, ("textDocument/didChange", "textDocument/didClose")
+    changed = any(said in other and about["textDocument"]["uri"] == uri for said, about in notes)
+    return document.is_on_disk and not changed

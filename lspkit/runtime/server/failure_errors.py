@@ -1,0 +1,126 @@
+"""The errors for callers of a server that is gone, never came, or is late. Pure."""
+
+from __future__ import annotations
+
+import os
+import re
+
+from lspkit.errors import LspkitError, RequestTimeout, ServerBroken, ServerUnavailable
+from lspkit.runtime.process.backoff import Record
+from lspkit.servers import Choice
+
+#: By these a line tells what went wrong. And by these beginnings one tells nothing.
+ERROR_WORDS = re.compile(
+    r"error|exception|panic|fatal|fail|cannot|can't|could not|unable|denied|missing|required"
+    r"|not found|no such|not supported|unsupported|invalid|unknown",
+    re.IGNORECASE,
+)
+EMPTY_WORDS = ("Traceback (", "Require stack", "Node.js v", "note: ", "node:internal", "    at ")
+#: A longer line is cut.
+LONGEST_LINE = 300
+
+
+def telling_line(stderr: str) -> str:
+    """The first line that tells what went wrong; else the last one; empty if there is none.
+
+    What follows the first one is a stack, or what came of it. Indented lines are code, or part of
+    a stack themselves.
+    """
+    lines = [one for one in stderr.splitlines() if one.strip()]
+    lines = [one for one in lines if not one.startswith(EMPTY_WORDS)] or lines
+    whole = [one for one in lines if not one[0].isspace()] or lines
+    telling = next((one for one in whole if ERROR_WORDS.search(one)), whole[-1] if whole else "")
+    return telling.strip()[:LONGEST_LINE]
+
+
+def gone(server: str, reason: str, status: int | None, stderr: str) -> ServerBroken:
+    """The server has ended."""
+    said = telling_line(stderr)
+    words = f"; it says: {said}" if said else ""
+    return ServerBroken(
+        f"{server} is gone: {reason}{words}", server=server, exit_status=status, stderr=stderr
+    )
+
+
+def with_record(error: LspkitError, record: Record, now: float) -> LspkitError:
+    """The same error, with how often the server has failed and when it is tried again."""
+    if not isinstance(error, ServerBroken):
+        return error
+    wait = record.retry_at - now if record.retry_at > now else None
+    fields = {**error.fields, "attempts": record.attempts, "retry_in": wait}
+    return ServerBroken(error.message, **fields)
+
+
+def too_early(failure: LspkitError, record: Record, now: float) -> LspkitError:
+    """A server that has failed may not be started again yet."""
+    wait = record.retry_at - now
+    again = "not before a reload" if wait == float("inf") else f"in {wait:.0f} s"
+    message = f"{failure} (failed {record.attempts} times; next try {again})"
+    return with_record(ServerBroken(message, **failure.fields), record, now)
+
+
+def useless(choice: Choice, why: str) -> ServerUnavailable:
+    """The program was found, but it is none that works."""
+    program = choice.argv[0]
+    return ServerUnavailable(
+        f"{choice.id} does not work: {program}: {why}",
+        server=choice.id,
+        looked_for=program,
+        install=choice.definition.how_to_install,
+    )
+
+
+def held_back(choice: Choice) -> ServerUnavailable:
+    """It would run code of a project that is not trusted, or lacks something."""
+    if choice.permit.trusted:
+        install = choice.definition.how_to_install
+        hint = f"; get it with: {install}" if install else ""
+        message = f"{choice.id} {choice.why_not}{hint}"
+        return ServerUnavailable(message, server=choice.id, install=install)
+    return ServerUnavailable(
+        f"{choice.id} is {choice.why_not}", server=choice.id, rule=choice.permit.state
+    )
+
+
+def missing(choice: Choice, folders: list[str]) -> ServerUnavailable:
+    """No program of it was found."""
+    commands = choice.definition.commands
+    names = " or ".join(dict.fromkeys(command[0] for command in commands)) or "a command"
+    install = choice.definition.how_to_install
+    hint = f"; get it with: {install}" if install else ""
+    return ServerUnavailable(
+        f"{choice.id} is not installed: {names} was not found{hint}",
+        server=choice.id,
+        looked_for=f"{names} in {os.pathsep.join(folders)}",
+        install=install,
+    )
+
+
+def late(
+    server: str,
+    method: str,
+    waited: float,
+    *,
+    setting: str,
+    state: str,
+    progress: tuple[str, ...],
+    in_flight: tuple[str, ...],
+    stderr: str,
+) -> RequestTimeout:
+    """The time of a caller is up; with what may explain it, and which setting has ended it."""
+    doing = f"; it says it is busy with {', '.join(progress)}" if progress else ""
+    limit = f"; {setting} ended the wait" if setting else ""
+    what = f"did not answer {method}" if method else "was not ready"
+    return RequestTimeout(
+        f"{server} {what} within {waited:.1f} s (it is {state}{doing}){limit}",
+        server=server,
+        state=state,
+        progress=progress,
+        in_flight=in_flight,
+        stderr=stderr,
+    )
+
+
+def describe_exit(status: int) -> str:
+    """`exit status 3`, `signal 9`."""
+    return f"exit status {status}" if status >= 0 else f"signal {-status}"

@@ -1,0 +1,171 @@
+"""What one server has said so far, as far as it tells whether its findings are fresh.
+
+The newest report about each file, the work that began and ended, whether it can be believed at all,
+and which of its own notes put its findings in doubt. Guarded by the server's lock.
+"""
+
+from __future__ import annotations
+
+import collections
+from typing import Any
+
+from lspkit.diagnostics import settle
+from lspkit.diagnostics.progress_proof import at_work_since, may_start
+from lspkit.diagnostics.proof import ProofRule
+from lspkit.diagnostics.store import Store
+from lspkit.limits import LONGEST_WORDS, MOST_REPORTED_FILES
+from lspkit.protocol.uris import one_spelling
+from lspkit.servers.definition import Admission, Definition
+
+#: In the place of a notification, for work that is reported on under a title.
+PROGRESS = "$/progress"
+#: So many beginnings and ends of work are remembered.
+REMEMBERED = 64
+
+
+class Heard:
+    """The memory of one server process."""
+
+    def __init__(self, definition: Definition) -> None:
+        self._proofs = definition.proofs
+        self._doubts = definition.doubts
+        self._rests_by = dict(rule.rests_by for rule in definition.proofs if rule.rests_by)
+        self._admissions = definition.admissions
+        self.store = Store()
+        #: Since when it can be believed; None if it cannot be yet.
+        self.ready: settle.Ready | None = None
+        self._work: collections.deque[settle.Event] = collections.deque(maxlen=REMEMBERED)
+        #: Whether its pushes carry no versions, where its definition does not tell.
+        self.versionless = False
+        #: Why its findings about a file are worth nothing, by URI.
+        self._doubtful: dict[str, str] = {}
+        #: Why nothing that it says can be believed: it has sent more of something than is taken.
+        self.overrun = ""
+        #: By which line it has said that it does not look.
+        self.admitted: Admission | None = None
+        #: The files that it is done with, and since when.
+        self._rested: dict[str, settle.Rested] = {}
+        #: Who waits for work that was started at this time or later.
+        self.wanted: dict[int, float] = {}
+
+    def believe(self, now: float) -> None:
+        """Its answers count from now on."""
+        if self.ready is None:
+            self.ready = settle.Ready(at=now)
+
+    def disbelieve(self) -> None:
+        """They count no longer: it is loading its project anew."""
+        self.ready = None
+
+    def began(self, token: str | int, title: str, now: float) -> None:
+        """A piece of work began; its name is its token, or what people read."""
+        self._doubt_while(title)
+        self._work.append(settle.Began(token=_name(token, title), title=title, at=now))
+
+    def ended(self, token: str | int, title: str, now: float) -> None:
+        """It ended."""
+        self._work.append(settle.Ended(token=_name(token, title), at=now))
+        if (PROGRESS, {"title": title}) in self._doubts:
+            self._doubtful.pop("", None)
+
+    def _doubt_while(self, title: str) -> None:
+        """Some say by a piece of work that they cannot do theirs."""
+        if (PROGRESS, {"title": title}) in self._doubts:
+            self._doubtful[""] = f"it says: {title}"
+
+    def told_of_files(self, now: float) -> None:
+        """It is about to hear of files that have changed: some begin with work at that."""
+        for rule in self._proofs:
+            if rule.how == "version" and rule.token:
+                self._work.append(settle.Started(token=rule.token, at=now))
+
+    def started(self, rule: ProofRule, now: float) -> bool:
+        """A piece of work is to begin; False if it may still be at it."""
+        ready = [] if self.ready is None else [self.ready]
+        if not may_start(rule, [*ready, *self._work], now):
+            return False
+        self._work.append(settle.Started(token=rule.token, at=now))
+        return True
+
+    def stopped(self, rule: ProofRule, now: float) -> bool:
+        """A piece of work is to end; False if it is not at it, or somebody waits for it."""
+        asked = at_work_since(rule, list(self._work))
+        if asked is None or any(since <= asked for since in self.wanted.values()):
+            return False
+        self._work.append(settle.Stopped(token=rule.token, at=now))
+        return True
+
+    def rests(self, uri: str) -> bool:
+        """Whether it says that it is done with a file, or never says such things."""
+        return not self._rests_by or uri in self._rested
+
+    def about(self, uri: str) -> list[settle.Event]:
+        """What the decision about one file goes by."""
+        events: list[settle.Event] = [] if self.ready is None else [self.ready]
+        said = self.store.last(uri)
+        if said is not None:
+            events.append(settle.Pushed(uri=uri, version=said.version, at=said.at))
+        rested = self._rested.get(uri)
+        return [*events, *([] if rested is None else [rested]), *self._work]
+
+    def noticed(self, method: str, params: dict[str, Any], now: float) -> None:
+        """It has sent a note of its own: it may cast doubt on its findings, or lift it."""
+        if method in self._rests_by:
+            uri = _uri_in(params)
+            if any(_holds(params, one) for one in self._rests_by[method]):
+                self._rested.pop(uri, None)
+                self._rested[uri] = settle.Rested(uri=uri, at=now)
+                if len(self._rested) > MOST_REPORTED_FILES:
+                    del self._rested[next(iter(self._rested))]
+            else:
+                self._rested.pop(uri, None)
+        for doubt, holds in self._doubts:
+            if method != doubt:
+                continue
+            if _holds(params, holds):
+                self._doubt(_uri_in(params), _words_of(method, params))
+            else:
+                self._doubtful.pop(_uri_in(params), None)
+
+    def _doubt(self, uri: str, reason: str) -> None:
+        if len(self._doubtful) < MOST_REPORTED_FILES or uri in self._doubtful:
+            self._doubtful[uri] = reason
+        else:
+            self.overrun = "it puts more files in doubt than are remembered"
+
+    def read(self, line: str) -> Admission | None:
+        """It has written a line for people. The first by which it says that it does not look."""
+        if self.admitted is None:
+            self.admitted = next((one for one in self._admissions if one.says in line), None)
+            return self.admitted
+        return None
+
+    def doubt(self, uri: str) -> str:
+        """Why its findings about a file are worth nothing; empty if they are worth something."""
+        admitted = "" if self.admitted is None else self.admitted.means
+        return self._doubtful.get(uri) or self._doubtful.get("", "") or self.overrun or admitted
+
+
+def _name(token: str | int, title: str) -> str:
+    return token if isinstance(token, str) else title
+
+
+def _holds(params: dict[str, Any], wanted: dict[str, Any]) -> bool:
+    """Whether a note says all of that; what it says to people may have more around it."""
+    return all(
+        value in str(params.get(key, "")) if key == "message" else params.get(key) == value
+        for key, value in wanted.items()
+    )
+
+
+def _uri_in(params: dict[str, Any]) -> str:
+    """The file that a note is about, wherever it says so."""
+    for value in (params, *params.values()):
+        if isinstance(value, dict) and isinstance(value.get("uri"), str):
+            return one_spelling(value["uri"])
+    return ""
+
+
+def _words_of(method: str, params: dict[str, Any]) -> str:
+    said = params.get("message")
+    return f"{method}: {said[:LONGEST_WORDS]}" if isinstance(said, str) else f"it says {method}"

@@ -1,0 +1,23 @@
+"""The request by which a server is made to read all its files again."""
+
+from __future__ import annotations
+
+import msgspec
+
+from lspkit.errors import LspkitError
+from lspkit.protocol.uris import path_to_uri
+from lspkit.runtime.server.server import Server
+
+
+def request_reread(server: Server) -> None:
+    """Have a server read everything again. Nobody waits for that: it works things off in order."""
+    method, params = server.choice.definition.refreshed_by or ("", {})
+    root = path_to_uri(server.root).encode()
+    said = msgspec.json.decode(msgspec.json.encode(params).replace(b"{root}", root))
+    try:
+        if method == "workspace/executeCommand":
+            server.ask(method, said)
+        elif method:
+            server.say(method, said)
+    except LspkitError:
+        return  # it has just ended

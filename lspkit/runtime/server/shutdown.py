@@ -1,0 +1,110 @@
+"""The ladder down: ask, tell, terminate, kill.
+
+Every server descends by itself, all at the same time, so that the whole takes as long as the most
+stubborn one, 4.5 s at worst. No thread is started: the ladder works while the interpreter ends,
+when none can be. An interrupt on the way goes straight to the last rung.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+
+from lspkit.errors import ProtocolError
+from lspkit.protocol.session import State
+from lspkit.runtime.concurrency.waiting import Waiter
+from lspkit.runtime.server.server import Server
+
+#: What is done, and how long the server may take to react.
+RUNGS: tuple[tuple[str, float], ...] = (
+    ("shutdown", 1.5),
+    ("exit", 0.5),
+    ("terminate", 2.0),
+    ("kill", 0.5),
+)
+#: How long the threads and the last descendants may take to go.
+SWEEP = 2.0
+
+
+class _Descent:
+    """One server on its way down."""
+
+    def __init__(self, server: Server, bell: Waiter) -> None:
+        self.server = server
+        self.rung = -1
+        self.until = 0.0
+        self._answered = Waiter()
+        self._answered.on_done = bell.wake
+        server.bells.append(bell)
+
+    def ended(self) -> bool:
+        """Whether its process is gone."""
+        connection = self.server.connection
+        return connection is None or connection.child.status() is not None
+
+    def step(self, now: float) -> None:
+        """Go down as far as is due."""
+        while not self.ended() and (now >= self.until or self._may_go_on()):
+            if self.rung + 1 == len(RUNGS):
+                return
+            self.rung += 1
+            action, patience = RUNGS[self.rung]
+            self.until = now + patience
+            self._do(action)
+
+    def _may_go_on(self) -> bool:
+        """Its `shutdown` was answered, or cannot be asked for."""
+        running = self.server.session.state in (State.RUNNING, State.STOPPING)
+        return self.rung < 0 or (self.rung == 0 and (self._answered.done or not running))
+
+    def _do(self, action: str) -> None:
+        connection = self.server.connection
+        if connection is None:
+            return
+        if action == "terminate":
+            connection.child.terminate()
+        elif action == "kill":
+            connection.child.kill()
+        else:
+            with self.server.lock:
+                try:
+                    session = self.server.session
+                    ask = action == "shutdown"
+                    connection.post(session.shutdown(self._answered) if ask else session.exit())
+                except ProtocolError:
+                    self.until = 0.0  # it is past this rung
+
+
+def stop(servers: Sequence[Server], *, patient: bool = True) -> None:
+    """End all of them, and everything that belongs to them; without patience by the last rung."""
+    bell = Waiter()
+    for server in servers:
+        with server.lock:
+            server.closing = True
+        server.call_off()
+    for server in servers:
+        for sidecar in server.sidecars:
+            sidecar.tell()
+    descents = [_Descent(server, bell) for server in servers]
+    try:
+        if patient:
+            _descend(descents, bell)
+    finally:
+        # Also after an interrupt, which ends all patience.
+        for server in servers:
+            if server.connection is not None:
+                server.connection.child.kill()
+        for server in servers:
+            server.close(SWEEP)
+
+
+def _descend(descents: list[_Descent], bell: Waiter) -> None:
+    last = len(RUNGS) - 1
+    while True:
+        now = time.monotonic()
+        for descent in descents:
+            descent.step(now)
+        left = [one for one in descents if not one.ended()]
+        if not left or all(one.rung == last and now >= one.until for one in left):
+            return
+        bell.wait(min(one.until for one in left) - now)

@@ -1,0 +1,56 @@
+"""What a folder holds: a number for each of its entries."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+
+from lspkit.edits.directory import is_spare
+
+#: What stands in the place of a stamp: a folder that is read, too, and one that is passed over.
+READ, PASSED = -1, -2
+
+_TIME_MASK = (1 << 64) - 1
+
+
+def stamp_of(found: os.stat_result) -> int:
+    """Inode, time of change and size as one number, in a third of the memory of three."""
+    return found.st_ino << 128 | (found.st_mtime_ns & _TIME_MASK) << 64 | found.st_size
+
+
+def read_entries(
+    folder: str,
+    since: int | None,
+    is_read: Callable[[str], bool],
+    note: Callable[[str, os.stat_result], None],
+) -> tuple[dict[str, int], set[str]]:
+    """What is in a folder, and what of it is younger than `since`.
+
+    `note` is told of links, and of files that have other names.
+    """
+    now: dict[str, int] = {}
+    young: set[str] = set()
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if is_spare(entry.name):
+                continue
+            try:
+                if entry.is_dir(follow_symlinks=False):
+                    now[entry.name] = READ if is_read(entry.path) else PASSED
+                    if since is None or now[entry.name] == PASSED:
+                        continue
+                    found = entry.stat(follow_symlinks=False)
+                elif entry.is_file(follow_symlinks=False) or entry.is_symlink():
+                    found = entry.stat(follow_symlinks=False)
+                    now[entry.name] = stamp_of(found)
+                    if found.st_nlink > 1 or entry.is_symlink():
+                        note(entry.path, found)
+                else:
+                    continue
+            except OSError:
+                continue  # it is gone again
+            # No other time will do: anybody may set that of the last change. A folder is young,
+            # too, if something in it came or went.
+            if since is not None and found.st_ctime_ns > since:
+                young.add(entry.name)
+    return now, young

@@ -1,0 +1,99 @@
+"""Other names of what is watched: links, inside of the watched folders, to something in them.
+
+Who reads a file by way of a link knows it by that name, so what happens to the file is told by that
+name as well. Whether a link still leads there is looked at when something has happened to what it
+led to. A link to a folder that comes, goes, or is pointed elsewhere is told as what that means for
+the files behind it; nothing else is known of these, so all of them count as replaced.
+"""
+
+from __future__ import annotations
+
+import collections
+import os
+from collections.abc import Iterator
+
+from lspkit.protocol.watch_registrations import CHANGED, CREATED, DELETED, FileEvent
+from lspkit.runtime.watch.excluded_folders import is_excluded
+
+#: So many links are remembered.
+REMEMBERED = 10_000
+#: So many files behind one link are told.
+MOST_BEHIND = 2_000
+
+
+class Links:
+    """Where links lead to. Not for two threads at once."""
+
+    def __init__(self) -> None:
+        #: Real path: the links that led there.
+        self._names: dict[str, set[str]] = {}
+        self._count = 0
+        #: Link: the folder that it leads to, and the one that it led to when that was last told.
+        self._folders: dict[str, str] = {}
+        self._before: dict[str, str] = {}
+
+    def note(self, link: str) -> None:
+        """There is a link."""
+        target = os.path.realpath(link)
+        names = self._names.setdefault(target, set())
+        if link not in names and self._count < REMEMBERED:
+            names.add(link)
+            self._count += 1
+        known = self._folders.get(link, "")
+        if known != target and os.path.isdir(target):
+            if known or len(self._folders) < REMEMBERED:
+                self._folders[link] = target
+            if known:
+                self._before.setdefault(link, known)
+        elif known and known != target:
+            self._before.setdefault(link, self._folders.pop(link))
+
+    def changed(self, path: str, kind: int) -> list[FileEvent] | None:
+        """What it means that this has happened to a path; None if that was no link to a folder."""
+        before = self._before.pop(path, "")
+        if kind == DELETED:
+            before = before or self._folders.pop(path, "")
+        elif not before and kind == CHANGED:
+            return [] if path in self._folders else None
+        now = self._folders.get(path, "")
+        if not before and not now:
+            return None
+        gone, came = _files_in(before), _files_in(now)
+        return [
+            *(FileEvent(os.path.join(path, name), DELETED) for name in gone),
+            *([FileEvent(path, DELETED, is_folder=True)] if before else []),
+            *([FileEvent(path, CREATED, is_folder=True)] if now else []),
+            *(FileEvent(os.path.join(path, name), CREATED) for name in came),
+        ]
+
+    def names_of(self, path: str) -> Iterator[str]:
+        """The other names of a path, by links to it or to a folder around it."""
+        at = path if self._names else ""
+        while at:
+            for link in tuple(self._names.get(at, ())):
+                if os.path.realpath(link) == at:
+                    yield os.path.join(link, os.path.relpath(path, at)) if path != at else link
+                else:
+                    self._names[at].discard(link)
+                    self._count -= 1
+            above = os.path.dirname(at)
+            at = above if above != at else ""
+
+
+def _files_in(top: str) -> list[str]:
+    """The files in a folder, by their way from there; the outer ones first, and not too many."""
+    found: list[str] = []
+    folders = collections.deque([""] if top else [])
+    while folders and len(found) < MOST_BEHIND:
+        here = folders.popleft()
+        try:
+            with os.scandir(os.path.join(top, here)) as entries:
+                for entry in entries:
+                    name = os.path.join(here, entry.name)
+                    if not entry.is_dir():
+                        found.append(name)
+                    elif not entry.is_symlink() and not is_excluded(entry.path):
+                        folders.append(name)
+        except OSError:
+            continue  # it is gone, or nobody may read it
+    return found[:MOST_BEHIND]

@@ -1,0 +1,392 @@
+"""What the watched folders held when they were last looked at.
+
+Hints about changes are vague, late or double; a comparison with what was there before is not. So
+every event comes from here: a file that is new was created, one whose stamp is another has changed,
+one that is gone was deleted. It follows that a rename is a deletion and a creation, that a folder
+counts for itself and for each file in it, and that a file which was replaced by another has
+changed, once.
+
+A folder is watched first and read then: what happens in between is hinted at and looked at again.
+When a folder is read for the first time there is nothing to compare it with; what it holds is taken
+as known, except for files that came or changed since somebody asked for it.
+
+Links are entries like files. Nothing behind a link is read, but what happens to something that one
+leads to is told by both names. A file that has another name, perhaps outside of all this, is
+watched by itself: a folder's watch does not tell of what is done by another name.
+"""
+
+from __future__ import annotations
+
+import errno
+import math
+import os
+import stat
+import time
+from collections.abc import Callable
+
+from lspkit.edits.directory import is_spare
+from lspkit.protocol.watch_registrations import CHANGED, CREATED, DELETED, REPLACED, FileEvent
+from lspkit.runtime.watch.excluded_folders import is_excluded
+from lspkit.runtime.watch.folder_entries import PASSED, READ, read_entries, stamp_of
+from lspkit.runtime.watch.symlinks import Links
+
+#: So many files with other names are watched by themselves.
+MOST_FILES = 1_000
+
+_GONE = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ELOOP})
+# Failures that stay until something changes, of which there will be a hint.
+_LASTING = frozenset({errno.EACCES, errno.EPERM, errno.ENAMETOOLONG, errno.EINVAL})
+
+
+class Snapshot:
+    """The files below some folders, and what has happened to them. Not for two threads at once."""
+
+    def __init__(
+        self,
+        watch: Callable[[str, bool], None],
+        unwatch: Callable[[str], None],
+        excluded: Callable[[str], bool] = is_excluded,
+        watch_file: Callable[[str], None] = lambda _: None,
+    ) -> None:
+        self._watch = watch
+        self._watch_file = watch_file
+        self._unwatch = unwatch
+        self._excluded = excluded
+        #: The folders that somebody asked for. One may lie in another.
+        self.tops: set[str] = set()
+        #: Every folder that was read, and its entries: a stamp for a file.
+        self.folders: dict[str, dict[str, int]] = {}
+        #: Folders that wait for their first reading, and since when a change counts.
+        self.due: dict[str, int] = {}
+        #: Folders that could not be read for a reason that may pass by itself, with the same.
+        self.unsure: dict[str, int | None] = {}
+        #: What has happened, in order. An event is noted before the entry is changed: if an
+        #: interrupt comes between the two it is noted twice, and not never.
+        self.events: list[FileEvent] = []
+        #: Where something came and went between two looks, or was away, or may have been. Who reads
+        #: the disk by himself may have seen it so.
+        self.brief: list[str] = []
+        #: Folders that are to be compared next, the last one first, and whether each file in them
+        #: has changed in any case. What there is in `events` is not all while there are any.
+        self.behind: list[tuple[str, bool]] = []
+        # Those of `tops` whose folders are not read.
+        self._shallow: set[str] = set()
+        self._links = Links()
+        #: Files that are watched by themselves.
+        self._files: set[str] = set()
+
+    @property
+    def files(self) -> int:
+        """How many files are known."""
+        return sum(stamp >= 0 for entries in self.folders.values() for stamp in entries.values())
+
+    def add(self, top: str, *, deep: bool, since: int) -> None:
+        """Ask for a folder, and with `deep` for the folders in it; `read_next` does the work."""
+        known = top in self.folders
+        self.tops.add(top)
+        if known and (not deep or top not in self._shallow):
+            return
+        if deep:
+            self._shallow.discard(top)
+        else:
+            self._shallow.add(top)
+        above, name = self.folders.get(os.path.dirname(top), {}), os.path.basename(top)
+        if above.get(name) == PASSED:
+            above[name] = READ
+        self.due[top] = since
+
+    def remove(self, top: str) -> None:
+        """No longer ask for a folder. Nothing has happened to the files in it."""
+        self.tops.discard(top)
+        above, name = os.path.split(top)
+        entries = self.folders.get(above, {})
+        if name in entries:
+            if above not in self._shallow and not self._excluded(top):
+                return  # it belongs to another one
+            entries[name] = PASSED
+        self._shallow.discard(top)
+        self._drop(top, silently=True)
+
+    def reconsider(self) -> None:
+        """Ask again whether the folders that were passed over are excluded."""
+        for folder, entries in self.folders.items():
+            for name, state in entries.items():
+                path = os.path.join(folder, name)
+                if state == PASSED and self._is_read(path):
+                    entries[name] = READ
+                    self.due[path] = time.time_ns()
+
+    def read_next(self) -> None:
+        """Read one of the folders that are due."""
+        self._read(next(reversed(self.due)))
+
+    def go_on(self, until: float = math.inf) -> None:
+        """Compare what is left to compare, until that time of the monotonic clock."""
+        while self.behind:
+            folder, anew = self.behind[-1]
+            above, name = os.path.split(folder)
+            if folder in self.tops or self.folders.get(above, {}).get(name) == READ:
+                inner = self._read(folder, anew)
+            else:
+                inner = []  # it is gone by now, or nobody asks for it any more
+            # Taken out only when it was read: an interrupt may come at any time.
+            self.behind[-1:] = [(one, anew) for one in inner]
+            if time.monotonic() >= until:
+                return
+
+    def try_again(self, until: float = math.inf) -> None:
+        """Look at what is missing, and read what could not be read."""
+        for top in self.missing():
+            self._look(top, False)
+        unsure, self.unsure = self.unsure, {}
+        for folder, since in unsure.items():
+            if since is None:
+                self.behind.append((folder, False))
+            else:
+                self.due[folder] = since
+        self.go_on(until)
+
+    def missing(self) -> list[str]:
+        """Folders that were asked for, are not there, and of whose coming nobody would tell."""
+        return [
+            top
+            for top in self.tops
+            if top not in self.folders
+            and top not in self.due
+            and os.path.dirname(top) not in self.folders
+        ]
+
+    def look(self, path: str, *, anew: bool = False, until: float = math.inf) -> bool:
+        """Compare what is at a path; whether it belongs to what is watched.
+
+        With `anew` a file has changed even if it looks the same, and so has each in a folder: it
+        was away for a moment, and who has just been told of it may have found nothing there. What
+        there is in a new folder may be left for `go_on`.
+        """
+        way: list[str] = []
+        here = path
+        while (above := os.path.dirname(here)) not in self.folders and here not in self.tops:
+            if above == here:
+                return False
+            way.append(above)
+            here = above
+        if anew:
+            # Whoever asked for the folders around it has never seen it, whenever that is read.
+            self.due.pop(path, None)
+        # Folders above it that are not known are looked at first: they may have come with it.
+        for folder in reversed(way):
+            if not self._look(folder, False):
+                return False
+            self.go_on(until)
+        found = self._look(path, anew)
+        self.go_on(until)
+        return found
+
+    def was_away(self, path: str) -> None:
+        """Nothing was at this path for a moment."""
+        if not is_spare(os.path.basename(path)):
+            self.brief += [path, *self._links.names_of(path)]
+
+    def look_everywhere(self, until: float = math.inf) -> None:
+        """Compare everything, as far as there is time; the rest is left for `go_on`."""
+        for top in list(self.tops):
+            above, name = os.path.split(top)
+            if self.folders.get(above, {}).get(name) == READ:
+                continue  # it has its turn with the one that it lies in
+            self._look(top, False)
+            if top in self.folders:
+                self.behind.append((top, False))
+        self.go_on(until)
+
+    def _look(self, path: str, anew: bool) -> bool:
+        above, name = os.path.split(path)
+        entries = self.folders.get(above)
+        if entries is None and path not in self.tops:
+            return False
+        if is_spare(name):
+            return True
+        try:
+            now = self._state(path)
+        except OSError:
+            return True  # nothing can be said about it now
+        if entries is None:
+            # An outermost folder: it is in nobody's entries.
+            entries = {name: READ}
+            now = None if now is not None and now >= 0 else now
+        before = entries.get(name)
+        if before == READ and now != READ:
+            self._drop(path)
+        if before is not None and before >= 0 and (now is None or now < 0):
+            self._tell(path, DELETED)
+        if (now == PASSED and (anew or before is None)) or (before == PASSED and now is None):
+            self._tell_passed(path, DELETED if now is None else CREATED)
+        if now is None:
+            entries.pop(name, None)
+            return True
+        if now >= 0:
+            if before is None or before < 0:
+                self._tell(path, CREATED)
+            elif anew or now != before:
+                self._tell(path, CHANGED)
+        entries[name] = now
+        if now == READ and before == PASSED:
+            self.due[path] = time.time_ns()
+        elif now == READ and (anew or path not in self.folders):
+            if path not in self.due:
+                self._tell(path, CREATED, is_folder=True)
+            self.behind.append((path, anew))
+        return now != PASSED
+
+    def _state(self, path: str) -> int | None:
+        """The stamp of a file, what to do with a folder, or None if there is neither."""
+        try:
+            # Who asked for a link by name means what is behind it.
+            found = os.stat(path) if path in self.tops else os.lstat(path)
+        except ValueError:
+            return None
+        except OSError as problem:
+            if problem.errno in _GONE:
+                return None
+            raise
+        if stat.S_ISDIR(found.st_mode):
+            return READ if self._is_read(path) else PASSED
+        if not stat.S_ISREG(found.st_mode) and not stat.S_ISLNK(found.st_mode):
+            return None
+        self._note(path, found)
+        return stamp_of(found)
+
+    def _note(self, path: str, found: os.stat_result) -> None:
+        """Remember what has other names."""
+        if stat.S_ISLNK(found.st_mode):
+            self._links.note(path)
+        elif found.st_nlink > 1 and (path in self._files or len(self._files) < MOST_FILES):
+            self._files.add(path)
+            self._watch_file(path)
+
+    def _is_read(self, folder: str) -> bool:
+        # Who was read once stays so: to have excluded it later is no deletion.
+        if folder in self.folders or folder in self.tops:
+            return True
+        return os.path.dirname(folder) not in self._shallow and not self._excluded(folder)
+
+    def _deepen(self, folder: str) -> bool:
+        """A folder that was asked for without its folders is read with them for an outer one."""
+        above = os.path.dirname(folder)
+        if folder not in self._shallow or above not in self.folders or above in self._shallow:
+            return False
+        if self._excluded(folder):
+            return False
+        self._shallow.discard(folder)
+        return True
+
+    def _read(self, folder: str, anew: bool = False) -> list[str]:
+        """Watch and read one folder; the folders in it that are to be read next."""
+        since = self.due.pop(folder, self.unsure.pop(folder, None))
+        self._deepen(folder)
+        try:
+            self._watch(folder, folder in self.tops)
+            now, young = read_entries(folder, since, self._is_read, self._note)
+        except OSError as problem:
+            self._cannot_read(folder, problem, since)
+            return []
+        inner = [os.path.join(folder, name) for name, state in now.items() if state == READ]
+        if since is not None and folder not in self.folders:
+            for name in young:
+                self._tell_new(os.path.join(folder, name), now[name], REPLACED)
+            self.folders[folder] = now
+        else:
+            self._compare(folder, now, since, young, anew)
+        return self._next(inner, since)
+
+    def _compare(
+        self, folder: str, now: dict[str, int], since: int | None, young: set[str], anew: bool
+    ) -> None:
+        """Tell what is not as it was in a folder; with `anew`, nothing is."""
+        entries = self.folders.setdefault(folder, {})
+        for name in [name for name in entries if name not in now]:
+            self._vanished(entries, folder, name)
+        for name, state in now.items():
+            before = entries.get(name)
+            if before == state and not (anew and state >= 0):
+                continue
+            path = os.path.join(folder, name)
+            if before == PASSED and state == READ:
+                self.due[path] = time.time_ns()
+            elif before is not None and (before < 0 or state < 0):
+                self._vanished(entries, folder, name)
+                before = None
+            if state >= 0 and before is not None:
+                self._tell(path, REPLACED if anew else CHANGED)
+            elif before is None and (since is None or name in young):
+                self._tell_new(path, state, CREATED if since is None else REPLACED)
+            entries[name] = state
+
+    def _next(self, inner: list[str], since: int | None) -> list[str]:
+        if since is None:
+            # Those that are due have their turn.
+            return [one for one in inner if one not in self.due]
+        for folder in inner:
+            if folder not in self.folders or self._deepen(folder):
+                self.due.setdefault(folder, since)
+        return []
+
+    def _cannot_read(self, folder: str, problem: OSError, since: int | None) -> None:
+        """What is known stays known, unless the folder is no more."""
+        if problem.errno in _GONE:
+            self._drop(folder)
+        elif problem.errno not in _LASTING:
+            self.unsure[folder] = since
+
+    def _vanished(self, entries: dict[str, int], folder: str, name: str) -> None:
+        path, before = os.path.join(folder, name), entries[name]
+        if before == READ:
+            self._drop(path)
+        elif before == PASSED:
+            self._tell_passed(path, DELETED)
+        else:
+            self._tell(path, DELETED)
+        del entries[name]
+
+    def _drop(self, folder: str, *, silently: bool = False) -> None:
+        """A folder is gone with everything in it, or with `silently` nobody asks for it now."""
+        folders = [folder]
+        while folders:
+            here = folders.pop()
+            self.due.pop(here, None)
+            self.unsure.pop(here, None)
+            self._unwatch(here)
+            if here in self.folders and not silently:
+                self._tell(here, DELETED, is_folder=True)
+            entries = self.folders.get(here, {})
+            for name, state in entries.items():
+                path = os.path.join(here, name)
+                if state == READ and not (silently and path in self.tops):
+                    folders.append(path)
+                elif state >= 0 and not silently:
+                    self._tell(path, DELETED)
+            self.folders.pop(here, None)
+
+    def _tell_new(self, path: str, state: int, kind: int) -> None:
+        """Something was not known before; `kind` is for a file, which may have been there."""
+        if state == PASSED:
+            self._tell_passed(path, CREATED)
+        elif state == READ:
+            self._tell(path, CREATED, is_folder=True)
+        else:
+            self._tell(path, kind)
+
+    def _tell_passed(self, path: str, kind: int) -> None:
+        """A folder that is not read came or went, which matters unless it is a tool's own."""
+        if not is_excluded(path):
+            self._tell(path, kind, is_folder=True)
+
+    def _tell(self, path: str, kind: int, *, is_folder: bool = False) -> None:
+        if not is_folder and (behind := self._links.changed(path, kind)) is not None:
+            self.events += behind
+            return
+        if kind == DELETED and path in self._files:
+            self._files.discard(path)
+            self._unwatch(path)
+        self.events.append(FileEvent(path, kind, is_folder))
+        for name in self._links.names_of(path):
+            self.events.append(FileEvent(name, kind, is_folder))

@@ -1,0 +1,89 @@
+"""Files that a server passes over since a file like `.gitignore` names them.
+
+Patterns are git's. Of those in one file the last that fits counts, first for the path itself and
+then for the folders above it. One file does not take back what another one ignores. A file that
+is too large to be read may ignore everything, so everything counts as ignored by it.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import re
+from collections.abc import Callable, Iterator
+
+from lspkit.limits import LARGEST_IGNORE_FILE, MOST_IGNORE_RULES
+from lspkit.protocol.globs import compile_glob
+from lspkit.servers.selection.npm_package import without_waiting
+from lspkit.servers.selection.roots import upwards
+
+_ODD = re.compile(r"\\.|[{}]")
+
+
+def ignoring(path: str, names: tuple[str, ...], root: str) -> str:
+    """The name of the file by which a path is ignored; empty if there is none.
+
+    All are real paths. Only files with these names count, in the root or below it.
+    """
+    for folder in upwards(path, root):
+        for name in names:
+            file = os.path.join(folder, name)
+            try:
+                stat = os.stat(file)
+            except OSError:
+                continue
+            rules = _rules(file, stat.st_mtime_ns, stat.st_size, stat.st_ino)
+            relative = os.path.relpath(path, folder).replace(os.sep, "/")
+            if rules is None or is_ignored(relative, rules):
+                return name
+    return ""
+
+
+class Rule:
+    """One line of such a file."""
+
+    def __init__(self, line: str) -> None:
+        self.takes_back = line.startswith("!")
+        pattern = line.removeprefix("!")
+        self.folders_only = pattern.endswith("/")
+        pattern = pattern.rstrip("/")
+        # A slash ties it to the folder of the file; without one it fits at any depth.
+        tied = "/" in pattern
+        # What is special here and not there, or is not to be special, stands for any character.
+        pattern = _ODD.sub("?", pattern.removeprefix("/"))
+        self.fits: Callable[[str], bool] = compile_glob(pattern if tied else f"**/{pattern}")
+
+
+def read_rules(text: str) -> list[Rule]:
+    """What a file like this says."""
+    lines = (line.rstrip() for line in text.splitlines())
+    kept = (line for line in lines if line.strip("!/") and not line.startswith("#"))
+    return [Rule(line) for line in kept]
+
+
+def is_ignored(path: str, rules: list[Rule]) -> bool:
+    """Whether a path, with slashes and relative to the file's folder, is left out."""
+    for number, part in enumerate(_itself_and_above(path)):
+        fitting = [one for one in rules if (number or not one.folders_only) and one.fits(part)]
+        if fitting:
+            return not fitting[-1].takes_back
+    return False
+
+
+def _itself_and_above(path: str) -> Iterator[str]:
+    while path:
+        yield path
+        path = path.rpartition("/")[0]
+
+
+@functools.lru_cache(256)
+def _rules(file: str, *_: int) -> list[Rule] | None:
+    """Read once for each state of the file, which the numbers stand for; None: too many."""
+    try:
+        with open(file, encoding="utf-8", errors="replace", opener=without_waiting) as stream:
+            text = stream.read(LARGEST_IGNORE_FILE + 1)
+    except OSError:
+        return []
+    if len(text) > LARGEST_IGNORE_FILE or text.count("\n") > MOST_IGNORE_RULES:
+        return None
+    return read_rules(text)

@@ -1,0 +1,146 @@
+"""What is held back from a project that is not trusted, and the one line that says so.
+
+Every face that tells a person about it says this line: the command line on standard error, a
+notebook as a warning. Whether a project is trusted is decided in `config/trust/decision.py`; what
+each server may do in it, in `trust_profile.py`.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from lspkit.config.load import Loaded, by_id
+from lspkit.config.merge import merge_layers
+from lspkit.config.model import Config
+from lspkit.config.parse import config_of
+from lspkit.config.trust.decision import Standing
+from lspkit.config.trust.key_gate import EXECUTION_KEYS, gated_content
+from lspkit.servers.built_in import BUILT_IN
+from lspkit.servers.definition import Definition
+from lspkit.servers.project.project_files import walk
+from lspkit.servers.restriction.trust_profile import PROJECT_FOLDERS, own_files
+from lspkit.servers.selection.choose import aliases, choose, definitions, find_argv
+from lspkit.servers.selection.program_lookup import find_program, search_folders
+from lspkit.servers.selection.roots import has_marker
+from lspkit.visible_text import one_line
+
+#: So many things are named, the rest are counted.
+NAMED = 5
+#: So many files are looked at for one of a language.
+LOOKED_AT = 2000
+
+
+def notice(loaded: Loaded) -> str:
+    """The line about a project; empty if there is nothing to say.
+
+    That is so where nothing is held back, and where somebody has ruled trust out: they know.
+    """
+    found = loaded.standing
+    if found.allows_programs or found.refused or found.policy == "never":
+        return ""
+    return worded(found, held_back(loaded))
+
+
+def worded(found: Standing, held: Sequence[str]) -> str:
+    """What is held back and what would allow it, on one line whatever the project calls things."""
+    if not held:
+        return ""
+    rest = len(held) - NAMED
+    names = ", ".join(held[:NAMED]) + (f" and {rest} more" if rest > 0 else "")
+    state = f"no longer trusted ({found.why})" if found.state == "stale" else "not trusted"
+    said = f"{found.candidate} is {state}; held back: {names}. To allow it: {found.remedy}"
+    return one_line(said)
+
+
+def held_back(loaded: Loaded) -> list[str]:
+    """What would run, or run differently, if the project were trusted."""
+    if not loaded.config.enabled:
+        return []
+    folder = loaded.standing.candidate
+    content = gated_content(loaded.project, EXECUTION_KEYS)
+    # The running interpreter's own folder is searched in any case, also if it is the project's.
+    searched = {os.path.realpath(one) for one in search_folders(folder)}
+    programs = [
+        program
+        for program in (*programs_of(folder, content), *files_of(folder, loaded))
+        if os.path.realpath(os.path.join(folder, os.path.dirname(program))) not in searched
+    ]
+    return [*loaded.held_back, *programs, *servers_of(folder, loaded)]
+
+
+def programs_of(folder: str, content: Mapping[str, Any]) -> list[str]:
+    """Programs in the project that would be taken for a server's.
+
+    `content` is what only a trusted project may say: it may name programs that nobody knows.
+    """
+    names = {command[0] for one in BUILT_IN for command in one.commands}
+    for said in content.get("lsp", {}).values():
+        names.update(word for word in said.get("command", [])[:1] if isinstance(word, str))
+    return [
+        f"{place}/{name}"
+        for place in map("/".join, PROJECT_FOLDERS)
+        for name in sorted(names)
+        if "/" not in name and os.path.isfile(os.path.join(folder, place, name))
+    ]
+
+
+def files_of(folder: str, loaded: Loaded) -> dict[str, str]:
+    """Files of the project that a server runs or takes commands from, and which server that is.
+
+    These servers do without in a project that is not trusted. Those that do not run are not meant:
+    a project says nothing by an interpreter that nobody would start.
+    """
+    found: dict[str, str] = {}
+    config = _if_trusted(loaded)
+    for one in definitions(config):
+        own = own_files(one, folder)
+        if own and _is_chosen(folder, one, config):
+            found |= {file: one.id for file in own if file not in found}
+    return found
+
+
+def _if_trusted(loaded: Loaded) -> Config:
+    """The configuration with what is held back."""
+    if not loaded.held_back:
+        return loaded.config
+    return config_of(merge_layers(loaded.values, by_id(loaded.project, aliases())))
+
+
+def _is_chosen(folder: str, one: Definition, config: Config) -> bool:
+    """Whether the server would run for a file of its language, if the project were trusted."""
+    name = next(iter(one.languages), "")
+    path = os.path.join(folder, f"a{name}" if name.startswith(".") else name)
+    chosen = choose(path, folder, config, search_folders(folder))
+    return any(choice.id == one.id and choice.argv for choice in chosen)
+
+
+def servers_of(folder: str, loaded: Loaded) -> list[str]:
+    """Servers that the project is set up for, and that do not run in it before it is trusted.
+
+    A server that the program itself has configured needs no sign of the project: it is meant.
+    """
+    folders = search_folders(folder)
+    is_given = loaded.global_file is None
+    found = []
+    for one in definitions(loaded.config):
+        said = loaded.config.server(one.id, one.aliases)
+        if one.restricted is not None or said.disabled or one.id in loaded.vouched:
+            continue
+        meant = (is_given and said.selects) or _is_set_up(folder, one)
+        lender = one.borrows[0] if one.borrows is not None else ""
+        if meant and find_argv(one, folders) and (not lender or find_program(lender, folders)):
+            found.append(one.id)
+    return found
+
+
+def _is_set_up(folder: str, one: Definition) -> bool:
+    """Whether the folder shows signs of what the server is for."""
+    if not has_marker(folder, one.only_with or one.markers):
+        return False
+    if not one.shares_markers:
+        return True
+    names = map(os.path.basename, itertools.islice(walk(folder), LOOKED_AT))
+    return any(one.language_of(name) is not None for name in names)

@@ -1,0 +1,22 @@
+"""The environment that a server runs in."""
+
+from __future__ import annotations
+
+import os
+
+from lspkit.boundary import project_tree
+from lspkit.servers import Choice
+from lspkit.servers.restriction.launch_environment import clean_environment
+
+
+def made(choice: Choice, scratch: dict[str, str], workspace: str) -> dict[str, str]:
+    """The user's, with what the configuration adds, and the definition for an untrusted project."""
+    made = {**os.environ, **scratch, **choice.config.env}
+    if choice.permit.trusted:
+        return made
+    restricted = choice.definition.restricted
+    made |= restricted.environment if restricted is not None else {}
+    # Not a program that lies in the project, nor one that happens to be where it starts.
+    # The folder for temporary files is its own, wherever it lies.
+    own = {name: value for name, value in scratch.items() if made[name] == value}
+    return made | clean_environment(made, project_tree(workspace)) | own

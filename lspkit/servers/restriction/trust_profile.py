@@ -1,0 +1,212 @@
+"""What a server may do in a project: run its programs, run restricted, or not run at all.
+
+In a project that is trusted its own programs come first. In any other only those servers start
+that were tried there with planted programs and ran none of them, most of them with a profile
+(`Definition.restricted`) that keeps them from looking for any; the others are held back. Nor do
+variables of the user lead into such a project (`launch_environment.py`).
+"""
+
+from __future__ import annotations
+
+import glob
+import os
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from lspkit.boundary import is_inside, leads_through, project_tree
+from lspkit.config.merge import merged
+from lspkit.servers.definition import Definition
+from lspkit.servers.restriction.compile_commands import compiling
+from lspkit.servers.selection.npm_package import can_load, package_of
+from lspkit.servers.selection.program_lookup import find_program
+
+#: Where projects keep programs of their own, seen from a server's root.
+PROJECT_FOLDERS = (("node_modules", ".bin"), (".venv", "bin"), ("venv", "bin"))
+if os.name == "nt":
+    PROJECT_FOLDERS = (("node_modules", ".bin"), (".venv", "Scripts"), ("venv", "Scripts"))
+
+
+class Permit(msgspec.Struct, frozen=True):
+    """What is allowed in one root."""
+
+    #: Whether what lies in the project may run.
+    trusted: bool
+    #: `trusted`, `untrusted` or `stale`.
+    state: str
+    #: What would allow more.
+    remedy: str = ""
+    #: Ids of servers that run in any project: the user, or whom the user believes, gives a command.
+    vouched: frozenset[str] = frozenset()
+
+
+#: For a project that may do everything.
+ALL = Permit(True, "trusted")
+
+#: What is allowed in a root.
+Permits = Callable[[str], Permit]
+
+
+def program_folders(root: str, permit: Permit, folders: list[str]) -> list[str]:
+    """Where programs for a server in this root are looked for."""
+    own = [os.path.join(root, *parts) for parts in PROJECT_FOLDERS] if permit.trusted else []
+    return [*own, *folders]
+
+
+def at_home(definition: Definition, root: str, folders: Sequence[str] = ()) -> Definition | str:
+    """The definition as it runs in a project that is trusted; or why it cannot run there.
+
+    With what the project has, and with what other programs of these folders have.
+    """
+    if definition.own_settings:
+        own = _filled(definition.own_settings, {"interpreter": _interpreter((), root, "")})
+        definition = msgspec.structs.replace(definition, settings=merged(own, definition.settings))
+    return definition if definition.borrows is None else _lent(definition, folders)
+
+
+def as_configured(definition: Definition, folders: Sequence[str]) -> Definition | str:
+    """A server that nobody has tried without trust, as the user wants it to run nevertheless."""
+    return definition if definition.borrows is None else _lent(definition, folders)
+
+
+def own_files(definition: Definition, root: str) -> list[str]:
+    """What of a project this server runs, or takes commands from, if it is trusted; from its root.
+
+    Only what is there.
+    """
+    found = [_interpreter((), root, "")] if definition.own_settings else []
+    own = [os.path.relpath(path, root) for path in found if path is not None]
+    return own + [name for name in definition.own_files if os.path.isfile(os.path.join(root, name))]
+
+
+def _lent(definition: Definition, folders: Sequence[str]) -> Definition | str:
+    """The definition with the package that it borrows; or why it cannot have it."""
+    name, package, part = definition.borrows or ("", "", "")
+    if _filled(definition.initialization, {"package": ""}) == definition.initialization:
+        return definition  # the user says himself where it lies
+    needs = f"it needs the package {part}, which comes with {name}"
+    program = find_program(name, folders)
+    if program is None:
+        return f"{needs}, and that was not found"
+    folder = package_of(program, package)
+    if folder is None:
+        return f"{needs}, and where {program} has it cannot be told: name it in `initialization`"
+    if not can_load(folder, part):
+        return f"{needs}, and {folder} has none"
+    filled = _filled(definition.initialization, {"package": folder})
+    return msgspec.structs.replace(definition, initialization=filled)
+
+
+def restrict(
+    definition: Definition,
+    argv: tuple[str, ...],
+    root: str,
+    workspace: str,
+) -> Definition | str:
+    """The definition as it runs in a project that is not trusted; or why it cannot run there."""
+    profile = definition.restricted
+    if profile is None:
+        return "it runs code of the project, or may, and the project is not trusted"
+    needed = dict.fromkeys(_names_in([profile.initialization, profile.settings]))
+    places = {name: PLACES[name](argv, root, workspace) for name in needed}
+    for name in needed:
+        if places[name] is None:
+            return f"it needs {name} from outside of the project, and there is none"
+    return msgspec.structs.replace(
+        definition,
+        initialization=merged(
+            definition.initialization or {}, _filled(profile.initialization, places)
+        )
+        or None,
+        settings=_laid_over(definition.settings, _filled(profile.settings, places)),
+    )
+
+
+def _laid_over(settings: Any, profile: Any) -> Any:
+    """Settings with those of a profile, whose lists come after what the user has listed."""
+    if isinstance(settings, list) and isinstance(profile, list):
+        return [*settings, *profile]
+    if not isinstance(settings, dict) or not isinstance(profile, dict):
+        return profile
+    made = {key: _laid_over(settings[key], profile[key]) for key in settings if key in profile}
+    return {**settings, **profile, **made}
+
+
+def _names_in(value: Any) -> list[str]:
+    """The places that a profile mentions: `{python}`."""
+    if isinstance(value, dict):
+        return [name for one in value.values() for name in _names_in(one)]
+    if isinstance(value, list):
+        return [name for one in value for name in _names_in(one)]
+    return [name for name in PLACES if value == f"{{{name}}}"]
+
+
+def _filled(value: Any, places: Mapping[str, Any]) -> Any:
+    """The same with places in place of their names. Where there is nothing, nothing is said."""
+    if isinstance(value, dict):
+        filled = {key: _filled(one, places) for key, one in value.items()}
+        return {key: one for key, one in filled.items() if one or not _names_in(value[key])}
+    if isinstance(value, list):
+        return [_filled(one, places) for one in value]
+    name = value[1:-1] if isinstance(value, str) else ""
+    return places[name] if value == f"{{{name}}}" and name in places else value
+
+
+def _python(_: tuple[str, ...], __: str, workspace: str) -> str | None:
+    """An interpreter that is no part of the project: the running one, or the one it is made of."""
+    project = project_tree(workspace)
+    for candidate in (sys.executable, getattr(sys, "_base_executable", "")):
+        if candidate and not is_inside(os.path.realpath(candidate), project):
+            return str(candidate)
+    return None
+
+
+def _interpreter(_: tuple[str, ...], root: str, __: str) -> str | None:
+    """The project's own interpreter."""
+    candidates = (os.path.join(root, *parts, "python") for parts in PROJECT_FOLDERS[1:])
+    return next((path for path in candidates if os.access(path, os.X_OK)), None)
+
+
+def _packages(_: tuple[str, ...], root: str, __: str) -> list[str]:
+    """The project's installed packages, for looking up imports without running anything."""
+    patterns = [
+        os.path.join(glob.escape(root), name, "lib", "python*", "site-packages")
+        for name in (".venv", "venv")
+    ]
+    return sorted(found for pattern in patterns for found in glob.glob(pattern))
+
+
+def _tsserver(argv: tuple[str, ...], _: str, workspace: str) -> str | None:
+    """The TypeScript that is installed beside the server."""
+    project = project_tree(workspace)
+    folder = os.path.dirname(os.path.realpath(argv[0])) if argv else ""
+    while folder and os.path.dirname(folder) != folder:
+        for parts in (("node_modules",), ("lib", "node_modules"), ()):
+            found = os.path.join(folder, *parts, "typescript", "lib", "tsserver.js")
+            if os.path.isfile(found) and not leads_through(found, project):
+                return found
+        folder = os.path.dirname(folder)
+    return None
+
+
+def _commands(_: tuple[str, ...], root: str, __: str) -> dict[str, Any]:
+    """How the project's sources are compiled, as far as that is safe to tell."""
+    return compiling(root).commands
+
+
+def _flags(_: tuple[str, ...], root: str, __: str) -> list[str]:
+    """The same for sources that the project does not mention."""
+    return compiling(root).flags
+
+
+#: What a profile may mention, by name, and where it is found.
+PLACES: dict[str, Callable[[tuple[str, ...], str, str], Any]] = {
+    "python": _python,
+    "interpreter": _interpreter,
+    "packages": _packages,
+    "tsserver": _tsserver,
+    "commands": _commands,
+    "flags": _flags,
+}

@@ -1,0 +1,235 @@
+"""Which servers a file needs, by the definitions, the configuration and the programs there are."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Container, Sequence
+
+import msgspec
+
+from lspkit.config import Config, ServerConfig, merged
+from lspkit.config.merge import in_sections
+from lspkit.servers.definition import Definition
+from lspkit.servers.restriction.trust_profile import (
+    ALL,
+    Permit,
+    Permits,
+    as_configured,
+    at_home,
+    program_folders,
+    restrict,
+)
+from lspkit.servers.selection.program_lookup import find_program
+from lspkit.servers.selection.repository_edges import trusted_root_of
+from lspkit.servers.selection.roots import is_wanted
+
+
+class Choice(msgspec.Struct, frozen=True):
+    """A server that a file needs."""
+
+    definition: Definition
+    #: Program (an absolute path) and arguments; empty if no program was found.
+    argv: tuple[str, ...]
+    config: ServerConfig
+    #: Where it works.
+    root: str = ""
+    #: What it may do there.
+    permit: Permit = ALL
+    #: Why it does not run there, though its program may be found; empty if it does.
+    held_back: str = ""
+
+    @property
+    def trust(self) -> str:
+        """For status: how far the project is trusted where this server works."""
+        if self.permit.trusted:
+            return "trusted"
+        if self.held_back:
+            return self.permit.state
+        return "configured" if self.definition.restricted is None else "restricted"
+
+    @property
+    def why_not(self) -> str:
+        """Why it does not run, and what would allow it; empty if it does."""
+        if not self.held_back:
+            return ""
+        if self.permit.trusted:
+            return f"cannot run: {self.held_back}"
+        remedy = f"; to allow it: {self.permit.remedy}" if self.permit.remedy else ""
+        return f"held back: {self.held_back}{remedy}"
+
+    @property
+    def id(self) -> str:
+        """The server's id."""
+        return self.definition.id
+
+
+def aliases() -> dict[str, str]:
+    """Other names of the built-in servers, with their ids."""
+    from lspkit.servers.built_in import BUILT_IN  # here: `import lspkit` need not read the table
+
+    return {alias: one.id for one in BUILT_IN for alias in one.aliases}
+
+
+def is_built_in(id: str) -> bool:
+    """Whether lspkit itself knows a server of this id."""
+    from lspkit.servers.built_in import BUILT_IN  # as above
+
+    return any(one.id == id for one in BUILT_IN)
+
+
+def might_answer(id: str, method: str) -> bool:
+    """Whether a server could answer a question, if it ran, as far as lspkit knows."""
+    from lspkit.servers.built_in import BUILT_IN  # as above
+
+    known = next((one for one in BUILT_IN if one.id == id), None)
+    return known is None or not known.answers_only or method in known.answers_only
+
+
+def definitions(config: Config) -> list[Definition]:
+    """The built-in servers and those that the configuration adds, with its changes."""
+    from lspkit.servers.built_in import BUILT_IN  # here: `import lspkit` need not read the table
+
+    known = {definition.id: definition for definition in BUILT_IN}
+    if isinstance(config.lsp, dict):
+        for name, said in config.lsp.items():
+            id = next((one.id for one in known.values() if name in one.aliases), name)
+            known[id] = _with(known.get(id), id, said)
+    return list(known.values())
+
+
+def _with(known: Definition | None, id: str, said: ServerConfig) -> Definition:
+    if known is None:
+        known = Definition(id=id, family=id, languages={}, commands=())
+    languages = known.languages
+    if said.extensions is not None:
+        languages = {ext: languages.get(ext) or _language(ext) for ext in said.extensions}
+    changes: dict[str, object] = {"languages": {**languages, **said.language_ids}}
+    if said.command is not None:
+        changes["commands"] = (tuple(said.command),)
+    if said.roots is not None:
+        changes["markers"] = tuple(said.roots)
+    if said.initialization is not None:
+        changes["initialization"] = merged(known.initialization, said.initialization)
+    if said.position_encodings is not None:
+        changes["encodings"] = said.position_encodings
+    if said.settings is not None:
+        changes["settings"] = merged(known.settings, in_sections(said.settings))
+    return msgspec.structs.replace(known, **changes)
+
+
+def _language(extension: str) -> str:
+    """The `languageId` that the servers lspkit knows use for an extension, or its bare name."""
+    from lspkit.servers.built_in import BUILT_IN  # as above
+
+    known = (one.languages[extension] for one in BUILT_IN if extension in one.languages)
+    return next(known, extension[1:])
+
+
+class Kinds:
+    """Which files have the same servers: those of a folder whose names end the same way.
+
+    Unless a definition has a name of its own for one of them.
+    """
+
+    def __init__(self, config: Config) -> None:
+        self._names = {name for one in definitions(config) for name in one.languages}
+
+    def kind_of(self, path: str) -> tuple[str, str]:
+        """Equal for two paths only if `choose` says the same of both."""
+        folder, name = os.path.split(path)
+        stem, _, extension = name.rpartition(".")
+        if not stem or not self._names.isdisjoint((name, name.partition(".")[0] + ".*")):
+            return folder, name
+        return folder, "*." + extension
+
+
+def choose(
+    path: str,
+    workspace: str,
+    config: Config,
+    folders: Sequence[str],
+    duds: Container[str] = (),
+    permits: Permits = lambda _: ALL,
+) -> list[Choice]:
+    """The servers for a file, also those whose program is missing.
+
+    `duds` are programs that were found but did not work: a rival has precedence over them.
+
+    Of the type checkers of one family the selected ones run; where none is selected, the first
+    one whose program is found, or else the first, so that there is something to report.
+    """
+    if not config.enabled:
+        return []
+    candidates: list[Choice] = []
+    for definition in definitions(config):
+        said = config.server(definition.id, definition.aliases)
+        if said.disabled or definition.language_of(os.path.basename(path)) is None:
+            continue
+        if said.selects or is_wanted(path, definition, workspace):
+            root = trusted_root_of(path, definition, workspace, permits)
+            at = begins_at(workspace, permits)
+            permit = permits(root)
+            candidates.append(permitted(definition, said, root, workspace, folders, permit, at))
+    return [choice for choice in candidates if _runs(choice, candidates, duds)]
+
+
+def begins_at(workspace: str, permits: Permits) -> str:
+    """Where a relative command begins: in the workspace, if that is trusted itself.
+
+    A root in it may be trusted while the folder around it, where the program would lie, is not.
+    """
+    return workspace if permits(workspace).trusted else ""
+
+
+def permitted(
+    definition: Definition,
+    said: ServerConfig,
+    root: str,
+    workspace: str,
+    folders: Sequence[str],
+    permit: Permit,
+    at: str = "",
+) -> Choice:
+    """A server as it would run in a root, or why it would not.
+
+    `at` is where a relative command begins; see `begins_at`.
+    """
+    searched = program_folders(root, permit, list(folders))
+    argv = find_argv(definition, searched, at if permit.trusted else "")
+    if permit.trusted:
+        made = at_home(definition, root, searched)
+    elif definition.restricted is None and definition.id in permit.vouched:
+        made = as_configured(definition, searched)
+    else:
+        made = restrict(definition, argv, root, workspace)
+    if isinstance(made, str):
+        return Choice(definition, argv, said, root, permit, made)
+    return Choice(made, argv, said, root, permit)
+
+
+def _runs(choice: Choice, candidates: list[Choice], duds: Container[str]) -> bool:
+    if choice.config.selects:
+        return True
+    if choice.definition.role == "lint":
+        # Also one that is held back, so that nobody takes its silence for a clean bill.
+        return bool(choice.argv)
+    rivals = [
+        other
+        for other in candidates
+        if other.definition.role == "types" and other.definition.family == choice.definition.family
+    ]
+    if any(rival.config.selects for rival in rivals):
+        return False
+    found = [rival for rival in rivals if rival.argv]
+    found = [rival for rival in found if not rival.held_back] or found
+    found = [rival for rival in found if rival.argv[0] not in duds] or found
+    return choice is (found or rivals)[0]
+
+
+def find_argv(definition: Definition, folders: Sequence[str], at: str = "") -> tuple[str, ...]:
+    """The first command whose program is there, the program as an absolute path."""
+    for command in definition.commands:
+        program = find_program(command[0], folders, at)
+        if program is not None:
+            return (program, *command[1:])
+    return ()

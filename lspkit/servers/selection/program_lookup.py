@@ -1,0 +1,64 @@
+"""Which program a bare name stands for. The look-up runs nothing."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+
+if sys.platform in ("win32", "darwin"):
+    import platformdirs  # elsewhere four lines know as much
+
+from lspkit.boundary import leads_through, own_home, project_tree
+
+
+def tools_folder() -> str:
+    """lspkit's own folder for programs."""
+    if sys.platform in ("win32", "darwin"):
+        data = platformdirs.user_data_dir("lspkit")
+    else:
+        base, home = os.environ.get("XDG_DATA_HOME", ""), os.environ.get("HOME", "")
+        home = home if os.path.isabs(home) else own_home()
+        base = base if os.path.isabs(base) else os.path.join(home, ".local", "share")
+        data = os.path.join(base, "lspkit")
+    return os.path.join(data, "tools", "bin")
+
+
+def search_folders(
+    workspace: str, path_variable: str | None = None, *, trusted: bool = False
+) -> list[str]:
+    """Where programs are looked for: the interpreter's scripts, `PATH`, lspkit's own folder.
+
+    Relative folders, and folders inside the workspace or reached by way of it, are left out: a
+    repository must not be able to bring the program that opens it. One that is not trusted is all
+    of the work tree around the workspace. The interpreter's own folder counts also there, since its
+    code is running already.
+    """
+    variable = os.environ.get("PATH", "") if path_variable is None else path_variable
+    project = workspace if trusted else project_tree(workspace)
+    folders = [os.path.dirname(sys.executable)] if sys.executable else []
+    for folder in (*variable.split(os.pathsep), tools_folder()):
+        if not os.path.isabs(folder) or folder in folders:
+            continue
+        if not leads_through(folder, project):
+            folders.append(folder)
+    return folders
+
+
+def find_program(name: str, folders: Sequence[str], at: str = "") -> str | None:
+    """The absolute path of a program, None if there is none that may be run.
+
+    `at` is where a relative path begins; without it such a path leads nowhere.
+    """
+    if os.sep in name:
+        path = os.path.normpath(os.path.join(at, name))
+        return path if os.path.isabs(path) and _runnable(path) else None
+    for folder in folders:
+        path = os.path.join(folder, name)
+        if _runnable(path):
+            return path
+    return None
+
+
+def _runnable(path: str) -> bool:
+    return os.path.isfile(path) and os.access(path, os.X_OK)

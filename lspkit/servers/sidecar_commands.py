@@ -1,0 +1,130 @@
+"""Which programs run beside a server: those that its configuration names, or that follow from it.
+
+Some servers know a project only from a file that another program keeps up to date. The
+configuration names such programs under `watch`; where it names none, a server may still need one
+by what it is told at its start. Programs are looked up here, and run by
+`runtime/process/sidecar.py`. What a sidecar is like at the moment is told by `SidecarStatus`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal, TypeGuard
+
+import msgspec
+
+from lspkit.config import ServerConfig
+from lspkit.servers.definition import Definition
+from lspkit.servers.restriction.trust_profile import program_folders
+from lspkit.servers.selection.choose import Choice
+from lspkit.servers.selection.program_lookup import find_program
+from lspkit.types import Value
+from lspkit.visible_text import one_line
+
+Command = tuple[str, ...]
+
+#: `waiting`: it has ended, and is started again. `failed`: it has ended for good.
+SidecarState = Literal["starting", "running", "waiting", "failed", "stopped"]
+
+
+class Commands(msgspec.Struct, frozen=True):
+    """What is to be run, and why something is not."""
+
+    #: Program (an absolute path) and arguments, for each sidecar.
+    commands: tuple[Command, ...] = ()
+    #: For status: a sentence for each that cannot or may not run.
+    warnings: tuple[str, ...] = ()
+
+
+class SidecarStatus(Value, frozen=True):
+    """One program that runs beside a server."""
+
+    #: Program and arguments.
+    command: Command
+    state: SidecarState
+    pid: int | None = None
+    #: How often it was started again.
+    restarts: int = 0
+    #: Seconds until it is started again.
+    retry_in: float | None = None
+    #: Why it has ended the last time; empty if it never has.
+    error: str = ""
+    #: Its last words on standard error.
+    stderr: str = ""
+
+    def __str__(self) -> str:
+        pid = f", pid {self.pid}" if self.pid else ""
+        again = f", next try in {self.retry_in:.0f} s" if self.retry_in is not None else ""
+        in_trouble = self.error and self.state in ("waiting", "failed")
+        error = f": {one_line(self.error)}" if in_trouble else ""
+        return f"{one_line(' '.join(self.command))}: {self.state}{pid}{again}{error}"
+
+
+def beside(choice: Choice, folders: list[str]) -> Commands:
+    """The programs to run beside a server that was chosen, looked for where it may be."""
+    folders = program_folders(choice.root, choice.permit, folders)
+    trusted = choice.permit.trusted
+    return commands(choice.definition, choice.config, choice.root, folders, trusted=trusted)
+
+
+def commands(
+    definition: Definition,
+    said: ServerConfig,
+    root: str,
+    folders: Sequence[str],
+    *,
+    trusted: bool,
+) -> Commands:
+    """The programs to run beside a server in this root.
+
+    `definition` is the server's after configuration, `folders` are where programs are looked for.
+    A relative program begins in the root, where it runs. A missing one is told of and hinders no
+    other.
+    """
+    wanted = list(said.watch) or _source_map(definition.initialization)
+    if not wanted:
+        return Commands()
+    if not trusted:
+        shown = ", ".join(f"`{one_line(' '.join(command))}`" for command in wanted)
+        reason = "the project is not trusted; `lspkit trust` would allow it"
+        return Commands(warnings=(f"{definition.id} runs without {shown} in {root}: {reason}",))
+    found: list[Command] = []
+    warnings: list[str] = []
+    for command in wanted:
+        program = find_program(command[0], folders, root)
+        if program is not None:
+            found.append((program, *command[1:]))
+        else:
+            warnings.append(_missing(definition.id, command, root))
+    return Commands(tuple(found), tuple(warnings))
+
+
+def _missing(server: str, command: Command, root: str) -> str:
+    shown, program = one_line(" ".join(command)), one_line(command[0])
+    return (
+        f"{server} runs without `{shown}` in {root}: {program} was not found. Install it where "
+        "PATH leads to it, or give its full path under `watch`"
+    )
+
+
+def _source_map(initialization: Any) -> list[Command]:
+    """A Rojo project's source map, where a server is told that its client keeps it up to date.
+
+    Whatever the id of the server: people give luau-lsp other names.
+    """
+    settings = initialization
+    for key in ("luau-lsp", "sourcemap"):
+        settings = settings.get(key) if isinstance(settings, dict) else None
+    if not isinstance(settings, dict):
+        return []
+    project, target = settings.get("rojoProjectFile"), settings.get("sourcemapFile")
+    wanted = settings.get("autogenerate") is True and settings.get("enabled") is not False
+    if not wanted or not _is_path(project):
+        return []
+    output = target if _is_path(target) else "sourcemap.json"
+    return [("rojo", "sourcemap", project, "--watch", "-o", output)]
+
+
+def _is_path(value: object) -> TypeGuard[str]:
+    # What begins with a dash would be an option of the program.
+    return isinstance(value, str) and value != "" and value[0] != "-" and "\0" not in value

@@ -1,0 +1,236 @@
+"""The questions about places in code: where things are, what they are, who calls whom."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import Any, TypeVar, Unpack
+
+import lspkit.operations as ops
+from lspkit.edit_types import CodeAction, WorkspaceEdit
+from lspkit.operations.hierarchy import ItemRequest
+from lspkit.operations.request import PositionRequest
+from lspkit.runtime.engine_api import AtPlace, Engine, InFile, Limits, Patience, limits_of
+from lspkit.types import (
+    Call,
+    CallItem,
+    HierarchyItem,
+    Hover,
+    Location,
+    SignatureHelp,
+    Symbol,
+    TypeItem,
+)
+
+PathLike = str | os.PathLike[str]
+T = TypeVar("T")
+
+
+class Questions:
+    """What every workspace answers about its code."""
+
+    _engine: Engine
+
+    # Where things are
+
+    def definition(
+        self,
+        path: PathLike,
+        line: int | None = None,
+        column: int | None = None,
+        **more: Unpack[AtPlace],
+    ) -> list[Location]:
+        """Where the symbol is defined."""
+        return self._at(ops.Definition, path, line, column, more)
+
+    def declaration(
+        self,
+        path: PathLike,
+        line: int | None = None,
+        column: int | None = None,
+        **more: Unpack[AtPlace],
+    ) -> list[Location]:
+        """Where the symbol is declared."""
+        return self._at(ops.Declaration, path, line, column, more)
+
+    def type_definition(
+        self,
+        path: PathLike,
+        line: int | None = None,
+        column: int | None = None,
+        **more: Unpack[AtPlace],
+    ) -> list[Location]:
+        """Where the type of the symbol is defined."""
+        return self._at(ops.TypeDefinition, path, line, column, more)
+
+    def implementation(
+        self,
+        path: PathLike,
+        line: int | None = None,
+        column: int | None = None,
+        **more: Unpack[AtPlace],
+    ) -> list[Location]:
+        """Where the symbol is implemented."""
+        return self._at(ops.Implementation, path, line, column, more)
+
+    def references(
+        self,
+        path: PathLike,
+        line: int | None = None,
+        column: int | None = None,
+        *,
+        include_declaration: bool = True,
+        **more: Unpack[AtPlace],
+    ) -> list[Location]:
+        """Where the symbol is used."""
+        extra = {"include_declaration": include_declaration}
+        return self._at(ops.References, path, line, column, more, extra)
+
+    # What things are
+
+    def hover(
+        self,
+        path: PathLike,
+        line: int | None = None,
+        column: int | None = None,
+        **more: Unpack[AtPlace],
+    ) -> Hover | None:
+        """What the servers tell about the symbol."""
+        return self._at(ops.Hover, path, line, column, more)
+
+    def signature_help(
+        self,
+        path: PathLike,
+        line: int | None = None,
+        column: int | None = None,
+        **more: Unpack[AtPlace],
+    ) -> SignatureHelp | None:
+        """How the function at this place is called, seen from inside its parentheses."""
+        return self._at(ops.SignatureHelp, path, line, column, more)
+
+    def document_symbols(self, path: PathLike, **more: Unpack[InFile]) -> list[Symbol]:
+        """What is defined in the file, as a tree where the server gives one."""
+        limits, rest = limits_of(more)
+        return self._engine.run(ops.DocumentSymbols(path=os.fspath(path), **rest), limits)
+
+    def workspace_symbols(
+        self, query: str, path: PathLike | None = None, **more: Unpack[Patience]
+    ) -> list[Symbol]:
+        """Symbols anywhere whose name fits the query.
+
+        With a path only the servers of that file are asked, else all that run; and if none runs,
+        those that the files of the workspace call for.
+        """
+        where = None if path is None else os.fspath(path)
+        request = ops.WorkspaceSymbols(query=query, path=where)
+        return self._engine.run(request, Limits(**more))
+
+    # Who calls whom
+
+    def prepare_call_hierarchy(
+        self,
+        path: PathLike,
+        line: int | None = None,
+        column: int | None = None,
+        **more: Unpack[AtPlace],
+    ) -> list[CallItem]:
+        """What at this place calls and is called."""
+        return self._at(ops.PrepareCallHierarchy, path, line, column, more)
+
+    def incoming_calls(
+        self,
+        at: PathLike | CallItem,
+        line: int | None = None,
+        column: int | None = None,
+        **more: Unpack[AtPlace],
+    ) -> list[Call]:
+        """Who calls this: a place, a symbol, or an item of an earlier answer."""
+        return self._from(ops.IncomingCalls, at, line, column, more)
+
+    def outgoing_calls(
+        self,
+        at: PathLike | CallItem,
+        line: int | None = None,
+        column: int | None = None,
+        **more: Unpack[AtPlace],
+    ) -> list[Call]:
+        """Whom this calls: a place, a symbol, or an item of an earlier answer."""
+        return self._from(ops.OutgoingCalls, at, line, column, more)
+
+    def supertypes(
+        self,
+        at: PathLike | TypeItem,
+        line: int | None = None,
+        column: int | None = None,
+        **more: Unpack[AtPlace],
+    ) -> list[TypeItem]:
+        """What this type derives from."""
+        return self._from(ops.Supertypes, at, line, column, more)
+
+    def subtypes(
+        self,
+        at: PathLike | TypeItem,
+        line: int | None = None,
+        column: int | None = None,
+        **more: Unpack[AtPlace],
+    ) -> list[TypeItem]:
+        """What derives from this type."""
+        return self._from(ops.Subtypes, at, line, column, more)
+
+    # What could be changed
+
+    def rename(
+        self,
+        path: PathLike,
+        line: int | None = None,
+        column: int | None = None,
+        new_name: str = "",
+        **more: Unpack[AtPlace],
+    ) -> WorkspaceEdit:
+        """What would change if the symbol had another name: a preview, nothing is written."""
+        return self._at(ops.Rename, path, line, column, more, {"new_name": new_name})
+
+    def code_actions(
+        self,
+        path: PathLike,
+        line: int | None = None,
+        column: int | None = None,
+        *,
+        end_line: int | None = None,
+        end_column: int | None = None,
+        only: Sequence[str] = (),
+        **more: Unpack[AtPlace],
+    ) -> list[CodeAction]:
+        """What the servers offer to do about a place or a range. Nothing is done by itself."""
+        if isinstance(only, str):
+            raise TypeError(f"only is {only!r}: a list of kinds is needed")
+        extra = {"end_line": end_line, "end_column": end_column, "only": tuple(only)}
+        return self._at(ops.CodeActions, path, line, column, more, extra)
+
+    # Inside
+
+    def _at(
+        self,
+        kind: type[PositionRequest[T]],
+        path: PathLike,
+        line: int | None,
+        column: int | None,
+        more: AtPlace,
+        extra: dict[str, Any] | None = None,
+    ) -> T:
+        limits, rest = limits_of(more)
+        rest.update(extra or {})
+        request = kind(path=os.fspath(path), line=line, column=column, **rest)
+        return self._engine.run(request, limits)
+
+    def _from(
+        self,
+        kind: type[ItemRequest[T]],
+        at: PathLike | HierarchyItem,
+        line: int | None,
+        column: int | None,
+        more: AtPlace,
+    ) -> T:
+        if isinstance(at, HierarchyItem):
+            return self._engine.run(kind(item=at), limits_of(more)[0])
+        return self._at(kind, at, line, column, more)

@@ -1,0 +1,178 @@
+"""Changes, as operations: what is done, in which order, and what comes back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import lspkit
+from lspkit.edit_types import Applied, CodeAction, FileEdit, TextEdit, Touched, WorkspaceEdit
+from lspkit.errors import RequestFailed
+from lspkit.operations import (
+    Apply,
+    ApplyEdit,
+    ChangeDisk,
+    Delete,
+    DoAll,
+    EndOverlay,
+    Examine,
+    Move,
+    Overlay,
+    ShowDisk,
+    ShowTexts,
+    Undo,
+    UndoEdit,
+    Write,
+)
+from lspkit.types import Position, Range
+from tests.operations.driving import PATH, URI, Canned, Engine, at
+
+NOWHERE = Range(Position(1, 1), Position(1, 1))
+EDIT = WorkspaceEdit((FileEdit(Path(PATH), URI, (TextEdit(NOWHERE, "x"),)),), server="one")
+APPLIED = Applied(EDIT, (Touched(Path(PATH), was="file", now="file"),))
+
+
+def wrong(message: str, line: int = 0) -> dict[str, Any]:
+    return {"range": at(line, 0, 1), "message": message, "severity": 1}
+
+
+@dataclass
+class Disk(Engine):
+    """An engine that can also change files, and remembers what it was told to do."""
+
+    done: list[Any] = field(default_factory=list)
+    #: What the server finds once an edit is made.
+    findings_then: list[Any] | None = None
+
+    def answer(self, effect: Any) -> Any:
+        if not isinstance(effect, DoAll):
+            self.done.append(effect)
+        match effect:
+            case ChangeDisk() | EndOverlay() | Undo():
+                return None
+            case Overlay():
+                return 7
+            case DoAll():
+                return [self.run(one) for one in effect.requests]
+            case Apply():
+                self.servers[0].findings = self.findings_then
+                return APPLIED
+        return super().answer(effect)
+
+    def did(self) -> list[str]:
+        """The effects, without those that every report needs."""
+        shown = (Apply, Undo, Examine, ChangeDisk)
+        return [type(one).__name__ for one in self.done if isinstance(one, shown)]
+
+
+def test_a_file_is_written_before_it_is_checked():
+    engine = Disk([Canned(findings=[wrong("bad")])])
+    report = engine.run(Write(path=PATH, text="new\n"))
+    assert engine.done[0] == ChangeDisk("write", PATH, text="new\n")
+    assert engine.did() == ["ChangeDisk", "Examine"]
+    assert report.verdict.dirty
+    # Of the disk: the text that was written is no text of the call's own.
+    assert engine.done[1] == Examine(PATH, None)
+
+
+def test_a_file_is_deleted_and_nothing_is_asked():
+    engine = Disk([Canned()])
+    assert engine.run(Delete(path=PATH)) is None
+    assert engine.done == [ChangeDisk("delete", PATH)]
+
+
+def test_a_file_is_moved_and_nothing_is_asked():
+    engine = Disk([Canned()])
+    assert engine.run(Move(path=PATH, new_path="/code/b.py")) is None
+    assert engine.done == [ChangeDisk("move", PATH, new_path="/code/b.py")]
+
+
+def test_texts_are_shown_until_their_number_is_ended():
+    engine = Disk([Canned()])
+    number = engine.run(ShowTexts(texts={PATH: "draft\n"}))
+    assert engine.run(ShowDisk(number=number)) is None
+    assert engine.done == [Overlay({PATH: "draft\n"}), EndOverlay(7)]
+
+
+# Edits
+
+
+def test_an_edit_is_made_and_what_it_takes_to_undo_it_comes_back():
+    engine = Disk([Canned(findings=[])], findings_then=[wrong("new")])
+    assert engine.run(ApplyEdit(edit=EDIT)) == APPLIED
+    assert engine.done == [Apply(EDIT)]
+
+
+def test_undoing_takes_it_back():
+    engine = Disk([Canned()])
+    assert engine.run(UndoEdit(applied=APPLIED)) is None
+    assert engine.done == [Undo(APPLIED)]
+
+
+def test_without_an_edit_or_an_action_nothing_is_done():
+    engine = Disk([Canned()])
+    with pytest.raises(RequestFailed):
+        engine.run(ApplyEdit())
+    assert engine.done == []
+
+
+def test_an_action_with_its_edit_is_made():
+    engine = Disk([Canned(findings=[])])
+    action = CodeAction("Fix", edit=EDIT, server="one", via=PATH, raw='{"title": "Fix"}')
+    assert engine.run(ApplyEdit(action=action)) == APPLIED
+    assert engine.done == [Apply(EDIT)]
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ([], []),
+        ([wrong("old")], []),
+        ([wrong("old")], [wrong("old")]),
+        ([], [{**wrong("mild"), "severity": 2}]),
+        ([], None),
+    ],
+    ids=["clean", "fixed", "as-before", "only-a-warning", "nobody-says-anything"],
+)
+def test_an_edit_that_brings_no_new_error_stays(before, after):
+    engine = Disk([Canned(findings=before)], findings_then=after)
+    assert engine.run(ApplyEdit(edit=EDIT, verify=True)) == APPLIED
+    assert engine.did() == ["Examine", "Apply", "Examine"]
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ([], [wrong("new")]),
+        ([wrong("old")], [wrong("old"), wrong("new", 1)]),
+        ([wrong("old")], [wrong("new")]),
+    ],
+    ids=["first", "one-more", "another"],
+)
+def test_an_edit_that_brings_a_new_error_is_taken_back_and_told(before, after):
+    engine = Disk([Canned(findings=before)], findings_then=after)
+    with pytest.raises(lspkit.RequestFailed) as caught:
+        engine.run(ApplyEdit(edit=EDIT, verify=True))
+    assert engine.done[-1] == Undo(APPLIED)
+    assert "new" in caught.value.message
+    assert caught.value.server == "one"
+
+
+def test_an_error_where_nothing_was_known_before_is_taken_for_new():
+    engine = Disk([Canned(findings=None)], findings_then=[wrong("new")])
+    with pytest.raises(lspkit.RequestFailed):
+        engine.run(ApplyEdit(edit=EDIT, verify=True))
+    assert engine.done[-1] == Undo(APPLIED)
+
+
+def test_only_the_errors_that_an_edit_brings_are_named():
+    old = [wrong(f"old {number}", number) for number in range(3)]
+    engine = Disk([Canned(findings=old)], findings_then=[*old, wrong("new", 3)])
+    with pytest.raises(lspkit.RequestFailed) as caught:
+        engine.run(ApplyEdit(edit=EDIT, verify=True))
+    told = caught.value.message.partition("errors: ")[2]
+    assert "new" in told
+    assert "old" not in told

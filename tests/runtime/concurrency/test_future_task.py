@@ -1,0 +1,191 @@
+"""Calls as futures: as an executor would give them, but without a thread per call."""
+
+from __future__ import annotations
+
+import gc
+import threading
+
+import pytest
+
+import lspkit
+from lspkit.runtime.concurrency.timers import UNWANTED
+from lspkit.runtime.concurrency.workers import THREADS
+from lspkit.runtime.server.document_queue import FEW
+from lspkit.testing import Fault, Log, Script
+from tests.scripted import SOURCE, ask, workspace
+
+HANG = Script(faults=[Fault("textDocument/definition", "hang")])
+
+
+def test_a_future_has_the_result(tmp_path, scripted):
+    with workspace(tmp_path, scripted(Script())) as ws:
+        future = ws.submit(ws.definition, "a.scr", 2, 4)
+        assert [str(one.range.start) for one in future.result(20)] == ["1:5"]
+
+
+def test_a_future_has_the_error(tmp_path, scripted):
+    with workspace(tmp_path, scripted(Script())) as ws:
+        missing = ws.submit(ws.definition, "missing.scr", 2, 4)
+        impossible = ws.submit(ws.definition, "a.scr", 0, 4)
+        assert isinstance(missing.exception(20), lspkit.PathError)
+        assert isinstance(impossible.exception(20), lspkit.PositionError)
+
+
+def test_many_calls_on_a_hung_server_hold_up_nobody_and_take_no_threads(tmp_path, scripted):
+    (tmp_path / "b.ok").write_text(SOURCE, encoding="utf-8")
+    argv = scripted(HANG)
+    servers = {
+        "hung": {"command": argv, "extensions": [".scr"]},
+        "well": {"command": scripted(Script()), "extensions": [".ok"]},
+    }
+    (tmp_path / "a.scr").write_text(SOURCE, encoding="utf-8")
+    with lspkit.Workspace(tmp_path, config={"lsp": servers}) as ws:
+        hung = [ws.submit(ws.definition, "a.scr", 2, 4, timeout=60) for _ in range(100)]
+        Log.of(argv).wait_for_message("textDocument/definition", count=100)
+        well = ws.submit(ws.definition, "b.ok", 2, 4)
+        assert [str(one.range.start) for one in well.result(20)] == ["1:5"]
+        threads = [one.name for one in threading.enumerate() if "lspkit" in one.name]
+        assert len(threads) <= 2 * 3 + 4 + 1 + 1  # servers, workers, timers, watcher
+        assert not any(one.done() for one in hung)
+    assert {type(one.exception(0)) for one in hung} == {lspkit.WorkspaceClosed}
+
+
+def test_a_submitted_call_ends_at_its_deadline(tmp_path, scripted):
+    argv = scripted(HANG)
+    with workspace(tmp_path, argv) as ws:
+        ws.hover("a.scr", 2, 4)  # else its start might take all the time that there is
+        late = ws.submit(ws.definition, "a.scr", 2, 4, timeout=0.5)
+        assert isinstance(late.exception(20), lspkit.RequestTimeout)
+        assert Log.of(argv).wait_for_message("$/cancelRequest")
+
+
+@pytest.mark.parametrize("kind", [lspkit.Cancel, threading.Event])
+def test_a_submitted_call_can_be_cancelled(tmp_path, scripted, kind):
+    argv, cancel = scripted(HANG), kind()
+    with workspace(tmp_path, argv) as ws:
+        future = ws.submit(ws.definition, "a.scr", 2, 4, cancel=cancel)
+        Log.of(argv).wait_for_message("textDocument/definition")
+        cancel.set()
+        assert isinstance(future.exception(20), lspkit.Cancelled)
+
+
+def test_a_submitted_check_reports(tmp_path, scripted):
+    with workspace(tmp_path, scripted(Script()), text="ERROR\n") as ws:
+        reports = [ws.submit(ws.check, "a.scr").result(20) for _ in range(3)]
+    assert {one.verdict for one in reports} == {lspkit.Verdict.DIRTY}
+
+
+def test_only_questions_to_the_workspace_are_taken(tmp_path, scripted):
+    with workspace(tmp_path, scripted(Script())) as ws:
+        for method in (print, ws.close, ws.overlay, ws.submit):
+            with pytest.raises(TypeError):
+                ws.submit(method, {})
+        assert ask(ws) == "1:5"
+
+
+def test_whatever_is_wrong_with_a_call_is_in_its_future(tmp_path, scripted):
+    with workspace(tmp_path, scripted(Script())) as ws:
+        scope = ws.submit(ws.check, "a.scr", scope="everything")
+        severity = ws.submit(ws.check, "a.scr", severities=("fatal",))
+        unknown = ws.submit(ws.check, "a.scr", colour="red")
+        assert isinstance(scope.exception(20), ValueError)
+        assert isinstance(severity.exception(20), ValueError)
+        assert isinstance(unknown.exception(20), TypeError)
+
+
+def test_the_status_can_be_had_as_text(tmp_path, scripted):
+    with workspace(tmp_path, scripted(Script())) as ws:
+        ask(ws)
+        assert ws.submit(ws.status_text).result(20) == ws.status_text()
+        assert "scripted: active" in ws.status_text()
+
+
+def _two_servers(tmp_path, scripted) -> lspkit.Workspace:
+    servers = {}
+    for name, extension in (("first", ".scr"), ("second", ".two")):
+        servers[name] = {"command": scripted(Script()), "extensions": [extension]}
+        (tmp_path / f"a{extension}").write_text(SOURCE, encoding="utf-8")
+    return lspkit.Workspace(tmp_path, config={"lsp": servers})
+
+
+def _all_at_once(ws: lspkit.Workspace, callback) -> list:
+    """What so many callbacks return that all threads for them are taken."""
+    results, gate = [], threading.Barrier(THREADS)
+    over = [threading.Event() for _ in range(THREADS)]
+
+    def called(mine: threading.Event) -> None:
+        gate.wait(20)
+        try:
+            results.append(callback())
+        finally:
+            mine.set()
+
+    for mine in over:
+        future = ws.submit(ws.definition, "a.scr", 2, 4, timeout=60)
+        future.add_done_callback(lambda _, mine=mine: called(mine))
+    assert all(mine.wait(40) for mine in over)
+    return results
+
+
+def test_callbacks_may_ask_a_server_that_has_to_be_started_first(tmp_path, scripted):
+    with _two_servers(tmp_path, scripted) as ws:
+        ask(ws)
+        found = _all_at_once(ws, lambda: ws.definition("a.two", 2, 4, timeout=20))
+        assert [str(one[0].range.start) for one in found] == ["1:5"] * THREADS
+
+
+def test_callbacks_may_wait_for_another_future(tmp_path, scripted):
+    with _two_servers(tmp_path, scripted) as ws:
+        ask(ws)
+        found = _all_at_once(ws, lambda: ws.submit(ws.definition, "a.two", 2, 4).result(20))
+        assert [str(one[0].range.start) for one in found] == ["1:5"] * THREADS
+
+
+def test_the_callbacks_of_a_future_come_in_order_and_one_that_fails_stops_none(
+    tmp_path, scripted, caplog
+):
+    with workspace(tmp_path, scripted(Script())) as ws:
+        order, over = [], threading.Event()
+        future = ws.submit(ws.definition, "a.scr", 2, 4)
+        for number in range(20):
+            future.add_done_callback(lambda _, number=number: order.append(number))
+        future.add_done_callback(lambda _: 1 // 0)
+        future.add_done_callback(lambda _: over.set())
+        assert over.wait(20)
+        assert order == list(range(20))
+        assert "ZeroDivisionError" in caplog.text
+        future.add_done_callback(order.append)  # it is done: at once
+        assert order[-1] is future
+
+
+def test_nothing_of_a_call_is_kept_when_it_is_over(tmp_path, scripted):
+    with workspace(tmp_path, scripted(Script())) as ws:
+        calls = [ws.submit(ws.definition, "a.scr", 2, 4, timeout=3600) for _ in range(500)]
+        for one in calls:
+            one.result(40)
+        engine = ws._engine
+        assert len(engine._timers._due) <= UNWANTED + 1
+        assert engine._workers.calls == set()
+        assert not any(server.users for server in engine.pool.servers())
+
+
+def test_who_waits_for_nothing_more_is_not_kept(tmp_path, scripted):
+    with workspace(tmp_path, scripted(Script())) as ws:
+        ws.check("a.scr")
+        now = ws.epoch
+        for _ in range(500):
+            assert ws.wait_for_change(now, timeout=0) == now
+        assert len(ws._engine._news._waiters) <= FEW + 1
+
+
+def test_a_submitted_wait_for_change_is_kept_though_nobody_holds_it(tmp_path, scripted):
+    with workspace(tmp_path, scripted(Script())) as ws:
+        ws.check("a.scr")
+        now, heard = ws.epoch, threading.Event()
+        ws.submit(ws.wait_for_change, now).add_done_callback(lambda _: heard.set())
+        for _ in range(200):
+            ws.wait_for_change(now, timeout=0)
+        gc.collect()
+        (tmp_path / "a.scr").write_text("ERROR\n", encoding="utf-8")
+        ws.check("a.scr")
+        assert heard.wait(20)

@@ -1,0 +1,88 @@
+"""What others have written, and what takes its time, runs without a lock being held.
+
+A lock that is held by the very thread that asks for it cannot be had; one that another thread has
+taken for a moment can.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+from typing import Any
+
+import pytest
+
+from lspkit.operations import edit_proposals
+from lspkit.runtime.process import group_child
+from lspkit.testing import Fault, Log, Script
+from tests.scripted import workspace
+
+
+def is_free(lock: threading.Lock) -> bool:
+    """Whether this thread does not hold it itself."""
+    if lock.acquire(timeout=5):
+        lock.release()
+        return True
+    return False
+
+
+def test_a_callers_cancel_is_asked_without_a_lock(tmp_path, scripted):
+    argv = scripted(Script(faults=[Fault("textDocument/definition", "hang")]))
+    with workspace(tmp_path, argv) as ws:
+        calls: Any = ws._engine.pool._workers.calls
+        free: list[bool] = []
+        given_up = threading.Event()
+
+        class Nosy:
+            def is_set(self) -> bool:
+                free.extend(is_free(task._lock) for task in list(calls))
+                return given_up.is_set()
+
+        future = ws.submit(ws.definition, "a.scr", 2, 4, cancel=Nosy())
+        Log.of(argv).wait_for_message("textDocument/definition")
+        given_up.set()
+        assert future.exception(20) is not None
+        assert free and all(free)
+
+
+def test_findings_are_looked_through_for_code_actions_without_the_servers_lock(
+    tmp_path, scripted, monkeypatch
+):
+    argv = scripted(Script(answers={"textDocument/codeAction": []}))
+    with workspace(tmp_path, argv, text="ERROR x\n") as ws:
+        ws.check("a.scr", timeout=30)
+        [server] = ws._engine.pool.servers()
+        free: list[bool] = []
+        touches = edit_proposals._touches
+
+        def nosy(*given: Any) -> bool:
+            free.append(is_free(server.lock))
+            return touches(*given)
+
+        monkeypatch.setattr(edit_proposals, "_touches", nosy)
+        ws.code_actions("a.scr", 1, 1)
+        assert free and all(free)
+        asked = Log.of(argv).wait_for_message("textDocument/codeAction")
+        assert len(asked["params"]["context"]["diagnostics"]) == 1
+
+
+def test_the_end_of_a_process_is_waited_for_without_its_lock(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(group_child, "pidfd_works", lambda: False)
+    script = "import os; os.closerange(3, 100); os.write(1, b'on\\n'); os.read(0, 1)"
+    child = group_child.launch([sys.executable, "-I", "-S", "-c", script], cwd="/", env={})
+    try:
+        free: list[bool] = []
+        process: Any = child._process
+        wait = process.wait
+
+        def nosy(timeout: float | None = None) -> int:
+            free.append(is_free(child._lock))
+            return wait(timeout)
+
+        process.wait = nosy
+        assert child.wait(1.0) is None
+        assert free and all(free)
+        child.close_stdin()
+        assert child.wait(20) == 0
+    finally:
+        child.close()

@@ -1,0 +1,50 @@
+"""Edits that are checked before and after within one call."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+import lspkit
+from lspkit.edit_types import FileEdit, TextEdit, WorkspaceEdit
+from lspkit.runtime.watch import scanner
+from lspkit.runtime.watch.notifier import Polling
+from lspkit.testing import Diagnostics, Fault, Log, Script
+from lspkit.types import Position, Range
+from tests.runtime.server_log import PULL, written_outside
+from tests.scripted import workspace
+
+BY_PULL = Diagnostics(how="pull")
+
+
+def test_an_edit_that_is_verified_is_seen_within_the_same_call(tmp_path, scripted):
+    argv = scripted(Script(diagnostics=BY_PULL))
+    path, word = tmp_path / "a.scr", Range(Position(1, 1), Position(1, 6))
+    breaking = FileEdit(path, path.as_uri(), (TextEdit(word, "ERROR"),), "fine.\n", "ERROR\n")
+    with workspace(tmp_path, argv, text="fine.\n") as ws:
+        ws.check("a.scr")
+        for _ in range(10):  # of one size, and as quick as it goes
+            with pytest.raises(lspkit.RequestFailed, match="taken back"):
+                ws.apply(WorkspaceEdit((breaking,)), verify=True)
+            assert ws.check("a.scr").verdict.clean
+
+
+def test_what_others_change_before_an_edit_is_seen_when_it_is_verified(
+    tmp_path, scripted, monkeypatch
+):
+    """Both checks are parts of one call, and the second one has to look around anew."""
+    monkeypatch.setattr(scanner, "POLL", 60.0)  # the watcher tells nothing by itself
+    slow = Fault(PULL, "delay", seconds=1.0, nth=2)
+    argv = scripted(Script(diagnostics=BY_PULL, faults=[slow]))
+    path, word = tmp_path / "b.scr", Range(Position(1, 1), Position(1, 5))
+    edit = FileEdit(path, path.as_uri(), (TextEdit(word, "NEED"),), "need greet\n", "NEED greet\n")
+    path.write_text("need greet\n", encoding="utf-8")
+    with workspace(tmp_path, argv) as ws, ThreadPoolExecutor(1) as callers:
+        ws._engine.pool.watching._watchers._notifier = Polling
+        ws.check("a.scr")  # it defines `greet`
+        applied = callers.submit(ws.apply, WorkspaceEdit((edit,)), verify=True)
+        Log.of(argv).wait_for_message(PULL, 2)
+        written_outside(tmp_path / "a.scr", "def nothing\n")
+        assert isinstance(applied.exception(20), lspkit.RequestFailed)
+    assert path.read_text(encoding="utf-8") == "need greet\n"

@@ -1,0 +1,146 @@
+"""A server that asks for whatever happens in a folder outside of the workspace, as TypeScript 7."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+import lspkit
+from lspkit.runtime.watch import outer_folders
+from lspkit.testing import Diagnostics, Log, Script, watchers
+from tests.runtime.server_log import (
+    CHANGED,
+    CREATED,
+    DELETED,
+    heard,
+    outside,
+    wait_until_heard,
+    written_outside,
+)
+from tests.scripted import workspace
+
+MANY = """
+for number in range(3000):
+    (paths[0] / f"{number}.dat").touch()
+    if number % 100 == 0:
+        (paths[0] / f"folder{number}").mkdir()
+        (paths[0] / f"folder{number}" / "other.txt").touch()
+"""
+
+
+@contextmanager
+def asking_for(base: Path, folder: Path, scripted) -> Iterator[tuple[lspkit.Workspace, Log]]:
+    """A workspace whose server has asked for everything in another folder, which is known."""
+    everything = {"globPattern": {"baseUri": base.as_uri(), "pattern": "**/*"}}
+    argv = scripted(Script(diagnostics=Diagnostics(how="pull"), say=[watchers(everything)]))
+    with workspace(folder, argv, text="fine\n") as ws:
+        ws.document_symbols("a.scr")
+        log = Log.of(argv)
+        written_outside(base / "first.scr", "")
+        wait_until_heard(log, "first.scr")
+        yield ws, log
+
+
+def told_about(log: Log, last: Path) -> list[tuple[str, int]]:
+    """What was told, once a last file has come through."""
+    written_outside(last, "")
+    wait_until_heard(log, last.name)
+    return [one for one in heard(log) if one[0] not in ("first.scr", last.name)]
+
+
+def test_of_thousands_of_files_outside_only_those_that_it_can_read_are_told(
+    tmp_path, scripted, tmp_path_factory
+):
+    base = tmp_path_factory.mktemp("elsewhere")
+    with asking_for(base, tmp_path, scripted) as (_, log):
+        outside(MANY, base)
+        written_outside(base / "folder100" / "source.scr", "")
+        assert told_about(log, base / "last.scr") == [("source.scr", CREATED)]
+
+
+def test_a_source_outside_that_changes_or_goes_is_told(tmp_path, scripted, tmp_path_factory):
+    base = tmp_path_factory.mktemp("elsewhere")
+    source = base / "library" / "source.scr"
+    source.parent.mkdir()
+    source.touch()
+    with asking_for(base, tmp_path, scripted) as (_, log):
+        written_outside(source, "changed")
+        wait_until_heard(log, "source.scr", CHANGED)
+        outside("paths[0].unlink()", source)
+        wait_until_heard(log, "source.scr", DELETED)
+        assert {name for name, _ in told_about(log, base / "last.scr")} == {"source.scr"}
+
+
+def test_inside_of_the_workspace_everything_is_told(tmp_path, scripted):
+    folder = tmp_path / "around" / "project"
+    folder.mkdir(parents=True)
+    with asking_for(tmp_path, folder, scripted) as (_, log):
+        outside(MANY, tmp_path / "around")
+        written_outside(folder / "inside.dat", "")
+        assert told_about(log, tmp_path / "last.scr") == [("inside.dat", CREATED)]
+
+
+def test_not_all_folders_of_a_huge_one_are_watched_but_those_near_the_workspace_are(
+    tmp_path, scripted, monkeypatch
+):
+    monkeypatch.setattr(outer_folders, "MOST_FOLDERS_OF_BRANCH", 20)
+    around = tmp_path / "around"
+    project, near, huge = around / "project", around / "near" / "inner", tmp_path / "huge"
+    for folder in (project, near, *(huge / f"{number}" for number in range(100))):
+        folder.mkdir(parents=True)
+    with asking_for(tmp_path, project, scripted) as (ws, log):
+        for number in range(100):
+            (huge / f"{number}" / f"{number}.scr").touch()
+        written_outside(near / "near.scr", "")
+        names = [name for name, _ in told_about(log, tmp_path / "last.scr")]
+        warnings = ws.status().warnings
+    assert "near.scr" in names
+    assert len(names) <= 20
+    assert any(str(huge) in one for one in warnings)
+
+
+# The bound by itself
+
+
+def outer(monkeypatch: pytest.MonkeyPatch, *, branch: int, beside: int):
+    monkeypatch.setattr(outer_folders, "MOST_FOLDERS_OF_BRANCH", branch)
+    monkeypatch.setattr(outer_folders, "MOST_FOLDERS_BESIDE", beside)
+    folders = outer_folders.OuterFolders("/top/home/project")
+    folders.ask(["/top"])
+    return folders
+
+
+def test_one_branch_does_not_use_up_what_others_may_have(monkeypatch):
+    folders = outer(monkeypatch, branch=3, beside=5)
+    assert [folders.admit(f"/top/a/{number}") for number in range(4)] == [True] * 3 + [False]
+    assert [folders.admit(f"/top/b/{number}") for number in range(3)] == [True] * 2 + [False]
+    assert folders.admit("/top/home/beside/one")
+    assert folders.admit("/top/home")
+    assert folders.admit("/top/home/project/anything")
+    assert folders.admit("/elsewhere/anything")
+
+
+def test_a_folder_that_is_gone_leaves_room(monkeypatch):
+    folders = outer(monkeypatch, branch=1, beside=1)
+    assert folders.admit("/top/a")
+    assert not folders.admit("/top/b")
+    folders.take_notice([outer_folders.FileEvent("/top/a", DELETED, is_folder=True)])
+    assert folders.admit("/top/b")
+
+
+def test_what_is_watched_for_another_reason_does_not_count(monkeypatch):
+    folders = outer(monkeypatch, branch=0, beside=0)
+    assert not folders.admit("/top/headers/inner")
+    folders.mean("/top/headers")
+    assert folders.admit("/top/headers/inner")
+    assert not folders.hold("/top/headers/inner/any.inc")
+
+
+def test_what_is_nearest_to_the_workspace_is_the_last_on_the_way_and_so_read_first():
+    folders = outer_folders.OuterFolders("/top/home/project")
+    assert folders.way_from("/top") == ["/top", "/top/home"]
+    assert folders.way_from("/top/other") == ["/top/other"]
+    assert folders.way_from("/") == ["/", "/top", "/top/home"]

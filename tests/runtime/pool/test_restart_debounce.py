@@ -1,0 +1,98 @@
+"""A server whose files change again and again is started when they are still."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from lspkit.diagnostics.proof import ProofRule
+from lspkit.runtime.concurrency.timers import Timers
+from lspkit.runtime.pool import restart_debounce
+from lspkit.runtime.pool.restart_debounce import Stillness
+from lspkit.runtime.pool.slot import Seat
+from lspkit.servers.definition import Rereads
+from lspkit.testing import Diagnostics, Log, Script
+from tests.runtime.server_log import define, written_outside
+from tests.scripted import workspace
+
+FAR = 1000.0
+
+
+@pytest.fixture
+def timers() -> Iterator[Timers]:
+    timers = Timers()
+    yield timers
+    timers.close()
+
+
+def seat(changed_at: float) -> Seat:
+    return Seat(None, 0.0, changed_at=changed_at)  # type: ignore[arg-type]
+
+
+def test_one_whose_files_are_still_is_started_at_once(timers):
+    started: list[int] = []
+    Stillness(timers).then(seat(time.monotonic() - FAR), lambda: started.append(1))
+    assert started == [1]
+
+
+def test_any_number_who_want_it_start_it_once(timers, monkeypatch):
+    started: list[int] = []
+    over = threading.Event()
+    still, restless = Stillness(timers), seat(time.monotonic())
+    monkeypatch.setattr(restart_debounce, "STILL", 0.2)
+    for _ in range(3):
+        still.then(restless, lambda: started.append(1))
+    timers.at(time.monotonic() + 0.4, over.set)
+    assert over.wait(30)
+    assert started == [1]
+
+
+def test_files_that_are_never_still_do_not_hinder_it_for_ever(timers, monkeypatch):
+    monkeypatch.setattr(restart_debounce, "LATEST", 0.05)
+    started = threading.Event()
+    Stillness(timers).then(seat(time.monotonic() + FAR), started.set)
+    assert started.wait(30)
+
+
+def test_a_check_while_packages_are_installed_is_answered_when_that_is_over(
+    tmp_path, scripted, monkeypatch
+):
+    monkeypatch.setattr(restart_debounce, "STILL", 1.0)
+    define(monkeypatch, ProofRule(), rereads=Rereads(packages=True), packages="node_modules")
+    argv = scripted(Script(diagnostics=Diagnostics(how="pull")))
+    begun, over = threading.Event(), threading.Event()
+    (tmp_path / "node_modules").mkdir()
+
+    def install() -> None:
+        for number in range(100):
+            (tmp_path / "node_modules" / f"p{number}").mkdir()
+            begun.set()
+            over.wait(0.02)
+
+    with workspace(tmp_path, argv, text="fine\n") as ws:
+        assert ws.check("a.scr").verdict.clean
+        installing = threading.Thread(target=install)
+        installing.start()
+        try:
+            assert begun.wait(30)
+            assert ws.check("a.scr", timeout=60).verdict.clean
+        finally:
+            over.set()
+            installing.join()
+    assert len(Log.of(argv).pids()) <= 3
+
+
+def test_a_single_change_is_not_waited_for(tmp_path, scripted, monkeypatch):
+    monkeypatch.setattr(restart_debounce, "STILL", FAR)
+    monkeypatch.setattr(restart_debounce, "LATEST", FAR)
+    monkeypatch.setattr("lspkit.runtime.pool.pool.BRIEF", 0.0)  # all have lived for long
+    define(monkeypatch, ProofRule(), rereads=Rereads(files=("conf.ini",)))
+    argv = scripted(Script(diagnostics=Diagnostics(how="pull")))
+    with workspace(tmp_path, argv, text="fine\n") as ws:
+        assert ws.check("a.scr").verdict.clean
+        written_outside(tmp_path / "conf.ini", "")
+        assert ws.check("a.scr", timeout=60).verdict.clean
+    assert len(Log.of(argv).pids()) == 2

@@ -1,0 +1,392 @@
+"""The guardian and its keepers: nothing is left, whoever is killed. With real processes."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from lspkit.runtime.process import guardian_main
+from lspkit.runtime.process import launch as launching
+from lspkit.runtime.process.child import readable
+from lspkit.runtime.process.launch import launch
+from tests.runtime import process_trees as trees
+from tests.runtime.process_trees import (
+    CRASHING,
+    ECHO,
+    PATIENCE,
+    STUBBORN,
+    Host,
+    ends,
+    family,
+    python,
+)
+
+#: Prints all that a host with one stubborn server consists of.
+REPORT = """
+child = launch(trees.python(trees.STUBBORN), cwd="/", env={})
+pids = trees.family(child)
+pids["keeper"] = trees.parent(child.pid)
+pids["guardian"] = launching.guardian_pid()
+for name, pid in pids.items():
+    print(name, pid, flush=True)
+"""
+
+
+@pytest.fixture(autouse=True)
+def _nothing_is_open() -> Iterator[None]:
+    before = trees.open_descriptors()
+    yield
+    assert trees.open_descriptors() == before
+    assert launching.guardian_pid() == 0
+
+
+def test_close_leaves_no_descendant_however_it_hides():
+    child = launch(python(STUBBORN), cwd="/", env={})
+    pids = family(child)
+    assert child.close()
+    assert not any(map(trees.running, pids.values()))
+
+
+def test_the_end_of_the_server_ends_its_descendants_without_a_word_of_the_host():
+    child = launch(python(CRASHING), cwd="/", env={})
+    pids = family(child)
+    os.write(child.stdin, b"x")
+    assert ends(pids["escapee"])
+    assert child.status() == 7
+    assert child.close()
+
+
+def test_kill_ends_every_descendant():
+    child = launch(python(STUBBORN), cwd="/", env={})
+    pids = family(child)
+    child.kill()
+    assert all(map(ends, pids.values()))
+    assert trees.hung_up(child.stdout)
+    child.close()
+
+
+def test_a_descendant_that_changes_its_number_all_the_time_is_caught():
+    script = """
+import os
+if os.fork() == 0:
+    os.write(1, b"on\\n")
+    while os.fork() == 0:
+        os.setsid()
+    os._exit(0)
+os.read(0, 1)
+"""
+    child = launch(python(script), cwd="/", env={})
+    trees.read_lines(child.stdout, 1)
+    assert child.close(PATIENCE)
+    assert child.status() == -signal.SIGKILL
+
+
+def test_the_end_is_known_at_once_though_a_grandchild_holds_the_output():
+    delays = []
+    for _ in range(5):  # the best of some, since a busy machine may keep any of us waiting
+        child = launch(python(CRASHING), cwd="/", env={})
+        family(child)
+        os.write(child.stdin, b"x")
+        assert readable(child.exit_fd, PATIENCE)
+        known = trees.now()
+        assert child.status() == 7
+        delays.append(known - float(trees.read_lines(child.stdout, 1)[0].split()[1]))
+        child.close()
+    assert min(delays) < 0.05
+
+
+#: Children of the host that live on; the last is one that Python's hooks never hear of.
+FORKS = {
+    "alone": "",
+    "forked": "if os.fork() == 0: signal.pause()\n",
+    "forked by C": "import ctypes\nif ctypes.CDLL(None).fork() == 0: signal.pause()\n",
+}
+
+
+@pytest.mark.parametrize("fork", FORKS.values(), ids=FORKS.keys())
+def test_nothing_outlives_a_host_that_is_killed(fork):
+    """Also when a forked child of the host lives on, with copies of all descriptors."""
+    with Host(REPORT + fork + "print('ready 0', flush=True)\nsignal.pause()") as host:
+        pids = trees.numbers(host.lines(5))
+        del pids["ready"]
+        assert all(map(trees.running, pids.values()))
+        host.process.kill()
+        deadline = trees.now() + 2.0
+        left = [name for name, pid in pids.items() if not ends(pid, deadline - trees.now())]
+        os.killpg(host.process.pid, signal.SIGKILL)  # the forked child
+    assert left == []
+
+
+def test_nothing_outlives_a_host_that_exits_without_closing():
+    with Host(REPORT + "os._exit(0)") as host:
+        pids = trees.numbers(host.lines(4))
+        assert all(map(ends, pids.values()))
+
+
+def test_a_host_can_close_at_exit_of_the_interpreter():
+    script = (
+        "import atexit\natexit.register(lambda: print('closed', int(child.close()), flush=True))\n"
+    )
+    with Host(script + REPORT) as host:
+        pids = trees.numbers(host.lines(5))
+        assert host.process.wait(PATIENCE) == 0
+        assert pids.pop("closed") == 1
+        assert not any(map(trees.running, pids.values()))
+
+
+def test_an_interrupt_of_the_foreground_group_reaches_neither_server_nor_guardian():
+    listen = 'signal.signal(signal.SIGINT, lambda *_: print("interrupted 1", flush=True))\n'
+    script = """
+sys.stdin.readline()
+os.write(child.stdin, b"x")
+print("status", child.wait(0.05) or 0, flush=True)
+child.close()
+print("guardian", launching.guardian_pid(), flush=True)
+"""
+    with Host(listen + REPORT + script) as host:
+        pids = trees.numbers(host.lines(4))
+        os.killpg(host.process.pid, signal.SIGINT)
+        assert host.lines(1) == ["interrupted 1"]
+        assert all(map(trees.running, pids.values()))
+        assert host.process.stdin is not None
+        host.process.stdin.write(b"\n")
+        host.process.stdin.flush()
+        assert host.lines(2) == ["status 0", "guardian 0"]
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGHUP, signal.SIGTERM, signal.SIGQUIT])
+def test_guardian_and_keeper_ignore_what_asks_them_to_end(number):
+    child = launch(python(ECHO), cwd="/", env={})
+    keeper = trees.parent(child.pid)
+    os.kill(keeper, number)
+    os.kill(launching.guardian_pid(), number)
+    second = launch(python(ECHO), cwd="/", env={})
+    assert trees.parent(second.pid) != keeper
+    assert trees.parent(keeper) == trees.parent(trees.parent(second.pid))
+    assert child.close()
+    assert second.close()
+
+
+def test_a_killed_guardian_harms_no_server_and_is_replaced():
+    child = launch(python(STUBBORN), cwd="/", env={})
+    pids = family(child)
+    former = launching.guardian_pid()
+    os.kill(former, signal.SIGKILL)
+    assert ends(former)
+    second = launch(python(ECHO), cwd="/", env={})
+    assert launching.guardian_pid() not in (0, former)
+    assert child.status() is None
+    child.kill()
+    assert child.wait(PATIENCE) == -signal.SIGKILL
+    assert child.close()
+    assert not any(map(trees.running, pids.values()))
+    assert second.close()
+
+
+def test_a_host_that_is_killed_after_its_guardian_leaves_nothing():
+    with Host(
+        REPORT + "os.kill(pids['guardian'], 9)\nprint('ready 0', flush=True)\nsignal.pause()"
+    ) as host:
+        pids = trees.numbers(host.lines(5))
+        del pids["ready"]
+        assert ends(pids["guardian"])
+        assert trees.running(pids["escapee"])
+        host.process.kill()
+        assert all(map(ends, pids.values()))
+
+
+def test_the_orphans_of_a_killed_keeper_are_killed_by_the_guardian():
+    child = launch(python(STUBBORN), cwd="/", env={})
+    pids = family(child)
+    other = launch(python(ECHO), cwd="/", env={})
+    os.kill(trees.parent(child.pid), signal.SIGKILL)
+    assert all(map(ends, pids.values()))
+    assert child.wait(PATIENCE) == -signal.SIGKILL
+    child.close()
+    assert other.status() is None
+    assert other.close()
+
+
+def test_a_host_that_reaps_every_child_itself_confuses_nobody():
+    child = launch(python(ECHO), cwd="/", env={})
+    os.kill(launching.guardian_pid(), signal.SIGKILL)
+    os.waitpid(-1, 0)
+    assert child.close()
+    second = launch(python(ECHO), cwd="/", env={})
+    assert second.close()
+
+
+def test_a_host_that_ignores_sigchld_confuses_nobody():
+    former = signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    child = launch(python("raise SystemExit(5)"), cwd="/", env={})
+    assert child.wait(PATIENCE) == 5
+    assert child.close()
+    signal.signal(signal.SIGCHLD, former)
+
+
+def test_one_guardian_serves_all_and_ends_with_the_last_child():
+    first = launch(python(ECHO), cwd="/", env={})
+    pid = launching.guardian_pid()
+    second = launch(python(ECHO), cwd="/", env={})
+    assert launching.guardian_pid() == pid
+    first.close()
+    assert trees.running(pid)
+    second.close()
+    assert not Path(f"/proc/{pid}").exists()
+
+
+def test_a_retained_guardian_stays_between_servers():
+    launching.retain()
+    launching.prestart()
+    pid = launching.guardian_pid()
+    for _ in range(2):
+        child = launch(python(ECHO), cwd="/", env={})
+        assert launching.guardian_pid() == pid
+        child.close()
+    assert trees.running(pid)
+    launching.release()
+    assert not Path(f"/proc/{pid}").exists()
+
+
+def test_a_guardian_that_is_released_keeps_serving_its_children():
+    launching.retain()
+    child = launch(python(ECHO), cwd="/", env={})
+    launching.release()
+    assert launching.guardian_pid() != 0
+    assert child.status() is None
+    child.close()
+
+
+def test_a_failed_launch_leaves_no_guardian():
+    with pytest.raises(launching.LaunchError):
+        launch(["/nowhere/at/all"], cwd="/", env={})
+    assert launching.guardian_pid() == 0
+
+
+def test_an_idle_guardian_and_keeper_use_no_processor():
+    child = launch(python(ECHO), cwd="/", env={})
+    os.write(child.stdin, b"x\n")
+    trees.read_lines(child.stdout, 1)
+    idle = [trees.parent(child.pid), launching.guardian_pid()]
+    child.wait(0.1)  # they may still be on their way to sleep
+    before = [trees.switches(pid) for pid in idle]
+    child.wait(0.4)
+    assert [trees.switches(pid) for pid in idle] == before
+    child.close()
+
+
+def test_guardian_and_keeper_have_names_and_hold_no_descriptor_of_the_host():
+    inherited = os.open(os.devnull, os.O_RDONLY)
+    os.set_inheritable(inherited, True)
+    child = launch(python(ECHO), cwd="/", env={})
+    keeper, guarding = trees.parent(child.pid), launching.guardian_pid()
+    # Both have three streams, the host's pidfd and the two ends of the bell, one more socket the
+    # keeper; the guardian's socket is its standard input, and must not be the keeper's.
+    assert len(os.listdir(f"/proc/{guarding}/fd")) == 6
+    # It closes the server's ends of the pipes when it has said that the server runs.
+    deadline = time.monotonic() + 5
+    while len(os.listdir(f"/proc/{keeper}/fd")) != 7:
+        assert time.monotonic() < deadline, os.listdir(f"/proc/{keeper}/fd")
+        child.wait(0.005)
+    assert os.readlink(f"/proc/{keeper}/fd/0") == os.devnull
+    assert Path(f"/proc/{guarding}/comm").read_text() == "lspkit-guardian\n"
+    assert Path(f"/proc/{keeper}/comm").read_text() == "lspkit-keeper\n"
+    child.close()
+    os.close(inherited)
+
+
+def test_a_forked_child_launches_its_own_and_leaves_the_parents_alone():
+    script = """
+os.register_at_fork(after_in_child=launching.drop_after_fork)
+before = len(os.listdir("/proc/self/fd"))
+child = launch(trees.python(trees.ECHO), cwd="/", env={})
+launching.retain()
+guardian = launching.guardian_pid()
+pid = os.fork()
+if pid == 0:
+    assert len(os.listdir("/proc/self/fd")) == before, "copies of the parent's descriptors"
+    assert launching.guardian_pid() == 0
+    assert child.status() is None and child.wait(0) is None
+    child.kill()
+    child.close()
+    own = launch(trees.python(trees.ECHO), cwd="/", env={})
+    assert launching.guardian_pid() not in (0, guardian)
+    os.write(own.stdin, b"own 1\\n")
+    print(*trees.read_lines(own.stdout, 1), flush=True)
+    assert own.close()
+    assert len(os.listdir("/proc/self/fd")) == before
+    os._exit(0)
+print("forked", os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), flush=True)
+os.write(child.stdin, b"parent 1\\n")
+print(*trees.read_lines(child.stdout, 1), flush=True)
+print("closed", int(child.close()), flush=True)
+launching.release()
+print("left", len(os.listdir("/proc/self/fd")) - before, flush=True)
+"""
+    with Host(script) as host:
+        said = host.lines(5)
+    assert said == ["own 1", "forked 0", "parent 1", "closed 1", "left 0"]
+
+
+def test_a_launch_that_is_interrupted_anywhere_leaves_nothing():
+    script = """
+import random
+def interrupt(number, frame):
+    # Not after it has returned: what the caller does with the result is the caller's.
+    while frame is not None:
+        if frame.f_code is launching.__code__:
+            raise KeyboardInterrupt
+        frame = frame.f_back
+signal.signal(signal.SIGALRM, interrupt)
+before = set(os.listdir("/proc/self/fd"))
+interrupted = 0
+def attempt(longest):
+    global interrupted
+    child = None
+    signal.setitimer(signal.ITIMER_REAL, random.uniform(0.00001, longest))
+    try:
+        child = launch(["/bin/sleep", "1000"], cwd="/", env={})
+    except KeyboardInterrupt:
+        interrupted += 1
+    signal.setitimer(signal.ITIMER_REAL, 0)
+    if child is not None:
+        child.close()
+for _ in range(40):
+    attempt(0.03)
+launching.retain()
+for _ in range(200):
+    attempt(0.005)
+launching.release()
+print("interrupted", interrupted, flush=True)
+print("descriptors", *(set(os.listdir("/proc/self/fd")) - before), flush=True)
+print("guardian", launching.guardian_pid(), flush=True)
+from lspkit.runtime.process.guardian_main import children
+print("children", *children(os.getpid()), flush=True)
+"""
+    with Host(script) as host:
+        said = [line.split() for line in host.lines(4)]
+    assert int(said[0][1]) > 20
+    assert said[1:] == [["descriptors"], ["guardian", "0"], ["children"]]
+
+
+def test_children_are_found_with_and_without_the_kernels_own_list():
+    child = launch(python(ECHO), cwd="/", env={})
+    keeper = trees.parent(child.pid)
+    assert guardian_main.children(keeper) == [child.pid]
+    assert guardian_main.children_by_parent(keeper) == [child.pid]
+    assert guardian_main.children(child.pid) == []
+    assert guardian_main.children_by_parent(child.pid) == []
+    child.close()
+    assert guardian_main.children(keeper) == []
+
+
+def test_a_guardian_whose_parent_is_not_the_host_it_was_told_of_ends_at_once():
+    with Host(
+        f"os.execv(sys.executable, [sys.executable, '-I', '-S', {guardian_main.__file__!r}, '1'])"
+    ) as host:
+        assert host.process.wait(PATIENCE) == 0

@@ -1,0 +1,83 @@
+"""A server that ends as soon as it was started, by no fault of anything around it."""
+
+from __future__ import annotations
+
+import pytest
+
+import lspkit
+from lspkit.diagnostics.proof import ProofRule
+from lspkit.servers.definition import Rereads
+from lspkit.testing import Fault, Log, Script
+from tests.runtime.server_log import define
+from tests.scripted import ask, workspace
+
+PUBLISHED = ProofRule(how="version")
+
+
+def gone_in(*runs: int) -> Script:
+    """It ends by itself once it is up, in these starts."""
+    return Script(faults=[Fault("initialized", "crash", code=0, run=run) for run in runs])
+
+
+def starts(argv: list[str]) -> int:
+    return len(Log.of(argv).messages("initialize"))
+
+
+def test_a_check_is_done_by_the_next_one(tmp_path, scripted, monkeypatch):
+    define(monkeypatch, PUBLISHED, start_may_fail=True)
+    argv = scripted(gone_in(1))
+    with workspace(tmp_path, argv, text="ERROR\n") as ws:
+        assert ws.check("a.scr").verdict.dirty
+    assert starts(argv) == 2
+
+
+def test_so_is_a_question(tmp_path, scripted, monkeypatch):
+    define(monkeypatch, PUBLISHED, start_may_fail=True)
+    argv = scripted(gone_in(1))
+    with workspace(tmp_path, argv) as ws:
+        assert ask(ws) == "1:5"
+    assert starts(argv) == 2
+
+
+def test_the_next_one_is_forgiven_as_well_if_there_was_something_in_between(
+    tmp_path, scripted, monkeypatch
+):
+    anew = Rereads(files=("conf.ini",))
+    define(monkeypatch, PUBLISHED, start_may_fail=True, rereads=anew)
+    argv = scripted(gone_in(1, 3))
+    (tmp_path / "conf.ini").write_text("one", encoding="utf-8")
+    with workspace(tmp_path, argv, text="ERROR\n") as ws:
+        assert ws.check("a.scr").verdict.dirty
+        (tmp_path / "conf.ini").write_text("another", encoding="utf-8")
+        assert ws.check("a.scr").verdict.dirty
+    assert starts(argv) == 4
+
+
+def test_a_question_that_ends_the_server_is_not_asked_twice(tmp_path, scripted, monkeypatch):
+    define(monkeypatch, PUBLISHED, start_may_fail=True)
+    argv = scripted(Script(faults=[Fault("textDocument/definition", "crash", code=0)]))
+    with workspace(tmp_path, argv) as ws:
+        assert ws.hover("a.scr", 1, 5)
+        for number in (1, 2):
+            with pytest.raises(lspkit.ServerBroken, match="exit status 0"):
+                ask(ws)
+            assert starts(argv) == number
+        with pytest.raises(lspkit.ServerBroken, match="failed 2 times"):
+            ask(ws)
+    assert starts(argv) == 2
+
+
+@pytest.mark.parametrize(("may_fail", "runs"), [(True, (1, 2)), (False, (1,))])
+def test_one_that_fails_again_is_spared_for_a_while(
+    tmp_path, scripted, monkeypatch, may_fail, runs
+):
+    define(monkeypatch, PUBLISHED, start_may_fail=may_fail)
+    argv = scripted(gone_in(*runs))
+    with workspace(tmp_path, argv, text="ERROR\n") as ws:
+        report = ws.check("a.scr")
+        assert (report.verdict.value, report.diagnostics) == ("unknown", [])
+        assert "exit status 0" in report.servers[0].reason
+        again = ws.check("a.scr")
+        assert again.verdict.unknown
+        assert "next try in" in again.why
+    assert starts(argv) == len(runs)
