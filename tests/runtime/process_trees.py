@@ -135,7 +135,7 @@ class Host:
             f"import os, signal, sys\nsys.path.insert(0, {root!r})\n"
             "from lspkit.runtime.process import launch as launching\n"
             "from lspkit.runtime.process.launch import launch\n"
-            "from tests.runtime import trees\n"
+            "from tests.runtime import process_trees as trees\n"
         )
         self.process = subprocess.Popen(
             [sys.executable, "-c", prelude + script],
