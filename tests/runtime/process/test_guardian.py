@@ -339,7 +339,7 @@ import random
 def interrupt(number, frame):
     # Not after it has returned: what the caller does with the result is the caller's.
     while frame is not None:
-        if frame.f_code is launching.__code__:
+        if frame.f_code is launch.__code__:
             raise KeyboardInterrupt
         frame = frame.f_back
 signal.signal(signal.SIGALRM, interrupt)
