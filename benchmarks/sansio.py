@@ -27,7 +27,7 @@ from sections import median, table, write_section
 try:
     from lspkit.protocol.results import read_hover
     from lspkit.protocol.wire.framing import FrameReader
-    from lspkit.protocol.wire.messages import Answer, parse
+    from lspkit.protocol.wire.messages import ResponseMessage, parse
 except ImportError:  # The columns are left out until those parts of lspkit exist.
     FrameReader = None  # type: ignore[assignment, misc]
 
@@ -92,7 +92,7 @@ def feed_lspkit(chunks: Iterable[bytes]) -> int:
     for chunk in chunks:
         for body in reader.feed(chunk):
             message = parse(body)
-            if isinstance(message, Answer) and read_hover(message.result).items:
+            if isinstance(message, ResponseMessage) and read_hover(message.result).items:
                 hovers += 1
     return hovers
 

@@ -27,9 +27,9 @@ import watchfiles
 from sections import median, percentile, table, write_section
 from watchfiles._rust_notify import RustNotify
 
-from lspkit.runtime.watch.inotify import Inotify
+from lspkit.runtime.watch.inotify import InotifyNotifier
 from lspkit.runtime.watch.watcher import Watcher
-from lspkit.runtime.watch.watchfiles_backend import Foreign
+from lspkit.runtime.watch.watchfiles_backend import WatchfilesNotifier
 
 #: Folders of the first tree: the project's own, and those that nobody looks at.
 OWN, FOREIGN = 2_000, 18_000
@@ -189,7 +189,7 @@ def catching_up(root: Path, ours: Ours) -> dict[str, Any]:
 def measured(candidate: str, tree: str, root: Path) -> dict[str, Any]:
     """One run of one candidate, in this process."""
     news, before = News(), resident()
-    make = {"inotify": Inotify, "pruned watchfiles": Foreign}.get(candidate)
+    make = {"inotify": InotifyNotifier, "pruned watchfiles": WatchfilesNotifier}.get(candidate)
     watcher = Plain(root, news) if make is None else Ours(root, news, make)
     result: dict[str, Any] = {
         "started_ms": watcher.returned * 1000,

@@ -9,10 +9,13 @@ with lspkit.Workspace("path/to/project") as ws:
         print(report)
 """
 
+import warnings
+from typing import Any
+
 from lspkit.config import Config
 from lspkit.diagnostics.report import Evidence, Report
 from lspkit.edit_types import (
-    Applied,
+    AppliedEdit,
     ChangedFiles,
     CodeAction,
     FileEdit,
@@ -21,21 +24,21 @@ from lspkit.edit_types import (
     WorkspaceEdit,
 )
 from lspkit.errors import (
-    Cancelled,
+    CancelledError,
     ConfigError,
     LspkitError,
-    NoServer,
+    NoServerError,
     PathError,
     PositionError,
-    RequestFailed,
-    RequestTimeout,
-    ServerBroken,
-    ServerUnavailable,
-    Unsupported,
-    WorkspaceClosed,
+    RequestFailedError,
+    RequestTimeoutError,
+    ServerBrokenError,
+    ServerUnavailableError,
+    UnsupportedError,
+    WorkspaceClosedError,
 )
-from lspkit.runtime.concurrency.waiting import Cancel
-from lspkit.servers.status import Row, ServerState, Snapshot
+from lspkit.runtime.concurrency.waiting import CancelToken
+from lspkit.servers.status import ServerState, ServerStatus, WorkspaceStatus
 from lspkit.types import (
     Call,
     CallItem,
@@ -45,7 +48,7 @@ from lspkit.types import (
     Parameter,
     Position,
     Range,
-    Related,
+    RelatedLocation,
     Severity,
     Signature,
     SignatureHelp,
@@ -54,14 +57,14 @@ from lspkit.types import (
     Verdict,
 )
 from lspkit.version import VERSION as __version__
-from lspkit.workspace import UntrustedProject, Workspace
+from lspkit.workspace import UntrustedProjectWarning, Workspace
 
 __all__ = [
-    "Applied",
+    "AppliedEdit",
     "Call",
     "CallItem",
-    "Cancel",
-    "Cancelled",
+    "CancelToken",
+    "CancelledError",
     "ChangedFiles",
     "CodeAction",
     "Config",
@@ -73,32 +76,58 @@ __all__ = [
     "Hover",
     "Location",
     "LspkitError",
-    "NoServer",
+    "NoServerError",
     "Parameter",
     "PathError",
     "Position",
     "PositionError",
     "Range",
-    "Related",
+    "RelatedLocation",
     "Report",
-    "RequestFailed",
-    "RequestTimeout",
-    "Row",
-    "ServerBroken",
+    "RequestFailedError",
+    "RequestTimeoutError",
+    "ServerBrokenError",
     "ServerState",
-    "ServerUnavailable",
+    "ServerStatus",
+    "ServerUnavailableError",
     "Severity",
     "Signature",
     "SignatureHelp",
-    "Snapshot",
     "Symbol",
     "TextEdit",
     "TypeItem",
-    "Unsupported",
-    "UntrustedProject",
+    "UnsupportedError",
+    "UntrustedProjectWarning",
     "Verdict",
     "Workspace",
-    "WorkspaceClosed",
+    "WorkspaceClosedError",
     "WorkspaceEdit",
+    "WorkspaceStatus",
     "__version__",
 ]
+
+#: Names of before, and what they are called now. The former ones work, with a warning.
+_RENAMED = {
+    "Applied": "AppliedEdit",
+    "Cancel": "CancelToken",
+    "Cancelled": "CancelledError",
+    "NoServer": "NoServerError",
+    "Related": "RelatedLocation",
+    "RequestFailed": "RequestFailedError",
+    "RequestTimeout": "RequestTimeoutError",
+    "Row": "ServerStatus",
+    "ServerBroken": "ServerBrokenError",
+    "ServerUnavailable": "ServerUnavailableError",
+    "Snapshot": "WorkspaceStatus",
+    "Unsupported": "UnsupportedError",
+    "UntrustedProject": "UntrustedProjectWarning",
+    "WorkspaceClosed": "WorkspaceClosedError",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _RENAMED:
+        raise AttributeError(f"module 'lspkit' has no attribute {name!r}")
+    message = f"lspkit.{name} is called lspkit.{_RENAMED[name]} now"
+    warnings.warn(message, DeprecationWarning, stacklevel=2)
+    return globals()[_RENAMED[name]]

@@ -1,8 +1,8 @@
 """Changes that servers propose, and what became of them: nothing but values.
 
 A `WorkspaceEdit` is a preview. It carries the texts that it was made for, so that it can show
-itself as a diff without reading a file. `Applied` is one that was made, with what it takes to undo
-it. Nothing here writes anything.
+itself as a diff without reading a file. `AppliedEdit` is one that was made, with what it takes to
+undo it. Nothing here writes anything.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ class WorkspaceEdit(Value, frozen=True):
         return "".join(parts)
 
 
-class Touched(Value, frozen=True):
+class TouchedFile(Value, frozen=True):
     """One path that an edit has changed, with all that it takes to change it back."""
 
     path: Path
@@ -129,12 +129,12 @@ class Touched(Value, frozen=True):
         return f"{shown(self.path)}: {self.was} -> {self.now}"
 
 
-class Applied(Value, frozen=True):
+class AppliedEdit(Value, frozen=True):
     """An edit that was made, and can be taken back with it."""
 
     edit: WorkspaceEdit
     #: Every path that is not what it was, folders before what is in them.
-    touched: tuple[Touched, ...] = ()
+    touched: tuple[TouchedFile, ...] = ()
 
     def __str__(self) -> str:
         return f"changed {len(self.files)} files"
@@ -145,9 +145,9 @@ class Applied(Value, frozen=True):
         return [one.path for one in self.touched if {one.was, one.now} != {"nothing", "folder"}]
 
 
-def combined(parts: list[Applied], server: str) -> Applied:
+def combined(parts: list[AppliedEdit], server: str) -> AppliedEdit:
     """Several edits that were made one after the other, as one."""
-    touched: dict[Path, Touched] = {}
+    touched: dict[Path, TouchedFile] = {}
     for one in (one for part in parts for one in part.touched):
         first = touched.get(one.path, one)
         touched[one.path] = msgspec.structs.replace(
@@ -155,7 +155,7 @@ def combined(parts: list[Applied], server: str) -> Applied:
         )
     changes = tuple(change for part in parts for change in part.edit.changes)
     there = tuple(one for one in touched.values() if {one.was, one.now} != {"nothing"})
-    return Applied(WorkspaceEdit(changes, server), there)
+    return AppliedEdit(WorkspaceEdit(changes, server), there)
 
 
 class ChangedFiles(Value, frozen=True):

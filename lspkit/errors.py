@@ -93,7 +93,7 @@ class PositionError(LspkitError):
     candidates: tuple[str, ...] = ()
 
 
-class NoServer(LspkitError):
+class NoServerError(LspkitError):
     """No server definition knows this kind of file."""
 
     code = "ENOSERVER"
@@ -101,7 +101,7 @@ class NoServer(LspkitError):
     extension: str = ""
 
 
-class ServerUnavailable(LspkitError):
+class ServerUnavailableError(LspkitError):
     """A server is defined for the file, but its program is missing or held back."""
 
     code = "EUNAVAILABLE"
@@ -114,7 +114,7 @@ class ServerUnavailable(LspkitError):
     rule: str = ""
 
 
-class ServerBroken(LspkitError):
+class ServerBrokenError(LspkitError):
     """The server ended, or never came up."""
 
     code = "EBROKEN"
@@ -127,7 +127,7 @@ class ServerBroken(LspkitError):
     stderr: str = ""
 
 
-class RequestTimeout(LspkitError, TimeoutError):
+class RequestTimeoutError(LspkitError, TimeoutError):
     """The answer did not come in time. The fields say why it may have been slow."""
 
     code = "ETIMEDOUT"
@@ -141,7 +141,7 @@ class RequestTimeout(LspkitError, TimeoutError):
     stderr: str = ""
 
 
-class RequestFailed(LspkitError):
+class RequestFailedError(LspkitError):
     """The server answered with an error, or with something that is no answer."""
 
     code = "ELSP"
@@ -152,7 +152,7 @@ class RequestFailed(LspkitError):
     server_message: str = ""
 
 
-class Unsupported(LspkitError):
+class UnsupportedError(LspkitError):
     """No server of the file can do this. Nothing was sent."""
 
     code = "EUNSUPPORTED"
@@ -160,13 +160,13 @@ class Unsupported(LspkitError):
     servers: tuple[str, ...] = ()
 
 
-class Cancelled(LspkitError):
+class CancelledError(LspkitError):
     """The caller's `Cancel` was set."""
 
     code = "ECANCELLED"
 
 
-class WorkspaceClosed(LspkitError):
+class WorkspaceClosedError(LspkitError):
     """The workspace was closed, or this is a forked copy of the process that owns it."""
 
     code = "ECLOSED"

@@ -199,7 +199,7 @@ class Severity(enum.StrEnum):
         return list(Severity).index(self)
 
 
-class Related(Value, frozen=True):
+class RelatedLocation(Value, frozen=True):
     """Another place that explains a finding."""
 
     location: Location
@@ -221,7 +221,7 @@ class Diagnostic(Value, frozen=True):
     servers: tuple[str, ...] = ()
     #: `unnecessary`, `deprecated`.
     tags: tuple[str, ...] = ()
-    related: tuple[Related, ...] = ()
+    related: tuple[RelatedLocation, ...] = ()
     #: A page that explains the code.
     href: str = ""
 

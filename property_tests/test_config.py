@@ -28,8 +28,8 @@ from lspkit.config.load import BUILT_IN_VALUES, load
 from lspkit.config.merge import Layer, Origin, leaves, merge_layers, merged, origins_of
 from lspkit.config.model import ServerConfig
 from lspkit.config.normalize import Style, normal
-from lspkit.config.problems import Findings, place_of
 from lspkit.config.problems import Path as Place
+from lspkit.config.problems import Problems, place_of
 from lspkit.config.type_check import REFUSED, checked
 from property_tests.configurations import JSON, LAYERS, NAMES, OBJECTS, SCALARS, SWITCHES, shuffled
 
@@ -140,7 +140,7 @@ def test_two_valid_layers_make_a_valid_configuration(one: Any, other: Any) -> No
 
 @given(LAYERS)
 def test_the_one_form_is_accepted_and_stays(values: Any) -> None:
-    findings = Findings()
+    findings = Problems()
     made = normal(values, findings, Style())
     assert findings.faults == [] and findings.warnings == []
     expected = {**values}
@@ -181,11 +181,11 @@ STRANGE = st.recursive(
 
 @given(STRANGE, st.booleans(), st.booleans())
 def test_strange_values_are_refused_or_understood(value: Any, bare: bool, foreign: bool) -> None:
-    findings = Findings()
+    findings = Problems()
     made = normal(value, findings, Style(bare=bare, foreign=foreign))
     if not findings.faults:
         assert read_config(made) == msgspec.convert(made, Config)
-        again = Findings()
+        again = Problems()
         assert normal(made, again, Style()) == made
         assert again.faults == [] and again.warnings == []
 
@@ -194,7 +194,7 @@ def test_strange_values_are_refused_or_understood(value: Any, bare: bool, foreig
 def test_what_is_said_does_not_depend_on_the_order_of_keys(
     value: Any, bare: bool, data: Any
 ) -> None:
-    one, other = Findings(), Findings()
+    one, other = Problems(), Problems()
     first = normal(value, one, Style(bare=bare))
     second = normal(shuffled(value, data.draw), other, Style(bare=bare))
     assert sorted(map(str, one.faults)) == sorted(map(str, other.faults))
@@ -213,7 +213,7 @@ def test_all_faults_of_a_file_are_told_at_once(values: dict[str, int]) -> None:
     wrong |= {
         f"lsp.s{n}.command[{at}]" for n in range(1, 4) if f"s{n}" in servers for at in range(n)
     }
-    findings = Findings()
+    findings = Problems()
     normal({"timing": timing, "lsp": servers}, findings, Style())
     assert {fault.place for fault in findings.faults} == wrong
 
@@ -326,7 +326,7 @@ def test_a_projects_security_never_counts(mine: Any, theirs: Any) -> None:
 @given(STRANGE)
 def test_a_check_returns_only_what_fits(value: Any) -> None:
     for kind in (list[str], dict[str, int], bool, int, float, str, tuple[str, ...]):
-        findings = Findings()
+        findings = Problems()
         made = checked(value, kind, (), findings)
         assert (made is REFUSED) <= bool(findings.faults)
         if made is not REFUSED and not findings.faults:

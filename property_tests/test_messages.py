@@ -10,7 +10,15 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from lspkit.protocol.wire import messages
-from lspkit.protocol.wire.messages import Answer, Asked, Malformed, Published, Refusal, Told, parse
+from lspkit.protocol.wire.messages import (
+    ErrorResponse,
+    Malformed,
+    NotificationMessage,
+    PublishedDiagnostics,
+    RequestMessage,
+    ResponseMessage,
+    parse,
+)
 
 KEYS = st.sampled_from(["id", "method", "params", "result", "error", "jsonrpc", "uri", "version"])
 LEAVES = (
@@ -50,17 +58,17 @@ def as_body(message: messages.Message) -> bytes:
     """The message again as the body that it was read from, in our order of keys."""
     values: dict[str, Any] = {"jsonrpc": "2.0"}
     match message:
-        case Asked(id=id, method=method, params=params):
+        case RequestMessage(id=id, method=method, params=params):
             values |= {"id": msgspec.Raw(id), "method": method}
-        case Told(method=method, params=params):
+        case NotificationMessage(method=method, params=params):
             values |= {"method": method}
-        case Answer(id=number, result=result):
+        case ResponseMessage(id=number, result=result):
             return messages.encode({**values, "id": number, "result": msgspec.Raw(result)})
-        case Refusal(id=number, code=code, message=text):
+        case ErrorResponse(id=number, code=code, message=text):
             return messages.encode(
                 {**values, "id": number, "error": {"code": code, "message": text}}
             )
-        case Published() | Malformed():
+        case PublishedDiagnostics() | Malformed():
             raise AssertionError(message)
     if params is not None:
         values["params"] = msgspec.Raw(params)
@@ -95,7 +103,7 @@ def test_no_damage_to_a_message_makes_parse_raise(value: object, data: st.DataOb
 def test_a_request_is_read_as_it_was_written(id: int, method: str, params: Any) -> None:
     body = messages.request(id, method, params)
     message = parse(body)
-    assert isinstance(message, Asked)
+    assert isinstance(message, RequestMessage)
     assert (json.loads(message.id), message.method) == (id, method)
     assert messages.decode_any(message.params or b"") == params
     assert as_body(message) == body
@@ -105,7 +113,7 @@ def test_a_request_is_read_as_it_was_written(id: int, method: str, params: Any) 
 def test_a_notification_is_read_as_it_was_written(method: str, params: Any) -> None:
     body = messages.notification(method, params)
     message = parse(body)
-    assert isinstance(message, Told)
+    assert isinstance(message, NotificationMessage)
     assert message.method == method
     assert (message.params is None) == (params is None)
     assert as_body(message) == body
@@ -115,7 +123,7 @@ def test_a_notification_is_read_as_it_was_written(method: str, params: Any) -> N
 def test_an_answer_is_read_as_it_was_written(id: int, result: Any) -> None:
     body = messages.answer(str(id).encode(), result)
     message = parse(body)
-    assert isinstance(message, Answer)
+    assert isinstance(message, ResponseMessage)
     assert (message.id, messages.decode_any(message.result)) == (id, result)
     assert as_body(message) == body
 
@@ -124,7 +132,7 @@ def test_an_answer_is_read_as_it_was_written(id: int, result: Any) -> None:
 def test_a_refusal_is_read_as_it_was_written(id: int, code: int, text: str) -> None:
     body = messages.refusal(str(id).encode(), code, text)
     message = parse(body)
-    assert message == Refusal(id, code, text)
+    assert message == ErrorResponse(id, code, text)
     assert as_body(message) == body
 
 
@@ -132,7 +140,7 @@ def test_a_refusal_is_read_as_it_was_written(id: int, code: int, text: str) -> N
 def test_an_id_is_echoed_byte_for_byte(id: object, method: str) -> None:
     raw = json.dumps(id).encode()
     asked = parse(b'{"method":%s,"id":%s}' % (json.dumps(method).encode(), raw))
-    assert isinstance(asked, Asked)
+    assert isinstance(asked, RequestMessage)
     assert messages.answer(asked.id, None) == b'{"jsonrpc":"2.0","id":%s,"result":null}' % raw
 
 
@@ -143,7 +151,7 @@ def test_half_a_pair_is_replaced_wherever_it_stands(before: str, half: str, afte
     assume(json.loads(json.dumps(cut)) == cut)
     mended = before + "\ufffd" + after
     message = parse(json.dumps({"method": cut, "params": {cut: [cut]}}).encode())
-    assert isinstance(message, Told)
+    assert isinstance(message, NotificationMessage)
     assert message.method == mended
     assert messages.decode_any(message.params or b"") == {mended: [mended]}
     sent = messages.notification("m", {cut: [cut]})

@@ -25,12 +25,18 @@ from sansio_lsp_client.io_handler import _make_response, _parse_messages
 from sansio_lsp_client.structs import Request, Response, TextDocumentContentChangeEvent
 
 from lspkit.protocol.capabilities import Capabilities, DocumentKey
-from lspkit.protocol.initialize_params import Opening
+from lspkit.protocol.initialize_params import InitializeOptions
 from lspkit.protocol.open_documents import Documents
 from lspkit.protocol.session import Session
 from lspkit.protocol.text import Text
 from lspkit.protocol.wire.framing import FrameReader, frame
-from lspkit.protocol.wire.messages import Answer, Asked, Message, Told, parse
+from lspkit.protocol.wire.messages import (
+    Message,
+    NotificationMessage,
+    RequestMessage,
+    ResponseMessage,
+    parse,
+)
 
 TEXTS = st.text(max_size=12)
 URIS = st.sampled_from(["file:///a.py", "file:///b%20c.py", "untitled:é"])
@@ -40,9 +46,9 @@ PLACES = st.tuples(URIS, NUMBERS, NUMBERS)
 
 
 def running() -> Session:
-    session = Session(Opening("file:///top", "root"))
+    session = Session(InitializeOptions("file:///top", "root"))
     session.initialize("start")
-    session.receive(Answer(1, WELCOME))
+    session.receive(ResponseMessage(1, WELCOME))
     return session
 
 
@@ -77,9 +83,11 @@ def position(place: tuple[str, int, int]) -> sansio.TextDocumentPosition:
 
 @given(TEXTS, st.dictionaries(TEXTS, TEXTS, max_size=3))
 def test_sansio_reads_our_way_through_a_session(name: str, settings: dict[str, str]) -> None:
-    session = Session(Opening("file:///r", name, initialization=settings, settings=settings))
+    session = Session(
+        InitializeOptions("file:///r", name, initialization=settings, settings=settings)
+    )
     start = session.initialize("tag")
-    session.receive(Answer(1, b'{"capabilities":{}}'))
+    session.receive(ResponseMessage(1, b'{"capabilities":{}}'))
     frames = [start, *session.initialized(), session.shutdown("tag"), session.exit()]
     found = [one for one in read_by_sansio(*frames) if isinstance(one, Request)]
     assert [one.method for one in found] == [
@@ -157,11 +165,11 @@ def test_sansio_reads_our_answers(id: int | str, method: str) -> None:
 
 def test_we_read_how_sansio_begins() -> None:
     messages = [parse(body) for body in unframed(client().send())]
-    assert [type(one) for one in messages] == [Asked, Told]
-    assert isinstance(messages[0], Asked)
+    assert [type(one) for one in messages] == [RequestMessage, NotificationMessage]
+    assert isinstance(messages[0], RequestMessage)
     assert (messages[0].id, messages[0].method) == (b"0", "initialize")
     assert json.loads(messages[0].params or b"")["rootUri"] == "file:///top"
-    assert messages[1] == Told("initialized", b"{}")
+    assert messages[1] == NotificationMessage("initialized", b"{}")
 
 
 @given(PLACES, TEXTS, TEXTS, st.dictionaries(TEXTS, TEXTS, max_size=2))
@@ -203,8 +211,8 @@ def test_we_read_what_sansio_sends(
 
 
 def triple(message: Message) -> tuple[Any, str, Any]:
-    assert isinstance(message, Asked | Told)
-    id = json.loads(message.id) if isinstance(message, Asked) else None
+    assert isinstance(message, RequestMessage | NotificationMessage)
+    id = json.loads(message.id) if isinstance(message, RequestMessage) else None
     return id, message.method, json.loads(message.params or b"null")
 
 
@@ -212,5 +220,5 @@ def triple(message: Message) -> tuple[Any, str, Any]:
 def test_we_read_what_sansio_answers(id: int, result: Any) -> None:
     [body] = unframed(_make_response(id, result))
     message = parse(body)
-    assert isinstance(message, Answer)
+    assert isinstance(message, ResponseMessage)
     assert (message.id, json.loads(message.result)) == (id, result)

@@ -17,7 +17,7 @@ from sansio_lsp_client.structs import LocationLink, MarkedString, MarkupContent
 
 from lspkit.protocol import events, results
 from lspkit.protocol.capabilities import Registration
-from lspkit.protocol.initialize_params import Opening
+from lspkit.protocol.initialize_params import InitializeOptions
 from lspkit.protocol.session import Session
 from lspkit.protocol.wire.framing import FrameReader, frame
 from lspkit.protocol.wire.messages import parse
@@ -91,7 +91,7 @@ class Pair:
 
     def __init__(self) -> None:
         welcome: dict[str, Any] = {"capabilities": {}}
-        self.ours = Session(Opening("file:///top", "root"))
+        self.ours = Session(InitializeOptions("file:///top", "root"))
         self.ours.initialize("start")
         self.theirs = sansio.Client(root_uri="file:///top")
         event, _ = self.hear({"id": 1, "result": welcome}, {"id": 0, "result": welcome})

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, invariant, rule
 
 from lspkit.protocol import events
-from lspkit.protocol.initialize_params import Opening
+from lspkit.protocol.initialize_params import InitializeOptions
 from lspkit.protocol.session import Session, State
 from lspkit.protocol.wire.framing import FrameReader, frame
 from lspkit.protocol.wire.messages import parse
@@ -74,7 +74,7 @@ class Conversation(RuleBasedStateMachine):
 
     def begin(self) -> None:
         """A new session, running. Ids of the last one may still turn up: nobody waits for them."""
-        self.session = Session(Opening("file:///top", "root", settings={"a": {"b": 1}}))
+        self.session = Session(InitializeOptions("file:///top", "root", settings={"a": {"b": 1}}))
         self.reader = FrameReader()
         #: How often each tag came back, and how often it should have.
         self.resolved: collections.Counter[int] = collections.Counter()

@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 
 from lspkit.diagnostics.proof import ProofRule
 from lspkit.diagnostics.settle import (
-    Answered,
     Began,
     Ended,
     Gone,
@@ -16,6 +15,7 @@ from lspkit.diagnostics.settle import (
     Pushed,
     Quiet,
     Ready,
+    RequestAnswered,
     Rested,
     Saved,
     Started,
@@ -50,7 +50,9 @@ EVENTS = st.lists(
         st.builds(Written, seq=NUMBERS, at=TIMES),
         st.builds(Saved, seq=NUMBERS, at=TIMES),
         st.builds(Ready, at=TIMES),
-        st.builds(Answered, tag=st.sampled_from(["right", "wrong"]), asked_seq=NUMBERS, at=TIMES),
+        st.builds(
+            RequestAnswered, tag=st.sampled_from(["right", "wrong"]), asked_seq=NUMBERS, at=TIMES
+        ),
         st.builds(Started, token=st.just("check"), at=TIMES),
         st.builds(Stopped, token=st.just("check"), at=TIMES),
         st.builds(Began, token=TOKENS, at=TIMES),
@@ -129,7 +131,7 @@ def test_once_proven_it_stays_proven(target, rule, events, now, later):
 SPOKEN = st.lists(
     st.one_of(
         st.builds(Pushed, uri=st.just(MINE), version=st.just(2), at=TIMES),
-        st.builds(Answered, tag=st.just("right"), asked_seq=st.just(2), at=TIMES),
+        st.builds(RequestAnswered, tag=st.just("right"), asked_seq=st.just(2), at=TIMES),
         st.builds(Rested, uri=st.just(MINE), at=TIMES),
         st.builds(Started, token=st.just("check"), at=TIMES),
         st.builds(Began, token=st.sampled_from(["check/0", "check/1"]), at=TIMES),

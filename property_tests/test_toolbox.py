@@ -25,7 +25,7 @@ import lspkit
 from lspkit.agent import TABLE, Toolbox, envelope_schema
 from lspkit.agent.tools.arguments import BadInput, read
 from lspkit.agent.tools.envelope import MOST_BYTES
-from lspkit.agent.tools.tool_table import FIELDS, Row, row_of
+from lspkit.agent.tools.tool_table import FIELDS, ToolSpec, spec_of
 from tests.agent.tools.calling import able, served
 
 #: Inputs of the first test.
@@ -90,7 +90,7 @@ def anything(chance: random.Random, depth: int = 0) -> Any:
     return chance.choice(kinds)()
 
 
-def call_of(row: Row, chance: random.Random, spoilt: str) -> dict[str, Any]:
+def call_of(row: ToolSpec, chance: random.Random, spoilt: str) -> dict[str, Any]:
     """The input of an operation with one of its fields spoilt, or none."""
     made: dict[str, Any] = {"operation": row.operation}
     fields = row.fields
@@ -151,7 +151,7 @@ def in_bounds(text: str) -> bool:
 
 def as_tool(value: Any) -> tuple[str, Any]:
     """The same input for the tool that its operation has."""
-    row = row_of(value.get("operation")) if isinstance(value, dict) else None
+    row = spec_of(value.get("operation")) if isinstance(value, dict) else None
     if row is None:
         return TABLE[0].tool, value
     return row.tool, {name: one for name, one in value.items() if name != "operation"}
@@ -217,7 +217,7 @@ def test_whatever_hypothesis_finds_is_answered_in_the_declared_form(tmp_path: Pa
 
 @given(st.sampled_from(TABLE), CALLS, st.booleans())
 def test_a_call_is_a_request_or_says_what_is_wrong(
-    row: Row, arguments: dict[str, Any], alone: bool
+    row: ToolSpec, arguments: dict[str, Any], alone: bool
 ) -> None:
     problem = None
     try:

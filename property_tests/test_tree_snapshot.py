@@ -22,7 +22,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lspkit.protocol.watch_registrations import CREATED, DELETED, FileEvent
-from lspkit.runtime.watch.notifier import Notifier, Polling, best_notifier
+from lspkit.runtime.watch.notifier import Notifier, PollingNotifier, best_notifier
 from lspkit.runtime.watch.tree_snapshot import is_excluded
 from lspkit.runtime.watch.watcher import Watcher
 
@@ -193,15 +193,15 @@ def test_every_change_is_told_and_every_event_is_true(steps: list[Step | None]) 
 @given(st.lists(STEPS_AND_QUESTIONS, max_size=30))
 @settings(max_examples=30)
 def test_the_same_holds_without_any_hints(steps: list[Step | None]) -> None:
-    run(steps, Polling)
+    run(steps, PollingNotifier)
 
 
 @given(st.lists(STEPS_AND_QUESTIONS, max_size=15))
 @settings(max_examples=15)
 def test_the_same_holds_with_the_hints_of_watchfiles(steps: list[Step | None]) -> None:
-    from lspkit.runtime.watch.watchfiles_backend import Foreign
+    from lspkit.runtime.watch.watchfiles_backend import WatchfilesNotifier
 
-    run(steps, lambda: Foreign(recursive=False))
+    run(steps, lambda: WatchfilesNotifier(recursive=False))
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere nothing is exact")

@@ -11,7 +11,7 @@ import pytest
 
 import lspkit
 from lspkit import errors
-from lspkit.errors import LspkitError, PathError, RequestTimeout, error_from_dict
+from lspkit.errors import LspkitError, PathError, RequestTimeoutError, error_from_dict
 
 
 def every(base: type[LspkitError] = LspkitError) -> list[type[LspkitError]]:
@@ -37,17 +37,17 @@ FACTS: dict[str, tuple[type[LspkitError], dict[str, Any]]] = {
         for code in errors.PathError.codes
     },
     "EPOSITION": (errors.PositionError, {"bounds": "1-9", "candidates": ("a", "b")}),
-    "ENOSERVER": (errors.NoServer, {"extension": ".xyz"}),
+    "ENOSERVER": (errors.NoServerError, {"extension": ".xyz"}),
     "EUNAVAILABLE": (
-        errors.ServerUnavailable,
+        errors.ServerUnavailableError,
         {"server": "s", "looked_for": "s in PATH", "install": "pip install s", "rule": "stale"},
     ),
     "EBROKEN": (
-        errors.ServerBroken,
+        errors.ServerBrokenError,
         {"server": "s", "exit_status": -9, "attempts": 3, "retry_in": 1.5, "stderr": "boom\n"},
     ),
     "ETIMEDOUT": (
-        RequestTimeout,
+        RequestTimeoutError,
         {
             "server": "s",
             "state": "starting",
@@ -57,12 +57,12 @@ FACTS: dict[str, tuple[type[LspkitError], dict[str, Any]]] = {
         },
     ),
     "ELSP": (
-        errors.RequestFailed,
+        errors.RequestFailedError,
         {"server": "s", "server_code": -32603, "server_message": "oops"},
     ),
-    "EUNSUPPORTED": (errors.Unsupported, {"operation": "rename", "servers": ("s", "t")}),
-    "ECANCELLED": (errors.Cancelled, {}),
-    "ECLOSED": (errors.WorkspaceClosed, {}),
+    "EUNSUPPORTED": (errors.UnsupportedError, {"operation": "rename", "servers": ("s", "t")}),
+    "ECANCELLED": (errors.CancelledError, {}),
+    "ECLOSED": (errors.WorkspaceClosedError, {}),
     "EPROTOCOL": (errors.ProtocolError, {}),
     "EFRAMING": (errors.FramingError, {}),
 }
@@ -139,7 +139,7 @@ def test_facts_that_are_not_given_have_a_default(code: str) -> None:
 
 def test_a_timeout_is_a_timeout_to_everybody() -> None:
     with pytest.raises(TimeoutError, match="too slow"):
-        raise RequestTimeout("too slow", server="s")
+        raise RequestTimeoutError("too slow", server="s")
 
 
 def test_an_unknown_field_or_code_is_a_fault_of_the_caller() -> None:

@@ -67,7 +67,7 @@ def test_optimisation_changes_nothing(tmp_path, scripted):
                     told.append(str(problem))
         try:
             ws.hover("a.scr", 1, 1)
-        except lspkit.WorkspaceClosed as problem:
+        except lspkit.WorkspaceClosedError as problem:
             told.append(problem.code)
         print(json.dumps(told))
     """
@@ -76,3 +76,14 @@ def test_optimisation_changes_nothing(tmp_path, scripted):
     optimised = _run("-O", "-c", program, str(tmp_path), *argv)
     assert plain == optimised
     assert len(json.loads(plain)) == 9
+
+
+@pytest.mark.parametrize(("old", "new"), sorted(lspkit._RENAMED.items()))
+def test_a_former_name_still_works_and_says_the_new_one(old: str, new: str) -> None:
+    with pytest.warns(DeprecationWarning, match=f"lspkit.{new}"):
+        assert getattr(lspkit, old) is getattr(lspkit, new)
+
+
+def test_a_name_that_never_was_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="no attribute 'Nothing'"):
+        lspkit.Nothing  # noqa: B018

@@ -13,7 +13,7 @@ import pytest
 
 from lspkit import types
 from lspkit.edit_types import CodeAction
-from lspkit.servers.status import RootStatus, Row, ServerState
+from lspkit.servers.status import RootStatus, ServerState, ServerStatus
 from lspkit.types import (
     Call,
     CallItem,
@@ -24,7 +24,7 @@ from lspkit.types import (
     Parameter,
     Position,
     Range,
-    Related,
+    RelatedLocation,
     Severity,
     Signature,
     SignatureHelp,
@@ -39,7 +39,7 @@ RANGE = Range(Position(12, 8), Position(12, 11))
 FILE = Path("/project/src/app.py")
 URI = "file:///project/src/app.py"
 LOCATION = Location(FILE, RANGE, URI)
-RELATED = Related(LOCATION, "declared\nhere")
+RELATED = RelatedLocation(LOCATION, "declared\nhere")
 CHILD = Symbol("run", "method", FILE, RANGE, RANGE, URI, container="App")
 ITEM = (FILE, RANGE, RANGE, URI)
 CALLER = CallItem("f", "function", *ITEM, server="s", via="app.py", raw='{"data":1}')
@@ -158,7 +158,7 @@ def _lists(plain: Any) -> Any:
         Signature("f(\n  x: int,\n)"),
         Parameter("x:\nint"),
         CodeAction("two\nlines", "quick\nfix"),
-        Row("s", ServerState.IDLE, (), (), (), "", (), "", reason="two\nlines"),
+        ServerStatus("s", ServerState.IDLE, (), (), (), "", (), "", reason="two\nlines"),
     ],
     ids=lambda one: type(one).__name__,
 )
@@ -173,8 +173,8 @@ def test_a_line_break_in_a_name_still_gives_one_line(value: Value) -> None:
         Diagnostic(FILE, RANGE, Severity.ERROR, "boo\x1b[2J\x9b31m\u202e\u2028\n", URI),
         Hover(["boo\x1b[2J", "\x9b31m\u202e"]),
         CodeAction("boo\x1b[2J\n\x9b31m\u202e", "quickfix\x1b[2J"),
-        Row("s\x1b[2J", *ROW, reason="boo\n\x1b[2J"),
-        Row("s", *ROW, roots=(RootStatus("/a\n\x1b[2J", ServerState.BROKEN),)),
+        ServerStatus("s\x1b[2J", *ROW, reason="boo\n\x1b[2J"),
+        ServerStatus("s", *ROW, roots=(RootStatus("/a\n\x1b[2J", ServerState.BROKEN),)),
     ],
     ids=lambda one: type(one).__name__,
 )

@@ -65,7 +65,7 @@ def test_json_means_the_same_and_hides_nothing(kind):
 
 @pytest.mark.parametrize("kind", HOSTILE)
 def test_the_text_of_an_error_is_one_harmless_line(kind):
-    problem = lspkit.RequestFailed(f"it said: {HOSTILE[kind]}")
+    problem = lspkit.RequestFailedError(f"it said: {HOSTILE[kind]}")
     assert is_visible(str(problem))
     # Programs get it as it came.
     assert problem.message.endswith(HOSTILE[kind])

@@ -97,11 +97,12 @@ such a text was tried, too, and is part of its definition (`unsaved`); it is lis
 [servers](servers.md). Most take it in as soon as the file is open; `pyright` and `basedpyright`
 only when an open file changes, so they are shown what is on disk first. `clangd` and `pyrefly` read
 other files from disk, whatever they are shown: while another file of theirs has an unsaved text,
-their verdicts are `UNKNOWN`, with the reason, and what they say is in `Report.known_before`. The
-same holds for a server that nobody has tried, for a file that is not there at all where a server
-sees none of those, and for files that a server takes in without being shown them: `tsconfig.json`,
-a script that a component imports, a file of another root. A linter's findings count, but not its
-silence. Sources that see only the disk, as `cargo check`, are not applicable beside such a text.
+their verdicts are `UNKNOWN`, with the reason, and what they say is in `Report.stale_diagnostics`.
+The same holds for a server that nobody has tried, for a file that is not there at all where a
+server sees none of those, and for files that a server takes in without being shown them:
+`tsconfig.json`, a script that a component imports, a file of another root. A linter's findings
+count, but not its silence. Sources that see only the disk, as `cargo check`, are not applicable
+beside such a text.
 
 ## When the configuration changes
 

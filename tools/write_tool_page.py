@@ -14,7 +14,7 @@ from typing import Any
 from lspkit.agent.tools.envelope import MOST_BYTES, MOST_ITEMS
 from lspkit.agent.tools.result_data import SHAPES
 from lspkit.agent.tools.schemas import tool_schemas
-from lspkit.agent.tools.tool_table import ESSENTIAL, FIELDS, SINGLE, TABLE, Row
+from lspkit.agent.tools.tool_table import ESSENTIAL, FIELDS, SINGLE, TABLE, ToolSpec
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "tools.md"
 
@@ -140,7 +140,7 @@ def summary() -> str:
     return "\n".join(lines)
 
 
-def cells(row: Row) -> list[str]:
+def cells(row: ToolSpec) -> list[str]:
     """One operation."""
     needed = [FIELDS[name].name for name in row.required]
     others = [one.name for name, one in row.fields.items() if name not in row.required]

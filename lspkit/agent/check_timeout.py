@@ -7,7 +7,7 @@ about a server that does not come up is not held up again and again.
 from __future__ import annotations
 
 from lspkit.errors import LspkitError
-from lspkit.operations import FileServer, FileServers
+from lspkit.operations import FileServer, FileServersRequest
 from lspkit.runtime.engine_api import Limits
 from lspkit.servers.status import ServerState
 from lspkit.workspace import Workspace
@@ -16,7 +16,7 @@ from lspkit.workspace import Workspace
 COMING = (ServerState.IDLE, ServerState.STARTING)
 
 
-class Patience:
+class CheckTimeouts:
     """The time that each server has had. Two callers at once may both give it; that is no harm."""
 
     def __init__(self, ws: Workspace) -> None:
@@ -41,6 +41,6 @@ class Patience:
     def _servers(self, path: str) -> list[FileServer]:
         """The servers of a file, also those that a check would start."""
         try:
-            return self._ws._engine.run(FileServers(path=path), Limits())
+            return self._ws._engine.run(FileServersRequest(path=path), Limits())
         except LspkitError:
             return []  # whoever checks it is told why

@@ -18,7 +18,13 @@ from lspkit.cli.output import as_json, is_terminal, say
 from lspkit.cli.trust_command import offer
 from lspkit.config.load import load
 from lspkit.diagnostics.report import Report
-from lspkit.errors import LspkitError, NoServer, PathError, RequestTimeout, ServerUnavailable
+from lspkit.errors import (
+    LspkitError,
+    NoServerError,
+    PathError,
+    RequestTimeoutError,
+    ServerUnavailableError,
+)
 from lspkit.operations.check import unchecked
 from lspkit.operations.effects import TOO_LATE
 from lspkit.servers.selection.choose import aliases
@@ -81,7 +87,7 @@ def _check_all(
         while waiting and len(flying) < AT_ONCE:
             left = max(0.0, deadline - time.monotonic())
             if not left and len(waiting) < total:  # the first one says what it has waited for
-                reports += [unchecked(str(path), RequestTimeout(TOO_LATE)) for path in waiting]
+                reports += [unchecked(str(path), RequestTimeoutError(TOO_LATE)) for path in waiting]
                 waiting.clear()
                 break
             path = waiting.popleft()
@@ -94,7 +100,7 @@ def _check_all(
         except PathError as problem:
             # The line starts with the path already.
             skipped[path] = problem.message.removeprefix(f"{path} ")
-        except (NoServer, ServerUnavailable) as problem:
+        except (NoServerError, ServerUnavailableError) as problem:
             skipped[path] = problem.message
         except LspkitError as problem:
             skipped[path] = f"{problem.code}: {problem.message}"

@@ -3,12 +3,12 @@
 from lspkit.config.merge import Layer, Origin, merged
 from lspkit.config.model import (
     Config,
-    Diagnosing,
-    Restarting,
-    Security,
+    DiagnosticsConfig,
+    RestartConfig,
+    SecurityConfig,
     ServerConfig,
-    ServerTiming,
-    Timing,
+    ServerTimingConfig,
+    TimingConfig,
 )
 from lspkit.config.parse import Given, read_config
 from lspkit.config.problems import ConfigWarning
@@ -16,15 +16,15 @@ from lspkit.config.problems import ConfigWarning
 __all__ = [
     "Config",
     "ConfigWarning",
-    "Diagnosing",
+    "DiagnosticsConfig",
     "Given",
     "Layer",
     "Origin",
-    "Restarting",
-    "Security",
+    "RestartConfig",
+    "SecurityConfig",
     "ServerConfig",
-    "ServerTiming",
-    "Timing",
+    "ServerTimingConfig",
+    "TimingConfig",
     "merged",
     "read_config",
 ]

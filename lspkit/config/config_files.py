@@ -20,7 +20,7 @@ import msgspec
 from lspkit.boundary import is_inside, work_tree
 from lspkit.config.jsonc import NotJson, decode, positions
 from lspkit.config.normalize import Style
-from lspkit.config.problems import Fault, Findings, Path, error_of
+from lspkit.config.problems import ConfigFault, Path, Problems, error_of
 from lspkit.config.pyproject_toml import decode_toml, lines_of
 from lspkit.edits.descriptor import opened
 from lspkit.errors import ConfigError
@@ -31,7 +31,7 @@ from lspkit.visible_text import one_line
 LARGEST = 2**18
 
 
-class Kind(msgspec.Struct, frozen=True):
+class FileKind(msgspec.Struct, frozen=True):
     """A kind of file that may hold configuration."""
 
     #: From the workspace's root.
@@ -52,24 +52,24 @@ _LSP = r'"lsp"\s*:'
 _TABLE = r"^[ \t]*+\[++[ \t]*+tool[ \t]*+\.[ \t]*+[\"']?lspkit\b"
 
 #: Of a project. The first that is found counts.
-PROJECT_FILES: tuple[Kind, ...] = (
-    Kind(".lspkit/lsp.json"),
-    Kind("pyproject.toml", Style(top=("tool", "lspkit")), mark=_TABLE),
-    Kind(".pi/lsp.json", _FOREIGN),
-    Kind(".dispatch/lsp.json", _FOREIGN),
-    Kind("opencode.json", _FOREIGN, only="lsp", mark=_LSP),
-    Kind("opencode.jsonc", _FOREIGN, only="lsp", mark=_LSP),
-    Kind(".github/lsp.json", _BARE, expands=True),
-    Kind(".lsp.json", _BARE, expands=True),
+PROJECT_FILES: tuple[FileKind, ...] = (
+    FileKind(".lspkit/lsp.json"),
+    FileKind("pyproject.toml", Style(top=("tool", "lspkit")), mark=_TABLE),
+    FileKind(".pi/lsp.json", _FOREIGN),
+    FileKind(".dispatch/lsp.json", _FOREIGN),
+    FileKind("opencode.json", _FOREIGN, only="lsp", mark=_LSP),
+    FileKind("opencode.jsonc", _FOREIGN, only="lsp", mark=_LSP),
+    FileKind(".github/lsp.json", _BARE, expands=True),
+    FileKind(".lsp.json", _BARE, expands=True),
 )
-_OTHERS = (Kind(".pi/agent/lsp.json", _FOREIGN),)
-_PLAIN = Kind("")
+_OTHERS = (FileKind(".pi/agent/lsp.json", _FOREIGN),)
+_PLAIN = FileKind("")
 
 
 class Source:
     """A file that was read and decoded."""
 
-    def __init__(self, file: str, text: str, kind: Kind, value: Any, doubled: bool) -> None:
+    def __init__(self, file: str, text: str, kind: FileKind, value: Any, doubled: bool) -> None:
         self.file = file
         self.kind = kind
         self.value = value
@@ -90,16 +90,16 @@ class Source:
         holders = (path[:end] for end in range(len(path), -1, -1))
         return next((lines[one] for one in holders if one in lines), None)
 
-    def findings(self) -> Findings:
+    def findings(self) -> Problems:
         """A place for what will be found, with what was found so far."""
-        found = Findings(self.file, self.line_of)
+        found = Problems(self.file, self.line_of)
         if self._doubled:
             for path in self._positions[1]:
                 found.warn(path, "it is there more than once, and the last one counts")
         return found
 
 
-def read_source(file: str, kind: Kind) -> Source | None:
+def read_source(file: str, kind: FileKind) -> Source | None:
     """A file, or None if there is none or it says nothing; `ConfigError` if it cannot be used."""
     text = _read(file)
     if text is None or (kind.style.top and kind.style.top[-1] not in text):
@@ -160,7 +160,7 @@ def global_file(environ: Mapping[str, str], home: str) -> str:
     return other if not os.path.lexists(usual) and os.path.lexists(other) else usual
 
 
-def kind_of_file(file: str) -> Kind:
+def kind_of_file(file: str) -> FileKind:
     """How a file is written, by its name."""
     whole = os.path.abspath(file).replace(os.sep, "/")
     known = (*PROJECT_FILES, *_OTHERS)
@@ -221,7 +221,7 @@ def _too_large(file: str) -> ConfigError:
 
 def _unusable(file: str, why: str, line: int | None = None) -> ConfigError:
     """The error of a file as a whole."""
-    fault = Fault(line, "", f"a file that can be used: it {why}")
+    fault = ConfigFault(line, "", f"a file that can be used: it {why}")
     error = error_of(file, [fault])
     at = one_line(file) + (f":{line}" if line is not None else "")
     return ConfigError(f"{at} {why}", **error.fields)

@@ -25,9 +25,16 @@ from lspkit.config.merge import (
     origins_of,
     servers_in,
 )
-from lspkit.config.model import Config, Security
+from lspkit.config.model import Config, SecurityConfig
 from lspkit.config.normalize import Closer
-from lspkit.config.parse import BUILT_IN_VALUES, Given, Said, config_of, read_given, understood
+from lspkit.config.parse import (
+    BUILT_IN_VALUES,
+    Given,
+    ParsedConfig,
+    config_of,
+    read_given,
+    understood,
+)
 from lspkit.config.problems import ConfigWarning, nearest, place_of
 from lspkit.config.project_file import Project, expanded, held_back, read_project
 from lspkit.config.trust.file_ownership import foreign_hands
@@ -36,7 +43,7 @@ from lspkit.errors import ConfigError
 from lspkit.visible_text import one_line
 
 if TYPE_CHECKING:
-    from lspkit.config.trust.decision import Standing
+    from lspkit.config.trust.decision import TrustDecision
 
 
 class Loaded(msgspec.Struct, frozen=True, kw_only=True):
@@ -60,7 +67,7 @@ class Loaded(msgspec.Struct, frozen=True, kw_only=True):
     #: The places of what is held back.
     held_back: tuple[str, ...] = ()
     #: Whether the project is trusted, and why.
-    standing: Standing
+    standing: TrustDecision
     warnings: tuple[ConfigWarning, ...] = ()
     #: By place: who has said it.
     origins: dict[str, Origin]
@@ -93,7 +100,7 @@ def load(
     environ: Mapping[str, str] = os.environ,
     home: str | None = None,
     aliases: Mapping[str, str] | None = None,
-    standing: Standing | None = None,
+    standing: TrustDecision | None = None,
 ) -> Loaded:
     """The configuration of a workspace; `ConfigError` if the user's file, or `given`, is wrong.
 
@@ -111,7 +118,7 @@ def load(
         origin = Origin("given", None if said.source is None else said.source.file)
     own = Layer(origin, by_id(_expanded(said.values, said.source, environ), aliases))
     usual = BUILT_IN_VALUES["security"]
-    security = msgspec.convert(merged(usual, said.values.get("security", {})), Security)
+    security = msgspec.convert(merged(usual, said.values.get("security", {})), SecurityConfig)
     if standing is None:
         # About what is written: which names are known must not change what was trusted.
         from lspkit.config.trust.decision import trust_of  # here, to keep `import lspkit` quick
@@ -152,13 +159,15 @@ def _home(environ: Mapping[str, str]) -> str:
     return named if os.path.isabs(named) else own_home() or os.path.expanduser("~")
 
 
-def _read_global(file: str, root: str, environ: Mapping[str, str], closer: Closer) -> Said:
+def _read_global(file: str, root: str, environ: Mapping[str, str], closer: Closer) -> ParsedConfig:
     if not os.path.lexists(file):
         missing = ConfigWarning("LSPKIT_CONFIG names this file, and it is not there", file)
-        return Said(warnings=(missing,) if environ.get("LSPKIT_CONFIG") else ())
+        return ParsedConfig(warnings=(missing,) if environ.get("LSPKIT_CONFIG") else ())
     around = work_tree(os.path.realpath(root))
     if not is_inside(own_home(), around) and leads_through(file, around):
-        return Said(warnings=(ConfigWarning("it is not followed: it lies in the project", file),))
+        return ParsedConfig(
+            warnings=(ConfigWarning("it is not followed: it lies in the project", file),)
+        )
     try:
         why = foreign_hands(file, environ)
     except OSError:
@@ -173,7 +182,7 @@ def _counted(
     project: Project,
     values: dict[str, Any],
     ours: dict[str, Any],
-    standing: Standing,
+    standing: TrustDecision,
     environ: Mapping[str, str],
 ) -> tuple[dict[str, Any], tuple[ConfigWarning, ...]]:
     """What of a project's file counts, and warnings of what does not."""
@@ -183,7 +192,7 @@ def _counted(
     return _expanded(theirs, project.source, environ), blocked
 
 
-def _followed_untrusted(project: Project, standing: Standing) -> list[ConfigWarning]:
+def _followed_untrusted(project: Project, standing: TrustDecision) -> list[ConfigWarning]:
     """A warning where a project's programs run by the user's policy, and nobody trusts them."""
     if standing.state == "trusted" or not standing.allows_fields or not project.values:
         return []

@@ -50,7 +50,7 @@ Permission = Literal["allow", "ask", "deny"]
 ProjectConfigPolicy = Literal["trusted-only", "always", "never"]
 
 
-class Timing(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
+class TimingConfig(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
     """How long to wait for what, in milliseconds."""
 
     #: From the start of a server to its answer to `initialize`.
@@ -67,7 +67,7 @@ class Timing(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=
     idle_shutdown_ms: MillisecondsOrZero = 0
 
 
-class ServerTiming(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
+class ServerTimingConfig(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
     """What one server has differently."""
 
     #: From its start to its answer to `initialize`.
@@ -98,7 +98,7 @@ class ServerConfig(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_f
     #: Programs that run beside the server, in its root, for as long as it does.
     watch: tuple[Annotated[tuple[Word, ...], _WORDS], ...] = ()
     #: Its own times.
-    timing: ServerTiming = ServerTiming()
+    timing: ServerTimingConfig = ServerTimingConfig()
     #: True: never; false: selects it.
     disabled: bool | None = None
 
@@ -108,7 +108,7 @@ class ServerConfig(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_f
         return not self.disabled and (self.command is not None or self.disabled is False)
 
 
-class Security(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
+class SecurityConfig(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
     """What may be touched, and whose word counts. Only the user's own file can say it."""
 
     #: When what a project's configuration says about programs is followed.
@@ -121,14 +121,14 @@ class Security(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_field
     exclude: tuple[str, ...] = ("**/node_modules/**", "**/.git/**")
 
 
-class Edits(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
+class EditsConfig(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
     """What edits may change. Only the user's own file can say it."""
 
     #: `worktree`: all of the git work tree around the workspace, unless the home folder is in it.
     boundary: Literal["workspace", "worktree"] = "workspace"
 
 
-class Diagnosing(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
+class DiagnosticsConfig(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
     """Which findings count, and how many are shown."""
 
     #: A finding of another severity is known, and does not count.
@@ -145,7 +145,7 @@ class Diagnosing(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fie
     new_only: bool = False
 
 
-class Restarting(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
+class RestartConfig(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
     """What happens after a server has failed."""
 
     #: `never`: it stays broken until the configuration is read again.
@@ -171,15 +171,15 @@ class Config(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=
     #: By name of a tool.
     permissions: dict[str, Permission] = {}
     #: How long to wait for what.
-    timing: Timing = Timing()
+    timing: TimingConfig = TimingConfig()
     #: Which findings count, and how many are shown.
-    diagnostics: Diagnosing = Diagnosing()
+    diagnostics: DiagnosticsConfig = DiagnosticsConfig()
     #: What happens after a server has failed.
-    restart: Restarting = Restarting()
+    restart: RestartConfig = RestartConfig()
     #: What may be touched. Not in a project's own file.
-    security: Security = Security()
+    security: SecurityConfig = SecurityConfig()
     #: What edits may change. Not in a project's own file.
-    edits: Edits = Edits()
+    edits: EditsConfig = EditsConfig()
 
     @property
     def enabled(self) -> bool:

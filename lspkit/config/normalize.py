@@ -17,7 +17,7 @@ from lspkit.config.merge import merged
 from lspkit.config.model import Config
 from lspkit.config.normalize_server import entry
 from lspkit.config.object_reader import Object, in_order_of, members_of, opened
-from lspkit.config.problems import Findings, Path
+from lspkit.config.problems import Path, Problems
 from lspkit.config.type_check import REFUSED, plain
 
 #: In one file. There are not so many, and each of them is looked at again and again.
@@ -50,7 +50,7 @@ Closer = Callable[[Object], None]
 
 
 def normal(
-    value: Any, findings: Findings, style: Style, closer: Closer | None = None
+    value: Any, findings: Problems, style: Style, closer: Closer | None = None
 ) -> dict[str, Any]:
     """The one form of what is said.
 
@@ -65,7 +65,7 @@ def normal(
 
 
 class _Reading:
-    def __init__(self, findings: Findings, style: Style) -> None:
+    def __init__(self, findings: Problems, style: Style) -> None:
         self._findings = findings
         self._style = style
 

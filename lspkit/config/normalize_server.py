@@ -6,16 +6,16 @@ from typing import Any
 
 from lspkit.config.key_aliases import EXTENSIONS, INSIDE_SERVER, PASSED_OVER, TIMES
 from lspkit.config.merge import merged
-from lspkit.config.model import Command, Extension, ServerConfig, ServerTiming, Word
+from lspkit.config.model import Command, Extension, ServerConfig, ServerTimingConfig, Word
 from lspkit.config.object_reader import Object, in_order_of, members_of, opened
-from lspkit.config.problems import Findings, Path
+from lspkit.config.problems import Path, Problems
 from lspkit.config.type_check import REFUSED
 
 #: What the entry of a server has to be.
 AN_ENTRY = "an object that says something about a server"
 
 
-def entry(value: Any, path: Path, findings: Findings, *, foreign: bool) -> dict[str, Any]:
+def entry(value: Any, path: Path, findings: Problems, *, foreign: bool) -> dict[str, Any]:
     """The one form of an entry; `foreign` if its file is that of another tool."""
     given = opened(value, path, findings, AN_ENTRY)
     if given is None:
@@ -40,7 +40,7 @@ def _renamed(given: Object) -> dict[str, Any]:
             said[stands_for] = value
     times: dict[str, Any] = {}
     for name, stands_for in TIMES.items():
-        if (value := given.read(name, members_of(ServerTiming)[stands_for])) is not REFUSED:
+        if (value := given.read(name, members_of(ServerTimingConfig)[stands_for])) is not REFUSED:
             times[stands_for] = value
     return {**said, "timing": times} if times else said
 

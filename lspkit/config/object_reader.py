@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from lspkit.config.key_aliases import snake
-from lspkit.config.problems import Findings, Path, kind_of
+from lspkit.config.problems import Path, Problems, kind_of
 from lspkit.config.type_check import REFUSED, checked
 
 
@@ -29,7 +29,7 @@ def in_order_of(kind: type[msgspec.Struct], said: dict[str, Any]) -> dict[str, A
 
 
 def opened(
-    value: Any, path: Path, findings: Findings, expected: str = "an object"
+    value: Any, path: Path, findings: Problems, expected: str = "an object"
 ) -> Object | None:
     """The object, or None and a fault if it is none."""
     if isinstance(value, dict):
@@ -42,7 +42,7 @@ def opened(
 class Object:
     """One object of a file, while it is read."""
 
-    def __init__(self, value: dict[str, Any], path: Path, findings: Findings) -> None:
+    def __init__(self, value: dict[str, Any], path: Path, findings: Problems) -> None:
         self.path = path
         self.findings = findings
         self._left = dict(value)

@@ -16,7 +16,7 @@ from lspkit.config.config_files import Source, kind_of_file, read_source
 from lspkit.config.merge import in_order
 from lspkit.config.model import Config, ServerConfig
 from lspkit.config.normalize import Closer, Style, normal
-from lspkit.config.problems import ConfigWarning, Findings
+from lspkit.config.problems import ConfigWarning, Problems
 from lspkit.errors import ConfigError
 
 #: What a caller may pass in place of the files.
@@ -26,7 +26,7 @@ Given = Config | Mapping[str, Any] | str | os.PathLike[str]
 BUILT_IN_VALUES: dict[str, Any] = msgspec.to_builtins(Config())
 
 
-class Said(msgspec.Struct, frozen=True):
+class ParsedConfig(msgspec.Struct, frozen=True):
     """What one file or mapping says."""
 
     values: dict[str, Any] = {}
@@ -46,12 +46,12 @@ def config_of(values: Mapping[str, Any]) -> Config:
     return msgspec.convert(in_order(values), Config)
 
 
-def read_given(given: Given, closer: Closer | None = None) -> Said:
+def read_given(given: Given, closer: Closer | None = None) -> ParsedConfig:
     """What a caller has passed in. `closer` may find more faults in it."""
     if isinstance(given, Config):
-        return Said(_unusual(given))
+        return ParsedConfig(_unusual(given))
     if isinstance(given, Mapping):
-        findings = Findings()
+        findings = Problems()
         return _said(normal(given, findings, Style(own=True), closer), findings)
     file = os.fspath(given)
     source = read_source(file, kind_of_file(file))
@@ -60,17 +60,17 @@ def read_given(given: Given, closer: Closer | None = None) -> Said:
     return understood(source, closer)
 
 
-def understood(source: Source | None, closer: Closer | None = None) -> Said:
+def understood(source: Source | None, closer: Closer | None = None) -> ParsedConfig:
     """What a file says. None, a file that is not there, says nothing."""
     if source is None:
-        return Said()
+        return ParsedConfig()
     findings = source.findings()
     return _said(normal(source.value, findings, source.kind.style, closer), findings, source)
 
 
-def _said(values: dict[str, Any], findings: Findings, source: Source | None = None) -> Said:
+def _said(values: dict[str, Any], findings: Problems, source: Source | None = None) -> ParsedConfig:
     findings.raise_faults()
-    return Said(values, tuple(findings.warnings), source)
+    return ParsedConfig(values, tuple(findings.warnings), source)
 
 
 def _unusual(config: Config) -> dict[str, Any]:

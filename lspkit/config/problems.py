@@ -44,7 +44,7 @@ def place_of(path: Path) -> str:
     return text.removeprefix(".")
 
 
-class Fault(Value, frozen=True):
+class ConfigFault(Value, frozen=True):
     """Something that makes no sense, where it stands, and what would."""
 
     line: int | None
@@ -78,7 +78,7 @@ def where(file: str | None, line: int | None, place: str) -> str:
     return f"{at}: {place}" if place else at
 
 
-def error_of(file: str | None, faults: Sequence[Fault]) -> ConfigError:
+def error_of(file: str | None, faults: Sequence[ConfigFault]) -> ConfigError:
     """The error that carries all of these faults, a line for each."""
     first = faults[0]
     return ConfigError(
@@ -91,7 +91,7 @@ def error_of(file: str | None, faults: Sequence[Fault]) -> ConfigError:
     )
 
 
-class Findings:
+class Problems:
     """Collects what is wrong with one file while it is read."""
 
     def __init__(
@@ -99,13 +99,13 @@ class Findings:
     ) -> None:
         self.file = file
         self._line_of = line_of
-        self.faults: list[Fault] = []
+        self.faults: list[ConfigFault] = []
         self.warnings: list[ConfigWarning] = []
 
     def refuse(self, path: Path, expected: str, found: str = "") -> None:
         """Note a fault."""
         if len(self.faults) < MOST:
-            self.faults.append(Fault(self._line_of(path), _shown(path), expected, found))
+            self.faults.append(ConfigFault(self._line_of(path), _shown(path), expected, found))
 
     def warn(self, path: Path, message: str) -> None:
         """Note a warning."""

@@ -15,12 +15,12 @@ import msgspec
 
 from lspkit.config.config_files import Source, find_project
 from lspkit.config.parse import understood
-from lspkit.config.problems import MOST, ConfigWarning, Fault, Findings
+from lspkit.config.problems import MOST, ConfigFault, ConfigWarning, Problems
 from lspkit.errors import ConfigError
 from lspkit.visible_text import one_line
 
 if TYPE_CHECKING:
-    from lspkit.config.trust.decision import Standing
+    from lspkit.config.trust.decision import TrustDecision
 
 #: Sections that count in the user's own file only.
 USERS_OWN = frozenset({"security", "edits"})
@@ -57,7 +57,7 @@ def read_project(root: str) -> Project:
         said = understood(source)
     except ConfigError as problem:
         return Project(file, others, warnings=(*outside, *_ignored(file, problem)))
-    findings = Findings(file, source.line_of)
+    findings = Problems(file, source.line_of)
     for section in sorted(USERS_OWN & said.values.keys()):
         path = (*source.kind.style.top, section)
         findings.warn(path, "it is ignored: only the user's own file can say this")
@@ -68,7 +68,7 @@ def read_project(root: str) -> Project:
 
 def _ignored(file: str, problem: ConfigError) -> tuple[ConfigWarning, ...]:
     """One warning for the file, and one for each of its faults."""
-    faults = [Fault(**fault) for fault in problem.faults]
+    faults = [ConfigFault(**fault) for fault in problem.faults]
     return (
         ConfigWarning("nothing of this file counts, because of what is wrong with it", file),
         *(ConfigWarning(fault.message, file, fault.line, fault.place) for fault in faults),
@@ -76,7 +76,7 @@ def _ignored(file: str, problem: ConfigError) -> tuple[ConfigWarning, ...]:
 
 
 def held_back(
-    values: dict[str, Any], ours: dict[str, Any], file: str | None, standing: Standing
+    values: dict[str, Any], ours: dict[str, Any], file: str | None, standing: TrustDecision
 ) -> tuple[dict[str, Any], tuple[ConfigWarning, ...]]:
     """What is left for a project that is not trusted, and a warning for each of the rest.
 

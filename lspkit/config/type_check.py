@@ -16,7 +16,7 @@ from typing import Any
 
 import msgspec
 
-from lspkit.config.problems import DEEPEST, Findings, Path, kind_of
+from lspkit.config.problems import DEEPEST, Path, Problems, kind_of
 
 #: What stands in for a value that was refused: nothing is said.
 REFUSED: Any = msgspec.UNSET
@@ -32,7 +32,7 @@ _EXPECTED: dict[Any, str] = {
 }
 
 
-def plain(value: Any, path: Path, findings: Findings, *, own: bool = False) -> Any:
+def plain(value: Any, path: Path, findings: Problems, *, own: bool = False) -> Any:
     """A copy of a value in which there is only what JSON has.
 
     `own` is for values of the calling program, which may have paths in them, also such with bytes
@@ -63,7 +63,7 @@ def plain(value: Any, path: Path, findings: Findings, *, own: bool = False) -> A
 
 
 def _plain_object(
-    value: Mapping[Any, Any], path: Path, findings: Findings, own: bool
+    value: Mapping[Any, Any], path: Path, findings: Problems, own: bool
 ) -> dict[str, Any]:
     made: dict[str, Any] = {}
     for key, one in value.items():
@@ -85,7 +85,7 @@ def _is_text(value: str, own: bool) -> bool:
     return True
 
 
-def checked(value: Any, kind: Any, path: Path, findings: Findings) -> Any:
+def checked(value: Any, kind: Any, path: Path, findings: Problems) -> Any:
     """The value, if it fits the type; what does not fit is noted and left out."""
     if value is REFUSED:
         return REFUSED
@@ -108,7 +108,7 @@ def checked(value: Any, kind: Any, path: Path, findings: Findings) -> Any:
 
 
 def _checked_object(
-    value: dict[str, Any], items: tuple[Any, ...], path: Path, findings: Findings
+    value: dict[str, Any], items: tuple[Any, ...], path: Path, findings: Problems
 ) -> dict[str, Any]:
     made = {}
     for key, one in value.items():
@@ -118,7 +118,7 @@ def _checked_object(
 
 
 def _checked_list(
-    value: list[Any], item: Any, meta: _Limits | None, path: Path, findings: Findings
+    value: list[Any], item: Any, meta: _Limits | None, path: Path, findings: Problems
 ) -> list[Any]:
     if meta is not None and len(value) < meta.least:
         findings.refuse(path, meta.words, "an empty list")

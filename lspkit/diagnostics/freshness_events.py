@@ -41,36 +41,36 @@ class Target(msgspec.Struct, frozen=True):
         return PAUSE * (2.0**self.touched - 1)
 
 
-class Event(msgspec.Struct, frozen=True, kw_only=True):
+class FreshnessEvent(msgspec.Struct, frozen=True, kw_only=True):
     """Something that happened to one server. `at` is the driver's clock."""
 
     at: float
 
 
-class Written(Event, frozen=True):
+class Written(FreshnessEvent, frozen=True):
     """A change was sent; `seq` counts them."""
 
     seq: int
 
 
-class Saved(Event, frozen=True):
+class Saved(FreshnessEvent, frozen=True):
     """The server was told that a text is on disk."""
 
     seq: int
 
 
-class Ready(Event, frozen=True):
+class Ready(FreshnessEvent, frozen=True):
     """Its answers can be believed from now on."""
 
 
-class Pushed(Event, frozen=True):
+class Pushed(FreshnessEvent, frozen=True):
     """Findings about a file, not asked for."""
 
     uri: str
     version: int | None
 
 
-class Pulled(Event, frozen=True):
+class Pulled(FreshnessEvent, frozen=True):
     """Findings about a file, asked for after the write of that number."""
 
     uri: str
@@ -78,14 +78,14 @@ class Pulled(Event, frozen=True):
     kind: Literal["full", "unchanged"] = "full"
 
 
-class Answered(Event, frozen=True):
+class RequestAnswered(FreshnessEvent, frozen=True):
     """The answer to an ordered request, asked after the write of that number."""
 
     tag: str
     asked_seq: int
 
 
-class Started(Event, frozen=True):
+class Started(FreshnessEvent, frozen=True):
     """The server was told to begin with a piece of work that it begins with only when it is told.
 
     Never while it may still be at it: so what begins next is this.
@@ -94,13 +94,13 @@ class Started(Event, frozen=True):
     token: str
 
 
-class Stopped(Event, frozen=True):
+class Stopped(FreshnessEvent, frozen=True):
     """The server was told to leave off, if it is still at it: an end after that says nothing."""
 
     token: str
 
 
-class Began(Event, frozen=True):
+class Began(FreshnessEvent, frozen=True):
     """A piece of work began."""
 
     token: str
@@ -108,25 +108,25 @@ class Began(Event, frozen=True):
     title: str = ""
 
 
-class Ended(Event, frozen=True):
+class Ended(FreshnessEvent, frozen=True):
     """It ended."""
 
     token: str
 
 
-class Rested(Event, frozen=True):
+class Rested(FreshnessEvent, frozen=True):
     """It says that it is done with a file, and has not begun anew since."""
 
     uri: str
 
 
-class Superseded(Event, frozen=True):
+class Superseded(FreshnessEvent, frozen=True):
     """The document has got another text, with this version, at that time or later."""
 
     version: int
 
 
-class Gone(Event, frozen=True):
+class Gone(FreshnessEvent, frozen=True):
     """The server is no more."""
 
     reason: str

@@ -15,15 +15,15 @@ import msgspec
 
 from lspkit.diagnostics.freshness_events import (
     PATIENCE,
-    Answered,
     Began,
     Ended,
-    Event,
+    FreshnessEvent,
     Judged,
     Proven,
     Pushed,
     Quiet,
     Ready,
+    RequestAnswered,
     Saved,
     Started,
     Stopped,
@@ -36,7 +36,7 @@ from lspkit.diagnostics.proof import ProofRule
 def by_progress(
     target: Target,
     rule: ProofRule,
-    events: Sequence[Event],
+    events: Sequence[FreshnessEvent],
     since: float,
     now: float,
     _: float,
@@ -70,7 +70,7 @@ class _Run(msgspec.Struct):
     at_work: set[str] = msgspec.field(default_factory=set)
 
 
-def _runs(rule: ProofRule, events: Iterable[Event]) -> list[_Run]:
+def _runs(rule: ProofRule, events: Iterable[FreshnessEvent]) -> list[_Run]:
     runs: list[_Run] = []
     for event in events:
         if isinstance(event, Started) and event.token == rule.token:
@@ -88,14 +88,18 @@ def _runs(rule: ProofRule, events: Iterable[Event]) -> list[_Run]:
 
 
 def _by_run(
-    target: Target, rule: ProofRule, events: Sequence[Event], since: float, now: float
+    target: Target, rule: ProofRule, events: Sequence[FreshnessEvent], since: float, now: float
 ) -> Judged:
     runs = _runs(rule, events)
     for run in runs:
         if run.asked < since or run.ended is None or run.stopped:
             continue
         for event in events:
-            if isinstance(event, Answered) and event.tag == rule.ask and event.at >= run.ended:
+            if (
+                isinstance(event, RequestAnswered)
+                and event.tag == rule.ask
+                and event.at >= run.ended
+            ):
                 return Proven("progress", event.at)
         return Wait(target.deadline, "ordered")  # what it has found may still be on its way
     if may_start(rule, events, now):
@@ -106,7 +110,7 @@ def _by_run(
     return Wait(target.deadline, "stop" if rule.stop and last.asked < since else "")
 
 
-def at_work_since(rule: ProofRule, events: Sequence[Event]) -> float | None:
+def at_work_since(rule: ProofRule, events: Sequence[FreshnessEvent]) -> float | None:
     """When the server was told to begin with what it is at, and was not told to stop."""
     runs = _runs(rule, events)
     if not runs or runs[-1].began is None or runs[-1].ended is not None or runs[-1].stopped:
@@ -114,7 +118,7 @@ def at_work_since(rule: ProofRule, events: Sequence[Event]) -> float | None:
     return runs[-1].asked
 
 
-def may_start(rule: ProofRule, events: Sequence[Event], now: float) -> bool:
+def may_start(rule: ProofRule, events: Sequence[FreshnessEvent], now: float) -> bool:
     """Whether the server is not at it, so that what begins next is what it is told now."""
     runs = _runs(rule, events)
     if not runs or runs[-1].ended is not None:
@@ -127,12 +131,12 @@ def may_start(rule: ProofRule, events: Sequence[Event], now: float) -> bool:
 
 
 def _by_publishing(
-    target: Target, rule: ProofRule, events: Sequence[Event], since: float, now: float
+    target: Target, rule: ProofRule, events: Sequence[FreshnessEvent], since: float, now: float
 ) -> Judged:
     taken_in = [
         one.at
         for one in events
-        if isinstance(one, Answered) and one.tag == rule.ask and one.asked_seq >= target.seq
+        if isinstance(one, RequestAnswered) and one.tag == rule.ask and one.asked_seq >= target.seq
     ]
     if not taken_in:
         return Wait(target.deadline, "ordered")
@@ -157,7 +161,7 @@ def _by_publishing(
     return Wait(target.deadline, "touch")
 
 
-def idle_since(rule: ProofRule, events: Iterable[Event]) -> float | None:
+def idle_since(rule: ProofRule, events: Iterable[FreshnessEvent]) -> float | None:
     """When the work that the last note of changed files set off had ended; None if it has not."""
     runs = _runs(rule, events)
     if not runs:
@@ -165,7 +169,7 @@ def idle_since(rule: ProofRule, events: Iterable[Event]) -> float | None:
     return None if runs[-1].at_work else runs[-1].ended
 
 
-def looked_since(rule: ProofRule, events: Iterable[Event], since: float) -> float | None:
+def looked_since(rule: ProofRule, events: Iterable[FreshnessEvent], since: float) -> float | None:
     """When the work that the notes up to that time set off had surely ended; None if not yet.
 
     Each of them may be worked off by itself, also after the next ones have come.

@@ -69,7 +69,7 @@ class Report(Value, frozen=True):
     #: The other files, where they were asked for (`scope="project"`).
     other_files: OtherFiles = OtherFiles()
     #: What servers that have not answered said before; not part of `diagnostics`.
-    known_before: list[Diagnostic] = msgspec.field(default_factory=list)
+    stale_diagnostics: list[Diagnostic] = msgspec.field(default_factory=list)
     #: Against the state before the edit; None at the first touch.
     introduced: list[Diagnostic] | None = None
     fixed: list[Diagnostic] | None = None

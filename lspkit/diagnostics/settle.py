@@ -20,11 +20,10 @@ from collections.abc import Iterable, Sequence
 from lspkit.diagnostics.freshness_events import (
     CHANGED,
     PATIENCE,
-    Answered,
     Began,
     Decision,
     Ended,
-    Event,
+    FreshnessEvent,
     Gone,
     Judged,
     Proven,
@@ -32,6 +31,7 @@ from lspkit.diagnostics.freshness_events import (
     Pushed,
     Quiet,
     Ready,
+    RequestAnswered,
     Rested,
     Saved,
     Started,
@@ -48,11 +48,10 @@ from lspkit.diagnostics.proof import ProofRule
 __all__ = [
     "CHANGED",
     "PATIENCE",
-    "Answered",
     "Began",
     "Decision",
     "Ended",
-    "Event",
+    "FreshnessEvent",
     "Gone",
     "Judged",
     "Proven",
@@ -60,6 +59,7 @@ __all__ = [
     "Pushed",
     "Quiet",
     "Ready",
+    "RequestAnswered",
     "Rested",
     "Saved",
     "Started",
@@ -74,7 +74,11 @@ __all__ = [
 
 
 def settle(
-    target: Target, rule: ProofRule, events: Sequence[Event], now: float, debounce: float = 0.15
+    target: Target,
+    rule: ProofRule,
+    events: Sequence[FreshnessEvent],
+    now: float,
+    debounce: float = 0.15,
 ) -> Decision:
     """What the events are worth for this target."""
     since = _since(target, rule, events)
@@ -97,20 +101,20 @@ def settle(
     return Wait(min(waited.until, target.deadline), waited.ask)
 
 
-def _moved_on(target: Target, events: Iterable[Event]) -> Superseded | None:
+def _moved_on(target: Target, events: Iterable[FreshnessEvent]) -> Superseded | None:
     """The first text after the one that is meant."""
     later = (one for one in events if isinstance(one, Superseded) and one.version > target.version)
     return min(later, key=lambda one: one.version, default=None)
 
 
-def _is_of(event: Event, moved: Superseded) -> bool:
+def _is_of(event: FreshnessEvent, moved: Superseded) -> bool:
     """Whether something cannot be about the text that came after the one that is meant."""
     if isinstance(event, Pushed) and event.version is not None:
         return event.version < moved.version
     return isinstance(event, Written | Saved | Ready) or event.at < moved.at
 
 
-def _since(target: Target, rule: ProofRule, events: Iterable[Event]) -> float | None:
+def _since(target: Target, rule: ProofRule, events: Iterable[FreshnessEvent]) -> float | None:
     """The moment from which on something can count; None if it has not come."""
     written = ready = saved = None
     for event in events:
@@ -128,7 +132,12 @@ def _since(target: Target, rule: ProofRule, events: Iterable[Event]) -> float | 
 
 
 def _by_pull(
-    target: Target, _: ProofRule, events: Sequence[Event], since: float, __: float, ___: float
+    target: Target,
+    _: ProofRule,
+    events: Sequence[FreshnessEvent],
+    since: float,
+    __: float,
+    ___: float,
 ) -> Judged:
     for event in events:
         if not isinstance(event, Pulled) or event.uri != target.uri or event.at < since:
@@ -139,7 +148,12 @@ def _by_pull(
 
 
 def _by_order(
-    target: Target, rule: ProofRule, events: Sequence[Event], since: float, _: float, __: float
+    target: Target,
+    rule: ProofRule,
+    events: Sequence[FreshnessEvent],
+    since: float,
+    _: float,
+    __: float,
 ) -> Judged:
     for at in _answers(target, rule, events):
         if at >= since:
@@ -147,19 +161,19 @@ def _by_order(
     return Wait(target.deadline, "ordered")
 
 
-def _answers(target: Target, rule: ProofRule, events: Sequence[Event]) -> list[float]:
+def _answers(target: Target, rule: ProofRule, events: Sequence[FreshnessEvent]) -> list[float]:
     """When the rule's own question was answered, asked after the target was written."""
     return [
         one.at
         for one in events
-        if isinstance(one, Answered) and one.tag == rule.ask and one.asked_seq >= target.seq
+        if isinstance(one, RequestAnswered) and one.tag == rule.ask and one.asked_seq >= target.seq
     ]
 
 
 def _by_version(
     target: Target,
     rule: ProofRule,
-    events: Sequence[Event],
+    events: Sequence[FreshnessEvent],
     since: float,
     now: float,
     debounce: float,
@@ -178,7 +192,7 @@ def _by_version(
 def _by_version_so_far(
     target: Target,
     rule: ProofRule,
-    events: Sequence[Event],
+    events: Sequence[FreshnessEvent],
     since: float,
     now: float,
     debounce: float,
@@ -220,7 +234,7 @@ def _by_version_so_far(
 def _by_quiet(
     target: Target,
     rule: ProofRule,
-    events: Sequence[Event],
+    events: Sequence[FreshnessEvent],
     since: float,
     now: float,
     debounce: float,
@@ -241,7 +255,7 @@ def _by_quiet(
 
 
 #: What decides whether a push is a proof, besides the work of the server where that matters.
-_OF_VERSION = Pushed | Rested | Answered
+_OF_VERSION = Pushed | Rested | RequestAnswered
 
 _RULES = {
     "pull": _by_pull,

@@ -19,7 +19,7 @@ from lspkit.protocol.results import read_diagnostics
 PUSHED = ""
 
 
-class Said(msgspec.Struct, frozen=True):
+class StoredReport(msgspec.Struct, frozen=True):
     """One report of one source about one file."""
 
     uri: str
@@ -37,7 +37,7 @@ class Said(msgspec.Struct, frozen=True):
     asked_at: float | None = None
 
 
-class Store:
+class DiagnosticsStore:
     """The findings of one server. Guarded by that server's lock."""
 
     def __init__(self) -> None:
@@ -45,10 +45,10 @@ class Store:
         #: Reports that had something to say and were given up for newer ones.
         self.dropped = 0
         #: By URI, the one that was spoken about last at the end.
-        self._reports: dict[str, dict[str, Said]] = {}
+        self._reports: dict[str, dict[str, StoredReport]] = {}
         self._size = 0
 
-    def push(self, uri: str, version: int | None, items: bytes, at: float) -> Said:
+    def push(self, uri: str, version: int | None, items: bytes, at: float) -> StoredReport:
         """Take what was said unasked."""
         return self._keep(uri, version, items, at)
 
@@ -62,7 +62,7 @@ class Store:
         source: str = "pull",
         result_id: str | None = None,
         asked_at: float | None = None,
-    ) -> Said:
+    ) -> StoredReport:
         """Take what was asked for."""
         return self._keep(uri, version, items, at, source, result_id, asked_at)
 
@@ -75,9 +75,9 @@ class Store:
         source: str = PUSHED,
         result_id: str | None = None,
         asked_at: float | None = None,
-    ) -> Said:
+    ) -> StoredReport:
         self.epoch += 1
-        said = Said(uri, version, items, at, self.epoch, source, result_id, asked_at)
+        said = StoredReport(uri, version, items, at, self.epoch, source, result_id, asked_at)
         known = self.last(uri, source)
         if known is None or known.version is None or version is None or version >= known.version:
             # One about an older text may come late.
@@ -93,11 +93,11 @@ class Store:
             self._size -= sum(map(_size, oldest))
             self.dropped += any(not is_empty(one.items) for one in oldest)
 
-    def last(self, uri: str, source: str = PUSHED) -> Said | None:
+    def last(self, uri: str, source: str = PUSHED) -> StoredReport | None:
         """The newest report of a source about a file."""
         return self._reports.get(uri, {}).get(source)
 
-    def known(self) -> list[Said]:
+    def known(self) -> list[StoredReport]:
         """The newest reports about every file that the server has something to say about."""
         reports = (report for sources in self._reports.values() for report in sources.values())
         return [report for report in reports if not is_empty(report.items)]
@@ -111,7 +111,7 @@ class Store:
         said = self._reports.get(uri, {}).values()
         return max((one.asked_at or one.at for one in said), default=0.0)
 
-    def about(self, uri: str) -> list[Said]:
+    def about(self, uri: str) -> list[StoredReport]:
         """The newest report of every source about a file."""
         return list(self._reports.get(uri, {}).values())
 
@@ -125,7 +125,7 @@ class Store:
         self._size = 0
 
 
-def _size(said: Said) -> int:
+def _size(said: StoredReport) -> int:
     return len(said.items) + len(said.result_id or "")
 
 

@@ -1,8 +1,8 @@
 """The edit jail: what servers propose is checked whole, made all or none, and can be taken back.
 
 `apply` plays an edit through (`plan.py`), makes what comes of it (`transaction.py`) and returns
-an `Applied`, which holds all that `undo` needs. Both refuse with an error that names the file, and
-then have changed nothing. Which servers have to be told is not known here.
+an `AppliedEdit`, which holds all that `undo` needs. Both refuse with an error that names the file,
+and then have changed nothing. Which servers have to be told is not known here.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from lspkit.boundary import Boundary
-from lspkit.edit_types import Applied, Touched, WorkspaceEdit
-from lspkit.edits.open_folders import Folders
+from lspkit.edit_types import AppliedEdit, TouchedFile, WorkspaceEdit
+from lspkit.edits.open_folders import OpenFolders
 from lspkit.edits.path_errors import changed_since, facts, named
 from lspkit.edits.plan import plan
-from lspkit.edits.planned_tree import Change, State, Tree
+from lspkit.edits.planned_tree import FileState, PlannedChange, PlannedTree
 from lspkit.edits.single_file import BeforeStep, no_step
 from lspkit.edits.transaction import carry_out
 
@@ -27,32 +27,32 @@ def apply(
     *,
     versions: Mapping[str, int] | None = None,
     before_step: BeforeStep = no_step,
-) -> Applied:
+) -> AppliedEdit:
     """Makes an edit, all of it or nothing.
 
     `versions` are those of the documents as the server has them now, by URI.
     """
-    with Folders(boundary.for_changes()) as folders:
+    with OpenFolders(boundary.for_changes()) as folders:
         changes = plan(edit, folders, versions or {})
         left = carry_out(changes, folders, before_step)
-    return Applied(edit, tuple(_touched(change, left[change.path]) for change in changes))
+    return AppliedEdit(edit, tuple(_touched(change, left[change.path]) for change in changes))
 
 
-def undo(applied: Applied, boundary: Boundary, *, before_step: BeforeStep = no_step) -> None:
+def undo(applied: AppliedEdit, boundary: Boundary, *, before_step: BeforeStep = no_step) -> None:
     """Takes an edit back, all of it or nothing: only if everything is still as the edit left it.
 
     A folder that the edit made stays if somebody has put something into it since.
     """
-    with Folders(boundary.for_changes()) as folders:
-        tree = Tree(folders)
+    with OpenFolders(boundary.for_changes()) as folders:
+        tree = PlannedTree(folders)
         for one in applied.touched:
             _take_back(one, tree)
         carry_out(tree.changes(), folders, before_step)
 
 
-def _touched(change: Change, left: State) -> Touched:
+def _touched(change: PlannedChange, left: FileState) -> TouchedFile:
     before = change.before
-    return Touched(
+    return TouchedFile(
         path=Path(change.path),
         was=before.kind,
         now=left.kind,
@@ -64,11 +64,11 @@ def _touched(change: Change, left: State) -> Touched:
     )
 
 
-def _digest(state: State) -> str:
+def _digest(state: FileState) -> str:
     return hashlib.sha256(state.data).hexdigest() if state.is_leaf else ""
 
 
-def _take_back(one: Touched, tree: Tree) -> None:
+def _take_back(one: TouchedFile, tree: PlannedTree) -> None:
     given = str(one.path)
     path = named(given, tree.boundary)
     now = tree.at(path)
@@ -79,11 +79,11 @@ def _take_back(one: Touched, tree: Tree) -> None:
             "nothing was written, undo by hand or put the file back first"
         )
         raise changed_since(message, **facts(given, tree.boundary, path))
-    before = State(one.was, one.before or b"", one.mode, one.owner)
+    before = FileState(one.was, one.before or b"", one.mode, one.owner)
     tree.put(path, before, if_empty=made_folder)
 
 
-def _is_as_left(now: State, one: Touched) -> bool:
+def _is_as_left(now: FileState, one: TouchedFile) -> bool:
     if now.kind == "file" and now.mode != one.mode_now:
         return False
     return (now.kind, _digest(now)) == (one.now, one.sha256)

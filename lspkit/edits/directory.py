@@ -53,12 +53,12 @@ def is_spare(name: str) -> bool:
     return name.startswith(_SPARE) and len(name) == _SPARE_LENGTH
 
 
-def open_base(path: str) -> Folder:
+def open_base(path: str) -> Directory:
     """The folder at a path that is trusted as it is, but is no link itself."""
-    return Folder(path, open_descriptor(path, _FOLDER) if BY_DESCRIPTOR else None)
+    return Directory(path, open_descriptor(path, _FOLDER) if BY_DESCRIPTOR else None)
 
 
-class Folder:
+class Directory:
     """An open folder. Names are single names in it; no link is ever followed."""
 
     __slots__ = ("_open", "path")
@@ -90,14 +90,14 @@ class Folder:
     def _at(self, name: str) -> str:
         return name if self._descriptor is not None else os.path.join(self.path, name)
 
-    def child(self, name: str) -> Folder:
+    def child(self, name: str) -> Directory:
         """The folder of that name; `NotADirectoryError` also for a link to one."""
         path = os.path.join(self.path, name)
         if self._descriptor is not None:
-            return Folder(path, open_descriptor(name, _FOLDER, dir_fd=self._descriptor))
+            return Directory(path, open_descriptor(name, _FOLDER, dir_fd=self._descriptor))
         if not stat.S_ISDIR(os.lstat(path).st_mode) or os.path.realpath(path) != path:
             raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), path)
-        return Folder(path, None)
+        return Directory(path, None)
 
     def identity(self) -> Identity:
         """Its own."""
@@ -163,13 +163,13 @@ class Folder:
         """Makes a new symbolic link."""
         os.symlink(os.fsdecode(target), self._at(name), dir_fd=self._descriptor)
 
-    def rename(self, name: str, to: Folder, new: str) -> None:
+    def rename(self, name: str, to: Directory, new: str) -> None:
         """Renames, over whatever file has the new name."""
         os.replace(
             self._at(name), to._at(new), src_dir_fd=self._descriptor, dst_dir_fd=to._descriptor
         )
 
-    def rename_new(self, name: str, to: Folder, new: str) -> None:
+    def rename_new(self, name: str, to: Directory, new: str) -> None:
         """Renames; `FileExistsError` if something has the new name."""
         try:
             if self.link(name, to, new):
@@ -184,7 +184,7 @@ class Folder:
                 to.discard(new)  # of two names the old one stays
             raise
 
-    def link(self, name: str, to: Folder, new: str) -> bool:
+    def link(self, name: str, to: Directory, new: str) -> bool:
         """Gives a file a second name; False if that cannot be done on this file system."""
         try:
             os.link(

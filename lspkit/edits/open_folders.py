@@ -17,7 +17,7 @@ from types import TracebackType
 from typing import Self
 
 from lspkit.boundary import Boundary, is_inside
-from lspkit.edits.directory import Folder, Identity, open_base
+from lspkit.edits.directory import Directory, Identity, open_base
 from lspkit.edits.path_errors import changed_since, facts
 from lspkit.errors import PathError
 
@@ -33,14 +33,14 @@ def base_of(path: str, boundary: Boundary) -> str:
     return os.path.splitdrive(path)[0] + os.sep
 
 
-def steps_to(path: str, boundary: Boundary) -> tuple[Folder, list[str]]:
+def steps_to(path: str, boundary: Boundary) -> tuple[Directory, list[str]]:
     """The open base of a real path, and the names that lead from there to it."""
     base = base_of(path, boundary)
     names = [name for name in path[len(base) :].split(os.sep) if name]
     return open_base(base), names
 
 
-def descend(folder: Folder, name: str, boundary: Boundary) -> Folder:
+def descend(folder: Directory, name: str, boundary: Boundary) -> Directory:
     """One step of the way. What is a link was a folder when the path was looked up."""
     try:
         return folder.child(name)
@@ -56,7 +56,7 @@ def _replaced(path: str, boundary: Boundary) -> PathError:
     return changed_since(message, **facts(path, boundary))
 
 
-def open_folder(path: str, boundary: Boundary) -> Folder:
+def open_folder(path: str, boundary: Boundary) -> Directory:
     """The folder at a real path that has passed the checks of the boundary."""
     folder, names = steps_to(path, boundary)
     for name in names:
@@ -76,7 +76,7 @@ def confirm(path: str, known: Identity, boundary: Boundary) -> None:
     raise _replaced(path, boundary)
 
 
-class Folders:
+class OpenFolders:
     """The folders that one change works in: opened when first needed, then held.
 
     Of very many, those used longest ago are closed; when such a one is needed again, it has to be
@@ -86,7 +86,7 @@ class Folders:
     def __init__(self, boundary: Boundary) -> None:
         self.boundary = boundary
         #: Least recently used first.
-        self._open: collections.OrderedDict[str, Folder] = collections.OrderedDict()
+        self._open: collections.OrderedDict[str, Directory] = collections.OrderedDict()
         self._known: dict[str, Identity] = {}
 
     def __enter__(self) -> Self:
@@ -102,7 +102,7 @@ class Folders:
             folder.close()
         self._open.clear()
 
-    def at(self, path: str) -> Folder:
+    def at(self, path: str) -> Directory:
         """The folder at a real path, valid until so many others were asked for."""
         if folder := self._open.get(path):
             self._open.move_to_end(path)
@@ -121,7 +121,7 @@ class Folders:
             self._open.popitem(last=False)[1].close()
         return folder
 
-    def home(self, path: str) -> tuple[Folder, str]:
+    def home(self, path: str) -> tuple[Directory, str]:
         """The folder that a path lies in, and its name there."""
         parent, name = os.path.split(path)
         return self.at(parent), name
@@ -139,12 +139,12 @@ class Folders:
 
 
 @contextlib.contextmanager
-def reached(path: str, boundary: Boundary, *, make: bool = False) -> Iterator[Folder]:
+def reached(path: str, boundary: Boundary, *, make: bool = False) -> Iterator[Directory]:
     """The folder at a real path; with `make`, what is missing of it is made.
 
     What was made is removed again if the body fails.
     """
-    made: list[tuple[Folder, str]] = []
+    made: list[tuple[Directory, str]] = []
     with contextlib.ExitStack() as held:
         folder, names = steps_to(path, boundary)
         held.enter_context(folder)

@@ -1,9 +1,9 @@
 """From a server's edit to what becomes of each path, with everything checked on the way.
 
 An edit is a list of changes that build on one another: a file is created and then filled, or
-renamed and then edited under its new name. So it is played through on a `Tree`, which knows what
-every path is at each moment. Nothing is written here, and whatever is wrong with any part of the
-edit refuses all of it.
+renamed and then edited under its new name. So it is played through on a `PlannedTree`, which knows
+what every path is at each moment. Nothing is written here, and whatever is wrong with any part of
+the edit refuses all of it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import msgspec
 
 from lspkit.boundary import Boundary, is_inside, written
 from lspkit.edit_types import FileEdit, FileOperation, TextEdit, WorkspaceEdit
-from lspkit.edits.open_folders import Folders
+from lspkit.edits.open_folders import OpenFolders
 from lspkit.edits.path_errors import (
     changed_since,
     facts,
@@ -24,7 +24,7 @@ from lspkit.edits.path_errors import (
     refuse_place,
     refused_by_disk,
 )
-from lspkit.edits.planned_tree import NOTHING, Change, State, Tree
+from lspkit.edits.planned_tree import NOTHING, FileState, PlannedChange, PlannedTree
 from lspkit.edits.text_edits import decode, edited, encode, spans, with_breaks_of
 from lspkit.errors import PathError, PositionError
 from lspkit.protocol.uris import path_to_uri
@@ -40,7 +40,9 @@ class _Edited(msgspec.Struct, frozen=True):
     after: str
 
 
-def plan(edit: WorkspaceEdit, folders: Folders, versions: Mapping[str, int]) -> list[Change]:
+def plan(
+    edit: WorkspaceEdit, folders: OpenFolders, versions: Mapping[str, int]
+) -> list[PlannedChange]:
     """What becomes of each path, or the error that says why nothing does."""
     player = _Player(folders, versions)
     for change in edit.changes:
@@ -54,8 +56,8 @@ def plan(edit: WorkspaceEdit, folders: Folders, versions: Mapping[str, int]) -> 
 class _Player:
     """Plays the changes of one edit through."""
 
-    def __init__(self, folders: Folders, versions: Mapping[str, int]) -> None:
-        self.tree = Tree(folders)
+    def __init__(self, folders: OpenFolders, versions: Mapping[str, int]) -> None:
+        self.tree = PlannedTree(folders)
         self.boundary = folders.boundary
         self._versions = versions
         self._edited: dict[str, _Edited] = {}
@@ -125,7 +127,7 @@ class _Player:
             self._refuse_protected(given, path)
             self.tree.put(path, msgspec.structs.replace(state, data=b""))
         elif state.kind == "nothing":
-            self.tree.put(path, State("file"))
+            self.tree.put(path, FileState("file"))
         elif not change.ignore_if_exists:
             raise self._exists(given, path)
 

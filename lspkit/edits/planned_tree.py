@@ -1,8 +1,9 @@
 """What is at which path: on disk, and as it is to become.
 
-A change is thought through on a `Tree` before anything happens: it reads from disk what it is asked
-for, and remembers what is to be there instead. What is left in the end is a list of `Change`, one
-for each path that differs. Bytes are held in memory, for they are needed to take a change back.
+A change is thought through on a `PlannedTree` before anything happens: it reads from disk what it
+is asked for, and remembers what is to be there instead. What is left in the end is a list of
+`PlannedChange`, one for each path that differs. Bytes are held in memory, for they are needed to
+take a change back.
 """
 
 from __future__ import annotations
@@ -14,8 +15,8 @@ from typing import Literal
 
 import msgspec
 
-from lspkit.edits.directory import Folder
-from lspkit.edits.open_folders import Folders, base_of
+from lspkit.edits.directory import Directory
+from lspkit.edits.open_folders import OpenFolders, base_of
 from lspkit.edits.path_errors import facts, refuse_place, refused_by_disk
 from lspkit.errors import PathError
 
@@ -25,7 +26,7 @@ MOST_BYTES = 512 * 1024 * 1024
 Kind = Literal["nothing", "file", "link", "folder"]
 
 
-class State(msgspec.Struct, frozen=True):
+class FileState(msgspec.Struct, frozen=True):
     """What is at a path."""
 
     kind: Kind = "nothing"
@@ -41,55 +42,55 @@ class State(msgspec.Struct, frozen=True):
         """A file or a link."""
         return self.kind in ("file", "link")
 
-    def is_same(self, other: State) -> bool:
+    def is_same(self, other: FileState) -> bool:
         """Whether nobody would see a difference. Folders differ by what is in them only."""
         if self.kind == "folder":
             return other.kind == "folder"
         return (self.kind, self.data, self.mode) == (other.kind, other.data, other.mode)
 
 
-NOTHING = State()
+NOTHING = FileState()
 
 
-class Change(msgspec.Struct, frozen=True):
+class PlannedChange(msgspec.Struct, frozen=True):
     """What becomes of one path."""
 
     path: str
-    before: State
-    after: State
+    before: FileState
+    after: FileState
     #: Of a folder that goes: it may also stay, if somebody else uses it by now.
     if_empty: bool = False
 
 
-def state_of(folder: Folder, name: str) -> State:
+def state_of(folder: Directory, name: str) -> FileState:
     """What has that name. Something that is no file, link or folder: an `OSError`."""
     found = folder.look(name)
     if found is None:
         return NOTHING
     if stat.S_ISDIR(found.st_mode):
-        return State("folder", b"", stat.S_IMODE(found.st_mode), (found.st_uid, found.st_gid))
+        return FileState("folder", b"", stat.S_IMODE(found.st_mode), (found.st_uid, found.st_gid))
     if stat.S_ISLNK(found.st_mode):
-        return State("link", folder.target(name))
+        return FileState("link", folder.target(name))
     if not stat.S_ISREG(found.st_mode):
         raise OSError(errno.EINVAL, "it is no regular file")
     data, found = folder.read(name)
-    return State("file", data, stat.S_IMODE(found.st_mode), (found.st_uid, found.st_gid))
+    return FileState("file", data, stat.S_IMODE(found.st_mode), (found.st_uid, found.st_gid))
 
 
-class Tree:
+class PlannedTree:
     """The part of the disk that a change touches, before and after it."""
 
-    def __init__(self, folders: Folders) -> None:
+    def __init__(self, folders: OpenFolders) -> None:
         self.folders = folders
         self.boundary = folders.boundary
-        self._before: dict[str, State] = {}
-        self._after: dict[str, State] = {}
+        self._before: dict[str, FileState] = {}
+        self._after: dict[str, FileState] = {}
         #: The paths that are known, by the folder that they are in.
         self._inside: dict[str, set[str]] = {}
         self._if_empty: set[str] = set()
         self._size = 0
 
-    def at(self, path: str) -> State:
+    def at(self, path: str) -> FileState:
         """What is at a path once all that was put so far is done."""
         if path not in self._after:
             self._before[path] = self._after[path] = self._read(path)
@@ -100,7 +101,7 @@ class Tree:
         """Whether what is at the path is there now, and not only to come."""
         return self.at(path) is self._before[path]
 
-    def put(self, path: str, state: State, *, if_empty: bool = False) -> None:
+    def put(self, path: str, state: FileState, *, if_empty: bool = False) -> None:
         """Something is to be at a path. Folders that are missing on the way come with it."""
         self.at(path)
         self._after[path] = state
@@ -122,10 +123,10 @@ class Tree:
                     waiting.append(path)
         return sorted(found)
 
-    def changes(self) -> list[Change]:
+    def changes(self) -> list[PlannedChange]:
         """What differs, by path."""
         return [
-            Change(path, self._before[path], after, path in self._if_empty)
+            PlannedChange(path, self._before[path], after, path in self._if_empty)
             for path, after in sorted(self._after.items())
             if not after.is_same(self._before[path])
         ]
@@ -146,10 +147,10 @@ class Tree:
             if self.at(above).kind != "nothing":
                 message = f"{path} cannot be made: {above} is no folder; nothing was written"
                 raise refused_by_disk(message, **facts(path, self.boundary))
-            self._after[above] = State("folder")
+            self._after[above] = FileState("folder")
             above = os.path.dirname(above)
 
-    def _read(self, path: str) -> State:
+    def _read(self, path: str) -> FileState:
         above, name = os.path.split(path)
         try:
             folder = self.folders.at(above)

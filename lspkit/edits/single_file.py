@@ -14,7 +14,7 @@ import stat
 from collections.abc import Callable, Iterator
 
 from lspkit.boundary import Boundary, Located, locate
-from lspkit.edits.directory import Folder, identity, spare_name
+from lspkit.edits.directory import Directory, identity, spare_name
 from lspkit.edits.open_folders import confirm, reached
 from lspkit.edits.path_errors import (
     changed_since,
@@ -73,7 +73,7 @@ def replace(
 
 
 def refuse_to_replace(
-    given: str, name: str, found: os.stat_result | None, folder: Folder, boundary: Boundary
+    given: str, name: str, found: os.stat_result | None, folder: Directory, boundary: Boundary
 ) -> None:
     """Raises a `PathError` unless a new file may take the place of what is there by now."""
     if found is None:

@@ -12,16 +12,16 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 
-from lspkit.edits.open_folders import Folders
+from lspkit.edits.open_folders import OpenFolders
 from lspkit.edits.path_errors import facts, refused_by_disk
-from lspkit.edits.planned_tree import Change, State
+from lspkit.edits.planned_tree import FileState, PlannedChange
 from lspkit.edits.single_file import BeforeStep, no_step
 from lspkit.edits.transaction_steps import (
     Confirm,
     Drop,
     Keep,
     MakeFolder,
-    Place,
+    PutInPlace,
     RemoveFolder,
     SetAside,
     Stage,
@@ -31,8 +31,8 @@ from lspkit.errors import PathError
 
 
 def carry_out(
-    changes: Sequence[Change], folders: Folders, before_step: BeforeStep = no_step
-) -> dict[str, State]:
+    changes: Sequence[PlannedChange], folders: OpenFolders, before_step: BeforeStep = no_step
+) -> dict[str, FileState]:
     """Makes the changes, and returns what is at each path then. Fails with nothing changed.
 
     `before_step` is called before each step, and once more after the last one.
@@ -61,7 +61,9 @@ def carry_out(
     }
 
 
-def _prepare(changes: Sequence[Change], folders: Folders) -> tuple[Mapping[str, Stage], list[Step]]:
+def _prepare(
+    changes: Sequence[PlannedChange], folders: OpenFolders
+) -> tuple[Mapping[str, Stage], list[Step]]:
     """The steps, in the order in which each finds what it needs."""
     passing = {one.path for one in changes if "folder" in (one.before.kind, one.after.kind)}
 
@@ -89,7 +91,7 @@ def _prepare(changes: Sequence[Change], folders: Folders) -> tuple[Mapping[str, 
         *aside,
         *(RemoveFolder(folders, one) for one in reversed(folders_going)),
         *(MakeFolder(folders, one) for one in folders_coming),
-        *(Place(folders, one, stages[one.path], kept.get(one.path)) for one in coming),
+        *(PutInPlace(folders, one, stages[one.path], kept.get(one.path)) for one in coming),
         Confirm(folders),
         *(Drop(one) for one in spares),
     ]
@@ -124,7 +126,7 @@ def _why(problem: OSError | PathError) -> str:
 
 
 def _refusal(
-    problem: OSError | PathError, path: str, lost: Sequence[str], folders: Folders
+    problem: OSError | PathError, path: str, lost: Sequence[str], folders: OpenFolders
 ) -> PathError:
     about = facts(path, folders.boundary)
     if not lost:

@@ -14,10 +14,10 @@ from typing import Protocol
 
 import msgspec
 
-from lspkit.edits.directory import Folder, Identity, identity, spare_name
-from lspkit.edits.open_folders import Folders
+from lspkit.edits.directory import Directory, Identity, identity, spare_name
+from lspkit.edits.open_folders import OpenFolders
 from lspkit.edits.path_errors import changed_since, facts
-from lspkit.edits.planned_tree import Change, State, state_of
+from lspkit.edits.planned_tree import FileState, PlannedChange, state_of
 from lspkit.errors import PathError
 
 
@@ -37,13 +37,13 @@ class Step(Protocol):
 class Spare:
     """A file that is there for a moment, in a folder that outlives the transaction."""
 
-    def __init__(self, folders: Folders, beside: str) -> None:
+    def __init__(self, folders: OpenFolders, beside: str) -> None:
         self._folders = folders
         self._beside = beside
         self.name = spare_name()
 
     @property
-    def folder(self) -> Folder:
+    def folder(self) -> Directory:
         """The folder that it lies in."""
         return self._folders.at(self._beside)
 
@@ -56,7 +56,7 @@ class Spare:
         """What it is, None if it is not there."""
         return self.folder.look(self.name)
 
-    def write(self, state: State) -> None:
+    def write(self, state: FileState) -> None:
         """Makes it."""
         if state.kind == "link":
             self.folder.write_link(self.name, state.data)
@@ -71,7 +71,7 @@ class Spare:
 class _OfChange:
     """What all steps have in common that are about one path."""
 
-    def __init__(self, folders: Folders, change: Change) -> None:
+    def __init__(self, folders: OpenFolders, change: PlannedChange) -> None:
         self.path = change.path
         self._folders = folders
         self._change = change
@@ -86,7 +86,7 @@ class _OfChange:
     def _go_back(self) -> None:
         raise NotImplementedError
 
-    def _home(self) -> tuple[Folder, str]:
+    def _home(self) -> tuple[Directory, str]:
         return self._folders.home(self.path)
 
     def _changed(self) -> PathError:
@@ -100,7 +100,7 @@ class _OfChange:
 class Stage(_OfChange):
     """The new content is written under a spare name."""
 
-    def __init__(self, folders: Folders, change: Change, beside: str) -> None:
+    def __init__(self, folders: OpenFolders, change: PlannedChange, beside: str) -> None:
         super().__init__(folders, change)
         self.spare = Spare(folders, beside)
         #: What is written, with the mode that it got.
@@ -124,7 +124,7 @@ class Stage(_OfChange):
 class Keep(_OfChange):
     """What is about to be replaced gets a second name, or is copied where that cannot be."""
 
-    def __init__(self, folders: Folders, change: Change, beside: str) -> None:
+    def __init__(self, folders: OpenFolders, change: PlannedChange, beside: str) -> None:
         super().__init__(folders, change)
         self.spare = Spare(folders, beside)
         self.identity: Identity | None = None
@@ -153,7 +153,7 @@ class Keep(_OfChange):
 class SetAside(_OfChange):
     """What is to go gets a spare name instead of its own."""
 
-    def __init__(self, folders: Folders, change: Change, beside: str) -> None:
+    def __init__(self, folders: OpenFolders, change: PlannedChange, beside: str) -> None:
         super().__init__(folders, change)
         self.spare = Spare(folders, beside)
 
@@ -219,10 +219,12 @@ class MakeFolder(_OfChange):
             folder.remove(name)
 
 
-class Place(_OfChange):
+class PutInPlace(_OfChange):
     """What was staged gets its own name, over what was kept."""
 
-    def __init__(self, folders: Folders, change: Change, stage: Stage, kept: Keep | None) -> None:
+    def __init__(
+        self, folders: OpenFolders, change: PlannedChange, stage: Stage, kept: Keep | None
+    ) -> None:
         super().__init__(folders, change)
         self._stage = stage
         self._kept = kept
@@ -256,7 +258,7 @@ class Place(_OfChange):
 class Confirm:
     """The folders that were worked in are still where they were."""
 
-    def __init__(self, folders: Folders) -> None:
+    def __init__(self, folders: OpenFolders) -> None:
         self.path = folders.boundary.root
         self._folders = folders
 

@@ -11,9 +11,15 @@ from pathlib import Path
 from typing import Any
 
 from lspkit.diagnostics.report import Report
-from lspkit.edit_types import Applied, CodeAction, WorkspaceEdit, combined
-from lspkit.errors import LspkitError, NoServer, PathError, RequestFailed, ServerUnavailable
-from lspkit.operations.check import Check, CheckAll, check, check_all, unchecked
+from lspkit.edit_types import AppliedEdit, CodeAction, WorkspaceEdit, combined
+from lspkit.errors import (
+    LspkitError,
+    NoServerError,
+    PathError,
+    RequestFailedError,
+    ServerUnavailableError,
+)
+from lspkit.operations.check import CheckAllRequest, CheckRequest, check, check_all, unchecked
 from lspkit.operations.edit_proposals import digest, edits_in, resolved, workspace_edit
 from lspkit.operations.effects import (
     Apply,
@@ -32,27 +38,27 @@ from lspkit.protocol.results import WireCommand
 from lspkit.protocol.text import Text
 
 
-class Write(Request[Report], frozen=True, kw_only=True):
+class WriteRequest(Request[Report], frozen=True, kw_only=True):
     """Give a file this text."""
 
     path: str
     text: str
 
 
-class Delete(Request[None], frozen=True, kw_only=True):
+class DeleteRequest(Request[None], frozen=True, kw_only=True):
     """Delete a file."""
 
     path: str
 
 
-class Move(Request[None], frozen=True, kw_only=True):
+class MoveRequest(Request[None], frozen=True, kw_only=True):
     """Give a file another place."""
 
     path: str
     new_path: str
 
 
-class ApplyEdit(Request[Applied], frozen=True, kw_only=True):
+class ApplyRequest(Request[AppliedEdit], frozen=True, kw_only=True):
     """Make an edit that a server has proposed."""
 
     edit: WorkspaceEdit | None = None
@@ -62,13 +68,13 @@ class ApplyEdit(Request[Applied], frozen=True, kw_only=True):
     verify: bool = False
 
 
-class UndoEdit(Request[None], frozen=True, kw_only=True):
+class UndoRequest(Request[None], frozen=True, kw_only=True):
     """Take an edit back."""
 
-    applied: Applied
+    applied: AppliedEdit
 
 
-class ShowTexts(Request[int], frozen=True, kw_only=True):
+class ShowTextsRequest(Request[int], frozen=True, kw_only=True):
     """Show the servers these texts in place of the files."""
 
     texts: dict[str, str]
@@ -78,37 +84,37 @@ class ShowTexts(Request[int], frozen=True, kw_only=True):
             check_text(f"the text of {path}", text)
 
 
-class ShowDisk(Request[None], frozen=True, kw_only=True):
+class ShowDiskRequest(Request[None], frozen=True, kw_only=True):
     """Show the servers the disk again."""
 
     number: int
 
 
-@operation("write", Write, Report)
-def write(request: Write) -> Generator[Effect, Any, Report]:
+@operation("write", WriteRequest, Report)
+def write(request: WriteRequest) -> Generator[Effect, Any, Report]:
     """The file as it is then."""
     yield ChangeDisk("write", request.path, text=request.text)
     try:
-        report: Report = yield from check(Check(path=request.path))
-    except (NoServer, ServerUnavailable) as problem:
+        report: Report = yield from check(CheckRequest(path=request.path))
+    except (NoServerError, ServerUnavailableError) as problem:
         return unchecked(request.path, problem)  # written all the same
     return report
 
 
-@operation("delete", Delete, None)
-def delete(request: Delete) -> Generator[Effect, Any, None]:
+@operation("delete", DeleteRequest, None)
+def delete(request: DeleteRequest) -> Generator[Effect, Any, None]:
     """The servers are told before they are asked anything else."""
     yield ChangeDisk("delete", request.path)
 
 
-@operation("move", Move, None)
-def move(request: Move) -> Generator[Effect, Any, None]:
+@operation("move", MoveRequest, None)
+def move(request: MoveRequest) -> Generator[Effect, Any, None]:
     """The servers are told before they are asked anything else."""
     yield ChangeDisk("move", request.path, new_path=request.new_path)
 
 
-@operation("apply", ApplyEdit, Applied)
-def apply(request: ApplyEdit) -> Generator[Effect, Any, Applied]:
+@operation("apply", ApplyRequest, AppliedEdit)
+def apply(request: ApplyRequest) -> Generator[Effect, Any, AppliedEdit]:
     """What it takes to undo it. All of it is made, or nothing."""
     edit = request.edit
     if request.action is not None:
@@ -117,9 +123,11 @@ def apply(request: ApplyEdit) -> Generator[Effect, Any, Applied]:
             return (yield from _run(request.action, found, verify=request.verify))
         edit = found
     if edit is None:
-        raise RequestFailed("there is nothing to apply: neither an edit nor an action was given")
+        raise RequestFailedError(
+            "there is nothing to apply: neither an edit nor an action was given"
+        )
     before = (yield from _reports(edit)) if request.verify else {}
-    applied: Applied = yield Apply(edit)
+    applied: AppliedEdit = yield Apply(edit)
     if request.verify:
         yield from _verify(applied, before)
     return applied
@@ -127,7 +135,7 @@ def apply(request: ApplyEdit) -> Generator[Effect, Any, Applied]:
 
 def _run(
     action: CodeAction, command: WireCommand, *, verify: bool
-) -> Generator[Effect, Any, Applied]:
+) -> Generator[Effect, Any, AppliedEdit]:
     """Let the server run a command: all edits that it asks for meanwhile are made, or none.
 
     Which files these are is not known before, so of the state before only the action's own is.
@@ -138,8 +146,8 @@ def _run(
         raise PathError(message, code="ECHANGED", path=action.via)
     before: dict[Path, Report] = {}
     if verify:
-        before = yield from check_all(CheckAll(paths=(action.via,)))
-    made: list[Applied] = []
+        before = yield from check_all(CheckAllRequest(paths=(action.via,)))
+    made: list[AppliedEdit] = []
 
     def make(reply: Reply) -> Generator[Effect, Any, None]:
         for wire in edits_in(reply):
@@ -162,38 +170,38 @@ def _run(
 def _reports(edit: WorkspaceEdit) -> Generator[Effect, Any, dict[Path, Report]]:
     """How the files are that it touches; also to have something to compare with."""
     paths = tuple(str(one.path) for one in edit.changes if one.path is not None)
-    reports: dict[Path, Report] = yield from check_all(CheckAll(paths=paths))
+    reports: dict[Path, Report] = yield from check_all(CheckAllRequest(paths=paths))
     return reports
 
 
-def _verify(applied: Applied, before: dict[Path, Report]) -> Generator[Effect, Any, None]:
+def _verify(applied: AppliedEdit, before: dict[Path, Report]) -> Generator[Effect, Any, None]:
     """Check what was touched; new errors mean that the edit is taken back."""
     there = tuple(str(one.path) for one in applied.touched if one.now == "file")
-    after: dict[Path, Report] = yield from check_all(CheckAll(paths=there))
+    after: dict[Path, Report] = yield from check_all(CheckAllRequest(paths=there))
     new = brought(applied.edit, before, after)
     if new:
         yield Undo(applied)
         found = "; ".join(str(one) for findings in new for one in findings[:3])
-        raise RequestFailed(
+        raise RequestFailedError(
             f"the edit was taken back, since it brings new errors: {found}",
             server=applied.edit.server,
         )
 
 
-@operation("undo", UndoEdit, None)
-def undo(request: UndoEdit) -> Generator[Effect, Any, None]:
+@operation("undo", UndoRequest, None)
+def undo(request: UndoRequest) -> Generator[Effect, Any, None]:
     """The files are as they were."""
     yield Undo(request.applied)
 
 
-@operation("show_texts", ShowTexts, int)
-def show_texts(request: ShowTexts) -> Generator[Effect, Any, int]:
+@operation("show_texts", ShowTextsRequest, int)
+def show_texts(request: ShowTextsRequest) -> Generator[Effect, Any, int]:
     """The number to end it with."""
     number: int = yield Overlay(request.texts)
     return number
 
 
-@operation("show_disk", ShowDisk, None)
-def show_disk(request: ShowDisk) -> Generator[Effect, Any, None]:
+@operation("show_disk", ShowDiskRequest, None)
+def show_disk(request: ShowDiskRequest) -> Generator[Effect, Any, None]:
     """The servers see the files as they are."""
     yield EndOverlay(request.number)

@@ -28,14 +28,14 @@ from lspkit.operations.position_translation import Translator, translator
 from lspkit.operations.request import FileRequest, Request, operation
 from lspkit.protocol.results import WireDiagnostic, read_diagnostics
 from lspkit.protocol.uris import uri_to_path
-from lspkit.types import Diagnostic, Related, Severity, Verdict
+from lspkit.types import Diagnostic, RelatedLocation, Severity, Verdict
 
 #: `DiagnosticSeverity`.
 SEVERITIES = {1: Severity.ERROR, 2: Severity.WARNING, 3: Severity.INFO, 4: Severity.HINT}
 TAGS = {1: "unnecessary", 2: "deprecated"}
 
 
-class Check(FileRequest[Report], frozen=True, kw_only=True):
+class CheckRequest(FileRequest[Report], frozen=True, kw_only=True):
     """Is this file in order?"""
 
     #: `project` adds the other files that its servers know.
@@ -44,14 +44,14 @@ class Check(FileRequest[Report], frozen=True, kw_only=True):
     severities: tuple[str, ...] | None = None
 
 
-class CheckAll(Request[dict[Path, Report]], frozen=True, kw_only=True):
+class CheckAllRequest(Request[dict[Path, Report]], frozen=True, kw_only=True):
     """Are these files in order?"""
 
     paths: tuple[str, ...]
     severities: tuple[str, ...] | None = None
 
 
-class CheckOthers(Request[OtherFiles], frozen=True, kw_only=True):
+class CheckOthersRequest(Request[OtherFiles], frozen=True, kw_only=True):
     """Are the other files in order that the servers of these files know?"""
 
     #: These have changed, and are not looked at.
@@ -63,8 +63,8 @@ class CheckOthers(Request[OtherFiles], frozen=True, kw_only=True):
 AT_ONCE = 64
 
 
-@operation("check", Check, Report)
-def check(request: Check) -> Generator[Effect, Any, Report]:
+@operation("check", CheckRequest, Report)
+def check(request: CheckRequest) -> Generator[Effect, Any, Report]:
     """A report about the file as it is now, or as `text` has it."""
     scope = OtherScope() if request.scope == "project" else None
     found: Examination = yield Examine(request.path, request.text, scope)
@@ -79,7 +79,7 @@ def check(request: Check) -> Generator[Effect, Any, Report]:
         servers=servers,
         duration=found.duration,
         other_files=(yield from _other_files(found.others, found.severities)),
-        known_before=(yield from _memories(found)),
+        stale_diagnostics=(yield from _memories(found)),
         severities=found.severities,
         max_per_file=found.most,
     )
@@ -137,8 +137,8 @@ def _other_files(
     )
 
 
-@operation("check_others", CheckOthers, OtherFiles)
-def check_others(request: CheckOthers) -> Generator[Effect, Any, OtherFiles]:
+@operation("check_others", CheckOthersRequest, OtherFiles)
+def check_others(request: CheckOthersRequest) -> Generator[Effect, Any, OtherFiles]:
     """A report about them as they are now."""
     found: OthersExamined = yield ExamineOthers(request.paths, request.scope)
     return (yield from _other_files(found, found.severities))
@@ -226,7 +226,7 @@ def severity_named(number: int | None) -> Severity:
 def _finding(wire: WireDiagnostic, uri: str, server: str, translate: Translator) -> Diagnostic:
     place = translate.place(uri)
     related = tuple(
-        Related(translate.location(*at), info.message)
+        RelatedLocation(translate.location(*at), info.message)
         for info in (wire.related_information or ())[:MOST_RELATED]
         if (at := info.location.place) is not None
     )
@@ -245,13 +245,13 @@ def _finding(wire: WireDiagnostic, uri: str, server: str, translate: Translator)
     )
 
 
-@operation("check_all", CheckAll, dict[Path, Report])
-def check_all(request: CheckAll) -> Generator[Effect, Any, dict[Path, Report]]:
+@operation("check_all", CheckAllRequest, dict[Path, Report])
+def check_all(request: CheckAllRequest) -> Generator[Effect, Any, dict[Path, Report]]:
     """A report about each file. One that nobody can check is unknown, with the reason."""
     reports: dict[Path, Report] = {}
     for first in range(0, len(request.paths), AT_ONCE):
         paths = request.paths[first : first + AT_ONCE]
-        checks = tuple(Check(path=one, severities=request.severities) for one in paths)
+        checks = tuple(CheckRequest(path=one, severities=request.severities) for one in paths)
         results: list[Report | LspkitError] = yield DoAll(checks)
         for path, result in zip(paths, results, strict=True):
             report = result if isinstance(result, Report) else unchecked(path, result)

@@ -9,16 +9,16 @@ from typing import Any
 import msgspec
 
 from lspkit.edit_types import CodeAction, FileEdit, FileOperation, TextEdit, WorkspaceEdit
-from lspkit.errors import PositionError, RequestFailed, Unsupported
+from lspkit.errors import PositionError, RequestFailedError, UnsupportedError
 from lspkit.operations.effects import (
     Ask,
     Effect,
     FindPlaces,
-    Known,
-    KnownFindings,
-    Place,
+    FoundFile,
+    KnownDiagnostics,
     Reply,
     SyncFile,
+    TakeKnownDiagnostics,
 )
 from lspkit.operations.position_translation import Translator, to_wire, translator
 from lspkit.operations.reply_parsing import readable, unreadable
@@ -41,7 +41,7 @@ from lspkit.types import Position, shown
 KINDS = {"create": "create", "rename": "rename", "delete": "delete"}
 
 
-class Rename(PositionRequest[WorkspaceEdit], frozen=True, kw_only=True):
+class RenameRequest(PositionRequest[WorkspaceEdit], frozen=True, kw_only=True):
     """What would change if this had another name?"""
 
     new_name: str
@@ -52,7 +52,7 @@ class Rename(PositionRequest[WorkspaceEdit], frozen=True, kw_only=True):
             raise PositionError("a new name is needed", bounds="a name that is not empty")
 
 
-class CodeActions(PositionRequest[list[CodeAction]], frozen=True, kw_only=True):
+class CodeActionsRequest(PositionRequest[list[CodeAction]], frozen=True, kw_only=True):
     """What can be done here?"""
 
     end_line: int | None = None
@@ -66,8 +66,8 @@ class CodeActions(PositionRequest[list[CodeAction]], frozen=True, kw_only=True):
         check_number("end_column", self.end_column)
 
 
-@operation("rename", Rename, WorkspaceEdit)
-def rename(request: Rename) -> Generator[Effect, Any, WorkspaceEdit]:
+@operation("rename", RenameRequest, WorkspaceEdit)
+def rename(request: RenameRequest) -> Generator[Effect, Any, WorkspaceEdit]:
     """The edit of the first server that has one: two servers would change everything twice."""
     line, column = yield from position_of(request)
     at = params_at(line, column)
@@ -75,7 +75,7 @@ def rename(request: Rename) -> Generator[Effect, Any, WorkspaceEdit]:
         prepared: list[Reply] = yield Ask(
             request.path, request.text, "textDocument/prepareRename", at
         )
-    except Unsupported:
+    except UnsupportedError:
         prepared = []
     if prepared and all(reply.result == b"null" for reply in prepared):
         raise PositionError(f"{request.path}:{line}:{column} is nothing that can be renamed")
@@ -114,12 +114,12 @@ def _marked(wire: WireEdit, reply: Reply) -> Generator[Effect, Any, list[str]]:
     """The files that an edit is for and that begin with a mark."""
     documents = (one.text_document for one in _changes(wire))
     uris = tuple(one.uri for one in documents if one is not None)
-    places: dict[str, Place] = yield FindPlaces(reply.server, reply.view.uri, uris, texts=True)
+    places: dict[str, FoundFile] = yield FindPlaces(reply.server, reply.view.uri, uris, texts=True)
     return [str(one.path) for one in places.values() if one.marked]
 
 
-@operation("code_actions", CodeActions, list[CodeAction])
-def code_actions(request: CodeActions) -> Generator[Effect, Any, list[CodeAction]]:
+@operation("code_actions", CodeActionsRequest, list[CodeAction])
+def code_actions(request: CodeActionsRequest) -> Generator[Effect, Any, list[CodeAction]]:
     """All offers of all servers, the preferred ones first."""
     line, column = yield from position_of(request)
     end = (request.end_line or line, request.end_column or column)
@@ -128,7 +128,7 @@ def code_actions(request: CodeActions) -> Generator[Effect, Any, list[CodeAction
             f"the range ends at {end[0]}:{end[1]}, before it starts at {line}:{column}",
             bounds=f"{line}:{column} or later",
         )
-    reports: list[KnownFindings] = yield Known(request.path)
+    reports: list[KnownDiagnostics] = yield TakeKnownDiagnostics(request.path)
     # Here, and not when the question is built: then the server's lock is held.
     known: dict[str, list[msgspec.Raw]] = {}
     for report in reports:
@@ -181,7 +181,7 @@ def _action(
     try:
         if wire.edit is not None:
             edit = yield from workspace_edit(wire.edit, reply)
-    except RequestFailed as problem:
+    except RequestFailedError as problem:
         unusable = problem.message
     return CodeAction(
         title=wire.title,
@@ -208,7 +208,7 @@ def resolved(action: CodeAction) -> Generator[Effect, Any, WorkspaceEdit | WireC
     """
     if action.disabled:
         message = f"{action.title!r} cannot be done now: {action.disabled}"
-        raise RequestFailed(message, server=action.server)
+        raise RequestFailedError(message, server=action.server)
     command = read_command(action.raw.encode())
     # An edit that changes nothing stands beside a command that does.
     if action.edit is not None and (action.edit.changes or command is None):
@@ -224,7 +224,7 @@ def resolved(action: CodeAction) -> Generator[Effect, Any, WorkspaceEdit | WireC
             server=action.server,
             unheard_of=True,
         )
-    except RequestFailed:
+    except RequestFailedError:
         if command is None:
             raise
         replies = []  # it has nothing to add to its command
@@ -240,7 +240,7 @@ def resolved(action: CodeAction) -> Generator[Effect, Any, WorkspaceEdit | WireC
                     return edit
     if command is None:
         message = f"{action.title!r} has neither an edit nor a command"
-        raise RequestFailed(message, server=action.server)
+        raise RequestFailedError(message, server=action.server)
     return command
 
 
@@ -252,9 +252,9 @@ def edits_in(reply: Reply) -> list[WireEdit]:
     return read.items
 
 
-def _unusable(reply: Reply, why: str) -> RequestFailed:
+def _unusable(reply: Reply, why: str) -> RequestFailedError:
     message = f"{reply.server} proposes an edit that {why}; nothing of it is used"
-    return RequestFailed(message, server=reply.server)
+    return RequestFailedError(message, server=reply.server)
 
 
 def workspace_edit(wire: WireEdit, reply: Reply) -> Generator[Effect, Any, WorkspaceEdit]:

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from lspkit.diagnostics.compare import Before
-from lspkit.edit_types import Applied, WorkspaceEdit
+from lspkit.edit_types import AppliedEdit, WorkspaceEdit
 from lspkit.errors import LspkitError
 from lspkit.protocol.open_documents import View
 from lspkit.protocol.text import Encoding, Text
@@ -49,7 +49,7 @@ class Reply(msgspec.Struct, frozen=True):
     method: str = ""
 
 
-class Misread(msgspec.Struct, frozen=True):
+class ReportUndecodable(msgspec.Struct, frozen=True):
     """Answers that are of no use after all, or not all of them. Sent back: None."""
 
     problems: tuple[LspkitError, ...]
@@ -75,7 +75,7 @@ class FindPlaces(msgspec.Struct, frozen=True):
     texts: bool
 
 
-class Place(msgspec.Struct, frozen=True):
+class FoundFile(msgspec.Struct, frozen=True):
     """A file that a server names."""
 
     path: Path | None
@@ -192,7 +192,7 @@ class TakeConfig(msgspec.Struct, frozen=True):
 
 
 class Apply(msgspec.Struct, frozen=True):
-    """Make an edit, all or none, and tell the servers. Sent back: `Applied`."""
+    """Make an edit, all or none, and tell the servers. Sent back: `AppliedEdit`."""
 
     edit: WorkspaceEdit
 
@@ -200,7 +200,7 @@ class Apply(msgspec.Struct, frozen=True):
 class Undo(msgspec.Struct, frozen=True):
     """Take an edit back, all or none, and tell the servers. Sent back: None."""
 
-    applied: Applied
+    applied: AppliedEdit
 
 
 class ChangeDisk(msgspec.Struct, frozen=True):
@@ -223,13 +223,13 @@ class AskWorkspace(msgspec.Struct, frozen=True):
     params: Any
 
 
-class Known(msgspec.Struct, frozen=True):
+class TakeKnownDiagnostics(msgspec.Struct, frozen=True):
     """What servers have said about a file, or about all. Sent back: `list[KnownFindings]`."""
 
     path: str | None
 
 
-class KnownFindings(msgspec.Struct, frozen=True):
+class KnownDiagnostics(msgspec.Struct, frozen=True):
     """A server's last report about a file, raw."""
 
     server: str
@@ -310,12 +310,12 @@ class AwaitChange(msgspec.Struct, frozen=True):
 Effect = (
     Ask
     | AskWorkspace
-    | Misread
+    | ReportUndecodable
     | ReadText
     | FindPlaces
     | Examine
     | ExamineOthers
-    | Known
+    | TakeKnownDiagnostics
     | SyncFile
     | TakeStatus
     | FindServers

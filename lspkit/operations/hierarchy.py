@@ -12,7 +12,7 @@ from typing import Any, Generic, TypeVar
 import msgspec
 
 from lspkit.errors import LspkitError, PositionError
-from lspkit.operations.effects import Ask, DoAll, Effect, Misread, Reply
+from lspkit.operations.effects import Ask, DoAll, Effect, Reply, ReportUndecodable
 from lspkit.operations.position_translation import Translator, translator
 from lspkit.operations.reply_parsing import OWN_FAULTS, readable
 from lspkit.operations.request import PositionRequest, Request, T_co, operation
@@ -25,7 +25,7 @@ T = TypeVar("T")
 Item = TypeVar("Item", bound=HierarchyItem)
 
 
-class PrepareCallHierarchy(PositionRequest[list[CallItem]], frozen=True, kw_only=True):
+class CallHierarchyRequest(PositionRequest[list[CallItem]], frozen=True, kw_only=True):
     """What here calls and is called?"""
 
 
@@ -44,59 +44,59 @@ class ItemRequest(PositionRequest[T_co], Generic[T_co], frozen=True, kw_only=Tru
             Request.__post_init__(self)
 
 
-class IncomingCalls(ItemRequest[list[Call]], frozen=True, kw_only=True):
+class IncomingCallsRequest(ItemRequest[list[Call]], frozen=True, kw_only=True):
     """Who calls this?"""
 
     item: CallItem | None = None
 
 
-class OutgoingCalls(ItemRequest[list[Call]], frozen=True, kw_only=True):
+class OutgoingCallsRequest(ItemRequest[list[Call]], frozen=True, kw_only=True):
     """Whom does this call?"""
 
     item: CallItem | None = None
 
 
-class Supertypes(ItemRequest[list[TypeItem]], frozen=True, kw_only=True):
+class SupertypesRequest(ItemRequest[list[TypeItem]], frozen=True, kw_only=True):
     """What does this type derive from?"""
 
     item: TypeItem | None = None
 
 
-class Subtypes(ItemRequest[list[TypeItem]], frozen=True, kw_only=True):
+class SubtypesRequest(ItemRequest[list[TypeItem]], frozen=True, kw_only=True):
     """What derives from this type?"""
 
     item: TypeItem | None = None
 
 
-@operation("prepare_call_hierarchy", PrepareCallHierarchy, list[CallItem])
+@operation("prepare_call_hierarchy", CallHierarchyRequest, list[CallItem])
 def prepare_call_hierarchy(
-    request: PrepareCallHierarchy,
+    request: CallHierarchyRequest,
 ) -> Generator[Effect, Any, list[CallItem]]:
     """The items at the place, of all servers."""
     found = yield from _prepare(request, "textDocument/prepareCallHierarchy", CallItem)
     return _in_order(found)
 
 
-@operation("incoming_calls", IncomingCalls, list[Call])
-def incoming_calls(request: IncomingCalls) -> Generator[Effect, Any, list[Call]]:
+@operation("incoming_calls", IncomingCallsRequest, list[Call])
+def incoming_calls(request: IncomingCallsRequest) -> Generator[Effect, Any, list[Call]]:
     """The calls of the item; the ranges are in the callers' files."""
     return (yield from _calls(request, request.item, "callHierarchy/incomingCalls"))
 
 
-@operation("outgoing_calls", OutgoingCalls, list[Call])
-def outgoing_calls(request: OutgoingCalls) -> Generator[Effect, Any, list[Call]]:
+@operation("outgoing_calls", OutgoingCallsRequest, list[Call])
+def outgoing_calls(request: OutgoingCallsRequest) -> Generator[Effect, Any, list[Call]]:
     """The calls in the item; the ranges are in the item's own file."""
     return (yield from _calls(request, request.item, "callHierarchy/outgoingCalls"))
 
 
-@operation("supertypes", Supertypes, list[TypeItem])
-def supertypes(request: Supertypes) -> Generator[Effect, Any, list[TypeItem]]:
+@operation("supertypes", SupertypesRequest, list[TypeItem])
+def supertypes(request: SupertypesRequest) -> Generator[Effect, Any, list[TypeItem]]:
     """The types directly above."""
     return (yield from _types(request, request.item, "typeHierarchy/supertypes"))
 
 
-@operation("subtypes", Subtypes, list[TypeItem])
-def subtypes(request: Subtypes) -> Generator[Effect, Any, list[TypeItem]]:
+@operation("subtypes", SubtypesRequest, list[TypeItem])
+def subtypes(request: SubtypesRequest) -> Generator[Effect, Any, list[TypeItem]]:
     """The types directly below."""
     return (yield from _types(request, request.item, "typeHierarchy/subtypes"))
 
@@ -200,7 +200,7 @@ def _of_whole_servers(
         if item.server not in failed and not isinstance(result, LspkitError)
     ]
     if failed:
-        yield Misread(tuple(failed.values()), tuple(failed))
+        yield ReportUndecodable(tuple(failed.values()), tuple(failed))
         if not found:
             raise next(iter(failed.values()))
     return found

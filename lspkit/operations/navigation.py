@@ -17,29 +17,29 @@ from lspkit.protocol.wire.raw_items import read_places
 Locations = Generator[Effect, Any, list[types.Location]]
 
 
-class Definition(PositionRequest[list[types.Location]], frozen=True, kw_only=True):
+class DefinitionRequest(PositionRequest[list[types.Location]], frozen=True, kw_only=True):
     """Where is this defined?"""
 
 
-class Declaration(PositionRequest[list[types.Location]], frozen=True, kw_only=True):
+class DeclarationRequest(PositionRequest[list[types.Location]], frozen=True, kw_only=True):
     """Where is this declared?"""
 
 
-class TypeDefinition(PositionRequest[list[types.Location]], frozen=True, kw_only=True):
+class TypeDefinitionRequest(PositionRequest[list[types.Location]], frozen=True, kw_only=True):
     """Where is the type of this defined?"""
 
 
-class Implementation(PositionRequest[list[types.Location]], frozen=True, kw_only=True):
+class ImplementationRequest(PositionRequest[list[types.Location]], frozen=True, kw_only=True):
     """Where is this implemented?"""
 
 
-class References(PositionRequest[list[types.Location]], frozen=True, kw_only=True):
+class ReferencesRequest(PositionRequest[list[types.Location]], frozen=True, kw_only=True):
     """Where is this used?"""
 
     include_declaration: bool = True
 
 
-class Hover(PositionRequest[types.Hover | None], frozen=True, kw_only=True):
+class HoverRequest(PositionRequest[types.Hover | None], frozen=True, kw_only=True):
     """What is this?"""
 
 
@@ -52,40 +52,40 @@ def _locations(replies: list[Reply]) -> Locations:
     return in_order(found)
 
 
-@operation("definition", Definition, list[types.Location])
-def definition(request: Definition) -> Locations:
+@operation("definition", DefinitionRequest, list[types.Location])
+def definition(request: DefinitionRequest) -> Locations:
     """All places that define the symbol."""
     return (yield from _locations((yield from ask_at(request, "textDocument/definition"))))
 
 
-@operation("declaration", Declaration, list[types.Location])
-def declaration(request: Declaration) -> Locations:
+@operation("declaration", DeclarationRequest, list[types.Location])
+def declaration(request: DeclarationRequest) -> Locations:
     """All places that declare the symbol."""
     return (yield from _locations((yield from ask_at(request, "textDocument/declaration"))))
 
 
-@operation("type_definition", TypeDefinition, list[types.Location])
-def type_definition(request: TypeDefinition) -> Locations:
+@operation("type_definition", TypeDefinitionRequest, list[types.Location])
+def type_definition(request: TypeDefinitionRequest) -> Locations:
     """All places that define the symbol's type."""
     return (yield from _locations((yield from ask_at(request, "textDocument/typeDefinition"))))
 
 
-@operation("implementation", Implementation, list[types.Location])
-def implementation(request: Implementation) -> Locations:
+@operation("implementation", ImplementationRequest, list[types.Location])
+def implementation(request: ImplementationRequest) -> Locations:
     """All places that implement the symbol."""
     return (yield from _locations((yield from ask_at(request, "textDocument/implementation"))))
 
 
-@operation("references", References, list[types.Location])
-def references(request: References) -> Locations:
+@operation("references", ReferencesRequest, list[types.Location])
+def references(request: ReferencesRequest) -> Locations:
     """All places that use the symbol."""
     context = {"includeDeclaration": request.include_declaration}
     replies = yield from ask_at(request, "textDocument/references", context=context)
     return (yield from _locations(replies))
 
 
-@operation("hover", Hover, types.Hover | None)
-def hover(request: Hover) -> Generator[Effect, Any, types.Hover | None]:
+@operation("hover", HoverRequest, types.Hover | None)
+def hover(request: HoverRequest) -> Generator[Effect, Any, types.Hover | None]:
     """What the servers tell, one after the other; the range of the first that gives one."""
     replies = yield from ask_at(request, "textDocument/hover")
     texts: list[str] = []

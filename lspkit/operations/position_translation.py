@@ -11,7 +11,7 @@ from collections.abc import Generator, Iterable
 from typing import Any
 
 from lspkit.errors import PositionError
-from lspkit.operations.effects import Effect, FindPlaces, Place, Reply
+from lspkit.operations.effects import Effect, FindPlaces, FoundFile, Reply
 from lspkit.protocol.results import WirePosition, WireRange
 from lspkit.protocol.text import Encoding, Text
 from lspkit.protocol.uris import one_spelling
@@ -39,7 +39,7 @@ def to_wire(text: Text, line: int, column: int, encoding: Encoding) -> dict[str,
 class Translator:
     """Turns the positions of one server's answer into people's."""
 
-    def __init__(self, encoding: Encoding, places: dict[str, Place]) -> None:
+    def __init__(self, encoding: Encoding, places: dict[str, FoundFile]) -> None:
         self._encoding: Encoding = encoding
         self._places = places
 
@@ -82,7 +82,7 @@ class Translator:
             raise _no_place(at, "lies inside of a character")
         return place
 
-    def place(self, uri: str) -> Place:
+    def place(self, uri: str) -> FoundFile:
         """The file that a URI names."""
         return self._places[uri]
 
@@ -102,8 +102,8 @@ def translator(
     others = tuple({uri: None for uri in uris if uri != view.uri})
     texts = texts or view.encoding != "utf-32"
     asked = FindPlaces(reply.server, view.uri, (view.uri, *others), texts)
-    places: dict[str, Place] = yield asked
-    here = Place(places[view.uri].path, view.text)
+    places: dict[str, FoundFile] = yield asked
+    here = FoundFile(places[view.uri].path, view.text)
     places |= {uri: here for uri in others if one_spelling(uri) == view.uri}
     places[view.uri] = here
     return Translator(view.encoding, places)

@@ -11,19 +11,25 @@ from collections.abc import Callable, Generator
 from typing import Any, TypeVar
 
 from lspkit.errors import (
-    RequestFailed,
-    RequestTimeout,
-    ServerBroken,
-    ServerUnavailable,
-    Unsupported,
+    RequestFailedError,
+    RequestTimeoutError,
+    ServerBrokenError,
+    ServerUnavailableError,
+    UnsupportedError,
 )
-from lspkit.operations.effects import Effect, Misread, Reply
+from lspkit.operations.effects import Effect, Reply, ReportUndecodable
 from lspkit.protocol.results import Read
 
 T = TypeVar("T")
 
 #: What may be wrong with one server while the others are well.
-OWN_FAULTS = (ServerBroken, ServerUnavailable, RequestFailed, RequestTimeout, Unsupported)
+OWN_FAULTS = (
+    ServerBrokenError,
+    ServerUnavailableError,
+    RequestFailedError,
+    RequestTimeoutError,
+    UnsupportedError,
+)
 
 
 def readable(
@@ -39,7 +45,7 @@ def readable(
     for what must not be had in parts: half an edit is worse than none.
     """
     found: list[tuple[Reply, list[T]]] = []
-    problems: list[RequestFailed] = []
+    problems: list[RequestFailedError] = []
     failed: list[str] = []
     for reply in replies:
         told = read(reply.result)
@@ -51,16 +57,16 @@ def readable(
                 continue
         found.append((reply, told.items))
     if problems:
-        yield Misread(tuple(problems), tuple(failed))
+        yield ReportUndecodable(tuple(problems), tuple(failed))
         if not found:
             raise problems[0]
     return found
 
 
-def unreadable(reply: Reply, parts: int = 0) -> RequestFailed:
+def unreadable(reply: Reply, parts: int = 0) -> RequestFailedError:
     """The error for an answer that makes no sense, or so many parts of which make none."""
     what = f"the answer of {reply.server} to {reply.method or 'a question'}"
     message = f"{what} cannot be read: it is not as the protocol has it"
     if parts:
         message = f"{parts} {'part' if parts == 1 else 'parts'} of {what} cannot be read"
-    return RequestFailed(message, server=reply.server)
+    return RequestFailedError(message, server=reply.server)

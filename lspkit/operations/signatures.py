@@ -11,16 +11,15 @@ from lspkit.operations.request import PositionRequest, operation
 from lspkit.operations.symbol_positions import ask_at
 from lspkit.protocol.results import WireMarkup, WireSignature, read_signature_help
 from lspkit.protocol.text import Text
-from lspkit.types import Parameter, Signature
-from lspkit.types import SignatureHelp as Help
+from lspkit.types import Parameter, Signature, SignatureHelp
 
 
-class SignatureHelp(PositionRequest[Help | None], frozen=True, kw_only=True):
+class SignatureHelpRequest(PositionRequest[SignatureHelp | None], frozen=True, kw_only=True):
     """How is this called?"""
 
 
-@operation("signature_help", SignatureHelp, Help | None)
-def signature_help(request: SignatureHelp) -> Generator[Effect, Any, Help | None]:
+@operation("signature_help", SignatureHelpRequest, SignatureHelp | None)
+def signature_help(request: SignatureHelpRequest) -> Generator[Effect, Any, SignatureHelp | None]:
     """The first answer that has a signature."""
     replies = yield from ask_at(request, "textDocument/signatureHelp")
     read = readable(replies, read_signature_help, says=lambda one: one.signatures)
@@ -31,7 +30,7 @@ def signature_help(request: SignatureHelp) -> Generator[Effect, Any, Help | None
                 continue
             active = min(max(told.active_signature or 0, 0), len(signatures) - 1)
             own = (told.signatures or [])[active].active_parameter
-            return Help(signatures, active, told.active_parameter if own is None else own)
+            return SignatureHelp(signatures, active, told.active_parameter if own is None else own)
     return None
 
 

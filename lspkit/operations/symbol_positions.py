@@ -15,7 +15,7 @@ from lspkit.errors import PositionError
 from lspkit.operations.effects import Ask, Build, Effect, ReadText, Reply
 from lspkit.operations.position_translation import to_wire
 from lspkit.operations.request import PositionRequest
-from lspkit.operations.symbols import DocumentSymbols, document_symbols
+from lspkit.operations.symbols import DocumentSymbolsRequest, document_symbols
 from lspkit.protocol.text import Encoding, Text
 
 #: So many names are suggested when one is not found.
@@ -56,7 +56,9 @@ def position_of(request: PositionRequest[Any]) -> Generator[Effect, Any, tuple[i
 
 
 def _by_name(request: PositionRequest[Any], name: str) -> Generator[Effect, Any, tuple[int, int]]:
-    symbols = yield from document_symbols(DocumentSymbols(path=request.path, text=request.text))
+    symbols = yield from document_symbols(
+        DocumentSymbolsRequest(path=request.path, text=request.text)
+    )
     named = list(_chains(symbols, ()))
     wanted = name.split(".")
     matches = [(chain, one) for chain, one in named if list(chain[-len(wanted) :]) == wanted]

@@ -14,7 +14,7 @@ from lspkit.protocol.results import NOWHERE, SYMBOL_KINDS, WireSymbol, read_symb
 from lspkit.protocol.text import Encoding, Text
 
 
-class DocumentSymbols(FileRequest[list[types.Symbol]], frozen=True, kw_only=True):
+class DocumentSymbolsRequest(FileRequest[list[types.Symbol]], frozen=True, kw_only=True):
     """What is in this file?"""
 
 
@@ -22,8 +22,8 @@ def _whole(uri: str, _: Text, __: Encoding) -> dict[str, Any]:
     return {"textDocument": {"uri": uri}}
 
 
-@operation("document_symbols", DocumentSymbols, list[types.Symbol])
-def document_symbols(request: DocumentSymbols) -> Generator[Effect, Any, list[types.Symbol]]:
+@operation("document_symbols", DocumentSymbolsRequest, list[types.Symbol])
+def document_symbols(request: DocumentSymbolsRequest) -> Generator[Effect, Any, list[types.Symbol]]:
     """All symbols, as a tree where the server gives one, in the order of the text."""
     replies: list[Reply] = yield Ask(
         request.path, request.text, "textDocument/documentSymbol", _whole

@@ -10,7 +10,7 @@ from typing import Any
 import lspkit.types as types
 from lspkit.config import Config
 from lspkit.edit_types import ChangedFiles
-from lspkit.errors import RequestFailed
+from lspkit.errors import RequestFailedError
 from lspkit.operations.check import both, findings
 from lspkit.operations.effects import (
     Ask,
@@ -19,14 +19,14 @@ from lspkit.operations.effects import (
     Effect,
     FileServer,
     FindServers,
-    Known,
-    KnownFindings,
-    Misread,
+    KnownDiagnostics,
     Reply,
+    ReportUndecodable,
     Reread,
     SyncFile,
     TakeChanges,
     TakeConfig,
+    TakeKnownDiagnostics,
     TakeStatus,
 )
 from lspkit.operations.request import FileRequest, Request, operation
@@ -34,18 +34,18 @@ from lspkit.operations.symbols import symbols_of
 from lspkit.protocol.open_documents import View
 from lspkit.protocol.text import Text
 from lspkit.protocol.wire.messages import decode_any
-from lspkit.servers.status import Snapshot
+from lspkit.servers.status import WorkspaceStatus
 from lspkit.servers.status import status_text as as_text
 
 
-class WorkspaceSymbols(Request[list[types.Symbol]], frozen=True, kw_only=True):
+class WorkspaceSymbolsRequest(Request[list[types.Symbol]], frozen=True, kw_only=True):
     """Which symbols have such a name?"""
 
     query: str
     path: str | None = None
 
 
-class Diagnostics(Request[dict[Path, list[types.Diagnostic]]], frozen=True, kw_only=True):
+class DiagnosticsRequest(Request[dict[Path, list[types.Diagnostic]]], frozen=True, kw_only=True):
     """What is known now?"""
 
     path: str | None = None
@@ -59,49 +59,51 @@ class RawRequest(Request[Any], frozen=True, kw_only=True):
     params: Any = None
 
 
-class Sync(FileRequest[None], frozen=True, kw_only=True):
+class SyncRequest(FileRequest[None], frozen=True, kw_only=True):
     """Tell the servers."""
 
 
-class Status(Request[Snapshot], frozen=True, kw_only=True):
+class StatusRequest(Request[WorkspaceStatus], frozen=True, kw_only=True):
     """How are the servers?"""
 
     root: str | None = None
 
 
-class FileServers(Request[list[FileServer]], frozen=True, kw_only=True):
+class FileServersRequest(Request[list[FileServer]], frozen=True, kw_only=True):
     """How are the servers of a file?"""
 
     path: str
 
 
-class StatusText(Request[str], frozen=True, kw_only=True):
+class StatusTextRequest(Request[str], frozen=True, kw_only=True):
     """The same in words."""
 
 
-class Reload(Request[None], frozen=True, kw_only=True):
+class ReloadRequest(Request[None], frozen=True, kw_only=True):
     """Read the configuration again."""
 
 
-class Settings(Request[Config], frozen=True, kw_only=True):
+class SettingsRequest(Request[Config], frozen=True, kw_only=True):
     """What is configured?"""
 
 
-class WaitForChange(Request[int], frozen=True, kw_only=True):
+class WaitForChangeRequest(Request[int], frozen=True, kw_only=True):
     """Has anything new been reported?"""
 
     after: int
 
 
-class ChangedSince(Request[ChangedFiles], frozen=True, kw_only=True):
+class ChangedSinceRequest(Request[ChangedFiles], frozen=True, kw_only=True):
     """Which files have changed on disk?"""
 
     #: None to get no more than a mark.
     after: int | None = None
 
 
-@operation("workspace_symbols", WorkspaceSymbols, list[types.Symbol])
-def workspace_symbols(request: WorkspaceSymbols) -> Generator[Effect, Any, list[types.Symbol]]:
+@operation("workspace_symbols", WorkspaceSymbolsRequest, list[types.Symbol])
+def workspace_symbols(
+    request: WorkspaceSymbolsRequest,
+) -> Generator[Effect, Any, list[types.Symbol]]:
     """All that the servers find, by path, line and column."""
     replies: list[Reply] = yield AskWorkspace(
         request.path, "workspace/symbol", {"query": request.query}
@@ -113,12 +115,12 @@ def workspace_symbols(request: WorkspaceSymbols) -> Generator[Effect, Any, list[
     return [found[key] for key in sorted(found)]
 
 
-@operation("diagnostics", Diagnostics, dict[Path, list[types.Diagnostic]])
+@operation("diagnostics", DiagnosticsRequest, dict[Path, list[types.Diagnostic]])
 def diagnostics(
-    request: Diagnostics,
+    request: DiagnosticsRequest,
 ) -> Generator[Effect, Any, dict[Path, list[types.Diagnostic]]]:
     """By file, in order of path and line. Nothing is asked, and nothing waited for."""
-    reports: list[KnownFindings] = yield Known(request.path)
+    reports: list[KnownDiagnostics] = yield TakeKnownDiagnostics(request.path)
     by_file: dict[Path, dict[tuple[Any, ...], types.Diagnostic]] = {}
     for report in reports:
         nowhere = View("", Text(""), 0, report.encoding)
@@ -126,7 +128,7 @@ def diagnostics(
         found, dropped = yield from findings(reply, report.uri, (report.items,))
         if dropped:
             message = f"{dropped} of the findings of {report.server} cannot be read"
-            yield Misread((RequestFailed(message, server=report.server),))
+            yield ReportUndecodable((RequestFailedError(message, server=report.server),))
         for finding in found:
             if finding.path is None:
                 continue
@@ -145,55 +147,55 @@ def raw_request(request: RawRequest) -> Generator[Effect, Any, Any]:
     return decode_any(replies[0].result)
 
 
-@operation("sync", Sync, None)
-def sync(request: Sync) -> Generator[Effect, Any, None]:
+@operation("sync", SyncRequest, None)
+def sync(request: SyncRequest) -> Generator[Effect, Any, None]:
     """The servers hear of the text as soon as they can."""
     yield SyncFile(request.path, request.text)
 
 
-@operation("status", Status, Snapshot)
-def status(request: Status) -> Generator[Effect, Any, Snapshot]:
+@operation("status", StatusRequest, WorkspaceStatus)
+def status(request: StatusRequest) -> Generator[Effect, Any, WorkspaceStatus]:
     """A snapshot; taking it changes nothing."""
-    snapshot: Snapshot = yield TakeStatus(request.root)
+    snapshot: WorkspaceStatus = yield TakeStatus(request.root)
     return snapshot
 
 
-@operation("file_servers", FileServers, list[FileServer])
-def file_servers(request: FileServers) -> Generator[Effect, Any, list[FileServer]]:
+@operation("file_servers", FileServersRequest, list[FileServer])
+def file_servers(request: FileServersRequest) -> Generator[Effect, Any, list[FileServer]]:
     """Also those that would be started for it. Starts nothing."""
     servers: list[FileServer] = yield FindServers(request.path)
     return servers
 
 
-@operation("status_text", StatusText, str)
-def status_text(_: StatusText) -> Generator[Effect, Any, str]:
+@operation("status_text", StatusTextRequest, str)
+def status_text(_: StatusTextRequest) -> Generator[Effect, Any, str]:
     """The snapshot as text."""
-    snapshot: Snapshot = yield TakeStatus(None)
+    snapshot: WorkspaceStatus = yield TakeStatus(None)
     return as_text(snapshot)
 
 
-@operation("reload", Reload, None)
-def reload(_: Reload) -> Generator[Effect, Any, None]:
+@operation("reload", ReloadRequest, None)
+def reload(_: ReloadRequest) -> Generator[Effect, Any, None]:
     """Servers whose configuration has changed restart; failures are forgotten."""
     yield Reread()
 
 
-@operation("settings", Settings, Config)
-def settings(_: Settings) -> Generator[Effect, Any, Config]:
+@operation("settings", SettingsRequest, Config)
+def settings(_: SettingsRequest) -> Generator[Effect, Any, Config]:
     """All of it, defaults included."""
     config: Config = yield TakeConfig()
     return config
 
 
-@operation("wait_for_change", WaitForChange, int)
-def wait_for_change(request: WaitForChange) -> Generator[Effect, Any, int]:
+@operation("wait_for_change", WaitForChangeRequest, int)
+def wait_for_change(request: WaitForChangeRequest) -> Generator[Effect, Any, int]:
     """The epoch, newer than the given one unless the time was up first."""
     epoch: int = yield AwaitChange(request.after)
     return epoch
 
 
-@operation("changed_files", ChangedSince, ChangedFiles)
-def changed_files(request: ChangedSince) -> Generator[Effect, Any, ChangedFiles]:
+@operation("changed_files", ChangedSinceRequest, ChangedFiles)
+def changed_files(request: ChangedSinceRequest) -> Generator[Effect, Any, ChangedFiles]:
     """Also what has changed a moment ago."""
     changed: ChangedFiles = yield TakeChanges(request.after)
     return changed

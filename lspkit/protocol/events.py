@@ -89,7 +89,7 @@ class EditAsked(Event, frozen=True):
     edit: RawJson
 
 
-class Said(Event, frozen=True):
+class MessageShown(Event, frozen=True):
     """Words of the server for people: a log line or a message. 1 is an error, 4 a log line."""
 
     level: int

@@ -9,7 +9,7 @@ import msgspec
 from lspkit.protocol.text import Encoding
 
 
-class Opening(msgspec.Struct, frozen=True):
+class InitializeOptions(msgspec.Struct, frozen=True):
     """What a session tells its server at the start, and answers with later."""
 
     root_uri: str

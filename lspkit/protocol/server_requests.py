@@ -14,11 +14,11 @@ import msgspec
 from lspkit.limits import LONGEST_SECTION, MOST_SECTIONS
 from lspkit.protocol import events
 from lspkit.protocol.capabilities import Capabilities, Registration, look_up
-from lspkit.protocol.initialize_params import Opening
+from lspkit.protocol.initialize_params import InitializeOptions
 from lspkit.protocol.wire.messages import INVALID_PARAMS, METHOD_NOT_FOUND, encode
 
 
-class Reply(msgspec.Struct, frozen=True):
+class ClientReply(msgspec.Struct, frozen=True):
     """A result, or an error as (code, text); and what it means for the driver."""
 
     result: Any = None
@@ -28,27 +28,29 @@ class Reply(msgspec.Struct, frozen=True):
 
 #: Params of the request, what the session began with, and what the server can do (registrations
 #: change that).
-Answerer = Callable[[dict[str, Any], Opening, Capabilities], Reply]
+Answerer = Callable[[dict[str, Any], InitializeOptions, Capabilities], ClientReply]
 
 
 def reply_to(
-    method: str, params: dict[str, Any], opening: Opening, capabilities: Capabilities
-) -> Reply:
+    method: str, params: dict[str, Any], opening: InitializeOptions, capabilities: Capabilities
+) -> ClientReply:
     """Our answer to a server's request."""
     known = REPLIES.get(method)
     if known is not None:
         return known(params, opening, capabilities)
     if method.endswith("/refresh"):
-        return Reply(event=events.RefreshAsked(method))
-    return Reply(error=(METHOD_NOT_FOUND, f"lspkit does not know {method}"))
+        return ClientReply(event=events.RefreshAsked(method))
+    return ClientReply(error=(METHOD_NOT_FOUND, f"lspkit does not know {method}"))
 
 
-def _configuration(params: dict[str, Any], opening: Opening, _: Capabilities) -> Reply:
+def _configuration(
+    params: dict[str, Any], opening: InitializeOptions, _: Capabilities
+) -> ClientReply:
     items = params.get("items")
     if not isinstance(items, list):
-        return Reply(error=(INVALID_PARAMS, "items: a list was expected"))
+        return ClientReply(error=(INVALID_PARAMS, "items: a list was expected"))
     known = [_setting(item, opening.settings) for item in items[:MOST_SECTIONS]]
-    return Reply([*known, *([None] * (len(items) - len(known)))])
+    return ClientReply([*known, *([None] * (len(items) - len(known)))])
 
 
 def _setting(item: Any, settings: dict[str, Any]) -> Any:
@@ -60,50 +62,54 @@ def _setting(item: Any, settings: dict[str, Any]) -> Any:
     return look_up(settings, str(section))
 
 
-def _register(params: dict[str, Any], _: Opening, capabilities: Capabilities) -> Reply:
+def _register(
+    params: dict[str, Any], _: InitializeOptions, capabilities: Capabilities
+) -> ClientReply:
     entries = params.get("registrations") or []
     if not isinstance(entries, list):
-        return Reply(error=(INVALID_PARAMS, "registrations: a list was expected"))
+        return ClientReply(error=(INVALID_PARAMS, "registrations: a list was expected"))
     taken: list[Registration] = []
     for entry in entries:
         if not isinstance(entry, dict) or not {"id", "method"} <= entry.keys():
-            return Reply(error=(INVALID_PARAMS, "a registration needs an id and a method"))
+            return ClientReply(error=(INVALID_PARAMS, "a registration needs an id and a method"))
         options = entry.get("registerOptions")
         options = options if isinstance(options, dict) else {}
         taken.append(Registration(str(entry["id"]), str(entry["method"]), options))
     kept = [one for one in taken if capabilities.register(one)]
-    return Reply(event=events.Registered(tuple(kept), dropped=len(taken) - len(kept)))
+    return ClientReply(event=events.Registered(tuple(kept), dropped=len(taken) - len(kept)))
 
 
-def _unregister(params: dict[str, Any], _: Opening, capabilities: Capabilities) -> Reply:
+def _unregister(
+    params: dict[str, Any], _: InitializeOptions, capabilities: Capabilities
+) -> ClientReply:
     # The protocol itself misspells the key, and servers send either.
     entries = params.get("unregisterations") or params.get("unregistrations") or []
     if not isinstance(entries, list):
-        return Reply(error=(INVALID_PARAMS, "unregisterations: a list was expected"))
+        return ClientReply(error=(INVALID_PARAMS, "unregisterations: a list was expected"))
     dropped = [
         capabilities.unregister(str(entry.get("id")))
         for entry in entries
         if isinstance(entry, dict)
     ]
-    return Reply(event=events.Unregistered(tuple(one for one in dropped if one is not None)))
+    return ClientReply(event=events.Unregistered(tuple(one for one in dropped if one is not None)))
 
 
-def _folders(_: dict[str, Any], opening: Opening, __: Capabilities) -> Reply:
-    return Reply([{"uri": opening.root_uri, "name": opening.root_name}])
+def _folders(_: dict[str, Any], opening: InitializeOptions, __: Capabilities) -> ClientReply:
+    return ClientReply([{"uri": opening.root_uri, "name": opening.root_name}])
 
 
-def _apply_edit(_: dict[str, Any], __: Opening, ___: Capabilities) -> Reply:
+def _apply_edit(_: dict[str, Any], __: InitializeOptions, ___: Capabilities) -> ClientReply:
     reason = "lspkit makes edits only for those who let a command run; nobody does now"
-    return Reply({"applied": False, "failureReason": reason})
+    return ClientReply({"applied": False, "failureReason": reason})
 
 
 def _fixed(result: Any) -> Answerer:
-    return lambda _, __, ___: Reply(result)
+    return lambda _, __, ___: ClientReply(result)
 
 
 def _noticed(method: str) -> Answerer:
     """A question that needs no answer, but tells something."""
-    return lambda params, _, __: Reply({}, event=events.Notified(method, encode(params)))
+    return lambda params, _, __: ClientReply({}, event=events.Notified(method, encode(params)))
 
 
 #: method: what is answered.

@@ -24,7 +24,7 @@ from lspkit.limits import LARGEST_NOTE, LONGEST_TITLE, LONGEST_URI
 from lspkit.protocol import events
 from lspkit.protocol.capabilities import Capabilities, DocumentKey, client_capabilities
 from lspkit.protocol.events import Event
-from lspkit.protocol.initialize_params import Opening
+from lspkit.protocol.initialize_params import InitializeOptions
 from lspkit.protocol.progress import Progress
 from lspkit.protocol.server_requests import reply_to
 from lspkit.protocol.text import Encoding
@@ -86,7 +86,9 @@ class Pending(msgspec.Struct):
 class Session:
     """The state of one conversation. See the module's text."""
 
-    def __init__(self, opening: Opening, clock: Callable[[], float] = lambda: 0.0) -> None:
+    def __init__(
+        self, opening: InitializeOptions, clock: Callable[[], float] = lambda: 0.0
+    ) -> None:
         self.opening = opening
         self.state = State.NEW
         self.capabilities = Capabilities()
@@ -177,39 +179,41 @@ class Session:
     def receive(self, message: messages.Message) -> tuple[Event | None, bytes | None]:
         """Take one message: the event it means, and the frame to write back, each or None."""
         match message:
-            case messages.Answer():
+            case messages.ResponseMessage():
                 return self._answered(message), None
-            case messages.Published() if len(message.uri) > LONGEST_URI:
+            case messages.PublishedDiagnostics() if len(message.uri) > LONGEST_URI:
                 self.dropped["reports about no file"] += 1
                 return None, None
-            case messages.Told() | messages.Asked() if len(message.params or b"") > LARGEST_NOTE:
+            case messages.NotificationMessage() | messages.RequestMessage() if (
+                len(message.params or b"") > LARGEST_NOTE
+            ):
                 return self._too_large(message)
-            case messages.Published():
+            case messages.PublishedDiagnostics():
                 items = message.items if message.items != b"null" else b"[]"
                 uri = one_spelling(message.uri)
                 return events.DiagnosticsPublished(uri, message.version, items), None
-            case messages.Told():
+            case messages.NotificationMessage():
                 return self._told(message), None
-            case messages.Asked():
+            case messages.RequestMessage():
                 return self._asked(message)
-            case messages.Refusal():
+            case messages.ErrorResponse():
                 return self._refused(message.id, message.code, message.message), None
             case messages.Malformed():
                 return self._malformed(message)
 
     def _too_large(
-        self, message: messages.Told | messages.Asked
+        self, message: messages.NotificationMessage | messages.RequestMessage
     ) -> tuple[Event | None, bytes | None]:
         """A message that would hold everybody up is not looked at."""
         self.dropped["messages"] += 1
-        if isinstance(message, messages.Asked):
+        if isinstance(message, messages.RequestMessage):
             text = f"lspkit takes no request of more than {LARGEST_NOTE} bytes"
             return None, frame(messages.refusal(message.id, messages.INVALID_PARAMS, text))
         if message.method == "$/progress":
             self.progress.lose_parts()
         return None, None
 
-    def _answered(self, message: messages.Answer) -> Event | None:
+    def _answered(self, message: messages.ResponseMessage) -> Event | None:
         pending = self._take(message.id)
         if pending is None:
             return None
@@ -249,14 +253,14 @@ class Session:
             self.server_name = " ".join(part for part in parts if part)[:LONGEST_TITLE]
         return events.Initialized(pending.tag)
 
-    def _told(self, message: messages.Told) -> Event | None:
+    def _told(self, message: messages.NotificationMessage) -> Event | None:
         if message.method == "$/progress":
             return self.progress.note(message.params)
         if message.method in ("window/logMessage", "window/showMessage"):
             params = params_of(message.params)
             level = params.get("type")
             text = str(params.get("message", ""))
-            return events.Said(level if isinstance(level, int) else 4, text)
+            return events.MessageShown(level if isinstance(level, int) else 4, text)
         return events.Notified(message.method, message.params)
 
     def edit_done(self, id: messages.RawJson, failure: str) -> bytes:
@@ -266,7 +270,7 @@ class Session:
             result["failureReason"] = failure
         return frame(messages.answer(id, result))
 
-    def _asked(self, message: messages.Asked) -> tuple[Event | None, bytes | None]:
+    def _asked(self, message: messages.RequestMessage) -> tuple[Event | None, bytes | None]:
         params = params_of(message.params)
         if self.takes_edits and message.method == "workspace/applyEdit":
             # The one question that is not answered at once.

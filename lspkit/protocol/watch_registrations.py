@@ -30,7 +30,7 @@ METHOD = "workspace/didChangeWatchedFiles"
 #: What has happened to a file, in the protocol's numbers.
 CREATED, CHANGED, DELETED = 1, 2, 3
 #: Another file may have taken the place of one, and nothing been there for a moment. The protocol
-#: has no number for it; see `Watched.told_as`.
+#: has no number for it; see `WatchRegistrations.told_as`.
 REPLACED = 0
 
 #: The bit of each kind in a registration's mask.
@@ -74,7 +74,7 @@ class _Glob(NamedTuple):
     words: frozenset[str]
 
 
-class Watched:
+class WatchRegistrations:
     """What one server has registered. Written by its owner, and asked by any thread."""
 
     def __init__(

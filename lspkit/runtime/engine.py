@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from lspkit.boundary import Boundary, boundary_of
 from lspkit.config.load import Loaded
 from lspkit.config.model import Config
-from lspkit.errors import Cancelled, LspkitError, RequestTimeout, WorkspaceClosed
+from lspkit.errors import CancelledError, LspkitError, RequestTimeoutError, WorkspaceClosedError
 from lspkit.late_imports import safe_imports
 from lspkit.operations import (
     OPERATIONS,
@@ -32,27 +32,34 @@ from lspkit.operations import (
     ExamineOthers,
     FindPlaces,
     FindServers,
-    Known,
-    Misread,
+    FoundFile,
     Overlay,
-    Place,
     ReadText,
     Remember,
+    ReportUndecodable,
     Request,
     Reread,
     RunCommand,
     SyncFile,
     TakeChanges,
     TakeConfig,
+    TakeKnownDiagnostics,
     TakeStatus,
     Undo,
 )
 from lspkit.operations.effects import TOO_LATE
 from lspkit.protocol.text import Text
 from lspkit.protocol.uris import one_spelling
-from lspkit.runtime.concurrency.teardown import Closing
+from lspkit.runtime.concurrency.teardown import Teardown
 from lspkit.runtime.concurrency.timers import Timers
-from lspkit.runtime.concurrency.waiting import Call, Outcome, Steps, block, together, uncancelled
+from lspkit.runtime.concurrency.waiting import (
+    CallContext,
+    Outcome,
+    Steps,
+    block,
+    together,
+    uncancelled,
+)
 from lspkit.runtime.concurrency.workers import Workers
 from lspkit.runtime.effects.change_disk import Changing
 from lspkit.runtime.effects.run_command import Commanding
@@ -62,13 +69,13 @@ from lspkit.runtime.exchange.ask_server import Asking
 from lspkit.runtime.exchange.forwarding import Forwarding
 from lspkit.runtime.exchange.replies import misread
 from lspkit.runtime.files import Files
-from lspkit.runtime.freshness.background_refresh import Refreshing
+from lspkit.runtime.freshness.background_refresh import BackgroundRefresh
 from lspkit.runtime.freshness.baselines import Baselines
 from lspkit.runtime.freshness.check_file import Examining
 from lspkit.runtime.pool.pool import Pool
 from lspkit.runtime.pool.root_permits import permits_of
 from lspkit.runtime.process import exit_hooks
-from lspkit.runtime.server.document_queue import News
+from lspkit.runtime.server.document_queue import Broadcast
 from lspkit.runtime.server.shutdown import stop
 from lspkit.visible_text import one_line
 
@@ -114,7 +121,7 @@ class LocalEngine:
         self._epoch_lock = threading.Lock()
         #: Counts the reports of all servers.
         self.epoch = 0
-        self._news = News()
+        self._news = Broadcast()
         self.pool = Pool(
             config,
             self.files,
@@ -130,12 +137,12 @@ class LocalEngine:
         self._asking = Asking(self.files, self.pool)
         self._baselines = Baselines()
         self._examining = Examining(self._asking, self._baselines)
-        self._refreshing = Refreshing(self._asking, self._workers, self._timers)
+        self._refreshing = BackgroundRefresh(self._asking, self._workers, self._timers)
         self._forwarding = Forwarding(self._asking, self._workers, self._timers)
         self._changing = Changing(self.files, self.pool)
         self._commanding = Commanding(self._asking, self._drive)
         self._closed = ""
-        self._closing = Closing(
+        self._closing = Teardown(
             self._stop_servers,
             self._workers.close,
             self._timers.close,
@@ -152,7 +159,7 @@ class LocalEngine:
 
     def run(self, request: Request[T], limits: Limits) -> T:
         """Do it, and return its result."""
-        call = Call(limits.timeout, limits.cancel, limits.witness)
+        call = CallContext(limits.timeout, limits.cancel, limits.witness)
         try:
             result: T = block(self._steps(request, call), call)
             return result
@@ -161,10 +168,10 @@ class LocalEngine:
 
     def submit(self, request: Request[T], limits: Limits) -> Future[T]:
         """Do it without a thread that waits."""
-        call = Call(limits.timeout, limits.cancel, limits.witness)
+        call = CallContext(limits.timeout, limits.cancel, limits.witness)
         return self._begin(self._steps(request, call), call)
 
-    def _begin(self, steps: Steps[T], call: Call) -> Future[T]:
+    def _begin(self, steps: Steps[T], call: CallContext) -> Future[T]:
         with safe_imports():
             from lspkit.runtime.concurrency.future_task import (
                 Task,  # here, to keep `import lspkit` quick
@@ -174,13 +181,13 @@ class LocalEngine:
         task.start()
         return task.future
 
-    def _steps(self, request: Request[Any], call: Call) -> Steps[Any]:
+    def _steps(self, request: Request[Any], call: CallContext) -> Steps[Any]:
         return self._drive(OPERATIONS[type(request)].steps(request), call)
 
-    def _drive(self, operation: Generator[Effect, Any, Any], call: Call) -> Steps[Any]:
+    def _drive(self, operation: Generator[Effect, Any, Any], call: CallContext) -> Steps[Any]:
         """Perform the effects of an operation until it has its result."""
         if self._closed:
-            raise WorkspaceClosed(self._closed)
+            raise WorkspaceClosedError(self._closed)
         try:
             effect = next(operation)
             while True:
@@ -196,10 +203,10 @@ class LocalEngine:
 
     def _closed_or(self, problem: LspkitError) -> LspkitError:
         """What a closing workspace does to its calls in flight is not the server's fault."""
-        keep = isinstance(problem, Cancelled | RequestTimeout)
-        return WorkspaceClosed(self._closed) if self._closed and not keep else problem
+        keep = isinstance(problem, CancelledError | RequestTimeoutError)
+        return WorkspaceClosedError(self._closed) if self._closed and not keep else problem
 
-    def _perform(self, effect: Effect, call: Call) -> Steps[Any]:
+    def _perform(self, effect: Effect, call: CallContext) -> Steps[Any]:
         match effect:
             case Ask():
                 return (yield from self._asking.ask(effect, call))
@@ -215,9 +222,9 @@ class LocalEngine:
                 if effect.text is not None:
                     return Text(effect.text)
                 return self.files.read(self.files.locate(effect.path)).text
-            case Misread():
+            case ReportUndecodable():
                 return misread(effect, self.pool.servers(), call)
-            case Known():
+            case TakeKnownDiagnostics():
                 return known(effect, self.files, self.pool)
             case SyncFile():
                 return self._sync(effect, call)
@@ -246,7 +253,7 @@ class LocalEngine:
                 finally:
                     call.renew()
 
-    def _change(self, effect: Change, call: Call) -> Any:
+    def _change(self, effect: Change, call: CallContext) -> Any:
         match effect:
             case Apply():
                 return self._changing.apply(effect.edit)
@@ -259,14 +266,14 @@ class LocalEngine:
             case ChangeDisk():
                 return self._changing.change(effect)
 
-    def _sync(self, effect: SyncFile, call: Call) -> None:
+    def _sync(self, effect: SyncFile, call: CallContext) -> None:
         """In the caller's thread, so that what is synced first is told first."""
         file = self.files.locate(effect.path, may_be_missing=effect.text is not None)
         read = file if effect.text is None else None
         for server in self.pool.servers_for(file.path, call, read)[0]:
             server.tell(file, effect.text)
 
-    def _do_all(self, effect: DoAll, call: Call) -> Steps[list[Any]]:
+    def _do_all(self, effect: DoAll, call: CallContext) -> Steps[list[Any]]:
         jobs = [self._begin_in_time(request, call) for request in effect.requests]
         results = yield from together(jobs, call)
         for result in results:
@@ -274,11 +281,11 @@ class LocalEngine:
                 raise result
         return results
 
-    def _begin_in_time(self, request: Request[Any], call: Call) -> Steps[Any]:
+    def _begin_in_time(self, request: Request[Any], call: CallContext) -> Steps[Any]:
         """One of many requests; what would begin after the deadline is not begun at all."""
         uncancelled(Outcome.CANCELLED if call.cancelled() else Outcome.DONE)
         if call.is_over:
-            raise RequestTimeout(TOO_LATE)
+            raise RequestTimeoutError(TOO_LATE)
         return (yield from self._steps(request, call))
 
     def _load(self) -> Loaded:
@@ -296,7 +303,7 @@ class LocalEngine:
         permits = permits_of(loaded, self.files.boundary.root, self._trusted)
         self.pool.leaving.stop(self.pool.reconfigure(loaded.config, permits))
 
-    def _await_change(self, after: int, call: Call) -> Steps[int]:
+    def _await_change(self, after: int, call: CallContext) -> Steps[int]:
         while self.epoch <= after:
             news = self._news.next()
             if self.epoch > after:
@@ -306,8 +313,8 @@ class LocalEngine:
                 break
         return self.epoch
 
-    def _find_places(self, effect: FindPlaces) -> dict[str, Place]:
-        found: dict[str, Place] = {}
+    def _find_places(self, effect: FindPlaces) -> dict[str, FoundFile]:
+        found: dict[str, FoundFile] = {}
         opened = self._open_texts(effect) if effect.texts else {}
         for uri in effect.uris:
             path, readable = self.files.place(uri)
@@ -317,7 +324,7 @@ class LocalEngine:
                 content = self.files.content_at(readable)
                 if content is not None:
                     text, marked = content.text, content.marked
-            found[uri] = Place(path, text, marked)
+            found[uri] = FoundFile(path, text, marked)
         return found
 
     def _open_texts(self, effect: FindPlaces) -> dict[str, Text]:
@@ -353,11 +360,11 @@ class LocalEngine:
 
     def drop_after_fork(self) -> None:
         """In a forked child: this workspace belongs to the parent."""
-        self._closing = Closing()
+        self._closing = Teardown()
         self._closed = "this workspace belongs to the process that was forked"
         self._workers, self._callers, self._timers = Workers(), Workers(), Timers()
         self._workers.close()
-        self._epoch_lock, self._news = threading.Lock(), News()
+        self._epoch_lock, self._news = threading.Lock(), Broadcast()
         self._baselines = Baselines()
         self._changing.replaced.drop_after_fork()
         self.pool.drop_after_fork()

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypedDict, TypeVar
 import msgspec
 
 from lspkit.operations import Request
-from lspkit.runtime.concurrency.waiting import CancelLike, Witness
+from lspkit.runtime.concurrency.waiting import AnswerLog, CancelLike
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -25,10 +25,10 @@ class Limits(msgspec.Struct, frozen=True):
     timeout: float | None = None
     cancel: CancelLike | None = None
     #: Is told who has answered. What travels to a service leaves it behind.
-    witness: Witness | None = None
+    witness: AnswerLog | None = None
 
 
-class Patience(TypedDict, total=False):
+class CallOptions(TypedDict, total=False):
     """What every blocking method takes."""
 
     #: Seconds, for everything, also the start of a server.
@@ -37,14 +37,14 @@ class Patience(TypedDict, total=False):
     cancel: CancelLike | None
 
 
-class InFile(Patience, total=False):
+class FileCallOptions(CallOptions, total=False):
     """What every question about a file takes."""
 
     #: The text to assume instead of what is on disk, for this one call.
     text: str | None
 
 
-class AtPlace(InFile, total=False):
+class PositionCallOptions(FileCallOptions, total=False):
     """What every question about a place takes beside its line and column."""
 
     #: A name in the file (`Class.method`), or, with a line, a word on that line.
@@ -76,7 +76,7 @@ class Submitting:
         self.close = engine.close
 
 
-def limits_of(more: InFile) -> tuple[Limits, dict[str, Any]]:
+def limits_of(more: FileCallOptions) -> tuple[Limits, dict[str, Any]]:
     """What the caller allows, and the rest. A word that nobody knows is refused by the request."""
     rest: dict[str, Any] = {**more}
     return Limits(rest.pop("timeout", None), rest.pop("cancel", None)), rest

@@ -93,7 +93,7 @@ class RootStatus(Value, frozen=True):
     sidecars: tuple[SidecarStatus, ...] = ()
 
 
-class Row(Value, frozen=True):
+class ServerStatus(Value, frozen=True):
     """One server, with all its roots."""
 
     server: str
@@ -124,12 +124,12 @@ class Row(Value, frozen=True):
         return f"{self.state.value} {one_line(self.server)}{more}"
 
 
-class Snapshot(Value, frozen=True):
+class WorkspaceStatus(Value, frozen=True):
     """All servers at one moment."""
 
     #: Seconds since 1970.
     generated_at: float
-    rows: tuple[Row, ...]
+    rows: tuple[ServerStatus, ...]
     #: `configured`, and one number per state.
     totals: dict[str, int]
     #: Why nothing can run; empty if something can.
@@ -150,7 +150,7 @@ def worst(states: Iterable[ServerState], otherwise: ServerState) -> ServerState:
     return min(states, key=lambda one: one.rank, default=otherwise)
 
 
-def why_nothing_runs(rows: Iterable[Row]) -> str:
+def why_nothing_runs(rows: Iterable[ServerStatus]) -> str:
     """Why none of the servers can run; empty if one can, or there is none."""
     counts: dict[str, int] = {}
     for row in rows:
@@ -168,17 +168,21 @@ def why_nothing_runs(rows: Iterable[Row]) -> str:
 
 
 def snapshot(
-    rows: Iterable[Row], at: float, *, unavailable: str = "", warnings: tuple[str, ...] = ()
-) -> Snapshot:
+    rows: Iterable[ServerStatus],
+    at: float,
+    *,
+    unavailable: str = "",
+    warnings: tuple[str, ...] = (),
+) -> WorkspaceStatus:
     """Rows in their order, with totals."""
     ordered = tuple(sorted(rows, key=lambda row: (row.state.rank, row.server)))
     totals = {"configured": len(ordered)}
     for state in ServerState:
         totals[state.value] = sum(row.state is state for row in ordered)
-    return Snapshot(at, ordered, totals, unavailable, warnings)
+    return WorkspaceStatus(at, ordered, totals, unavailable, warnings)
 
 
-def status_text(taken: Snapshot) -> str:
+def status_text(taken: WorkspaceStatus) -> str:
     """Totals, then a line for every server that runs or is in trouble."""
     if taken.unavailable:
         return str(taken)

@@ -6,13 +6,13 @@ docs/testing.md shows how to use them. Nothing else in lspkit imports this packa
 from __future__ import annotations
 
 from lspkit.testing.leaks import (
-    Snapshot,
+    ResourceSnapshot,
     adopt_orphans,
     kill_leaked_processes,
     leaks_since,
     take_snapshot,
 )
-from lspkit.testing.log import Entry, Log, read_log
+from lspkit.testing.log import Log, LogEntry, read_log
 from lspkit.testing.script import (
     SERVER_FILE,
     Diagnostics,
@@ -28,13 +28,13 @@ from lspkit.testing.script import (
 __all__ = [
     "SERVER_FILE",
     "Diagnostics",
-    "Entry",
     "Fault",
     "Grandchild",
     "Log",
+    "LogEntry",
+    "ResourceSnapshot",
     "Say",
     "Script",
-    "Snapshot",
     "adopt_orphans",
     "configuration",
     "kill_leaked_processes",

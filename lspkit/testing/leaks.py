@@ -50,7 +50,7 @@ _KERNELS: set[int] = set()
 
 
 @dataclass(frozen=True)
-class Snapshot:
+class ResourceSnapshot:
     """The world of this process at one moment."""
 
     #: Pid and time of creation: pids are used again.
@@ -66,13 +66,13 @@ class Snapshot:
     entries: frozenset[str]
 
 
-def take_snapshot(folder: Path | str | None = None) -> Snapshot:
+def take_snapshot(folder: Path | str | None = None) -> ResourceSnapshot:
     """Marks this process's future children, and notes what there is now."""
     tokens = os.environ.get(MARKER, "").split()
     if _TOKEN not in tokens:
         os.environ[MARKER] = " ".join([*tokens, _TOKEN])
     watched = None if folder is None else Path(folder)
-    return Snapshot(
+    return ResourceSnapshot(
         processes=frozenset(_processes()),
         threads=frozenset(_threads()),
         descriptors=frozenset(_descriptors()),
@@ -82,7 +82,7 @@ def take_snapshot(folder: Path | str | None = None) -> Snapshot:
     )
 
 
-def leaks_since(snapshot: Snapshot, *, grace: float = GRACE) -> list[str]:
+def leaks_since(snapshot: ResourceSnapshot, *, grace: float = GRACE) -> list[str]:
     """One line for each thing that was not there before, once the grace period is over.
 
     Returns as soon as there is nothing. Children that have ended, but were not waited for, are
@@ -94,7 +94,7 @@ def leaks_since(snapshot: Snapshot, *, grace: float = GRACE) -> list[str]:
     return leaks
 
 
-def kill_leaked_processes(snapshot: Snapshot) -> None:
+def kill_leaked_processes(snapshot: ResourceSnapshot) -> None:
     """Ends every process that `leaks_since` would name, and waits until it is gone."""
     deadline = time.monotonic() + GRACE
     while (leaked := _new_processes(snapshot)) and time.monotonic() < deadline:
@@ -111,7 +111,7 @@ def adopt_orphans() -> bool:
     return bool(ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0)
 
 
-def _differences(snapshot: Snapshot) -> Iterator[str]:
+def _differences(snapshot: ResourceSnapshot) -> Iterator[str]:
     for process in _new_processes(snapshot):
         yield f"process {process.pid}: {_command(process)}"
     older = bool(snapshot.workspaces & exit_hooks.opened())
@@ -126,7 +126,7 @@ def _differences(snapshot: Snapshot) -> Iterator[str]:
             yield f"temporary file {entry}"
 
 
-def _new_processes(snapshot: Snapshot) -> list[psutil.Process]:
+def _new_processes(snapshot: ResourceSnapshot) -> list[psutil.Process]:
     return [
         process
         for identity, process in _processes().items()

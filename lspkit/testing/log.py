@@ -36,7 +36,7 @@ class Offspring(msgspec.Struct, frozen=True):
     pid: int
 
 
-class Entry(msgspec.Struct, frozen=True, kw_only=True):
+class LogEntry(msgspec.Struct, frozen=True, kw_only=True):
     """One line: who wrote it and when, and exactly one of the other fields."""
 
     pid: int
@@ -65,7 +65,7 @@ class Log:
         """The log of a command that `Script.command` returned."""
         return cls(json.loads(Path(argv[-1]).read_bytes())["log"])
 
-    def entries(self) -> list[Entry]:
+    def entries(self) -> list[LogEntry]:
         return read_log(self.path)
 
     def messages(self, method: str | None = None) -> list[dict[str, Any]]:
@@ -87,8 +87,8 @@ class Log:
         ]
 
     def wait_for(
-        self, predicate: Callable[[list[Entry]], object], timeout: float = PATIENCE
-    ) -> list[Entry]:
+        self, predicate: Callable[[list[LogEntry]], object], timeout: float = PATIENCE
+    ) -> list[LogEntry]:
         """The entries, as soon as the predicate holds for them; TimeoutError at the deadline."""
         deadline = time.monotonic() + timeout
         while not predicate(entries := self.entries()):
@@ -105,18 +105,18 @@ class Log:
     ) -> dict[str, Any]:
         """The count-th message of a method, as soon as the server has it."""
 
-        def seen(entries: list[Entry]) -> list[dict[str, Any]]:
+        def seen(entries: list[LogEntry]) -> list[dict[str, Any]]:
             got = [entry.got for entry in entries if entry.got is not None]
             return [message for message in got if message.get("method") == method]
 
         return seen(self.wait_for(lambda entries: len(seen(entries)) >= count, timeout))[count - 1]
 
 
-def read_log(path: Path | str) -> list[Entry]:
+def read_log(path: Path | str) -> list[LogEntry]:
     """All entries so far; none if the file is not there yet. A line that is being written waits."""
     try:
         data = Path(path).read_bytes()
     except FileNotFoundError:
         return []
     # Not msgspec's own decoder: it refuses lone surrogates, and a client may have sent one.
-    return [msgspec.convert(json.loads(line), Entry) for line in data.split(b"\n")[:-1]]
+    return [msgspec.convert(json.loads(line), LogEntry) for line in data.split(b"\n")[:-1]]

@@ -1,7 +1,7 @@
 """The API that people import."""
 
 from lspkit.workspace.mutations import CHECK_TIMEOUT
-from lspkit.workspace.trust_warning import UntrustedProject
+from lspkit.workspace.trust_warning import UntrustedProjectWarning
 from lspkit.workspace.workspace import Workspace
 
-__all__ = ["CHECK_TIMEOUT", "UntrustedProject", "Workspace"]
+__all__ = ["CHECK_TIMEOUT", "UntrustedProjectWarning", "Workspace"]

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 
 import lspkit.operations as ops
 from lspkit.diagnostics.report import Report
-from lspkit.edit_types import Applied, CodeAction, WorkspaceEdit
+from lspkit.edit_types import AppliedEdit, CodeAction, WorkspaceEdit
 from lspkit.runtime.concurrency.waiting import CancelLike
 from lspkit.runtime.engine_api import Engine, Limits
 from lspkit.workspace.queries import PathLike
@@ -17,7 +17,7 @@ from lspkit.workspace.queries import PathLike
 CHECK_TIMEOUT = 60.0
 
 
-class Changes:
+class Mutations:
     """What every workspace can do to its files. The servers hear of it before it returns."""
 
     _engine: Engine
@@ -34,16 +34,16 @@ class Changes:
 
         The file is replaced in one step and keeps its mode; a byte order mark stays.
         """
-        request = ops.Write(path=os.fspath(path), text=text)
+        request = ops.WriteRequest(path=os.fspath(path), text=text)
         return self._engine.run(request, Limits(timeout, cancel))
 
     def delete(self, path: PathLike) -> None:
         """Delete a file."""
-        return self._engine.run(ops.Delete(path=os.fspath(path)), Limits())
+        return self._engine.run(ops.DeleteRequest(path=os.fspath(path)), Limits())
 
     def move(self, old: PathLike, new: PathLike) -> None:
         """Give a file another place; nothing that is there is overwritten."""
-        request = ops.Move(path=os.fspath(old), new_path=os.fspath(new))
+        request = ops.MoveRequest(path=os.fspath(old), new_path=os.fspath(new))
         return self._engine.run(request, Limits())
 
     def apply(
@@ -53,7 +53,7 @@ class Changes:
         verify: bool = False,
         timeout: float | None = CHECK_TIMEOUT,
         cancel: CancelLike | None = None,
-    ) -> Applied:
+    ) -> AppliedEdit:
         """Make an edit that a server has proposed: all of it, or nothing.
 
             applied = ws.apply(ws.rename("src/app.py", symbol="old_name", new_name="new_name"))
@@ -63,16 +63,16 @@ class Changes:
         the edit was proposed. With `verify` the touched files are checked afterwards, and the edit
         is taken back if there are new errors in them.
         """
-        request = ops.ApplyEdit(
+        request = ops.ApplyRequest(
             edit=None if isinstance(edit, CodeAction) else edit,
             action=edit if isinstance(edit, CodeAction) else None,
             verify=verify,
         )
         return self._engine.run(request, Limits(timeout, cancel))
 
-    def undo(self, applied: Applied) -> None:
+    def undo(self, applied: AppliedEdit) -> None:
         """Take an edit back: all of it, or nothing if a file has changed since."""
-        return self._engine.run(ops.UndoEdit(applied=applied), Limits())
+        return self._engine.run(ops.UndoRequest(applied=applied), Limits())
 
     @contextlib.contextmanager
     def overlay(self, texts: Mapping[PathLike, str]) -> Iterator[None]:
@@ -86,8 +86,8 @@ class Changes:
         if not isinstance(texts, Mapping):
             raise TypeError(f"texts is {texts!r}: a mapping of paths to texts is needed")
         shown = {os.fspath(path): text for path, text in texts.items()}
-        number = self._engine.run(ops.ShowTexts(texts=shown), Limits())
+        number = self._engine.run(ops.ShowTextsRequest(texts=shown), Limits())
         try:
             yield
         finally:
-            self._engine.run(ops.ShowDisk(number=number), Limits())
+            self._engine.run(ops.ShowDiskRequest(number=number), Limits())

@@ -10,7 +10,14 @@ import lspkit.operations as ops
 from lspkit.edit_types import CodeAction, WorkspaceEdit
 from lspkit.operations.hierarchy import ItemRequest
 from lspkit.operations.request import PositionRequest
-from lspkit.runtime.engine_api import AtPlace, Engine, InFile, Limits, Patience, limits_of
+from lspkit.runtime.engine_api import (
+    CallOptions,
+    Engine,
+    FileCallOptions,
+    Limits,
+    PositionCallOptions,
+    limits_of,
+)
 from lspkit.types import (
     Call,
     CallItem,
@@ -26,7 +33,7 @@ PathLike = str | os.PathLike[str]
 T = TypeVar("T")
 
 
-class Questions:
+class Queries:
     """What every workspace answers about its code."""
 
     _engine: Engine
@@ -38,40 +45,40 @@ class Questions:
         path: PathLike,
         line: int | None = None,
         column: int | None = None,
-        **more: Unpack[AtPlace],
+        **more: Unpack[PositionCallOptions],
     ) -> list[Location]:
         """Where the symbol is defined."""
-        return self._at(ops.Definition, path, line, column, more)
+        return self._at(ops.DefinitionRequest, path, line, column, more)
 
     def declaration(
         self,
         path: PathLike,
         line: int | None = None,
         column: int | None = None,
-        **more: Unpack[AtPlace],
+        **more: Unpack[PositionCallOptions],
     ) -> list[Location]:
         """Where the symbol is declared."""
-        return self._at(ops.Declaration, path, line, column, more)
+        return self._at(ops.DeclarationRequest, path, line, column, more)
 
     def type_definition(
         self,
         path: PathLike,
         line: int | None = None,
         column: int | None = None,
-        **more: Unpack[AtPlace],
+        **more: Unpack[PositionCallOptions],
     ) -> list[Location]:
         """Where the type of the symbol is defined."""
-        return self._at(ops.TypeDefinition, path, line, column, more)
+        return self._at(ops.TypeDefinitionRequest, path, line, column, more)
 
     def implementation(
         self,
         path: PathLike,
         line: int | None = None,
         column: int | None = None,
-        **more: Unpack[AtPlace],
+        **more: Unpack[PositionCallOptions],
     ) -> list[Location]:
         """Where the symbol is implemented."""
-        return self._at(ops.Implementation, path, line, column, more)
+        return self._at(ops.ImplementationRequest, path, line, column, more)
 
     def references(
         self,
@@ -80,11 +87,11 @@ class Questions:
         column: int | None = None,
         *,
         include_declaration: bool = True,
-        **more: Unpack[AtPlace],
+        **more: Unpack[PositionCallOptions],
     ) -> list[Location]:
         """Where the symbol is used."""
         extra = {"include_declaration": include_declaration}
-        return self._at(ops.References, path, line, column, more, extra)
+        return self._at(ops.ReferencesRequest, path, line, column, more, extra)
 
     # What things are
 
@@ -93,28 +100,28 @@ class Questions:
         path: PathLike,
         line: int | None = None,
         column: int | None = None,
-        **more: Unpack[AtPlace],
+        **more: Unpack[PositionCallOptions],
     ) -> Hover | None:
         """What the servers tell about the symbol."""
-        return self._at(ops.Hover, path, line, column, more)
+        return self._at(ops.HoverRequest, path, line, column, more)
 
     def signature_help(
         self,
         path: PathLike,
         line: int | None = None,
         column: int | None = None,
-        **more: Unpack[AtPlace],
+        **more: Unpack[PositionCallOptions],
     ) -> SignatureHelp | None:
         """How the function at this place is called, seen from inside its parentheses."""
-        return self._at(ops.SignatureHelp, path, line, column, more)
+        return self._at(ops.SignatureHelpRequest, path, line, column, more)
 
-    def document_symbols(self, path: PathLike, **more: Unpack[InFile]) -> list[Symbol]:
+    def document_symbols(self, path: PathLike, **more: Unpack[FileCallOptions]) -> list[Symbol]:
         """What is defined in the file, as a tree where the server gives one."""
         limits, rest = limits_of(more)
-        return self._engine.run(ops.DocumentSymbols(path=os.fspath(path), **rest), limits)
+        return self._engine.run(ops.DocumentSymbolsRequest(path=os.fspath(path), **rest), limits)
 
     def workspace_symbols(
-        self, query: str, path: PathLike | None = None, **more: Unpack[Patience]
+        self, query: str, path: PathLike | None = None, **more: Unpack[CallOptions]
     ) -> list[Symbol]:
         """Symbols anywhere whose name fits the query.
 
@@ -122,7 +129,7 @@ class Questions:
         those that the files of the workspace call for.
         """
         where = None if path is None else os.fspath(path)
-        request = ops.WorkspaceSymbols(query=query, path=where)
+        request = ops.WorkspaceSymbolsRequest(query=query, path=where)
         return self._engine.run(request, Limits(**more))
 
     # Who calls whom
@@ -132,50 +139,50 @@ class Questions:
         path: PathLike,
         line: int | None = None,
         column: int | None = None,
-        **more: Unpack[AtPlace],
+        **more: Unpack[PositionCallOptions],
     ) -> list[CallItem]:
         """What at this place calls and is called."""
-        return self._at(ops.PrepareCallHierarchy, path, line, column, more)
+        return self._at(ops.CallHierarchyRequest, path, line, column, more)
 
     def incoming_calls(
         self,
         at: PathLike | CallItem,
         line: int | None = None,
         column: int | None = None,
-        **more: Unpack[AtPlace],
+        **more: Unpack[PositionCallOptions],
     ) -> list[Call]:
         """Who calls this: a place, a symbol, or an item of an earlier answer."""
-        return self._from(ops.IncomingCalls, at, line, column, more)
+        return self._from(ops.IncomingCallsRequest, at, line, column, more)
 
     def outgoing_calls(
         self,
         at: PathLike | CallItem,
         line: int | None = None,
         column: int | None = None,
-        **more: Unpack[AtPlace],
+        **more: Unpack[PositionCallOptions],
     ) -> list[Call]:
         """Whom this calls: a place, a symbol, or an item of an earlier answer."""
-        return self._from(ops.OutgoingCalls, at, line, column, more)
+        return self._from(ops.OutgoingCallsRequest, at, line, column, more)
 
     def supertypes(
         self,
         at: PathLike | TypeItem,
         line: int | None = None,
         column: int | None = None,
-        **more: Unpack[AtPlace],
+        **more: Unpack[PositionCallOptions],
     ) -> list[TypeItem]:
         """What this type derives from."""
-        return self._from(ops.Supertypes, at, line, column, more)
+        return self._from(ops.SupertypesRequest, at, line, column, more)
 
     def subtypes(
         self,
         at: PathLike | TypeItem,
         line: int | None = None,
         column: int | None = None,
-        **more: Unpack[AtPlace],
+        **more: Unpack[PositionCallOptions],
     ) -> list[TypeItem]:
         """What derives from this type."""
-        return self._from(ops.Subtypes, at, line, column, more)
+        return self._from(ops.SubtypesRequest, at, line, column, more)
 
     # What could be changed
 
@@ -185,10 +192,10 @@ class Questions:
         line: int | None = None,
         column: int | None = None,
         new_name: str = "",
-        **more: Unpack[AtPlace],
+        **more: Unpack[PositionCallOptions],
     ) -> WorkspaceEdit:
         """What would change if the symbol had another name: a preview, nothing is written."""
-        return self._at(ops.Rename, path, line, column, more, {"new_name": new_name})
+        return self._at(ops.RenameRequest, path, line, column, more, {"new_name": new_name})
 
     def code_actions(
         self,
@@ -199,13 +206,13 @@ class Questions:
         end_line: int | None = None,
         end_column: int | None = None,
         only: Sequence[str] = (),
-        **more: Unpack[AtPlace],
+        **more: Unpack[PositionCallOptions],
     ) -> list[CodeAction]:
         """What the servers offer to do about a place or a range. Nothing is done by itself."""
         if isinstance(only, str):
             raise TypeError(f"only is {only!r}: a list of kinds is needed")
         extra = {"end_line": end_line, "end_column": end_column, "only": tuple(only)}
-        return self._at(ops.CodeActions, path, line, column, more, extra)
+        return self._at(ops.CodeActionsRequest, path, line, column, more, extra)
 
     # Inside
 
@@ -215,7 +222,7 @@ class Questions:
         path: PathLike,
         line: int | None,
         column: int | None,
-        more: AtPlace,
+        more: PositionCallOptions,
         extra: dict[str, Any] | None = None,
     ) -> T:
         limits, rest = limits_of(more)
@@ -229,7 +236,7 @@ class Questions:
         at: PathLike | HierarchyItem,
         line: int | None,
         column: int | None,
-        more: AtPlace,
+        more: PositionCallOptions,
     ) -> T:
         if isinstance(at, HierarchyItem):
             return self._engine.run(kind(item=at), limits_of(more)[0])

@@ -16,12 +16,12 @@ from lspkit.config.load import Loaded
 _told: dict[str, object] = {}
 
 
-class UntrustedProject(UserWarning):
+class UntrustedProjectWarning(UserWarning):
     """A project is not trusted, and something is held back from it. Shown in notebooks only.
 
     It is shown once for each project. To see none of them:
 
-        warnings.filterwarnings("ignore", category=lspkit.UntrustedProject)
+        warnings.filterwarnings("ignore", category=lspkit.UntrustedProjectWarning)
     """
 
 
@@ -47,7 +47,7 @@ def warn_once(loaded: Loaded, *, stacklevel: int) -> None:
     if not said or _told.setdefault(loaded.standing.candidate, mine) is not mine:
         return
     try:
-        warnings.warn(said, UntrustedProject, stacklevel=stacklevel + 1)
+        warnings.warn(said, UntrustedProjectWarning, stacklevel=stacklevel + 1)
     except BaseException:
         del _told[loaded.standing.candidate]
         raise

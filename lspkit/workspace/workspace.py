@@ -23,13 +23,13 @@ from lspkit.edit_types import ChangedFiles
 from lspkit.late_imports import safe_imports
 from lspkit.runtime.concurrency.waiting import CancelLike
 from lspkit.runtime.engine import LocalEngine
-from lspkit.runtime.engine_api import Engine, Limits, Patience, Submitting
+from lspkit.runtime.engine_api import CallOptions, Engine, Limits, Submitting
 from lspkit.servers.selection.choose import aliases
-from lspkit.servers.status import Snapshot
+from lspkit.servers.status import WorkspaceStatus
 from lspkit.types import Diagnostic, Severity
 from lspkit.version import VERSION
-from lspkit.workspace.mutations import CHECK_TIMEOUT, Changes
-from lspkit.workspace.queries import PathLike, Questions
+from lspkit.workspace.mutations import CHECK_TIMEOUT, Mutations
+from lspkit.workspace.queries import PathLike, Queries
 from lspkit.workspace.trust_warning import warn_once
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ T = TypeVar("T")
 UNSUBMITTABLE = frozenset({"close", "overlay", "submit"})
 
 
-class Workspace(Questions, Changes):
+class Workspace(Queries, Mutations):
     """A folder whose code can be asked about.
 
     Language servers start when a question needs them, are kept in step with the files on disk, and
@@ -55,7 +55,7 @@ class Workspace(Questions, Changes):
     Lines and columns count from 1; a column counts characters. Instead of a line and a column, a
     `symbol=` may be given: `"Parser.feed"` anywhere in the file, or a line and a word on it.
     `text=` stands for the content of the file in that one call. `timeout=` (seconds) and `cancel=`
-    (a `lspkit.Cancel`) end a call early, also its wait for a server to start.
+    (a `lspkit.CancelToken`) end a call early, also its wait for a server to start.
     """
 
     def __init__(
@@ -105,7 +105,7 @@ class Workspace(Questions, Changes):
     @property
     def config(self) -> Config:
         """What is configured, defaults included."""
-        return self._engine.run(ops.Settings(), Limits())
+        return self._engine.run(ops.SettingsRequest(), Limits())
 
     # Whether it is in order
 
@@ -129,7 +129,7 @@ class Workspace(Questions, Changes):
         """
         if scope not in ("file", "project"):
             raise ValueError(f'scope is "file" or "project", and not {scope!r}')
-        request = ops.Check(
+        request = ops.CheckRequest(
             path=os.fspath(path), text=text, scope=scope, severities=_words(severities)
         )
         return self._engine.run(request, Limits(timeout, cancel))
@@ -150,22 +150,22 @@ class Workspace(Questions, Changes):
             raise TypeError(f"paths is {paths!r}: a list of paths is needed")
         # Whole paths, so that a file that cannot be found has its place among the others.
         whole = tuple(os.path.join(self.root, os.fspath(path)) for path in paths)
-        request = ops.CheckAll(paths=whole, severities=_words(severities))
+        request = ops.CheckAllRequest(paths=whole, severities=_words(severities))
         return self._engine.run(request, Limits(timeout, cancel))
 
     def diagnostics(self, path: PathLike | None = None) -> dict[Path, list[Diagnostic]]:
         """What is known now, about a file or about all. Asks nothing and waits for nothing."""
         where = None if path is None else os.fspath(path)
-        return self._engine.run(ops.Diagnostics(path=where), Limits())
+        return self._engine.run(ops.DiagnosticsRequest(path=where), Limits())
 
     def sync(self, path: PathLike, text: str | None = None) -> None:
         """Tell the servers of the file about its text, and wait for nothing."""
-        return self._engine.run(ops.Sync(path=os.fspath(path), text=text), Limits())
+        return self._engine.run(ops.SyncRequest(path=os.fspath(path), text=text), Limits())
 
     @property
     def epoch(self) -> int:
         """How many reports of diagnostics have come so far."""
-        return self._engine.run(ops.WaitForChange(after=-1), Limits())
+        return self._engine.run(ops.WaitForChangeRequest(after=-1), Limits())
 
     def wait_for_change(
         self, after: int, timeout: float | None = None, *, cancel: CancelLike | None = None
@@ -174,7 +174,7 @@ class Workspace(Questions, Changes):
 
         When the time is up, the epoch that is returned is not newer.
         """
-        return self._engine.run(ops.WaitForChange(after=after), Limits(timeout, cancel))
+        return self._engine.run(ops.WaitForChangeRequest(after=after), Limits(timeout, cancel))
 
     def changed_files(self, after: int | None = None) -> ChangedFiles:
         """The files of running servers that have changed on disk since a mark, by anybody.
@@ -183,29 +183,29 @@ class Workspace(Questions, Changes):
         subprocess.run(["make", "generate"])
         ws.check_all(ws.changed_files(mark).files)
         """
-        return self._engine.run(ops.ChangedSince(after=after), Limits())
+        return self._engine.run(ops.ChangedSinceRequest(after=after), Limits())
 
     # The servers themselves
 
     def request(
-        self, path: PathLike, method: str, params: Any = None, **more: Unpack[Patience]
+        self, path: PathLike, method: str, params: Any = None, **more: Unpack[CallOptions]
     ) -> Any:
         """Any request of the protocol, to the first server of the file: JSON values in and out."""
         request = ops.RawRequest(path=os.fspath(path), method=method, params=params)
         return self._engine.run(request, Limits(**more))
 
-    def status(self, root: PathLike | None = None) -> Snapshot:
+    def status(self, root: PathLike | None = None) -> WorkspaceStatus:
         """How all servers are. Never waits, and starts nothing."""
         where = None if root is None else os.path.realpath(root)
-        return self._engine.run(ops.Status(root=where), Limits())
+        return self._engine.run(ops.StatusRequest(root=where), Limits())
 
     def status_text(self) -> str:
         """The same as text."""
-        return self._engine.run(ops.StatusText(), Limits())
+        return self._engine.run(ops.StatusTextRequest(), Limits())
 
     def reload(self) -> None:
         """Read the configuration again. Servers that it changes restart; failures are forgotten."""
-        return self._engine.run(ops.Reload(), Limits())
+        return self._engine.run(ops.ReloadRequest(), Limits())
 
     def submit(self, method: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
         """Call one of this workspace's methods without waiting for it.

@@ -9,7 +9,7 @@ import pytest
 import lspkit
 import lspkit.operations as ops
 from lspkit.agent import Toolbox
-from lspkit.agent.check_timeout import Patience
+from lspkit.agent.check_timeout import CheckTimeouts
 from lspkit.testing import Log, Script
 from tests.agent.hooks.hooked import PULLED, project
 from tests.scripted import config_for
@@ -35,7 +35,7 @@ def test_the_first_file_of_a_nested_root_is_waited_for_as_long_as_the_first_of_a
     (tmp_path / "nested/scr.conf").touch()
     argv = scripted(PULLED)
     with workspace(tmp_path, argv, rootMarkers=["scr.conf"]) as ws:
-        patience = Patience(ws)
+        patience = CheckTimeouts(ws)
         waits = []
         for path in (outer, inner, inner, outer):
             waits.append(patience.seconds(path))
@@ -52,7 +52,7 @@ def test_a_running_server_has_the_usual_time_whatever_the_name_of_the_file(
     path = write(tmp_path / name)
     config = {"lsp": {"dockerfile": {"command": scripted(Script())}}, "timing": TIMING}
     with lspkit.Workspace(tmp_path, config=config) as ws:
-        patience = Patience(ws)
+        patience = CheckTimeouts(ws)
         first = patience.seconds(path)
         assert ws.check(path).verdict.clean
         patience.spend(path)
@@ -63,21 +63,21 @@ def test_a_server_that_somebody_else_has_started_has_the_usual_time(tmp_path, sc
     path = write(tmp_path / "a.scr")
     with workspace(tmp_path, scripted(PULLED)) as ws:
         ws.check(path)
-        assert Patience(ws).seconds(path) == SHORT
+        assert CheckTimeouts(ws).seconds(path) == SHORT
 
 
 @pytest.mark.parametrize("name", ["a.unheard", "../outside.scr", "missing/\0.scr"])
 def test_nobody_is_waited_for_where_there_is_no_server(tmp_path, scripted, name):
     argv = scripted(PULLED)
     with workspace(tmp_path, argv) as ws:
-        assert Patience(ws).seconds(name) == SHORT
+        assert CheckTimeouts(ws).seconds(name) == SHORT
     assert Log.of(argv).pids() == []
 
 
 def test_to_look_at_a_file_that_is_not_there_yet_starts_nothing(tmp_path, scripted):
     argv = scripted(PULLED)
     with workspace(tmp_path, argv) as ws:
-        assert Patience(ws).seconds("new.scr") == LONG
+        assert CheckTimeouts(ws).seconds("new.scr") == LONG
     assert Log.of(argv).pids() == []
 
 
@@ -97,5 +97,5 @@ def test_no_check_of_a_hook_or_a_tool_takes_the_status_of_all_servers(
         for tool in ("write", "edit"):
             assert "ERROR" in work.write("a.scr", "ERROR\n", tool)
         assert "ERROR" in toolbox.execute("lsp_diagnostics", {"filePath": "a.scr"})
-    assert ops.FileServers in requests
-    assert not {ops.Status, ops.StatusText} & set(requests)
+    assert ops.FileServersRequest in requests
+    assert not {ops.StatusRequest, ops.StatusTextRequest} & set(requests)

@@ -21,7 +21,7 @@ server = pytest.mark.server
 #: What a report has, as JSON.
 REPORT = {
     *("path", "verdict", "diagnostics", "other_files", "introduced", "fixed", "remaining"),
-    *("servers", "duration", "severities", "max_per_file", "known_before"),
+    *("servers", "duration", "severities", "max_per_file", "stale_diagnostics"),
 }
 EVIDENCE = {"server", "version", "how", "duration", "timed_out", "reason", "source", "code"}
 FINDING = {

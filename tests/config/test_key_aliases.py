@@ -11,13 +11,13 @@ import lspkit
 from lspkit.config.jsonc import decode
 from lspkit.config.model import Config
 from lspkit.config.normalize import Style, normal
-from lspkit.config.problems import Findings
+from lspkit.config.problems import Problems
 from tests.config.scene import DATA
 
 
 def one_form(value: Any, **style: Any) -> dict[str, Any]:
     """What is said, in the one form; nothing may be wrong with it."""
-    findings = Findings()
+    findings = Problems()
     made = normal(value, findings, Style(**style))
     assert findings.faults == []
     assert findings.warnings == []
@@ -25,7 +25,7 @@ def one_form(value: Any, **style: Any) -> dict[str, Any]:
 
 
 def warnings(value: Any, **style: Any) -> list[tuple[str, str]]:
-    findings = Findings()
+    findings = Problems()
     normal(value, findings, Style(**style))
     assert findings.faults == []
     return [(one.place, one.message) for one in findings.warnings]

@@ -13,7 +13,7 @@ import pytest
 import lspkit
 from lspkit.config import Config, Origin
 from lspkit.config.load import load
-from lspkit.config.trust.decision import Standing
+from lspkit.config.trust.decision import TrustDecision
 from lspkit.servers.built_in import BUILT_IN
 
 ALIASES = {alias: one.id for one in BUILT_IN for alias in one.aliases}
@@ -169,7 +169,7 @@ def test_nothing_is_held_back_from_a_trusted_project(scene):
 )
 def test_the_standing_decides(scene, state, policy, refused, command):
     scene.project(PROGRAM)
-    standing = Standing(state, "because", str(scene.root), policy, refused=refused)
+    standing = TrustDecision(state, "because", str(scene.root), policy, refused=refused)
     loaded = scene.load(standing=standing)
     assert loaded.standing is standing
     assert loaded.config.server("x").command == command
@@ -181,7 +181,7 @@ def test_what_was_trusted_does_not_depend_on_the_names_that_are_known(scene, mon
 
     def asked(file, root, project, *others):
         seen.append(project)
-        return Standing("untrusted", "", root, "trusted-only")
+        return TrustDecision("untrusted", "", root, "trusted-only")
 
     monkeypatch.setattr("lspkit.config.trust.decision.trust_of", asked)
     scene.project({"lsp": {"python": {"command": ["x"]}}})

@@ -8,12 +8,12 @@ import pytest
 from lspkit.diagnostics.proof import ProofRule
 from lspkit.diagnostics.settle import (
     PATIENCE,
-    Answered,
     Began,
     Ended,
     Proven,
     Pushed,
     Ready,
+    RequestAnswered,
     Started,
     Stopped,
     Target,
@@ -47,7 +47,7 @@ def ended(at, token="check/0"):
 
 
 def answered(at, seq=7):
-    return Answered(tag="symbols", asked_seq=seq, at=at)
+    return RequestAnswered(tag="symbols", asked_seq=seq, at=at)
 
 
 def push(at, uri=URI):

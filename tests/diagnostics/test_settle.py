@@ -10,7 +10,6 @@ from lspkit.diagnostics.proof import ProofRule
 from lspkit.diagnostics.settle import (
     CHANGED,
     PATIENCE,
-    Answered,
     Began,
     Ended,
     Gone,
@@ -19,6 +18,7 @@ from lspkit.diagnostics.settle import (
     Pushed,
     Quiet,
     Ready,
+    RequestAnswered,
     Rested,
     Saved,
     Superseded,
@@ -79,7 +79,7 @@ def test_a_wait_never_goes_past_the_deadline(rule):
 
 @pytest.mark.parametrize("rule", ALL)
 def test_nothing_counts_before_the_server_is_ready(rule):
-    said = [push(11.0, 3), pulled(11.0, 7), Answered(tag="tsserver", asked_seq=7, at=11.0)]
+    said = [push(11.0, 3), pulled(11.0, 7), RequestAnswered(tag="tsserver", asked_seq=7, at=11.0)]
     work = [Began(token="check", at=11.0), Ended(token="check", at=11.5)]
     events = [Written(seq=7, at=10.0), *said, *work]
     assert decide(rule, *events, now=15.0, start=[]) == Wait(20.0)
@@ -118,11 +118,11 @@ def test_an_answer_about_another_file_is_none():
 
 
 def test_an_ordered_answer_is_a_proof_if_it_is_the_right_one_and_asked_after_the_write():
-    right = Answered(tag="tsserver", asked_seq=7, at=11.0)
+    right = RequestAnswered(tag="tsserver", asked_seq=7, at=11.0)
     assert decide(ORDERED, right, now=11.0) == Proven("ordered", 11.0)
-    early = Answered(tag="tsserver", asked_seq=6, at=11.0)
+    early = RequestAnswered(tag="tsserver", asked_seq=6, at=11.0)
     assert decide(ORDERED, early, now=11.0) == Wait(20.0, "ordered")
-    other = Answered(tag="something", asked_seq=7, at=11.0)
+    other = RequestAnswered(tag="something", asked_seq=7, at=11.0)
     assert decide(ORDERED, other, now=11.0) == Wait(20.0, "ordered")
 
 
@@ -291,7 +291,7 @@ def test_a_later_version_of_the_same_text_is_a_proof():
     ("rule", "events"),
     [
         (PULL, [pulled(11.0, 7)]),
-        (ORDERED, [Answered(tag="tsserver", asked_seq=7, at=11.0)]),
+        (ORDERED, [RequestAnswered(tag="tsserver", asked_seq=7, at=11.0)]),
         (QUIET, [push(10.5, None)]),
         (PROGRESS, [Began(token="check", at=10.5), Ended(token="check", at=11.0)]),
     ],
@@ -327,7 +327,7 @@ def test_where_it_says_so_too_early_it_is_asked_something_then():
     rested = Rested(uri=URI, at=11.2)
     assert decide(rule, push(11.0, 3), now=11.1) == Wait(20.0)
     assert decide(rule, push(11.0, 3), rested, now=11.2) == Wait(20.0, "ordered")
-    answer, old = (Answered(tag="links", asked_seq=seq, at=11.3) for seq in (7, 6))
+    answer, old = (RequestAnswered(tag="links", asked_seq=seq, at=11.3) for seq in (7, 6))
     assert decide(rule, push(11.0, 3), rested, answer, now=11.3) == Proven("version", 11.3)
     assert decide(rule, push(11.0, 3), rested, old, now=11.3) == Wait(20.0, "ordered")
     # There was another push after all, which has to be followed by the same.

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from lspkit.diagnostics.store import Store
+from lspkit.diagnostics.store import DiagnosticsStore
 
 
 def test_the_newest_push_about_a_file_replaces_the_last():
-    store = Store()
+    store = DiagnosticsStore()
     store.push("a", 1, b"[1]", 1.0)
     newest = store.push("a", 2, b"[2]", 2.0)
     other = store.push("b", None, b"[3]", 3.0)
@@ -18,7 +18,7 @@ def test_the_newest_push_about_a_file_replaces_the_last():
 
 
 def test_every_report_counts_also_an_equal_one():
-    store = Store()
+    store = DiagnosticsStore()
     epochs = [store.push("a", 1, b"[]", 1.0).epoch for _ in range(3)]
     assert epochs == [1, 2, 3]
     assert store.epoch == 3
@@ -35,7 +35,7 @@ def test_every_report_counts_also_an_equal_one():
     ],
 )
 def test_a_file_is_known_until_it_is_cleared(cleared):
-    store = Store()
+    store = DiagnosticsStore()
     kept = store.push("a", 1, b"[1]", 1.0)
     store.push("b", 1, b"[1]", 1.0)
     store.push("b", 2, cleared, 2.0)
@@ -43,7 +43,7 @@ def test_a_file_is_known_until_it_is_cleared(cleared):
 
 
 def test_nothing_is_known_of_a_server_that_is_gone():
-    store = Store()
+    store = DiagnosticsStore()
     store.push("a", 1, b"[1]", 1.0)
     store.forget()
     assert store.known() == []
@@ -55,7 +55,7 @@ def test_nothing_is_known_of_a_server_that_is_gone():
 
 
 def test_a_report_of_one_source_replaces_only_that_sources():
-    store = Store()
+    store = DiagnosticsStore()
     pushed = store.push("a", 1, b"[1]", 1.0)
     store.pulled("a", 1, b"[2]", 2.0, source="pull types")
     style = store.pulled("a", 1, b"[3]", 3.0, source="pull style")
@@ -68,7 +68,7 @@ def test_a_report_of_one_source_replaces_only_that_sources():
 
 
 def test_a_source_that_is_cleared_leaves_what_others_said():
-    store = Store()
+    store = DiagnosticsStore()
     store.push("a", 1, b"[1]", 1.0)
     kept = store.pulled("a", 1, b"[2]", 2.0)
     store.push("a", 1, b"[]", 3.0)
@@ -76,7 +76,7 @@ def test_a_source_that_is_cleared_leaves_what_others_said():
 
 
 def test_the_id_of_a_report_goes_with_it():
-    store = Store()
+    store = DiagnosticsStore()
     store.pulled("a", 1, b"[1]", 1.0, result_id="A")
     assert store.last("a", "pull").result_id == "A"
     store.pulled("a", 2, b"[]", 2.0)
@@ -84,7 +84,7 @@ def test_the_id_of_a_report_goes_with_it():
 
 
 def test_reports_of_all_sources_count():
-    store = Store()
+    store = DiagnosticsStore()
     epochs = [
         store.push("a", 1, b"[]", 1.0).epoch,
         store.pulled("a", 1, b"[]", 2.0).epoch,
@@ -94,7 +94,7 @@ def test_reports_of_all_sources_count():
 
 
 def test_which_files_were_asked_about_is_known_also_where_nothing_was_found():
-    store = Store()
+    store = DiagnosticsStore()
     store.push("pushed", 1, b"[1]", 1.0)
     store.push("both", 1, b"[1]", 1.0)
     store.pulled("both", 1, b"[]", 2.0)
@@ -103,7 +103,7 @@ def test_which_files_were_asked_about_is_known_also_where_nothing_was_found():
 
 
 def test_when_anything_was_last_said_about_a_file():
-    store = Store()
+    store = DiagnosticsStore()
     store.pulled("a", 1, b"[]", 5.0)
     store.push("a", 1, b"[]", 3.0)
     assert store.newest("a") == 5.0
@@ -111,7 +111,7 @@ def test_when_anything_was_last_said_about_a_file():
 
 
 def test_a_file_that_is_no_more_is_forgotten_with_all_sources():
-    store = Store()
+    store = DiagnosticsStore()
     store.push("a", 1, b"[1]", 1.0)
     store.pulled("a", 1, b"[2]", 2.0)
     kept = store.push("b", 1, b"[3]", 3.0)
@@ -123,7 +123,7 @@ def test_a_file_that_is_no_more_is_forgotten_with_all_sources():
 
 
 def test_a_push_about_an_older_version_does_not_replace_one_about_a_newer():
-    store = Store()
+    store = DiagnosticsStore()
     newer = store.push("a", 2, b"[1]", 1.0)
     store.push("a", 1, b"[]", 2.0)
     assert store.last("a") == newer
@@ -131,7 +131,7 @@ def test_a_push_about_an_older_version_does_not_replace_one_about_a_newer():
 
 
 def test_a_push_without_a_version_counts_as_the_newest():
-    store = Store()
+    store = DiagnosticsStore()
     store.push("a", 2, b"[1]", 1.0)
     store.push("a", None, b"[]", 2.0)
     assert store.known() == []

@@ -96,7 +96,7 @@ def test_a_failure_after_any_step_of_undoing_leaves_everything_as_it_was(root, b
 
 
 def test_where_files_cannot_have_two_names_all_or_none_holds_too(root, boundary, monkeypatch):
-    monkeypatch.setattr(directory.Folder, "link", lambda *_: False)
+    monkeypatch.setattr(directory.Directory, "link", lambda *_: False)
     before, numbers = snapshot(root), list[int]()
     applied = apply(everything(root), boundary, before_step=numbers.append)
     undo(applied, boundary)

@@ -8,7 +8,7 @@ import pickle
 import msgspec
 import pytest
 
-from lspkit.edit_types import Applied
+from lspkit.edit_types import AppliedEdit
 from lspkit.edits.apply import apply, undo
 from tests.edits.trees import (
     edits,
@@ -109,7 +109,7 @@ def test_a_forged_record_does_not_lead_outside(root, boundary):
     (one,) = applied.touched
     (root / "door").symlink_to(root.parent / "work2")
     for path in (root.parent / "work2" / "x.py", root / "door" / "x.py", root / ".." / "work2"):
-        forged = Applied(applied.edit, (msgspec.structs.replace(one, path=path),))
+        forged = AppliedEdit(applied.edit, (msgspec.structs.replace(one, path=path),))
         with refused(root.parent, "EOUTSIDE"):
             undo(forged, boundary)
 
@@ -122,7 +122,7 @@ def test_a_record_is_a_plain_value(root, boundary):
     plain = json.loads(json.dumps(applied.to_dict()))
     found = {one["path"]: one["before"] for one in plain["touched"]}
     assert found[str(root / "run.sh")] == "bmFtZQ0KbmFtZQ=="
-    back = msgspec.convert(plain, Applied, dec_hook=lambda kind, value: kind(value))
+    back = msgspec.convert(plain, AppliedEdit, dec_hook=lambda kind, value: kind(value))
     assert back == applied
     again = pickle.loads(pickle.dumps(back))
     assert again == applied

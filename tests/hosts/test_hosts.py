@@ -59,7 +59,7 @@ def test_a_fork_closes_the_workspace_in_the_child_and_leaves_the_parents_alone(t
             told = b"no error"
             try:
                 ask(ws)
-            except lspkit.WorkspaceClosed:
+            except lspkit.WorkspaceClosedError:
                 told = b"closed"
             finally:
                 ws.close()
@@ -211,7 +211,7 @@ def test_close_is_idempotent_and_any_later_call_says_so(tmp_path, scripted):
         ask(ws)
         ws.close()
         ws.close()
-        with pytest.raises(lspkit.WorkspaceClosed):
+        with pytest.raises(lspkit.WorkspaceClosedError):
             ask(ws)
 
 
@@ -222,7 +222,7 @@ def test_close_from_another_thread_ends_the_calls_in_flight(tmp_path, scripted):
         Log.of(argv).wait_for_message("textDocument/definition", count=4)
         ws.close()
         errors = [type(one.exception(10)) for one in waiting]
-    assert errors == [lspkit.WorkspaceClosed] * 4
+    assert errors == [lspkit.WorkspaceClosedError] * 4
 
 
 def test_an_interrupt_during_close_goes_straight_to_the_kill(tmp_path, scripted):

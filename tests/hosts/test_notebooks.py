@@ -40,7 +40,7 @@ class Said:
     @property
     def warnings(self) -> list[str]:
         """The texts of the warnings, in order."""
-        return re.findall(r"^\S+: UntrustedProject: (.*)$", self.err, re.M)
+        return re.findall(r"^\S+: UntrustedProjectWarning: (.*)$", self.err, re.M)
 
 
 class User:
@@ -127,7 +127,7 @@ def test_the_warning_is_about_the_line_in_the_cell(user, argv):
     user.project("project", argv)
     said = user.types(IMPORT, "if True:\n    pass\n    ws = lspkit.Workspace('project')\n")
     where, source = said.err.splitlines()
-    assert re.match(r"<ipython-input-2-\w+>:3: UntrustedProject: ", where)
+    assert re.match(r"<ipython-input-2-\w+>:3: UntrustedProjectWarning: ", where)
     assert source == "  ws = lspkit.Workspace('project')"
 
 
@@ -171,7 +171,7 @@ def test_it_is_shown_also_if_a_module_opens_the_workspace(user, argv):
     module.write_text(f"import lspkit\n\n{OPEN}\n", encoding="utf-8")
     said = user.types("import opening")
     assert len(said.warnings) == 1
-    assert said.err.startswith(f"{module}:3: UntrustedProject: ")
+    assert said.err.startswith(f"{module}:3: UntrustedProjectWarning: ")
 
 
 def test_another_project_is_another_warning(user, argv):
@@ -224,7 +224,7 @@ def test_a_server_that_the_cell_itself_has_configured_runs_without_a_warning(use
 def test_a_script_is_not_warned_also_if_it_imports_ipython(user, argv, imports):
     user.project("project", argv)
     said = user.runs("-W", "always", "-c", f"import {imports}\n{OPEN}\n{CHECK}\nws.close()")
-    assert "UntrustedProject" not in said.err
+    assert "UntrustedProjectWarning" not in said.err
     assert "verdict unknown" in said.out
 
 
@@ -253,7 +253,7 @@ def test_as_an_error_it_is_raised_and_nothing_is_left(user, argv):
         OPEN,
         CHECK,
     )
-    raised = re.findall(r"^UntrustedProject: .* is not trusted; held back: ", said.out, re.M)
+    raised = re.findall(r"^UntrustedProjectWarning: .* is not trusted; held back: ", said.out, re.M)
     assert len(raised) == 2, said.out
     assert "open 0 0 []" in said.out
     assert "ws is nothing" in said.out
@@ -263,7 +263,7 @@ def test_as_an_error_it_is_raised_and_nothing_is_left(user, argv):
 
 def test_one_filter_silences_it(user, argv):
     user.project("project", argv)
-    ignore = "warnings.filterwarnings('ignore', category=lspkit.UntrustedProject)"
+    ignore = "warnings.filterwarnings('ignore', category=lspkit.UntrustedProjectWarning)"
     assert user.types(IMPORT, ignore, OPEN).err == ""
 
 

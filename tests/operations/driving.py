@@ -16,13 +16,13 @@ from lspkit.operations import (
     Examine,
     Examined,
     FindPlaces,
-    Known,
-    Misread,
-    Place,
+    FoundFile,
     ReadText,
     Remember,
     Reply,
+    ReportUndecodable,
     Request,
+    TakeKnownDiagnostics,
 )
 from lspkit.protocol.open_documents import View
 from lspkit.protocol.text import Encoding, Text
@@ -72,7 +72,7 @@ class Engine:
     asked: list[tuple[str, str, Any]] = field(default_factory=list)
     looked_up: list[FindPlaces] = field(default_factory=list)
     #: What was said about answers that make no sense.
-    misread: list[Misread] = field(default_factory=list)
+    misread: list[ReportUndecodable] = field(default_factory=list)
     #: The last proven findings.
     before: Before | None = None
 
@@ -97,11 +97,11 @@ class Engine:
             case FindPlaces():
                 self.looked_up.append(effect)
                 return {uri: self.place(uri, effect) for uri in effect.uris}
-            case Known():
+            case TakeKnownDiagnostics():
                 return []
             case Examine():
                 return self.examination(effect)
-            case Misread():
+            case ReportUndecodable():
                 self.misread.append(effect)
                 return None
             case Remember():
@@ -118,11 +118,11 @@ class Engine:
         result = json.dumps(server.answers.get(effect.method)).encode()
         return Reply(server.id, result, view, effect.method)
 
-    def place(self, uri: str, effect: FindPlaces) -> Place:
+    def place(self, uri: str, effect: FindPlaces) -> FoundFile:
         path = uri_to_path(uri)
         known = effect.texts and uri in self.others
         text = Text(self.others[uri]) if known else None
-        return Place(None if path is None else Path(path), text)
+        return FoundFile(None if path is None else Path(path), text)
 
     def examination(self, effect: Examine) -> Examination:
         examined = []

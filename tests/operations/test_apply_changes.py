@@ -9,30 +9,37 @@ from typing import Any
 import pytest
 
 import lspkit
-from lspkit.edit_types import Applied, CodeAction, FileEdit, TextEdit, Touched, WorkspaceEdit
-from lspkit.errors import RequestFailed
+from lspkit.edit_types import (
+    AppliedEdit,
+    CodeAction,
+    FileEdit,
+    TextEdit,
+    TouchedFile,
+    WorkspaceEdit,
+)
+from lspkit.errors import RequestFailedError
 from lspkit.operations import (
     Apply,
-    ApplyEdit,
+    ApplyRequest,
     ChangeDisk,
-    Delete,
+    DeleteRequest,
     DoAll,
     EndOverlay,
     Examine,
-    Move,
+    MoveRequest,
     Overlay,
-    ShowDisk,
-    ShowTexts,
+    ShowDiskRequest,
+    ShowTextsRequest,
     Undo,
-    UndoEdit,
-    Write,
+    UndoRequest,
+    WriteRequest,
 )
 from lspkit.types import Position, Range
 from tests.operations.driving import PATH, URI, Canned, Engine, at
 
 NOWHERE = Range(Position(1, 1), Position(1, 1))
 EDIT = WorkspaceEdit((FileEdit(Path(PATH), URI, (TextEdit(NOWHERE, "x"),)),), server="one")
-APPLIED = Applied(EDIT, (Touched(Path(PATH), was="file", now="file"),))
+APPLIED = AppliedEdit(EDIT, (TouchedFile(Path(PATH), was="file", now="file"),))
 
 
 def wrong(message: str, line: int = 0) -> dict[str, Any]:
@@ -70,7 +77,7 @@ class Disk(Engine):
 
 def test_a_file_is_written_before_it_is_checked():
     engine = Disk([Canned(findings=[wrong("bad")])])
-    report = engine.run(Write(path=PATH, text="new\n"))
+    report = engine.run(WriteRequest(path=PATH, text="new\n"))
     assert engine.done[0] == ChangeDisk("write", PATH, text="new\n")
     assert engine.did() == ["ChangeDisk", "Examine"]
     assert report.verdict.dirty
@@ -80,20 +87,20 @@ def test_a_file_is_written_before_it_is_checked():
 
 def test_a_file_is_deleted_and_nothing_is_asked():
     engine = Disk([Canned()])
-    assert engine.run(Delete(path=PATH)) is None
+    assert engine.run(DeleteRequest(path=PATH)) is None
     assert engine.done == [ChangeDisk("delete", PATH)]
 
 
 def test_a_file_is_moved_and_nothing_is_asked():
     engine = Disk([Canned()])
-    assert engine.run(Move(path=PATH, new_path="/code/b.py")) is None
+    assert engine.run(MoveRequest(path=PATH, new_path="/code/b.py")) is None
     assert engine.done == [ChangeDisk("move", PATH, new_path="/code/b.py")]
 
 
 def test_texts_are_shown_until_their_number_is_ended():
     engine = Disk([Canned()])
-    number = engine.run(ShowTexts(texts={PATH: "draft\n"}))
-    assert engine.run(ShowDisk(number=number)) is None
+    number = engine.run(ShowTextsRequest(texts={PATH: "draft\n"}))
+    assert engine.run(ShowDiskRequest(number=number)) is None
     assert engine.done == [Overlay({PATH: "draft\n"}), EndOverlay(7)]
 
 
@@ -102,27 +109,27 @@ def test_texts_are_shown_until_their_number_is_ended():
 
 def test_an_edit_is_made_and_what_it_takes_to_undo_it_comes_back():
     engine = Disk([Canned(findings=[])], findings_then=[wrong("new")])
-    assert engine.run(ApplyEdit(edit=EDIT)) == APPLIED
+    assert engine.run(ApplyRequest(edit=EDIT)) == APPLIED
     assert engine.done == [Apply(EDIT)]
 
 
 def test_undoing_takes_it_back():
     engine = Disk([Canned()])
-    assert engine.run(UndoEdit(applied=APPLIED)) is None
+    assert engine.run(UndoRequest(applied=APPLIED)) is None
     assert engine.done == [Undo(APPLIED)]
 
 
 def test_without_an_edit_or_an_action_nothing_is_done():
     engine = Disk([Canned()])
-    with pytest.raises(RequestFailed):
-        engine.run(ApplyEdit())
+    with pytest.raises(RequestFailedError):
+        engine.run(ApplyRequest())
     assert engine.done == []
 
 
 def test_an_action_with_its_edit_is_made():
     engine = Disk([Canned(findings=[])])
     action = CodeAction("Fix", edit=EDIT, server="one", via=PATH, raw='{"title": "Fix"}')
-    assert engine.run(ApplyEdit(action=action)) == APPLIED
+    assert engine.run(ApplyRequest(action=action)) == APPLIED
     assert engine.done == [Apply(EDIT)]
 
 
@@ -139,7 +146,7 @@ def test_an_action_with_its_edit_is_made():
 )
 def test_an_edit_that_brings_no_new_error_stays(before, after):
     engine = Disk([Canned(findings=before)], findings_then=after)
-    assert engine.run(ApplyEdit(edit=EDIT, verify=True)) == APPLIED
+    assert engine.run(ApplyRequest(edit=EDIT, verify=True)) == APPLIED
     assert engine.did() == ["Examine", "Apply", "Examine"]
 
 
@@ -154,8 +161,8 @@ def test_an_edit_that_brings_no_new_error_stays(before, after):
 )
 def test_an_edit_that_brings_a_new_error_is_taken_back_and_told(before, after):
     engine = Disk([Canned(findings=before)], findings_then=after)
-    with pytest.raises(lspkit.RequestFailed) as caught:
-        engine.run(ApplyEdit(edit=EDIT, verify=True))
+    with pytest.raises(lspkit.RequestFailedError) as caught:
+        engine.run(ApplyRequest(edit=EDIT, verify=True))
     assert engine.done[-1] == Undo(APPLIED)
     assert "new" in caught.value.message
     assert caught.value.server == "one"
@@ -163,16 +170,16 @@ def test_an_edit_that_brings_a_new_error_is_taken_back_and_told(before, after):
 
 def test_an_error_where_nothing_was_known_before_is_taken_for_new():
     engine = Disk([Canned(findings=None)], findings_then=[wrong("new")])
-    with pytest.raises(lspkit.RequestFailed):
-        engine.run(ApplyEdit(edit=EDIT, verify=True))
+    with pytest.raises(lspkit.RequestFailedError):
+        engine.run(ApplyRequest(edit=EDIT, verify=True))
     assert engine.done[-1] == Undo(APPLIED)
 
 
 def test_only_the_errors_that_an_edit_brings_are_named():
     old = [wrong(f"old {number}", number) for number in range(3)]
     engine = Disk([Canned(findings=old)], findings_then=[*old, wrong("new", 3)])
-    with pytest.raises(lspkit.RequestFailed) as caught:
-        engine.run(ApplyEdit(edit=EDIT, verify=True))
+    with pytest.raises(lspkit.RequestFailedError) as caught:
+        engine.run(ApplyRequest(edit=EDIT, verify=True))
     told = caught.value.message.partition("errors: ")[2]
     assert "new" in told
     assert "old" not in told

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import lspkit
-from lspkit.operations import Check
+from lspkit.operations import CheckRequest
 from tests.operations.driving import OTHER, PATH, Canned, Engine, at, location
 
 
@@ -18,7 +18,7 @@ def finding(message: str = "wrong", line: int = 0, start: int = 0, **more: Any) 
 
 
 def report(*servers: Canned, **more: Any) -> lspkit.Report:
-    return Engine(list(servers), **more).run(Check(path=PATH))
+    return Engine(list(servers), **more).run(CheckRequest(path=PATH))
 
 
 def test_findings_are_read_with_all_that_servers_say():

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import lspkit
-from lspkit.operations import CodeActions, Definition, Hover, References
+from lspkit.operations import CodeActionsRequest, DefinitionRequest, HoverRequest, ReferencesRequest
 from tests.operations.driving import OTHER, PATH, URI, Canned, Engine, at, location
 
 DEFINITION = "textDocument/definition"
@@ -25,7 +25,7 @@ def defined(*servers: Any, text: str = "one\ntwo\n", **files: str) -> list[lspki
         for number, one in enumerate(servers)
     ]
     engine = Engine(canned, text=text, others={f"file:///code/{k}.py": v for k, v in files.items()})
-    return engine.run(Definition(path=PATH, line=1, column=1))
+    return engine.run(DefinitionRequest(path=PATH, line=1, column=1))
 
 
 def test_a_place_in_the_file_itself():
@@ -90,7 +90,7 @@ def test_a_column_is_sent_in_the_units_of_the_server_and_read_in_them(encoding):
     units = UNITS[encoding]
     answers = {DEFINITION: [location(URI, 0, units, units + 4)]}
     engine = Engine([Canned(encoding=encoding, answers=answers)], text=WIDE)
-    [found] = engine.run(Definition(path=PATH, line=1, column=3))
+    [found] = engine.run(DefinitionRequest(path=PATH, line=1, column=3))
     [(_, method, params)] = engine.asked
     assert method == DEFINITION
     assert params == {
@@ -126,13 +126,13 @@ def test_texts_are_asked_for_only_where_they_are_needed():
     for encoding in UNITS:
         answers = {DEFINITION: [location(OTHER, 0, 0)]}
         engine = Engine([Canned(encoding=encoding, answers=answers)])
-        engine.run(Definition(path=PATH, line=1, column=1))
+        engine.run(DefinitionRequest(path=PATH, line=1, column=1))
         assert [one.texts for one in engine.looked_up] == [encoding != "utf-32"]
 
 
 def test_a_text_of_the_caller_stands_for_the_file():
     engine = Engine([Canned(answers={DEFINITION: [location(URI, 0, 3)]})], text="x\n")
-    [found] = engine.run(Definition(path=PATH, line=1, column=3, text=WIDE))
+    [found] = engine.run(DefinitionRequest(path=PATH, line=1, column=3, text=WIDE))
     assert engine.asked[0][2]["position"] == {"line": 0, "character": 3}
     assert str(found.range.start) == "1:3"
 
@@ -153,15 +153,15 @@ def test_a_position_that_is_not_in_the_text_is_bent_to_the_nearest(line, charact
 def test_a_position_beyond_the_end_is_refused_with_the_bounds(line, column, bounds):
     engine = Engine([Canned(answers={DEFINITION: []})])
     with pytest.raises(lspkit.PositionError) as caught:
-        engine.run(Definition(path=PATH, line=line, column=column))
+        engine.run(DefinitionRequest(path=PATH, line=line, column=column))
     assert caught.value.bounds == bounds
     assert engine.asked == []
 
 
 def test_just_behind_the_last_character_is_a_position():
     engine = Engine([Canned(answers={DEFINITION: []})])
-    assert engine.run(Definition(path=PATH, line=1, column=4)) == []
-    assert engine.run(Definition(path=PATH, line=3, column=1)) == []
+    assert engine.run(DefinitionRequest(path=PATH, line=1, column=4)) == []
+    assert engine.run(DefinitionRequest(path=PATH, line=3, column=1)) == []
 
 
 @pytest.mark.parametrize(
@@ -184,7 +184,7 @@ def test_just_behind_the_last_character_is_a_position():
 )
 def test_what_is_no_position_is_refused_when_the_request_is_made(position):
     with pytest.raises(lspkit.PositionError) as caught:
-        Definition(path=PATH, **position)
+        DefinitionRequest(path=PATH, **position)
     assert caught.value.bounds
 
 
@@ -192,7 +192,7 @@ def test_what_is_no_position_is_refused_when_the_request_is_made(position):
 @pytest.mark.parametrize("value", [0, -1, 1.5, "2", True], ids=repr)
 def test_what_is_no_end_of_a_range_is_refused_when_the_request_is_made(name, value):
     with pytest.raises(lspkit.PositionError, match=name) as caught:
-        CodeActions(path=PATH, line=1, column=1, **{name: value})
+        CodeActionsRequest(path=PATH, line=1, column=1, **{name: value})
     assert caught.value.bounds
 
 
@@ -203,15 +203,15 @@ def test_what_is_no_end_of_a_range_is_refused_when_the_request_is_made(name, val
 def test_a_range_that_ends_before_it_starts_is_refused_before_anything_is_asked(place, end):
     engine = Engine([Canned(answers={ACTIONS: []})], text="one\n wo\n")
     with pytest.raises(lspkit.PositionError) as caught:
-        engine.run(CodeActions(path=PATH, **place, **end))
+        engine.run(CodeActionsRequest(path=PATH, **place, **end))
     assert caught.value.bounds == "2:2 or later"
     assert engine.asked == []
 
 
 def test_a_range_may_end_where_it_starts():
     engine = Engine([Canned(answers={ACTIONS: []})])
-    engine.run(CodeActions(path=PATH, line=1, column=2, end_line=1, end_column=2))
-    engine.run(CodeActions(path=PATH, line=1, column=2, end_line=2, end_column=1))
+    engine.run(CodeActionsRequest(path=PATH, line=1, column=2, end_line=1, end_column=2))
+    engine.run(CodeActionsRequest(path=PATH, line=1, column=2, end_line=2, end_column=1))
     assert [asked[2]["range"]["end"] for asked in engine.asked] == [
         {"line": 0, "character": 1},
         {"line": 1, "character": 0},
@@ -222,7 +222,7 @@ def test_a_range_may_end_where_it_starts():
 def test_references_say_whether_the_declaration_is_wanted(include):
     method = "textDocument/references"
     engine = Engine([Canned(answers={method: [location(URI, 1, 0), location(URI, 0, 0)]})])
-    found = engine.run(References(path=PATH, line=1, column=1, include_declaration=include))
+    found = engine.run(ReferencesRequest(path=PATH, line=1, column=1, include_declaration=include))
     assert [str(one.range.start) for one in found] == ["1:1", "2:1"]
     assert engine.asked[0][2]["context"] == {"includeDeclaration": include}
 
@@ -232,7 +232,7 @@ def told(*answers: Any) -> lspkit.Hover | None:
         Canned(str(number), answers={"textDocument/hover": one})
         for number, one in enumerate(answers)
     ]
-    return Engine(servers, text=WIDE).run(Hover(path=PATH, line=1, column=3))
+    return Engine(servers, text=WIDE).run(HoverRequest(path=PATH, line=1, column=3))
 
 
 @pytest.mark.parametrize(
@@ -271,6 +271,6 @@ def test_the_range_is_that_of_a_server_that_tells_something():
 
 
 def test_an_error_of_the_engine_reaches_the_caller():
-    engine = Engine([], error=lspkit.ServerBroken("gone"))
-    with pytest.raises(lspkit.ServerBroken):
-        engine.run(Definition(path=PATH, line=1, column=1))
+    engine = Engine([], error=lspkit.ServerBrokenError("gone"))
+    with pytest.raises(lspkit.ServerBrokenError):
+        engine.run(DefinitionRequest(path=PATH, line=1, column=1))

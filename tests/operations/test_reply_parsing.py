@@ -8,17 +8,17 @@ import pytest
 
 import lspkit
 from lspkit.operations import (
-    Declaration,
-    Definition,
-    DocumentSymbols,
-    Hover,
-    Implementation,
-    PrepareCallHierarchy,
-    References,
-    Rename,
+    CallHierarchyRequest,
+    DeclarationRequest,
+    DefinitionRequest,
+    DocumentSymbolsRequest,
+    HoverRequest,
+    ImplementationRequest,
+    ReferencesRequest,
+    RenameRequest,
     Request,
-    SignatureHelp,
-    TypeDefinition,
+    SignatureHelpRequest,
+    TypeDefinitionRequest,
 )
 from tests.operations.driving import PATH, URI, Canned, Engine, at, location
 
@@ -31,26 +31,26 @@ EDIT = {"changes": {URI: [{"range": at(0, 0, 3), "newText": "x"}]}}
 ASKED: dict[str, tuple[Request[Any], Any, Any]] = {
     f"textDocument/{name}": (request(**HERE), [location(URI, 0, 0)], [location(URI, 0, 0), {}])
     for name, request in (
-        ("definition", Definition),
-        ("declaration", Declaration),
-        ("typeDefinition", TypeDefinition),
-        ("implementation", Implementation),
-        ("references", References),
+        ("definition", DefinitionRequest),
+        ("declaration", DeclarationRequest),
+        ("typeDefinition", TypeDefinitionRequest),
+        ("implementation", ImplementationRequest),
+        ("references", ReferencesRequest),
     )
 }
 ASKED |= {
-    "textDocument/hover": (Hover(**HERE), {"contents": ["a"]}, {"contents": ["a", 1]}),
+    "textDocument/hover": (HoverRequest(**HERE), {"contents": ["a"]}, {"contents": ["a", 1]}),
     "textDocument/signatureHelp": (
-        SignatureHelp(**HERE),
+        SignatureHelpRequest(**HERE),
         {"signatures": [{"label": "f()"}]},
         {"signatures": [{"label": "f()"}, {}]},
     ),
     "textDocument/documentSymbol": (
-        DocumentSymbols(path=PATH),
+        DocumentSymbolsRequest(path=PATH),
         [{"name": "C"}],
         [{"name": "C", "children": [{}]}],
     ),
-    "textDocument/prepareCallHierarchy": (PrepareCallHierarchy(**HERE), [ITEM], [ITEM, 1]),
+    "textDocument/prepareCallHierarchy": (CallHierarchyRequest(**HERE), [ITEM], [ITEM, 1]),
 }
 EVERY = pytest.mark.parametrize(("method", "asked"), [(key, ASKED[key]) for key in ASKED])
 
@@ -66,7 +66,9 @@ def engine(method: str, *answers: Any) -> Engine:
 @pytest.mark.parametrize("bad", [42, "error", [17, "?"], {"status": "busy"}, [[]]])
 def test_nothing_but_nonsense_is_an_error_of_the_server(method, asked, bad):
     canned = engine(method, bad)
-    with pytest.raises(lspkit.RequestFailed, match=f"answer of 0 to {method} cannot be read") as at:
+    with pytest.raises(
+        lspkit.RequestFailedError, match=f"answer of 0 to {method} cannot be read"
+    ) as at:
         canned.run(asked[0])
     assert at.value.server == "0"
     assert [one.failed for one in canned.misread] == [("0",)]
@@ -102,20 +104,20 @@ def test_what_makes_sense_of_an_answer_is_kept_and_the_rest_is_told(method, aske
     ],
 )
 def test_an_answer_of_which_only_the_frame_is_left_is_nonsense(method, bad):
-    with pytest.raises(lspkit.RequestFailed):
+    with pytest.raises(lspkit.RequestFailedError):
         engine(method, bad).run(ASKED[method][0])
 
 
 @pytest.mark.parametrize("empty", [None, {}, {"contents": ""}, {"contents": []}])
 def test_a_hover_that_says_nothing_is_nothing(empty):
     canned = engine("textDocument/hover", empty)
-    assert canned.run(Hover(**HERE)) is None
+    assert canned.run(HoverRequest(**HERE)) is None
     assert canned.misread == []
 
 
 def test_the_name_of_a_symbol_is_not_looked_up_in_nonsense():
-    with pytest.raises(lspkit.RequestFailed):
-        engine("textDocument/documentSymbol", 42).run(Definition(path=PATH, symbol="greet"))
+    with pytest.raises(lspkit.RequestFailedError):
+        engine("textDocument/documentSymbol", 42).run(DefinitionRequest(path=PATH, symbol="greet"))
 
 
 # Edits
@@ -127,16 +129,16 @@ HALF = {"documentChanges": [{"textDocument": {"uri": URI}, "edits": [{"range": 1
 
 @pytest.mark.parametrize("bad", [42, "error", {"status": "busy"}, HALF, {"changes": {URI: [1]}}])
 def test_half_an_edit_is_none(bad):
-    with pytest.raises(lspkit.RequestFailed, match="cannot be read"):
-        engine(RENAME, bad).run(Rename(**HERE, new_name="x"))
+    with pytest.raises(lspkit.RequestFailedError, match="cannot be read"):
+        engine(RENAME, bad).run(RenameRequest(**HERE, new_name="x"))
 
 
 def test_the_whole_edit_of_another_server_is_taken():
     canned = engine(RENAME, HALF, EDIT)
-    edit = canned.run(Rename(**HERE, new_name="x"))
+    edit = canned.run(RenameRequest(**HERE, new_name="x"))
     assert (edit.server, len(edit.changes)) == ("1", 1)
     assert [one.failed for one in canned.misread] == [("0",)]
 
 
 def test_an_empty_edit_is_no_error():
-    assert engine(RENAME, {}).run(Rename(**HERE, new_name="x")).changes == ()
+    assert engine(RENAME, {}).run(RenameRequest(**HERE, new_name="x")).changes == ()

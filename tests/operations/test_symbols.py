@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import lspkit
-from lspkit.operations import Definition, DocumentSymbols
+from lspkit.operations import DefinitionRequest, DocumentSymbolsRequest
 from tests.operations.driving import OTHER, PATH, URI, Canned, Engine, at, location
 
 SYMBOLS = "textDocument/documentSymbol"
@@ -51,7 +51,7 @@ def engine(*answers: Any, text: str = TEXT, **more: Any) -> Engine:
 
 
 def listed(*answers: Any, **more: Any) -> list[lspkit.Symbol]:
-    return engine(*answers, **more).run(DocumentSymbols(path=PATH))
+    return engine(*answers, **more).run(DocumentSymbolsRequest(path=PATH))
 
 
 def test_a_tree_stays_a_tree():
@@ -107,14 +107,14 @@ def test_symbols_of_several_servers_are_merged_without_doubles_in_the_order_of_t
 @pytest.mark.parametrize(("encoding", "units"), [("utf-8", 5), ("utf-16", 3), ("utf-32", 2)])
 def test_columns_are_characters(encoding, units):
     server = Canned(encoding=encoding, answers={SYMBOLS: [node("f", 0, column=units)]})
-    [found] = Engine([server], text="😀 f\n").run(DocumentSymbols(path=PATH))
+    [found] = Engine([server], text="😀 f\n").run(DocumentSymbolsRequest(path=PATH))
     assert str(found.selection) == "1:3-1:4"
 
 
 def resolved(symbol: str, answer: Any = TREE, line: int | None = None, **more: Any) -> str:
     """The position that is sent for a symbol, counted from 1."""
     driven = engine(answer, **more)
-    driven.run(Definition(path=PATH, line=line, symbol=symbol))
+    driven.run(DefinitionRequest(path=PATH, line=line, symbol=symbol))
     position = driven.asked[-1][2]["position"]
     return f"{position['line'] + 1}:{position['character'] + 1}"
 
@@ -180,10 +180,10 @@ def test_what_several_servers_have_in_one_place_is_one_symbol():
     bare, other = [node("feed", 1)], [node("feed", 1, METHOD)]
     for answers in ((nested, bare), (bare, other), (nested, bare, other)):
         driven = engine(*answers)
-        driven.run(Definition(path=PATH, symbol="feed"))
+        driven.run(DefinitionRequest(path=PATH, symbol="feed"))
         assert driven.asked[-1][2]["position"] == {"line": 1, "character": 0}
     with pytest.raises(lspkit.PositionError) as caught:
-        engine(bare, other).run(Definition(path=PATH, symbol="fee"))
+        engine(bare, other).run(DefinitionRequest(path=PATH, symbol="fee"))
     assert caught.value.candidates == ("feed at 2:1",)
 
 
@@ -219,7 +219,7 @@ def test_not_more_candidates_than_a_model_can_read():
 
 def test_a_symbol_is_looked_up_in_the_text_of_the_caller():
     driven = engine([node("f", 0, column=3)], text="f\n")
-    driven.run(Definition(path=PATH, symbol="f", text="😀 f\n"))
+    driven.run(DefinitionRequest(path=PATH, symbol="f", text="😀 f\n"))
     assert driven.asked[-1][2]["position"] == {"line": 0, "character": 3}
 
 
@@ -239,7 +239,7 @@ def test_a_word_behind_a_wide_character_is_sent_in_units():
 
 def test_no_symbols_are_asked_for_a_word_on_a_line():
     driven = engine(TREE, text=LINE)
-    driven.run(Definition(path=PATH, line=1, symbol="total"))
+    driven.run(DefinitionRequest(path=PATH, line=1, symbol="total"))
     assert [method for _, method, _ in driven.asked] == [DEFINITION]
 
 

@@ -8,7 +8,15 @@ import sys
 import pytest
 
 from lspkit.protocol.wire import messages
-from lspkit.protocol.wire.messages import Answer, Asked, Malformed, Published, Refusal, Told, parse
+from lspkit.protocol.wire.messages import (
+    ErrorResponse,
+    Malformed,
+    NotificationMessage,
+    PublishedDiagnostics,
+    RequestMessage,
+    ResponseMessage,
+    parse,
+)
 
 PUSH = "textDocument/publishDiagnostics"
 
@@ -26,91 +34,91 @@ def malformed(raw: bytes) -> Malformed:
 class TestKinds:
     def test_a_method_with_an_id_is_a_request(self) -> None:
         message = parse(b'{"jsonrpc":"2.0","id":3,"method":"a/b","params":{"c":[1, 2]}}')
-        assert message == Asked(b"3", "a/b", b'{"c":[1, 2]}')
+        assert message == RequestMessage(b"3", "a/b", b'{"c":[1, 2]}')
 
     def test_a_method_without_an_id_is_a_notification(self) -> None:
-        assert parse(body(method="a/b")) == Told("a/b", None)
+        assert parse(body(method="a/b")) == NotificationMessage("a/b", None)
 
     def test_params_and_results_stay_raw(self) -> None:
-        assert parse(b'{"id":1,"result": {"a" : 1} }') == Answer(1, b'{"a" : 1}')
+        assert parse(b'{"id":1,"result": {"a" : 1} }') == ResponseMessage(1, b'{"a" : 1}')
 
     def test_an_error_is_a_refusal_with_its_data_left_raw(self) -> None:
         raw = b'{"id":4,"error":{"code":-32801,"message":"changed","data":{"a":1}}}'
-        assert parse(raw) == Refusal(4, -32801, "changed", b'{"a":1}')
+        assert parse(raw) == ErrorResponse(4, -32801, "changed", b'{"a":1}')
 
     def test_pushed_diagnostics_keep_their_items_raw(self) -> None:
         raw = b'{"method":"%s","params":{"uri":"file:///a","version":2,"diagnostics":[{}]}}'
-        assert parse(raw % PUSH.encode()) == Published("file:///a", 2, b"[{}]")
+        assert parse(raw % PUSH.encode()) == PublishedDiagnostics("file:///a", 2, b"[{}]")
 
     def test_a_request_that_is_named_like_a_push_is_still_a_request(self) -> None:
-        assert parse(body(id=1, method=PUSH)) == Asked(b"1", PUSH, None)
+        assert parse(body(id=1, method=PUSH)) == RequestMessage(b"1", PUSH, None)
 
     def test_the_order_of_keys_makes_no_difference(self) -> None:
-        assert parse(b'{"result":1,"id":2,"jsonrpc":"2.0"}') == Answer(2, b"1")
+        assert parse(b'{"result":1,"id":2,"jsonrpc":"2.0"}') == ResponseMessage(2, b"1")
 
 
 class TestTolerance:
     @pytest.mark.parametrize("raw", [b"7", b'"7"', b"7.0", b"null", b'"a b"', b"-1", b"1e3"])
     def test_the_id_of_a_request_is_kept_as_it_came(self, raw: bytes) -> None:
         message = parse(b'{"id": %s ,"method":"a"}' % raw)
-        assert message == Asked(raw, "a", None)
+        assert message == RequestMessage(raw, "a", None)
 
     @pytest.mark.parametrize("raw", [b"7", b'"7"', b"7.0", b"7.00"])
     def test_our_own_id_is_known_in_every_spelling(self, raw: bytes) -> None:
-        assert parse(b'{"id":%s,"result":1}' % raw) == Answer(7, b"1")
+        assert parse(b'{"id":%s,"result":1}' % raw) == ResponseMessage(7, b"1")
 
     @pytest.mark.parametrize("raw", [b"null", b'"seven"', b"7.5", b"[7]", b"true"])
     def test_an_answer_to_no_id_of_ours_has_none(self, raw: bytes) -> None:
-        assert parse(b'{"id":%s,"result":1}' % raw) == Answer(None, b"1")
+        assert parse(b'{"id":%s,"result":1}' % raw) == ResponseMessage(None, b"1")
 
     def test_an_error_of_null_beside_a_result_means_no_error(self) -> None:
-        assert parse(body(id=1, result=2, error=None)) == Answer(1, b"2")
+        assert parse(body(id=1, result=2, error=None)) == ResponseMessage(1, b"2")
 
     def test_an_answer_without_a_result_has_the_result_null(self) -> None:
-        assert parse(body(id=1)) == Answer(1, b"null")
+        assert parse(body(id=1)) == ResponseMessage(1, b"null")
 
     def test_an_error_wins_over_a_result(self) -> None:
         message = parse(body(id=1, result=None, error={"code": 5, "message": "no"}))
-        assert message == Refusal(1, 5, "no")
+        assert message == ErrorResponse(1, 5, "no")
 
     @pytest.mark.parametrize("error", [{}, {"code": 0, "message": None}, {"code": 0.0}])
     def test_an_error_may_be_nearly_empty(self, error: object) -> None:
-        assert parse(body(id=1, error=error)) == Refusal(1, 0, "")
+        assert parse(body(id=1, error=error)) == ErrorResponse(1, 0, "")
 
     def test_unknown_keys_and_a_missing_version_are_read_over(self) -> None:
-        assert parse(b'{"method":"a","trace":{"b":[]}}') == Told("a", None)
+        assert parse(b'{"method":"a","trace":{"b":[]}}') == NotificationMessage("a", None)
 
     def test_the_version_of_a_push_may_be_missing_null_or_a_float(self) -> None:
         push = {"uri": "file:///a", "diagnostics": []}
         for extra, version in (({}, None), ({"version": None}, None), ({"version": 3.0}, 3)):
             message = parse(body(method=PUSH, params={**push, **extra}))
-            assert message == Published("file:///a", version, b"[]")
+            assert message == PublishedDiagnostics("file:///a", version, b"[]")
 
     def test_a_push_without_items_has_none(self) -> None:
         message = parse(body(method=PUSH, params={"uri": "file:///a"}))
-        assert message == Published("file:///a", None, b"[]")
+        assert message == PublishedDiagnostics("file:///a", None, b"[]")
 
     def test_unicode_that_is_not_escaped_is_read(self) -> None:
         message = parse('{"method":"é🙂","params":"é🙂"}'.encode())
-        assert message == Told("é🙂", '"é🙂"'.encode())
+        assert message == NotificationMessage("é🙂", '"é🙂"'.encode())
 
 
 class TestLoneSurrogates:
     def test_half_a_pair_in_a_method_is_replaced(self) -> None:
-        assert parse(rb'{"method":"a\ud800b"}') == Told("a\ufffdb", None)
+        assert parse(rb'{"method":"a\ud800b"}') == NotificationMessage("a\ufffdb", None)
 
     def test_half_a_pair_in_the_words_of_an_error_is_replaced(self) -> None:
         message = parse(rb'{"id":1,"error":{"code":1,"message":"\udc00!"}}')
-        assert message == Refusal(1, 1, "\ufffd!")
+        assert message == ErrorResponse(1, 1, "\ufffd!")
 
     def test_half_a_pair_in_a_raw_part_does_not_harm_the_message(self) -> None:
         message = parse(rb'{"id":1,"result":{"a":"x\ud83d"}}')
-        assert isinstance(message, Answer)
+        assert isinstance(message, ResponseMessage)
         assert messages.decode_any(message.result) == {"a": "x\ufffd"}
 
     def test_a_whole_pair_is_left_alone(self) -> None:
         message = parse(rb'{"id":1,"method":"\ud83d\ude42 \ud83d"}')
-        assert message == Asked(b"1", "🙂 \ufffd", None)
+        assert message == RequestMessage(b"1", "🙂 \ufffd", None)
 
     def test_what_we_send_has_them_replaced(self) -> None:
         raw = messages.answer(b'"x"', {"a\ud800": ["\udfff"]})
@@ -247,4 +255,4 @@ class TestOurs:
 
     def test_messages_are_frozen(self) -> None:
         with pytest.raises(AttributeError):
-            Answer(1, b"").id = 2  # type: ignore[misc]
+            ResponseMessage(1, b"").id = 2  # type: ignore[misc]

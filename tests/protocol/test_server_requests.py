@@ -9,18 +9,24 @@ import pytest
 
 from lspkit.protocol import events
 from lspkit.protocol.capabilities import DocumentKey, Registration
-from lspkit.protocol.initialize_params import Opening
+from lspkit.protocol.initialize_params import InitializeOptions
 from lspkit.protocol.session import Session
 from lspkit.protocol.wire.framing import FrameReader
-from lspkit.protocol.wire.messages import Answer, Asked, Malformed, Told, parse
+from lspkit.protocol.wire.messages import (
+    Malformed,
+    NotificationMessage,
+    RequestMessage,
+    ResponseMessage,
+    parse,
+)
 
 SETTINGS = {"python": {"analysis": {"mode": "strict", "off": False}}, "dotted.key": 3, "none": None}
 
 
 def running() -> Session:
-    session = Session(Opening("file:///top", "root", settings=SETTINGS))
+    session = Session(InitializeOptions("file:///top", "root", settings=SETTINGS))
     session.initialize("start")
-    session.receive(Answer(1, b'{"capabilities":{}}'))
+    session.receive(ResponseMessage(1, b'{"capabilities":{}}'))
     return session
 
 
@@ -35,7 +41,7 @@ def ask(
     method: str, params: object = None, session: Session | None = None
 ) -> tuple[events.Event | None, dict[str, Any]]:
     raw = None if params is None else json.dumps(params).encode()
-    event, reply = (session or running()).receive(Asked(b'"q"', method, raw))
+    event, reply = (session or running()).receive(RequestMessage(b'"q"', method, raw))
     message = unframed(reply)
     assert message["id"] == "q"
     assert ("result" in message) != ("error" in message)
@@ -100,7 +106,7 @@ class TestReplies:
             assert b'"id":%s,' % raw in reply
 
     def test_a_server_may_ask_before_it_has_answered_initialize(self) -> None:
-        session = Session(Opening("file:///top", "root"))
+        session = Session(InitializeOptions("file:///top", "root"))
         session.initialize("start")
         _, message = ask("window/workDoneProgress/create", {"token": 1}, session)
         assert message["result"] is None
@@ -138,7 +144,7 @@ class TestConfiguration:
         assert message["result"] == [3, None, SETTINGS, SETTINGS]
 
     def test_without_any_settings_the_whole_is_null(self) -> None:
-        session = Session(Opening("file:///top", "root"))
+        session = Session(InitializeOptions("file:///top", "root"))
         session.initialize("start")
         _, message = ask("workspace/configuration", {"items": [{}]}, session)
         assert message["result"] == [None]
@@ -243,7 +249,9 @@ class TestMalformedRequests:
         while high - low > 1:
             middle = (low + high) // 2
             low, high = (
-                (middle, high) if isinstance(parse(request(middle)), Asked) else (low, middle)
+                (middle, high)
+                if isinstance(parse(request(middle)), RequestMessage)
+                else (low, middle)
             )
         for depth in range(low - 20, low + 20):
             _, reply = running().receive(parse(request(depth)))
@@ -259,22 +267,22 @@ class TestNotifications:
 
     @pytest.mark.parametrize("method", ["window/logMessage", "window/showMessage"])
     def test_words_for_people_are_an_event(self, method: str) -> None:
-        event, _ = running().receive(Told(method, b'{"type":2,"message":"x"}'))
-        assert event == events.Said(2, "x")
+        event, _ = running().receive(NotificationMessage(method, b'{"type":2,"message":"x"}'))
+        assert event == events.MessageShown(2, "x")
 
     @pytest.mark.parametrize("params", [None, b"null", b"[]", b'{"type":"x"}', b"{"])
     def test_words_without_sense_are_a_log_line(self, params: bytes | None) -> None:
-        event, _ = running().receive(Told("window/logMessage", params))
-        assert event == events.Said(4, "")
+        event, _ = running().receive(NotificationMessage("window/logMessage", params))
+        assert event == events.MessageShown(4, "")
 
     def test_progress_is_tracked_by_the_session(self) -> None:
         session = running()
         value = b'{"token":"t","value":{"kind":"begin","title":"Indexing"}}'
-        assert session.receive(Told("$/progress", value))[0] == events.ProgressBegan(
+        assert session.receive(NotificationMessage("$/progress", value))[0] == events.ProgressBegan(
             "t", "Indexing"
         )
         assert session.progress.busy_with() == (("Indexing", 0.0),)
 
     def test_any_other_notification_is_passed_on(self) -> None:
-        event, reply = running().receive(Told("x/y", b"[1]"))
+        event, reply = running().receive(NotificationMessage("x/y", b"[1]"))
         assert (event, reply) == (events.Notified("x/y", b"[1]"), None)

@@ -9,14 +9,20 @@ import pytest
 
 from lspkit.errors import ProtocolError
 from lspkit.protocol import events
-from lspkit.protocol.initialize_params import Opening
+from lspkit.protocol.initialize_params import InitializeOptions
 from lspkit.protocol.session import TRANSITIONS, Pending, Session, State
 from lspkit.protocol.wire import messages
 from lspkit.protocol.wire.framing import FrameReader
-from lspkit.protocol.wire.messages import Answer, Asked, Malformed, Refusal, parse
+from lspkit.protocol.wire.messages import (
+    ErrorResponse,
+    Malformed,
+    RequestMessage,
+    ResponseMessage,
+    parse,
+)
 
-OPENING = Opening("file:///top", "root", process_id=7, client_version="1.2")
-WELCOME = Answer(1, b'{"capabilities":{}}')
+OPENING = InitializeOptions("file:///top", "root", process_id=7, client_version="1.2")
+WELCOME = ResponseMessage(1, b'{"capabilities":{}}')
 
 #: state: action: the state after it. The whole diagram; what is not here is forbidden.
 LEGAL: dict[str, dict[str, str]] = {
@@ -51,7 +57,7 @@ CALLS = {
 #: What the server does.
 WORDS: dict[str, messages.Message] = {
     "initialize answered": WELCOME,
-    "initialize refused": Refusal(1, -32603, "no"),
+    "initialize refused": ErrorResponse(1, -32603, "no"),
 }
 
 
@@ -61,7 +67,7 @@ def unframed(*frames: bytes | None) -> list[dict[str, Any]]:
 
 
 def running(capabilities: object = (), **opening: Any) -> Session:
-    session = Session(Opening("file:///top", "root", **opening))
+    session = Session(InitializeOptions("file:///top", "root", **opening))
     session.initialize("start")
     session.receive(parse(answer(1, {"capabilities": dict(capabilities)})))  # type: ignore[call-overload]
     return session
@@ -143,7 +149,7 @@ class TestMoves:
         session = running()
         session.initialized()
         session.shutdown("end")
-        event, _ = session.receive(Answer(2, b"null"))
+        event, _ = session.receive(ResponseMessage(2, b"null"))
         assert event == events.Answered("end", "shutdown", b"null")
         assert unframed(session.exit()) == [{"jsonrpc": "2.0", "method": "exit"}]
         assert repr(session) == "<Session stopped pending=0>"
@@ -162,7 +168,7 @@ class TestOpening:
         assert "initializationOptions" not in params
 
     def test_initialization_options_are_passed_on(self) -> None:
-        session = Session(Opening("file:///r", "r", initialization={"a": [1]}))
+        session = Session(InitializeOptions("file:///r", "r", initialization={"a": [1]}))
         [message] = unframed(session.initialize("tag"))
         assert message["params"]["initializationOptions"] == {"a": [1]}
 
@@ -207,7 +213,7 @@ class TestOpening:
         assert found == expected
 
     def test_the_units_on_offer_can_be_chosen(self) -> None:
-        session = Session(Opening("file:///r", "r", encodings=("utf-16",)))
+        session = Session(InitializeOptions("file:///r", "r", encodings=("utf-16",)))
         [message] = unframed(session.initialize("tag"))
         assert message["params"]["capabilities"]["general"]["positionEncodings"] == ["utf-16"]
 
@@ -279,24 +285,30 @@ class TestAnswers:
             "method": "a/b",
             "params": {"c": 1},
         }
-        assert session.receive(Answer(second, b"2"))[0] == events.Answered("second", "a/b", b"2")
-        assert session.receive(Answer(first, b"1"))[0] == events.Answered("first", "a/b", b"1")
+        assert session.receive(ResponseMessage(second, b"2"))[0] == events.Answered(
+            "second", "a/b", b"2"
+        )
+        assert session.receive(ResponseMessage(first, b"1"))[0] == events.Answered(
+            "first", "a/b", b"1"
+        )
         assert session.pending == {}
 
     def test_a_refusal_fails_its_request(self) -> None:
         session = running()
         id, _ = session.request("a/b", None, "tag")
-        event, _ = session.receive(Refusal(id, -32801, "changed"))
+        event, _ = session.receive(ErrorResponse(id, -32801, "changed"))
         assert event == events.Failed("tag", "a/b", -32801, "changed")
 
     def test_a_second_answer_is_dropped_and_counted(self) -> None:
         session = running()
         id, _ = session.request("a/b", None, "tag")
-        session.receive(Answer(id, b"1"))
-        assert session.receive(Answer(id, b"1")) == (None, None)
+        session.receive(ResponseMessage(id, b"1"))
+        assert session.receive(ResponseMessage(id, b"1")) == (None, None)
         assert session.counts["answers nobody waits for"] == 1
 
-    @pytest.mark.parametrize("late", [Answer(99, b"1"), Refusal(99, 1, ""), Answer(None, b"1")])
+    @pytest.mark.parametrize(
+        "late", [ResponseMessage(99, b"1"), ErrorResponse(99, 1, ""), ResponseMessage(None, b"1")]
+    )
     def test_an_answer_to_an_unknown_id_is_dropped_and_counted(
         self, late: messages.Message
     ) -> None:
@@ -309,13 +321,13 @@ class TestAnswers:
         id, _ = session.request("a/b", None, "tag")
         [sent] = unframed(session.cancel(id))
         assert (sent["method"], sent["params"]) == ("$/cancelRequest", {"id": id})
-        assert session.receive(Answer(id, b"1")) == (None, None)
+        assert session.receive(ResponseMessage(id, b"1")) == (None, None)
         assert session.counts["answers nobody waits for"] == 1
 
     def test_a_request_that_is_answered_is_not_cancelled(self) -> None:
         session = running()
         id, _ = session.request("a/b", None, "tag")
-        session.receive(Answer(id, b"1"))
+        session.receive(ResponseMessage(id, b"1"))
         assert session.cancel(id) is None
 
     def test_a_lost_connection_names_what_will_never_be_answered(self) -> None:
@@ -326,7 +338,7 @@ class TestAnswers:
         )
         assert session.lost() == [Pending("a/b", "tag")]
         assert session.progress.told() == ()
-        assert session.receive(Answer(id, b"1")) == (None, None)
+        assert session.receive(ResponseMessage(id, b"1")) == (None, None)
 
     def test_params_that_cannot_be_sent_leave_nothing_pending(self) -> None:
         session = running()
@@ -359,6 +371,8 @@ class TestAnswers:
     def test_a_request_with_an_id_of_ours_is_still_a_request(self) -> None:
         session = running()
         id, _ = session.request("a/b", None, "tag")
-        _, reply = session.receive(Asked(str(id).encode(), "workspace/workspaceFolders", None))
+        _, reply = session.receive(
+            RequestMessage(str(id).encode(), "workspace/workspaceFolders", None)
+        )
         assert unframed(reply)[0]["id"] == id
-        assert session.receive(Answer(id, b"1"))[0] == events.Answered("tag", "a/b", b"1")
+        assert session.receive(ResponseMessage(id, b"1"))[0] == events.Answered("tag", "a/b", b"1")

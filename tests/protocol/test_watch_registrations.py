@@ -7,7 +7,13 @@ from typing import Any
 import pytest
 
 from lspkit.protocol.capabilities import Registration
-from lspkit.protocol.watch_registrations import CHANGED, CREATED, DELETED, METHOD, Watched
+from lspkit.protocol.watch_registrations import (
+    CHANGED,
+    CREATED,
+    DELETED,
+    METHOD,
+    WatchRegistrations,
+)
 
 KINDS = (CREATED, CHANGED, DELETED)
 #: Of the server that registers.
@@ -25,8 +31,10 @@ def registered(*patterns: Any, id: str = "1", kind: Any = None, method: str = ME
     return Registration(id=id, method=method, options={"watchers": watchers})
 
 
-def watched(*patterns: Any, root: str = ROOT, windows: bool = False, **more: Any) -> Watched:
-    result = Watched(root, windows=windows)
+def watched(
+    *patterns: Any, root: str = ROOT, windows: bool = False, **more: Any
+) -> WatchRegistrations:
+    result = WatchRegistrations(root, windows=windows)
     result.add(registered(*patterns, **more))
     return result
 
@@ -34,8 +42,8 @@ def watched(*patterns: Any, root: str = ROOT, windows: bool = False, **more: Any
 class TestWorkspace:
     """A server whose root is a folder of a workspace."""
 
-    def asked(self, pattern: Any, workspace: str) -> Watched:
-        result = Watched(ROOT, workspace)
+    def asked(self, pattern: Any, workspace: str) -> WatchRegistrations:
+        result = WatchRegistrations(ROOT, workspace)
         result.add(registered(pattern))
         return result
 
@@ -111,7 +119,7 @@ class TestWanted:
 
 class TestRegistrations:
     def test_nothing_is_wanted_at_first(self) -> None:
-        asked = Watched(ROOT)
+        asked = WatchRegistrations(ROOT)
         assert not asked
         assert not asked.wanted("/ws/app/a", CREATED)
         assert asked.bases() == {}

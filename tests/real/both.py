@@ -223,7 +223,9 @@ class Both:
     def methods_sent(self) -> list[str]:
         """Everything so far, in order, up to a question that is asked now."""
         ours = f"lspkit-test/{time.monotonic_ns()}"
-        with contextlib.suppress(lspkit.RequestFailed):  # it is no question that a server knows
+        with contextlib.suppress(
+            lspkit.RequestFailedError
+        ):  # it is no question that a server knows
             self.ws.request(self.sample.main, ours, timeout=TIMEOUT)
         deadline = time.monotonic() + TIMEOUT
         methods: list[str] = []

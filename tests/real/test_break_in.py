@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 import lspkit
-from lspkit.errors import ServerUnavailable
-from lspkit.servers.status import Row
+from lspkit.errors import ServerUnavailableError
+from lspkit.servers.status import ServerStatus
 from tests import real_servers
 from tests.real.planting import Planted
 
@@ -44,7 +44,7 @@ def configure(planted: Planted, **server: Any) -> None:
     planted.write(".lspkit/lsp.json", json.dumps({"lsp": {"ty": server}}))
 
 
-def row_of(ws: lspkit.Workspace) -> Row:
+def row_of(ws: lspkit.Workspace) -> ServerStatus:
     return next(row for row in ws.status().rows if row.server == "ty")
 
 
@@ -159,7 +159,7 @@ def test_a_server_that_only_the_project_knows_is_unavailable_and_says_why(
     planted.write(".lspkit/lsp.json", json.dumps({"lsp": {"evil": server}}))
     planted.write("main.evil", "")
     with lspkit.Workspace(planted.project) as ws:
-        with pytest.raises(ServerUnavailable):
+        with pytest.raises(ServerUnavailableError):
             ws.check("main.evil")
         told = "\n".join(ws.status().warnings)
     assert planted.ran == []
@@ -170,7 +170,7 @@ def test_such_a_server_is_held_back_rather_than_not_installed(planted: Planted) 
     server = {"command": ["evil"], "extensions": [".evil"]}
     planted.write(".lspkit/lsp.json", json.dumps({"lsp": {"evil": server}}))
     planted.write("main.evil", "")
-    with lspkit.Workspace(planted.project) as ws, pytest.raises(ServerUnavailable) as caught:
+    with lspkit.Workspace(planted.project) as ws, pytest.raises(ServerUnavailableError) as caught:
         ws.check("main.evil")
     assert "not trusted" in caught.value.message
     assert caught.value.rule == "untrusted"

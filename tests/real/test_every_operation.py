@@ -251,7 +251,7 @@ class Refusals(EveryOperation):
     ) -> None:
         before = both.methods_sent()
 
-        with pytest.raises(lspkit.Unsupported) as refused:
+        with pytest.raises(lspkit.UnsupportedError) as refused:
             both.ask(unknown)
 
         assert refused.value.servers == (self.server,)

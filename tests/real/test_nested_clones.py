@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import lspkit
-from lspkit.errors import ServerUnavailable
+from lspkit.errors import ServerUnavailableError
 from tests import real_servers
 from tests.real.planting import Planted
 
@@ -72,7 +72,7 @@ def test_svelte_does_not_run_the_configuration_of_a_clone_in_a_trusted_workspace
     planted.write("clone/package.json", "{}")
     planted.write("clone/main.svelte", "<p>hello</p>\n")
     with lspkit.Workspace(planted.project) as ws:
-        with pytest.raises(ServerUnavailable, match="held back") as caught:
+        with pytest.raises(ServerUnavailableError, match="held back") as caught:
             ws.document_symbols("clone/main.svelte", timeout=TIMEOUT)
         assert f"lspkit trust add {planted.project}/clone" in caught.value.message
     assert planted.ran == []

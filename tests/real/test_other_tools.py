@@ -13,7 +13,7 @@ import pytest
 
 import lspkit
 from lspkit.servers.built_in import BUILT_IN
-from lspkit.servers.status import Row
+from lspkit.servers.status import ServerStatus
 from tests import real_servers
 
 pytestmark = [pytest.mark.server, pytest.mark.slow]
@@ -133,7 +133,7 @@ def write(project: Path, name: str) -> None:
     file.write_text(FILES[name], encoding="utf-8")
 
 
-def row_of(ws: lspkit.Workspace) -> Row:
+def row_of(ws: lspkit.Workspace) -> ServerStatus:
     return next(row for row in ws.status().rows if row.server == "my-python")
 
 

@@ -17,9 +17,9 @@ from typing import Any
 import pytest
 
 import lspkit
-from lspkit.errors import PositionError, ServerUnavailable, Unsupported
+from lspkit.errors import PositionError, ServerUnavailableError, UnsupportedError
 from lspkit.servers.built_in import BUILT_IN
-from lspkit.servers.status import Row
+from lspkit.servers.status import ServerStatus
 from tests import real_servers
 from tests.real.planted_files import FILES
 from tests.real.planting import Planted
@@ -92,7 +92,7 @@ def careless(planted: Planted, monkeypatch: pytest.MonkeyPatch) -> Planted:
     return planted
 
 
-def row_of(ws: lspkit.Workspace, server: str) -> Row:
+def row_of(ws: lspkit.Workspace, server: str) -> ServerStatus:
     return next(row for row in ws.status().rows if row.server == server)
 
 
@@ -115,7 +115,7 @@ def ask_everything(ws: lspkit.Workspace, file: str) -> None:
     for question in questions:
         try:
             question()
-        except (Unsupported, PositionError):
+        except (UnsupportedError, PositionError):
             continue
 
 
@@ -150,9 +150,9 @@ def test_a_server_that_would_run_code_is_held_back(careless: Planted, server: st
     careless.install(server)
     careless.only(server)
     with lspkit.Workspace(careless.project) as ws:
-        with pytest.raises(ServerUnavailable) as caught:
+        with pytest.raises(ServerUnavailableError) as caught:
             ws.check(HELD_BACK[server], timeout=TIMEOUT)
-        with pytest.raises(ServerUnavailable):
+        with pytest.raises(ServerUnavailableError):
             ws.document_symbols(HELD_BACK[server], timeout=TIMEOUT)
         row = row_of(ws, server)
     assert careless.ran == []

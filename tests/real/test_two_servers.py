@@ -214,7 +214,7 @@ def test_what_a_linter_lacks_is_asked_of_the_type_checker_alone(python: Path) ->
 def test_what_no_server_of_the_file_knows_is_unsupported(python: Path) -> None:
     with (
         workspace_with(python, {"ruff": real_servers.command("ruff")}) as ws,
-        pytest.raises(lspkit.Unsupported) as refused,
+        pytest.raises(lspkit.UnsupportedError) as refused,
     ):
         ws.definition("main.py", *USE, timeout=TIMEOUT)
     assert refused.value.servers == ("ruff",)

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from lspkit.servers.restriction.compile_commands import Compiling, compiling, safe
+from lspkit.servers.restriction.compile_commands import CompileFlags, compiling, safe
 
 
 def database(folder: Path, *entries: dict[str, Any]) -> None:
@@ -144,16 +144,16 @@ def test_a_database_that_changes_is_read_again(tmp_path: Path) -> None:
 )
 def test_what_makes_no_sense_says_nothing(tmp_path: Path, content: str) -> None:
     (tmp_path / "compile_commands.json").write_text(content, encoding="utf-8")
-    assert compiling(str(tmp_path)) == Compiling()
+    assert compiling(str(tmp_path)) == CompileFlags()
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no FIFOs here")
 def test_a_fifo_is_not_opened(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "compile_commands.json")
-    assert compiling(str(tmp_path)) == Compiling()
+    assert compiling(str(tmp_path)) == CompileFlags()
 
 
 def test_a_huge_file_is_not_read(tmp_path: Path) -> None:
     with open(tmp_path / "compile_commands.json", "wb") as file:
         file.truncate(2**30)
-    assert compiling(str(tmp_path)) == Compiling()
+    assert compiling(str(tmp_path)) == CompileFlags()

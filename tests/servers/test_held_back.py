@@ -13,7 +13,7 @@ import pytest
 
 import lspkit
 from lspkit.config.load import Loaded, load
-from lspkit.config.trust.decision import Standing
+from lspkit.config.trust.decision import TrustDecision
 from lspkit.servers.restriction.held_back import NAMED, held_back, notice, worded
 from lspkit.servers.selection.choose import aliases
 
@@ -55,8 +55,8 @@ def configure(folder: Path, values: Any) -> None:
     file.write_text(json.dumps(values), encoding="utf-8")
 
 
-def standing(candidate: str = "/p") -> Standing:
-    return Standing("untrusted", "no entry trusts it", candidate, "trusted-only")
+def standing(candidate: str = "/p") -> TrustDecision:
+    return TrustDecision("untrusted", "no entry trusts it", candidate, "trusted-only")
 
 
 def test_the_line_says_what_is_held_back_and_what_allows_it() -> None:

@@ -17,7 +17,7 @@ from lspkit.limits import MOST_COMPILE_STEPS, MOST_IGNORE_RULES, MOST_NAMES
 from lspkit.servers.project import config_imports
 from lspkit.servers.project.config_imports import imported_by
 from lspkit.servers.project.ignore_files import ignoring
-from lspkit.servers.restriction.compile_commands import Compiling, compiling, words_of
+from lspkit.servers.restriction.compile_commands import CompileFlags, compiling, words_of
 
 #: Seconds of CPU that nothing here comes near, also on a slow machine.
 PATIENCE = 20.0
@@ -97,7 +97,7 @@ def test_a_database_with_too_much_in_it_says_nothing(tmp_path: Path):
     entries = [{"directory": "/", "file": f"{at}.c", "command": command} for at in range(count)]
     (tmp_path / "compile_commands.json").write_text(json.dumps(entries))
     within_patience(lambda: compiling(str(tmp_path)))
-    assert compiling(str(tmp_path)) == Compiling()
+    assert compiling(str(tmp_path)) == CompileFlags()
 
 
 def test_a_list_of_too_many_rules_may_ignore_everything(tmp_path: Path):

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import lspkit
-from lspkit.servers.status import NOT_FOUND, Row, ServerState, why_nothing_runs
+from lspkit.servers.status import NOT_FOUND, ServerState, ServerStatus, why_nothing_runs
 from lspkit.testing import Script
 from tests.scripted import config_for
 
@@ -18,8 +18,10 @@ DISABLED = (ServerState.DISABLED, "", "trusted")
 IDLE = (ServerState.IDLE, "", "trusted")
 
 
-def row(state: ServerState, reason: str, trust: str) -> Row:
-    return Row("x", state, (), (), (), "built-in", (), "documentation", trust, reason=reason)
+def row(state: ServerState, reason: str, trust: str) -> ServerStatus:
+    return ServerStatus(
+        "x", state, (), (), (), "built-in", (), "documentation", trust, reason=reason
+    )
 
 
 @pytest.mark.parametrize(
@@ -63,7 +65,7 @@ def test_where_the_configuration_has_disabled_everything_that_is_the_whole_sente
     (tmp_path / "a.py").touch()
     with lspkit.Workspace(tmp_path, config={"lsp": False}) as ws:
         taken, text = ws.status(), ws.status_text()
-        with pytest.raises(lspkit.NoServer) as caught:
+        with pytest.raises(lspkit.NoServerError) as caught:
             ws.check("a.py")
     sentence = "LSP disabled by configuration"
     assert (taken.unavailable, str(taken), text) == (sentence, sentence, sentence)

@@ -23,12 +23,20 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from lspkit.agent.check_timeout import Patience
-from lspkit.agent.hooks.file_stamps import Noticing
+from lspkit.agent.check_timeout import CheckTimeouts
+from lspkit.agent.hooks.file_stamps import FileStamps
 from lspkit.agent.hooks.known_files import Known, by_file, introduced, others_now
-from lspkit.agent.hooks.prewarm import Warming
+from lspkit.agent.hooks.prewarm import Prewarmer
 from lspkit.agent.hooks.summary import Summary
-from lspkit.agent.hooks.tool_files import Arguments, Files, Kind, Tool, Touch, plain_name, touch_of
+from lspkit.agent.hooks.tool_files import (
+    Arguments,
+    Files,
+    Tool,
+    ToolKind,
+    Touch,
+    plain_name,
+    touch_of,
+)
 from lspkit.boundary import written
 from lspkit.diagnostics.report import OtherFiles, Report
 from lspkit.errors import PathError
@@ -47,12 +55,12 @@ RECENT = 8
 GAP = "\n\n"
 
 
-class Aftermath(msgspec.Struct, frozen=True):
+class HookResult(msgspec.Struct, frozen=True):
     """What came of one edit, for hosts that want more than the text."""
 
     tool: str
     #: None if it could not be told what the tool does.
-    kind: Kind | None = None
+    kind: ToolKind | None = None
     #: Of the touched files, by path, with verdicts and evidence.
     reports: dict[Path, Report] = {}
     #: Findings in other files, of any severity.
@@ -81,9 +89,9 @@ class EditHooks:
         self._summary = summary
         #: Tools of the host, by plain name.
         self._tools: dict[str, Tool] = {}
-        self._patience = Patience(ws)
-        self._noticing = Noticing()
-        self._warming = Warming(ws)
+        self._patience = CheckTimeouts(ws)
+        self._noticing = FileStamps()
+        self._warming = Prewarmer(ws)
         #: Files that the agent has dealt with, the last one last.
         self._recent: collections.deque[str] = collections.deque(maxlen=8 * RECENT)
         #: Up to where the changes on disk were looked at.
@@ -91,10 +99,10 @@ class EditHooks:
         #: What was known about all files after the last edit, if only news are of interest.
         self._known: Known | None = None
         self._tallies: dict[str, _Tally] = {
-            name: _Tally() for name in (*map(str, Kind), "other", "appended", "failed")
+            name: _Tally() for name in (*map(str, ToolKind), "other", "appended", "failed")
         }
         #: What came of the last edit, whichever thread it was in.
-        self.last: Aftermath | None = None
+        self.last: HookResult | None = None
 
     def __repr__(self) -> str:
         return f"<EditHooks {self._ws.root}: {self._tallies['appended'].value()} appended>"
@@ -104,20 +112,20 @@ class EditHooks:
         """How many tools have ended, by kind; how many texts were appended; what failed here."""
         return {name: tally.value() for name, tally in self._tallies.items()}
 
-    def register(self, tool: str, kind: Kind | str, files: Files | None = None) -> None:
+    def register(self, tool: str, kind: ToolKind | str, files: Files | None = None) -> None:
         """Make a tool known, or known otherwise.
 
         `kind` is `write`, `edit`, `patch`, `read` or `shell`. `files` tells the files from the
         arguments; without it the usual names of arguments are looked for.
         """
-        self._tools[plain_name(tool)] = Tool(Kind(kind), files)
+        self._tools[plain_name(tool)] = Tool(ToolKind(kind), files)
 
     def tool_execution_end(self, tool: str, arguments: Arguments) -> None:
         """A tool has run: let the servers see its files. Waits for nothing."""
         try:
             touch = touch_of(tool, arguments, self._tools)
             self._tallies["other" if touch is None else touch.kind].add()
-            if touch is not None and touch.kind is Kind.READ:
+            if touch is not None and touch.kind is ToolKind.READ:
                 self._read(touch)
             elif touch is not None:
                 self._warming.tell(self._paths(touch.files))
@@ -141,32 +149,32 @@ class EditHooks:
             touch = touch_of(tool, arguments, self._tools)
             if touch is None:
                 return output
-            if touch.kind is Kind.READ:
+            if touch.kind is ToolKind.READ:
                 self._read(touch)
                 return output
             self.last = after = self._after(tool, touch, timeout, cancel)
             return self._joined(output, after.text)
         except Exception as problem:  # noqa: BLE001 (nothing here may fail an edit)
             self._failed(tool, problem)
-            self.last = Aftermath(tool, warnings=(f"{type(problem).__name__}: {problem}",))
+            self.last = HookResult(tool, warnings=(f"{type(problem).__name__}: {problem}",))
             return output
 
     # Inside
 
     def _after(
         self, tool: str, touch: Touch, timeout: float | None, cancel: CancelLike | None
-    ) -> Aftermath:
+    ) -> HookResult:
         """Check the files, and say what was found."""
         ws, began = self._ws, time.monotonic()
         paths = self._paths(touch.files)
         changed = ws.changed_files(self._mark)
         self._mark = changed.mark
-        if touch.kind is Kind.SHELL:
+        if touch.kind is ToolKind.SHELL:
             # The watcher sees what servers run for; the rest is known if it was dealt with before.
             seen = (*map(str, changed.files), *self._noticing.changed())
             paths = list(dict.fromkeys((*paths, *seen)))[:MOST_CHANGED]
         if not paths:
-            return Aftermath(tool, touch.kind)
+            return HookResult(tool, touch.kind)
         summary = self._summary or Summary.of(ws.config)
         if summary.new_only and self._known is None:
             self._known = ws.diagnostics()
@@ -174,7 +182,7 @@ class EditHooks:
         reports = ws.check_all(paths, timeout=limit, cancel=cancel)
         self._spend(paths)
         beside = OtherFiles()
-        if touch.kind is Kind.WRITE:
+        if touch.kind is ToolKind.WRITE:
             beside = others_now(ws, reports, self._lately(), began + limit, cancel)
         others = by_file(beside)
         text = self._told(summary, reports, others)
@@ -183,7 +191,7 @@ class EditHooks:
         warnings = tuple(f"{path}: {why}" for path, why in (unknown | beside.unknown).items())
         took = time.monotonic() - began
         log.debug("%s: %d files checked in %.0f ms", tool, len(reports), took * 1000)
-        return Aftermath(tool, touch.kind, reports, others, text, took, warnings)
+        return HookResult(tool, touch.kind, reports, others, text, took, warnings)
 
     def _told(self, summary: Summary, reports: dict[Path, Report], others: Known) -> str:
         if summary.new_only:

@@ -16,7 +16,7 @@ REMEMBERED = 500
 _Stamp = tuple[int, int, int]
 
 
-class Noticing:
+class FileStamps:
     """How files looked on disk."""
 
     def __init__(self) -> None:

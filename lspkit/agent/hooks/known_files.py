@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from lspkit.diagnostics.report import OtherFiles
-from lspkit.operations import CheckOthers, OtherScope
+from lspkit.operations import CheckOthersRequest, OtherScope
 from lspkit.runtime.concurrency.waiting import CancelLike
 from lspkit.runtime.engine_api import Limits
 from lspkit.types import Diagnostic
@@ -39,7 +39,7 @@ def others_now(
     if left <= 0:
         return OtherFiles()
     scope = OtherScope(first=tuple(map(str, recent)), most=MOST)
-    request = CheckOthers(paths=tuple(map(str, edited)), scope=scope)
+    request = CheckOthersRequest(paths=tuple(map(str, edited)), scope=scope)
     return ws._engine.run(request, Limits(left, cancel))
 
 

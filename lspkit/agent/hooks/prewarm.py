@@ -29,7 +29,7 @@ MOST = 64
 REMEMBERED = 1000
 
 
-class Warming:
+class Prewarmer:
     """The files of one workspace that its servers are to see."""
 
     def __init__(self, ws: Workspace) -> None:

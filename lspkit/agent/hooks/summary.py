@@ -16,7 +16,7 @@ from pathlib import Path
 import msgspec
 
 from lspkit.config import Config
-from lspkit.config.model import Diagnosing
+from lspkit.config.model import DiagnosticsConfig
 from lspkit.diagnostics.render import block, line_of, name_of, surviving, what_of
 from lspkit.diagnostics.report import Report
 from lspkit.types import Diagnostic
@@ -25,7 +25,7 @@ from lspkit.types import Diagnostic
 APPLIED = "The edit was applied."
 
 #: The defaults of the configuration.
-_DEFAULTS = Diagnosing()
+_DEFAULTS = DiagnosticsConfig()
 
 
 class Summary(msgspec.Struct, frozen=True, kw_only=True):
@@ -99,7 +99,7 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
             for path, found in sorted((others or {}).items())
             if path not in touched
         ]
-        worst = sorted((one for one in beside if one.total), key=_File.order)
+        worst = sorted((one for one in beside if one.total), key=_FileSummary.order)
         draft = _Draft(
             what=what_of(self.severities),
             new="New " if self.new_only else "",
@@ -110,17 +110,17 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
         )
         return draft.within(self.max_total_lines, self.max_bytes)
 
-    def _file(self, path: Path, findings: Sequence[Diagnostic], root: Path) -> _File:
+    def _file(self, path: Path, findings: Sequence[Diagnostic], root: Path) -> _FileSummary:
         counted = self._counted(findings)
         kept = surviving(counted, self.max_per_file)
         worst = min((one.severity.rank for one in counted), default=0)
-        return _File(path, name_of(path, root), tuple(kept), len(counted), worst)
+        return _FileSummary(path, name_of(path, root), tuple(kept), len(counted), worst)
 
     def _counted(self, findings: Sequence[Diagnostic]) -> list[Diagnostic]:
         return [one for one in findings if one.severity.value in self.severities]
 
 
-class _File(msgspec.Struct, frozen=True):
+class _FileSummary(msgspec.Struct, frozen=True):
     """What is to be told about one file, if there is room."""
 
     path: Path
@@ -146,8 +146,8 @@ class _Draft(msgspec.Struct, frozen=True):
 
     what: str
     new: str
-    edited: tuple[_File, ...]
-    beside: tuple[_File, ...]
+    edited: tuple[_FileSummary, ...]
+    beside: tuple[_FileSummary, ...]
     #: How many other files there are besides these.
     unnamed: int
     remaining: int
@@ -198,7 +198,7 @@ class _Draft(msgspec.Struct, frozen=True):
         return f"{APPLIED} " + "\n".join(told)
 
 
-def _block(file: _File, places: Iterable[int]) -> list[str]:
+def _block(file: _FileSummary, places: Iterable[int]) -> list[str]:
     shown = [line_of(file.kept[place]) for place in sorted(places)]
     return block(file.name, shown, file.total - len(shown))
 

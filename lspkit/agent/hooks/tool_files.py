@@ -23,7 +23,7 @@ Arguments = Mapping[str, Any] | str | None
 Files = Callable[[Mapping[str, Any]], Iterable[str]]
 
 
-class Kind(enum.StrEnum):
+class ToolKind(enum.StrEnum):
     """What a tool does to files."""
 
     #: Gives a file a whole new text.
@@ -40,24 +40,24 @@ class Kind(enum.StrEnum):
 class Touch(msgspec.Struct, frozen=True):
     """What one call does: the files as they are named in it, each once."""
 
-    kind: Kind
+    kind: ToolKind
     files: tuple[str, ...] = ()
 
 
 class Tool(msgspec.Struct, frozen=True):
     """What is known about one tool."""
 
-    kind: Kind
+    kind: ToolKind
     #: None: the files are looked for in the usual arguments.
     files: Files | None = None
 
 
 _NAMES = {
-    Kind.WRITE: "write write_file create_file write_to_file save_file overwrite_file",
-    Kind.EDIT: "edit edit_file multi_edit replace replace_in_file insert_edit search_replace",
-    Kind.PATCH: "apply_patch patch apply_diff apply_unified_diff",
-    Kind.READ: "read read_file view view_file open_file",
-    Kind.SHELL: (
+    ToolKind.WRITE: "write write_file create_file write_to_file save_file overwrite_file",
+    ToolKind.EDIT: "edit edit_file multi_edit replace replace_in_file insert_edit search_replace",
+    ToolKind.PATCH: "apply_patch patch apply_diff apply_unified_diff",
+    ToolKind.READ: "read read_file view view_file open_file",
+    ToolKind.SHELL: (
         "bash shell sh exec terminal run_command run_shell_command run_terminal_cmd "
         "execute_command exec_command execute_bash local_shell"
     ),
@@ -68,7 +68,7 @@ TOOLS: Mapping[str, Tool] = {
 }
 #: Editors that do several things, by how their names begin, and what their `command` makes of them.
 EDITOR = "strreplace"
-_COMMANDS = {"view": Kind.READ, "create": Kind.WRITE}
+_COMMANDS = {"view": ToolKind.READ, "create": ToolKind.WRITE}
 
 #: Arguments that hold a path, or several.
 _PATHS = (
@@ -107,12 +107,12 @@ def touch_of(
     values = _values(arguments)
     known = (more or {}).get(name) or TOOLS.get(name)
     if known is None and name.startswith(EDITOR):
-        known = Tool(_COMMANDS.get(str(values.get("command")), Kind.EDIT))
+        known = Tool(_COMMANDS.get(str(values.get("command")), ToolKind.EDIT))
     if known is None:
         return None
     if known.files is not None:
         found: Iterable[str] = known.files(values)
-    elif known.kind is Kind.SHELL:
+    elif known.kind is ToolKind.SHELL:
         found = _in_patches(values, must_begin=True)
     else:
         found = _in_paths(values) or _in_patches(values)

@@ -7,15 +7,15 @@ from pathlib import Path
 
 from lspkit.diagnostics.report import Evidence, Report
 from lspkit.errors import (
-    Cancelled,
+    CancelledError,
     LspkitError,
-    RequestFailed,
-    RequestTimeout,
-    ServerBroken,
-    ServerUnavailable,
-    Unsupported,
+    RequestFailedError,
+    RequestTimeoutError,
+    ServerBrokenError,
+    ServerUnavailableError,
+    UnsupportedError,
 )
-from lspkit.runtime.concurrency.waiting import Witness
+from lspkit.runtime.concurrency.waiting import AnswerLog
 from lspkit.types import Diagnostic
 
 
@@ -24,12 +24,12 @@ def servers_of(findings: Mapping[Path, Iterable[Diagnostic]]) -> set[str]:
     return {server for all in findings.values() for one in all for server in one.servers}
 
 
-def failures_of(witness: Witness) -> list[LspkitError]:
+def failures_of(witness: AnswerLog) -> list[LspkitError]:
     """What went wrong with servers. One that cannot do a thing at all has not failed to do it."""
     return [
         one
         for one in witness.failed
-        if isinstance(one, LspkitError) and not isinstance(one, Unsupported)
+        if isinstance(one, LspkitError) and not isinstance(one, UnsupportedError)
     ]
 
 
@@ -41,19 +41,19 @@ def weighed(report: Report, *, cancelled: bool) -> tuple[set[str], list[LspkitEr
     warnings: list[str] = []
     if report.verdict.unknown and hits:
         warnings.append(f"nothing was found, but that proves nothing: {report.why}")
-    if report.known_before and errors:
-        warnings.append(f"{len(report.known_before)} findings from before are not shown")
+    if report.stale_diagnostics and errors:
+        warnings.append(f"{len(report.stale_diagnostics)} findings from before are not shown")
     return hits, errors, warnings
 
 
 def _error(silent: Evidence, *, cancelled: bool) -> LspkitError:
     message = f"{silent.server}: {silent.reason or 'no answer'}"
     if silent.timed_out:
-        return RequestTimeout(message, server=silent.server)
+        return RequestTimeoutError(message, server=silent.server)
     if cancelled:
-        return Cancelled(message)
-    if silent.code == ServerBroken.code:
-        return ServerBroken(message, server=silent.server)
-    if silent.code == ServerUnavailable.code:
-        return ServerUnavailable(message, server=silent.server)
-    return RequestFailed(message, server=silent.server)
+        return CancelledError(message)
+    if silent.code == ServerBrokenError.code:
+        return ServerBrokenError(message, server=silent.server)
+    if silent.code == ServerUnavailableError.code:
+        return ServerUnavailableError(message, server=silent.server)
+    return RequestFailedError(message, server=silent.server)

@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 
 from lspkit.agent.tools.result_data import short
-from lspkit.agent.tools.tool_table import FIELDS, LARGEST, TABLE, Field, Row
+from lspkit.agent.tools.tool_table import FIELDS, LARGEST, TABLE, Field, ToolSpec
 from lspkit.config.problems import kind_of, nearest
 from lspkit.errors import LspkitError
 from lspkit.limits import LONGEST_ARGUMENTS, LONGEST_OBJECT, MOST_ARGUMENTS
@@ -44,7 +44,7 @@ class BadInput(LspkitError):
     faults: tuple[str, ...] = ()
 
 
-class Asked(msgspec.Struct, frozen=True):
+class ToolRequest(msgspec.Struct, frozen=True):
     """A call that makes sense."""
 
     request: Request[Any]
@@ -77,7 +77,7 @@ def mapping_of(arguments: object) -> dict[str, Any]:
     return {str(name): one for name, one in value.items()}
 
 
-def read(row: Row, arguments: Mapping[str, Any], *, alone: bool) -> Asked:
+def read(row: ToolSpec, arguments: Mapping[str, Any], *, alone: bool) -> ToolRequest:
     """What is asked for, or a `BadInput` with all that is wrong.
 
     `alone` is for the tool of this one operation, which takes nothing else. The single tool shows
@@ -104,10 +104,10 @@ def read(row: Row, arguments: Mapping[str, Any], *, alone: bool) -> Asked:
         faults += _position_faults(values, wrong)
     if faults:
         raise bad_input(*faults)
-    return Asked(_request(row, values), values, tuple(warnings))
+    return ToolRequest(_request(row, values), values, tuple(warnings))
 
 
-def _request(row: Row, values: dict[str, Any]) -> Request[Any]:
+def _request(row: ToolSpec, values: dict[str, Any]) -> Request[Any]:
     kind = row.request
     if row.in_file is not None and "path" in values:
         kind = row.in_file
@@ -117,7 +117,9 @@ def _request(row: Row, values: dict[str, Any]) -> Request[Any]:
     return kind(**{name: value for name, value in values.items() if name not in row.more})
 
 
-def _collected(row: Row, arguments: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
+def _collected(
+    row: ToolSpec, arguments: Mapping[str, Any]
+) -> tuple[dict[str, Any], dict[str, str]]:
     """The fields that were given and are right, and what is wrong with the others."""
     values: dict[str, Any] = {}
     wrong: dict[str, str] = {}
@@ -165,7 +167,7 @@ def _told(value: object) -> str:
     return short(text, LONGEST_VALUE)
 
 
-def _unknown(name: str, row: Row) -> str:
+def _unknown(name: str, row: ToolSpec) -> str:
     takes = [field.name for field in row.fields.values()]
     shown = short(one_line(name), LONGEST_VALUE)
     return f"{shown} is unknown; {row.operation} takes {', '.join(takes)}{nearest(name, takes)}"

@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from lspkit.agent.tools.result_data import Shaped, mended, short
-from lspkit.errors import LspkitError, NoServer, RequestTimeout
+from lspkit.errors import LspkitError, NoServerError, RequestTimeoutError
 from lspkit.visible_text import one_line, visible_json
 
 #: Results in one answer, and bytes of it, unless the host says otherwise.
@@ -27,14 +27,14 @@ MOST_NOTES = 10
 Envelope = dict[str, Any]
 
 
-class Room(msgspec.Struct, frozen=True):
+class TextBudget(msgspec.Struct, frozen=True):
     """How large an answer may be."""
 
     items: int = MOST_ITEMS
     bytes: int = MOST_BYTES
 
 
-class Outcome(msgspec.Struct, kw_only=True):
+class ToolOutcome(msgspec.Struct, kw_only=True):
     """What became of a call, before it has its form."""
 
     operation: str = ""
@@ -67,12 +67,12 @@ def size_of(value: Any) -> int:
 
 def said(error: LspkitError) -> str:
     """An error in words for a model."""
-    if isinstance(error, NoServer) and error.extension:
+    if isinstance(error, NoServerError) and error.extension:
         return f"No LSP server configured for {error.extension} files."
     return error.message
 
 
-def envelope(outcome: Outcome, milliseconds: int, room: Room) -> Envelope:
+def envelope(outcome: ToolOutcome, milliseconds: int, room: TextBudget) -> Envelope:
     """The answer, no larger than allowed."""
     share = room.bytes // 2 // (2 * MOST_NOTES)
     made: Envelope = {
@@ -84,7 +84,7 @@ def envelope(outcome: Outcome, milliseconds: int, room: Room) -> Envelope:
             "durationMs": max(0, milliseconds),
             "serverHits": len(outcome.hits),
             "partial": outcome.ok and bool(outcome.errors),
-            "timedOut": any(isinstance(one, RequestTimeout) for one in outcome.errors),
+            "timedOut": any(isinstance(one, RequestTimeoutError) for one in outcome.errors),
             "empty": outcome.shaped is not None and outcome.shaped.size == 0,
             "truncated": False,
             "warnings": _warnings((*outcome.warnings, *outcome.standing), share),
@@ -124,7 +124,7 @@ def _fitted(text: str, share: int) -> str:
     return line[: most(len(line), lambda size: size_of(line[:size] + "…") <= share)] + "…"
 
 
-def _fill(made: Envelope, pieces: Shaped, room: Room) -> None:
+def _fill(made: Envelope, pieces: Shaped, room: TextBudget) -> None:
     """Put as many pieces in as there is room for."""
     left = room.bytes - size_of(made) - len(',"total":') - len(str(pieces.size))
     wanted = min(pieces.size, room.items) if pieces.counted else pieces.size

@@ -21,7 +21,7 @@ from lspkit.types import Call, CallItem
 MOST = 2_000
 
 
-class HandedItems:
+class HierarchyItems:
     """The items that were handed out. For any thread."""
 
     def __init__(self) -> None:

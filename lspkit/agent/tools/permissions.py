@@ -5,16 +5,16 @@ The configuration has the last word, by any name of a tool; the table has the de
 
 from __future__ import annotations
 
-from lspkit.agent.tools.tool_table import SINGLE, Row, offered, row_of
+from lspkit.agent.tools.tool_table import SINGLE, ToolSpec, offered, spec_of
 from lspkit.config import Config
 from lspkit.config.model import DISABLED, Permission
-from lspkit.errors import LspkitError, NoServer
+from lspkit.errors import LspkitError, NoServerError
 
 #: From the mildest on.
 _STRICTER: tuple[Permission, ...] = ("allow", "ask", "deny")
 
 
-class Refused(LspkitError):
+class PermissionRefused(LspkitError):
     """Something that is not allowed here."""
 
     code = "EPERM"
@@ -27,21 +27,23 @@ def permission_of(name: str, operation: object, config: Config) -> Permission:
         asked = [row for row in rows if row.operation == operation]
         said = [_of(row, config, config.permissions.get(SINGLE)) for row in asked or rows]
     else:
-        said = [_of(row, config) for row in rows if row is row_of(name)]
+        said = [_of(row, config) for row in rows if row is spec_of(name)]
     return max(said, key=_STRICTER.index, default="deny")
 
 
-def _of(row: Row, config: Config, single: Permission | None = None) -> Permission:
+def _of(row: ToolSpec, config: Config, single: Permission | None = None) -> Permission:
     own = next((config.permissions[one] for one in row.names if one in config.permissions), None)
     said = [one for one in (own, single) if one is not None]
     return max(said, key=_STRICTER.index, default=row.permission)
 
 
-def permitted(row: Row, name: str, config: Config) -> None:
+def permitted(row: ToolSpec, name: str, config: Config) -> None:
     """Refuses a call that the configuration leaves out or denies."""
     if not config.enabled:
-        raise NoServer(DISABLED)
+        raise NoServerError(DISABLED)
     if row not in offered(config):
-        raise Refused(f"{row.operation} is switched off by the configuration (navigationTools)")
+        raise PermissionRefused(
+            f"{row.operation} is switched off by the configuration (navigationTools)"
+        )
     if permission_of(name, row.operation, config) == "deny":
-        raise Refused(f"{row.operation} is denied by the configuration (permissions)")
+        raise PermissionRefused(f"{row.operation} is denied by the configuration (permissions)")

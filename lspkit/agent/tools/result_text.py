@@ -13,10 +13,10 @@ from typing import Any
 import msgspec
 
 from lspkit.agent.tools.result_data import SHAPES, Data, short
-from lspkit.agent.tools.source_lines import Sources
-from lspkit.agent.tools.tool_table import Row
+from lspkit.agent.tools.source_lines import SourceLines
+from lspkit.agent.tools.tool_table import ToolSpec
 from lspkit.diagnostics.render import plain
-from lspkit.operations import IncomingCalls
+from lspkit.operations import IncomingCallsRequest
 from lspkit.visible_text import one_line
 
 NOTHING = "No results found."
@@ -52,8 +52,8 @@ ADVICE = {
 class Page(msgspec.Struct, frozen=True):
     """What a text is written with."""
 
-    row: Row
-    sources: Sources
+    row: ToolSpec
+    sources: SourceLines
     #: The tool that the host has for searching, and how it is called.
     search_tool: str
     search_form: str
@@ -204,7 +204,7 @@ def _items(data: list[Data], page: Page) -> Iterator[str]:
 
 
 def _calls(data: list[Data], page: Page) -> Iterator[str]:
-    incoming = page.row.request is IncomingCalls
+    incoming = page.row.request is IncomingCallsRequest
     for one in data:
         lines = [_item_line(one["item"], page)]
         if incoming:

@@ -22,7 +22,7 @@ from lspkit.agent.tools.tool_table import (
     SINGLE_TITLE,
     TABLE,
     Field,
-    Row,
+    ToolSpec,
     offered,
 )
 from lspkit.config import Config
@@ -63,11 +63,11 @@ class _Tool(msgspec.Struct, frozen=True):
     """A tool before it has a style, with what it can do."""
 
     name: str
-    rows: tuple[Row, ...]
+    rows: tuple[ToolSpec, ...]
     input: Schema
 
     @property
-    def row(self) -> Row | None:
+    def row(self) -> ToolSpec | None:
         """What it does, unless it is the tool that does everything."""
         return None if self.name == SINGLE else self.rows[0]
 
@@ -118,12 +118,12 @@ WRAPPED: dict[str, Callable[[_Tool, bool], Schema]] = {
 }
 
 
-def _own_input(row: Row) -> Schema:
+def _own_input(row: ToolSpec) -> Schema:
     required = [FIELDS[name].name for name in row.required]
     return _object({one.name: _property(one) for one in row.fields.values()}, required)
 
 
-def _single_input(rows: Sequence[Row]) -> Schema:
+def _single_input(rows: Sequence[ToolSpec]) -> Schema:
     properties: Schema = {
         "operation": {"type": "string", "enum": [row.operation for row in rows]},
     }
@@ -148,7 +148,7 @@ def _object(properties: Schema, required: list[str]) -> Schema:
     return {**made, "additionalProperties": False}
 
 
-def envelope_schema(row: Row | None = None) -> Schema:
+def envelope_schema(row: ToolSpec | None = None) -> Schema:
     """What the tools return: of one operation, or of any."""
     data = [data_schema(one.result) for one in ([row] if row else TABLE)]
     unique = [one for number, one in enumerate(data) if one not in data[:number]]

@@ -15,7 +15,7 @@ from lspkit.protocol.uris import path_to_uri
 from lspkit.runtime.files import Files
 
 
-class Sources:
+class SourceLines:
     """The files of a workspace, for one answer: nothing is kept for the next."""
 
     def __init__(self, boundary: Boundary) -> None:

@@ -77,7 +77,7 @@ def _fields_of(request: type[Request[Any]]) -> dict[str, bool]:
     return {one.name: one.required for one in msgspec.structs.fields(request)}
 
 
-class Row(msgspec.Struct, frozen=True, kw_only=True):
+class ToolSpec(msgspec.Struct, frozen=True, kw_only=True):
     """One operation."""
 
     #: What the single tool calls it.
@@ -136,115 +136,115 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
 
 
 TABLE = (
-    Row(
+    ToolSpec(
         operation="goToDefinition",
         tool="lsp_definition",
         mcp="lsp_goto_definition",
-        request=ops.Definition,
+        request=ops.DefinitionRequest,
         method="textDocument/definition",
         title="Go to definition",
         text="Where a symbol is defined.",
     ),
-    Row(
+    ToolSpec(
         operation="goToTypeDefinition",
         tool="lsp_type_definition",
         mcp="lsp_goto_type_definition",
-        request=ops.TypeDefinition,
+        request=ops.TypeDefinitionRequest,
         method="textDocument/typeDefinition",
         title="Go to type definition",
         text="Where the type of a symbol is defined.",
     ),
-    Row(
+    ToolSpec(
         operation="goToImplementation",
         tool="lsp_implementation",
         mcp="lsp_goto_implementation",
-        request=ops.Implementation,
+        request=ops.ImplementationRequest,
         method="textDocument/implementation",
         title="Go to implementation",
         text="Where an interface or method is implemented.",
     ),
-    Row(
+    ToolSpec(
         operation="findReferences",
         tool="lsp_references",
         mcp="lsp_find_references",
-        request=ops.References,
+        request=ops.ReferencesRequest,
         method="textDocument/references",
         title="Find references",
         text="All uses of a symbol.",
     ),
-    Row(
+    ToolSpec(
         operation="hover",
         tool="lsp_hover",
         mcp="lsp_hover",
-        request=ops.Hover,
+        request=ops.HoverRequest,
         method="textDocument/hover",
         title="Hover",
         text="Type and documentation of a symbol.",
     ),
-    Row(
+    ToolSpec(
         operation="documentSymbol",
         tool="lsp_document_symbols",
         mcp="lsp_document_symbols",
-        request=ops.DocumentSymbols,
+        request=ops.DocumentSymbolsRequest,
         method="textDocument/documentSymbol",
         title="Symbols of a file",
         text="Outline of a file: its classes, functions, variables.",
         instead="read the file",
     ),
-    Row(
+    ToolSpec(
         operation="workspaceSymbol",
         tool="lsp_symbols",
         mcp="lsp_workspace_symbols",
-        request=ops.WorkspaceSymbols,
+        request=ops.WorkspaceSymbolsRequest,
         method="workspace/symbol",
         title="Symbols of the workspace",
         text="Find symbols by name in the whole project; filePath picks the language.",
     ),
-    Row(
+    ToolSpec(
         operation="prepareCallHierarchy",
         tool="lsp_call_hierarchy",
         mcp="lsp_prepare_call_hierarchy",
-        request=ops.PrepareCallHierarchy,
+        request=ops.CallHierarchyRequest,
         method="textDocument/prepareCallHierarchy",
         title="Prepare call hierarchy",
         text="The function at a place, as an item for incoming and outgoing calls.",
     ),
-    Row(
+    ToolSpec(
         operation="incomingCalls",
         tool="lsp_incoming_calls",
         mcp="lsp_incoming_calls",
-        request=ops.IncomingCalls,
+        request=ops.IncomingCallsRequest,
         method="callHierarchy/incomingCalls",
         title="Incoming calls",
         text="Who calls a function.",
     ),
-    Row(
+    ToolSpec(
         operation="outgoingCalls",
         tool="lsp_outgoing_calls",
         mcp="lsp_outgoing_calls",
-        request=ops.OutgoingCalls,
+        request=ops.OutgoingCallsRequest,
         method="callHierarchy/outgoingCalls",
         title="Outgoing calls",
         text="What a function calls.",
         instead="read the function",
     ),
-    Row(
+    ToolSpec(
         operation="diagnostics",
         tool="lsp_diagnostics",
         mcp="lsp_diagnostics",
-        request=ops.Diagnostics,
-        in_file=ops.Check,
+        request=ops.DiagnosticsRequest,
+        in_file=ops.CheckRequest,
         method="textDocument/diagnostic",
         navigation=False,
         title="Diagnostics",
         text="Errors in a file, checked now; without filePath what is known of all files.",
         instead="run the project's own checks or tests",
     ),
-    Row(
+    ToolSpec(
         operation="rename",
         tool="lsp_rename",
         mcp="lsp_rename",
-        request=ops.Rename,
+        request=ops.RenameRequest,
         method="textDocument/rename",
         more=("apply",),
         permission="ask",
@@ -272,12 +272,12 @@ ESSENTIAL = (
 _BY_NAME = {name: row for row in TABLE for name in row.names}
 
 
-def row_of(name: object) -> Row | None:
+def spec_of(name: object) -> ToolSpec | None:
     """The row of an operation or a tool, by any of its names."""
     return _BY_NAME.get(name) if isinstance(name, str) else None
 
 
-def offered(config: Config | None = None) -> tuple[Row, ...]:
+def offered(config: Config | None = None) -> tuple[ToolSpec, ...]:
     """What a model is offered under a configuration."""
     if config is None:
         return TABLE

@@ -16,33 +16,33 @@ from typing import Any
 import msgspec
 
 import lspkit.operations as ops
-from lspkit.agent.check_timeout import Patience
+from lspkit.agent.check_timeout import CheckTimeouts
 from lspkit.agent.tools.answering import failures_of, servers_of, weighed
-from lspkit.agent.tools.arguments import Asked, bad_input, mapping_of, read
+from lspkit.agent.tools.arguments import ToolRequest, bad_input, mapping_of, read
 from lspkit.agent.tools.envelope import (
     FEWEST_BYTES,
     MOST_BYTES,
     MOST_ITEMS,
     Envelope,
-    Outcome,
-    Room,
+    TextBudget,
+    ToolOutcome,
     encoded,
     envelope,
 )
-from lspkit.agent.tools.hierarchy_items import HandedItems
-from lspkit.agent.tools.permissions import Refused, permission_of, permitted
+from lspkit.agent.tools.hierarchy_items import HierarchyItems
+from lspkit.agent.tools.permissions import PermissionRefused, permission_of, permitted
 from lspkit.agent.tools.result_data import Frame, shaped
 from lspkit.agent.tools.result_text import Page, bare_name, form_for, longest_word, text_of
 from lspkit.agent.tools.schemas import Schema, Shape, Style, tool_schemas
-from lspkit.agent.tools.source_lines import Sources
-from lspkit.agent.tools.tool_table import SINGLE, TABLE, Row, row_of
+from lspkit.agent.tools.source_lines import SourceLines
+from lspkit.agent.tools.tool_table import SINGLE, TABLE, ToolSpec, spec_of
 from lspkit.boundary import Boundary, boundary_of, written
-from lspkit.config import Config, Security
+from lspkit.config import Config, SecurityConfig
 from lspkit.config.model import Permission
 from lspkit.config.problems import nearest
 from lspkit.edit_types import WorkspaceEdit
 from lspkit.errors import LspkitError
-from lspkit.runtime.concurrency.waiting import CancelLike, Witness
+from lspkit.runtime.concurrency.waiting import AnswerLog, CancelLike
 from lspkit.runtime.engine_api import Limits
 from lspkit.visible_text import one_line
 from lspkit.workspace import Workspace
@@ -50,7 +50,7 @@ from lspkit.workspace import Workspace
 log = logging.getLogger("lspkit.agent")
 
 
-class Answer(msgspec.Struct, frozen=True):
+class ToolAnswer(msgspec.Struct, frozen=True):
     """What became of a call, for hosts that want both forms."""
 
     #: As data.
@@ -62,10 +62,10 @@ class Answer(msgspec.Struct, frozen=True):
 class _Call(msgspec.Struct):
     """A call under way."""
 
-    outcome: Outcome
+    outcome: ToolOutcome
     limits: Limits
-    row: Row | None = None
-    asked: Asked | None = None
+    row: ToolSpec | None = None
+    asked: ToolRequest | None = None
     config: Config | None = None
 
 
@@ -96,9 +96,9 @@ class Toolbox:
         self._allow_apply = allow_apply
         self._search_tool = search_tool
         self._search_form = form_for(search_tool) if search_form is None else search_form
-        self._room = Room(max_items, max_bytes)
-        self._items = HandedItems()
-        self._patience = Patience(ws)
+        self._room = TextBudget(max_items, max_bytes)
+        self._items = HierarchyItems()
+        self._patience = CheckTimeouts(ws)
         #: What is wrong with the workspace as such, and the configuration that it was asked for.
         self._standing: tuple[Config | None, tuple[str, ...]] = (None, ())
 
@@ -132,17 +132,17 @@ class Toolbox:
         *,
         timeout: float | None = None,
         cancel: CancelLike | None = None,
-    ) -> Answer:
+    ) -> ToolAnswer:
         """The same, as data and as text."""
         call, made = self._called(name, arguments, Limits(timeout, cancel))
         if name == SINGLE:
-            return Answer(made, encoded(made))
+            return ToolAnswer(made, encoded(made))
         try:
-            return Answer(made, self._worded(call, made))
+            return ToolAnswer(made, self._worded(call, made))
         except Exception:
             log.debug("the text of %s could not be made", name, exc_info=True)
             told = [one["message"] for one in made["errors"]]
-            return Answer(made, "\n".join(told) or encoded(made))
+            return ToolAnswer(made, "\n".join(told) or encoded(made))
 
     def permission(self, name: str, arguments: object = None) -> Permission:
         """Whether the host should run a call, ask its user first, or refuse it.
@@ -160,7 +160,7 @@ class Toolbox:
     def _called(self, name: str, arguments: object, limits: Limits) -> tuple[_Call, Envelope]:
         """Whatever happens, an answer."""
         began = time.monotonic()
-        call = _Call(Outcome(), limits)
+        call = _Call(ToolOutcome(), limits)
         try:
             self._attempt(call, name, arguments)
         except LspkitError as problem:
@@ -171,7 +171,7 @@ class Toolbox:
         try:
             return call, envelope(call.outcome, took, self._room)
         except Exception as problem:  # noqa: BLE001 - as above; for an answer that has no form
-            failed = Outcome(operation=call.outcome.operation, errors=[_inside(problem)])
+            failed = ToolOutcome(operation=call.outcome.operation, errors=[_inside(problem)])
             return call, envelope(failed, took, self._room)
 
     def _attempt(self, call: _Call, name: str, arguments: object) -> None:
@@ -186,7 +186,7 @@ class Toolbox:
         apply = bool(asked.values.get("apply"))
         if apply and not self._allow_apply:
             message = "apply is not allowed here: leave it out for a preview, and edit the files"
-            raise Refused(message)
+            raise PermissionRefused(message)
         if (item := asked.values.get("item")) is not None:
             self._items.refuse_foreign(item, self._boundary(config))
         result = self._result(call, asked)
@@ -205,17 +205,17 @@ class Toolbox:
         if not call.outcome.errors or call.outcome.hits:
             call.outcome.shaped = shaped(result, kind, frame)
 
-    def _result(self, call: _Call, asked: Asked) -> Any:
+    def _result(self, call: _Call, asked: ToolRequest) -> Any:
         request, limits, outcome = asked.request, call.limits, call.outcome
-        if not isinstance(request, ops.Check):
-            witness = Witness()
+        if not isinstance(request, ops.CheckRequest):
+            witness = AnswerLog()
             try:
                 result = self._ws._engine.run(
                     request, Limits(limits.timeout, limits.cancel, witness)
                 )
             finally:
                 outcome.hits, outcome.errors = witness.answered, failures_of(witness)
-            if isinstance(request, ops.Diagnostics):
+            if isinstance(request, ops.DiagnosticsRequest):
                 outcome.hits = servers_of(result)  # nobody was asked
             return result
         if limits.timeout is None:
@@ -228,14 +228,14 @@ class Toolbox:
         return report
 
     def _boundary(self, config: Config | None) -> Boundary:
-        security = config.security if config is not None else Security()
+        security = config.security if config is not None else SecurityConfig()
         return boundary_of(
             str(self._ws.root),
             exclude=security.exclude,
             allow_external=security.allow_external_paths,
         )
 
-    def _asked_file(self, asked: Asked) -> str:
+    def _asked_file(self, asked: ToolRequest) -> str:
         item = asked.values.get("item")
         path = asked.values.get("path", item.via if item is not None else "")
         return os.path.realpath(written(path, str(self._ws.root))) if path else ""
@@ -255,7 +255,7 @@ class Toolbox:
         row = call.row
         if row is None:
             return "\n".join(one["message"] for one in made["errors"])
-        sources = Sources(self._boundary(call.config))
+        sources = SourceLines(self._boundary(call.config))
         page = Page(
             row=row,
             sources=sources,
@@ -269,7 +269,7 @@ class Toolbox:
         return text_of(made, page, made["meta"]["warnings"][:about])
 
 
-def _operation(given: dict[str, Any], call: _Call) -> Row:
+def _operation(given: dict[str, Any], call: _Call) -> ToolSpec:
     """The operation that the single tool is asked for; what was asked for is told in any case."""
     name = given.pop("operation", None)
     call.outcome.operation = name if isinstance(name, str) else ""
@@ -284,8 +284,8 @@ def _operation(given: dict[str, Any], call: _Call) -> Row:
     return operations[name]
 
 
-def _tool(name: object) -> Row:
-    row = row_of(name)
+def _tool(name: object) -> ToolSpec:
+    row = spec_of(name)
     if row is None:
         tools = [SINGLE, *(one.tool for one in TABLE)]
         shown = one_line(name[:60]) if isinstance(name, str) else "of no name"
@@ -293,7 +293,7 @@ def _tool(name: object) -> Row:
     return row
 
 
-def _symbol(asked: Asked, sources: Sources) -> str:
+def _symbol(asked: ToolRequest, sources: SourceLines) -> str:
     """The name that a call was about, as far as it can be told."""
     values = asked.values
     if "symbol" in values:

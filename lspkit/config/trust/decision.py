@@ -19,11 +19,11 @@ import msgspec
 from msgspec.structs import replace
 
 from lspkit.boundary import is_inside
-from lspkit.config.model import ProjectConfigPolicy, Security
+from lspkit.config.model import ProjectConfigPolicy, SecurityConfig
 from lspkit.config.trust.file_ownership import foreign_hands
 from lspkit.config.trust.key_gate import EXECUTION_KEYS, digest
 from lspkit.config.trust.root_pattern import Pattern, compiled
-from lspkit.config.trust.trust_store import Entry, Listed, list_for
+from lspkit.config.trust.trust_store import Listed, TrustEntry, list_for
 from lspkit.errors import ConfigError
 from lspkit.visible_text import one_line
 
@@ -46,7 +46,7 @@ _ORDER = get_args(State)
 NOTHING = digest({}, {})
 
 
-class Standing(msgspec.Struct, frozen=True):
+class TrustDecision(msgspec.Struct, frozen=True):
     """How a project stands."""
 
     #: `stale`: it was trusted, but its configuration would run something else now.
@@ -89,7 +89,7 @@ class Standing(msgspec.Struct, frozen=True):
 
 
 def patterns_of(
-    security: Security, *, environ: Mapping[str, str] = os.environ, file: str | None = None
+    security: SecurityConfig, *, environ: Mapping[str, str] = os.environ, file: str | None = None
 ) -> list[Pattern]:
     """The user's entries, or a `ConfigError` about the first that makes no sense."""
     found = []
@@ -127,11 +127,11 @@ def trust_of(
     project_file: str | None,
     root: str,
     project: Mapping[str, Any],
-    security: Security,
+    security: SecurityConfig,
     environ: Mapping[str, str],
     override: bool | None,
     around: str = "",
-) -> Standing:
+) -> TrustDecision:
     """How a project stands, by its configuration file, if there is one, and what that says.
 
     `project` is the project's layer in canonical form, `override` what the program says. A root
@@ -143,7 +143,7 @@ def trust_of(
     if said not in ("", "always", "never"):
         why = f"{VARIABLE} is {said!r}; expected always, never, or nothing"
         raise ConfigError(why, place=VARIABLE, expected="always, never, or nothing")
-    found = Standing("untrusted", "", os.path.abspath(root), security.project_config_policy)
+    found = TrustDecision("untrusted", "", os.path.abspath(root), security.project_config_policy)
     try:
         found = replace(found, candidate=candidate_of(project_file, root))
         known = list_for(around or found.candidate, environ)
@@ -161,12 +161,12 @@ def trust_of(
 
 
 def _by_entries(
-    found: Standing,
+    found: TrustDecision,
     project_file: str | None,
     content: str,
     patterns: Sequence[Pattern],
     known: Listed,
-) -> Standing:
+) -> TrustDecision:
     """What the entries say: trusted if one of them does, else stale, else why not."""
     places = _places(project_file, found.candidate)
     said: list[tuple[State, str]] = []
@@ -198,7 +198,7 @@ def _judged(shared: str, apart: bool, why: str) -> tuple[State, str]:
     return "trusted", why
 
 
-def _covers(entry: Entry, candidate: str) -> bool:
+def _covers(entry: TrustEntry, candidate: str) -> bool:
     within = is_inside(os.path.normcase(candidate), os.path.normcase(entry.path))
     return os.path.isabs(entry.path) and within
 
@@ -211,7 +211,7 @@ def _places(project_file: str | None, candidate: str) -> tuple[str, ...]:
     return (candidate,) if is_inside(real, candidate) else (candidate, os.path.dirname(real))
 
 
-def _shared(found: Standing, project_file: str | None, environ: Mapping[str, str]) -> str:
+def _shared(found: TrustDecision, project_file: str | None, environ: Mapping[str, str]) -> str:
     """Who else can change the project's folder or configuration, in words."""
     paths = [found.candidate, *([] if project_file is None else [project_file])]
     return next(filter(None, (foreign_hands(path, environ) for path in paths)), "")

@@ -113,9 +113,9 @@ class _Parting:
     def __init__(
         self, keys: Iterable[str], harmless: Iterable[str] | None, blocked: list[Blocked]
     ) -> None:
-        self._keys = _Keys(keys)
+        self._keys = _KeyTable(keys)
         #: None: whatever has none of the keys.
-        self._harmless = None if harmless is None else _Keys(harmless)
+        self._harmless = None if harmless is None else _KeyTable(harmless)
         self._blocked = blocked
 
     def server(self, said: Any, place: Path) -> tuple[Any, dict[str, Any]]:
@@ -174,7 +174,7 @@ class _Parting:
         return any(self._leads(one, path, depth + 1) for one in _listed(value))
 
 
-class _Keys:
+class _KeyTable:
     """Dotted keys, found anywhere in a path."""
 
     def __init__(self, keys: Iterable[str]) -> None:

@@ -18,7 +18,7 @@ from lspkit.config.trust.root_pattern_grammar import (
     STAR,
     STARS,
     WITHIN,
-    Choice,
+    Alternatives,
     Item,
     Many,
     One,
@@ -47,7 +47,7 @@ class Pattern:
         self._fixed_parts = fixed.index(False) if False in fixed else len(fixed)
         if self._fixed_parts == len(fixed):
             self.plain = "".join(one for one in items if isinstance(one, str)) or "/"
-        self._automaton = _Automaton(_meaning(items))
+        self._automaton = _PatternAutomaton(_meaning(items))
 
     def __repr__(self) -> str:
         return f"<Pattern {self.entry!r}>"
@@ -150,19 +150,19 @@ def _meaning(items: tuple[Item, ...], top: bool = True) -> tuple[Item, ...]:
                 bare = top and result[-1:] not in ([], [STAR])
             else:
                 bare = bool(result) or not top
-            result += (Choice((whole, whole[2:])),) if bare else whole
+            result += (Alternatives((whole, whole[2:])),) if bare else whole
             at += 2 if last else 3
             continue
         if item == STAR and result[-1:] == ["/"] and following[:1] in ((), ("/",)) and top:
             result.append(WITHIN)  # a part of its own has at least one character
-        if isinstance(item, Choice):
-            item = Choice(tuple(_meaning(sequence, top=False) for sequence in item.of))
+        if isinstance(item, Alternatives):
+            item = Alternatives(tuple(_meaning(sequence, top=False) for sequence in item.of))
         result.append(_STRETCH if item == STARS else item)
         at += 1
     return tuple(result)
 
 
-class _Automaton:
+class _PatternAutomaton:
     """Its states are numbered from the end of the pattern, which is 0, to its beginning."""
 
     def __init__(self, items: tuple[Item, ...]) -> None:
@@ -172,7 +172,7 @@ class _Automaton:
 
     def _before(self, items: tuple[Item, ...], after: int) -> int:
         for item in reversed(items):
-            if isinstance(item, Choice):
+            if isinstance(item, Alternatives):
                 after = self._add(None, *(self._before(sequence, after) for sequence in item.of))
             elif isinstance(item, Many):
                 again = self._add(item.of, len(self._states) + 1)

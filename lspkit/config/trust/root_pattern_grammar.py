@@ -43,7 +43,7 @@ class Many(NamedTuple):
     of: One
 
 
-class Choice(NamedTuple):
+class Alternatives(NamedTuple):
     """One of several sequences."""
 
     of: tuple[tuple[Item, ...], ...]
@@ -54,7 +54,7 @@ class Stars(NamedTuple):
 
 
 #: A part of an entry. A text is one character that stands for itself.
-Item = str | One | Many | Choice | Stars
+Item = str | One | Many | Alternatives | Stars
 
 #: `?`
 WITHIN = One(negated=True)
@@ -148,7 +148,7 @@ class _Reader:
         self._at += 2
         return following
 
-    def _choice(self, depth: int) -> Choice:
+    def _choice(self, depth: int) -> Alternatives:
         if depth == MAX_NESTING:
             refuse(f"its braces are more than {MAX_NESTING} deep")
         sequences: list[tuple[Item, ...]] = []
@@ -162,7 +162,7 @@ class _Reader:
         self._at += 1
         if len(sequences) == 1:
             refuse("braces hold two names or more: {a,b}")
-        return Choice(tuple(sequences))
+        return Alternatives(tuple(sequences))
 
     def _class(self) -> Item:
         found = _CLASS.match(self._text, self._at)
@@ -175,7 +175,7 @@ class _Reader:
         one = One(tuple(_ranges(inside)), bool(negated))
         if negated or _TELLS_A_CLASS.search(inside):
             return one
-        return Choice(((one,), tuple(re.sub(r"\\(.)", r"\1", found[0], flags=re.DOTALL))))
+        return Alternatives(((one,), tuple(re.sub(r"\\(.)", r"\1", found[0], flags=re.DOTALL))))
 
 
 def _ranges(inside: str) -> Iterator[tuple[str, str]]:
@@ -214,7 +214,7 @@ def _check_parts(items: tuple[Item, ...]) -> None:
 
 
 def _may_be_nothing(item: Item) -> bool:
-    if isinstance(item, Choice):
+    if isinstance(item, Alternatives):
         return any(all(map(_may_be_nothing, sequence)) for sequence in item.of)
     return isinstance(item, Many | Stars)
 
@@ -223,7 +223,7 @@ def _check_stars(items: tuple[Item, ...]) -> None:
     """In a choice, too, `**` has to be a whole part of the path, whatever stands around it."""
     for number, item in enumerate(items):
         before, after = items[number - 1 : number], items[number + 1 : number + 2]
-        for sequence in item.of if isinstance(item, Choice) else ():
+        for sequence in item.of if isinstance(item, Alternatives) else ():
             if sequence[:1] == (STARS,) and before != ("/",):
                 refuse("** at the start of a choice needs a slash before the brace")
             if sequence[-1:] == (STARS,) and after not in ((), ("/",)):

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from lspkit.config.object_reader import Object
-from lspkit.config.problems import Findings, Path
+from lspkit.config.problems import Path, Problems
 from lspkit.errors import ConfigError
 from lspkit.protocol.globs import mistake_in
 
@@ -21,7 +21,7 @@ def check_security(given: Object, environ: Mapping[str, str]) -> None:
     if not isinstance(said, dict):
         return
     # What is wrong with the section otherwise is noted by who reads it.
-    section = Object(said, (*given.path, "security"), Findings())
+    section = Object(said, (*given.path, "security"), Problems())
     for path, entry in _texts(section, "trustedProjectRoots"):
         if expected := _wrong_root(entry, environ):
             given.findings.refuse(path, expected)

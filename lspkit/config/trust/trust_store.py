@@ -39,7 +39,7 @@ LARGEST = 2**23
 PATIENCE = 60.0
 
 
-class Entry(msgspec.Struct, frozen=True, kw_only=True):
+class TrustEntry(msgspec.Struct, frozen=True, kw_only=True):
     """A project that was looked at and trusted."""
 
     #: The real path of its folder.
@@ -55,15 +55,15 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
 class Listed(msgspec.Struct, frozen=True):
     """What the list says."""
 
-    entries: tuple[Entry, ...] = ()
+    entries: tuple[TrustEntry, ...] = ()
     #: Why it is not believed; empty if all is well.
     warning: str = ""
 
 
 @prepared
-class _File(msgspec.Struct, frozen=True, kw_only=True):
+class _StoreFile(msgspec.Struct, frozen=True, kw_only=True):
     version: int
-    entries: tuple[Entry, ...]
+    entries: tuple[TrustEntry, ...]
 
 
 def state_folder(environ: Mapping[str, str] = os.environ) -> str:
@@ -109,16 +109,16 @@ def listed(folder: str) -> Listed:
     """What the list in a state folder says. A list that cannot be believed is empty."""
     try:
         content = _content(folder)
-    except _Unbelievable as problem:
+    except _UntrustworthyFile as problem:
         where = one_line(os.path.join(folder, FILE))
         return Listed(warning=f"{where} is not followed: {problem}. Nothing in it is trusted")
     return Listed() if content is None else Listed(content.entries)
 
 
-def add(folder: str, path: str, digest: str, *, shared: bool = False) -> Entry:
+def add(folder: str, path: str, digest: str, *, shared: bool = False) -> TrustEntry:
     """Put a project on the list, in place of what the list says of it."""
     added = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-    entry = Entry(path=path, digest=digest, shared=shared, added=added)
+    entry = TrustEntry(path=path, digest=digest, shared=shared, added=added)
     _change(folder, lambda known: (*(one for one in known if one.path != path), entry))
     return entry
 
@@ -131,11 +131,11 @@ def remove(folder: str, path: str) -> bool:
     return True
 
 
-class _Unbelievable(Exception):
+class _UntrustworthyFile(Exception):
     """Why the list is not followed."""
 
 
-def _content(folder: str) -> _File | None:
+def _content(folder: str) -> _StoreFile | None:
     """The file, None if there is none."""
     try:
         _look_at(folder)
@@ -145,32 +145,36 @@ def _content(folder: str) -> _File | None:
         with open(file, "rb", opener=lambda path, _: os.open(path, flags)) as stream:
             status = os.fstat(stream.fileno())
             if not stat.S_ISREG(status.st_mode):
-                raise _Unbelievable("it is no regular file")
+                raise _UntrustworthyFile("it is no regular file")
             _look_at(file)
             text = stream.read(LARGEST + 1)
     except FileNotFoundError:
         return None
     except OSError as problem:
         linked = os.path.islink(os.path.join(folder, FILE))
-        raise _Unbelievable("it is a link" if linked else str(problem.strerror)) from None
+        raise _UntrustworthyFile("it is a link" if linked else str(problem.strerror)) from None
     if len(text) > LARGEST:
-        raise _Unbelievable(f"it has more than {LARGEST} bytes")
+        raise _UntrustworthyFile(f"it has more than {LARGEST} bytes")
     try:
-        read = msgspec.convert(json.loads(text), _File)
+        read = msgspec.convert(json.loads(text), _StoreFile)
     except (msgspec.ValidationError, ValueError, RecursionError):
-        raise _Unbelievable("it is damaged") from None
+        raise _UntrustworthyFile("it is damaged") from None
     if read.version != VERSION:
-        raise _Unbelievable(f"it is of version {read.version}, and {VERSION} is what is known here")
+        raise _UntrustworthyFile(
+            f"it is of version {read.version}, and {VERSION} is what is known here"
+        )
     return read
 
 
 def _look_at(path: str) -> None:
     """Refuse what others could have written: a file, or a folder on the way to it."""
     if why := foreign_hands(path):
-        raise _Unbelievable(why)
+        raise _UntrustworthyFile(why)
 
 
-def _change(folder: str, changed: Callable[[tuple[Entry, ...]], tuple[Entry, ...]]) -> None:
+def _change(
+    folder: str, changed: Callable[[tuple[TrustEntry, ...]], tuple[TrustEntry, ...]]
+) -> None:
     with safe_imports():
         from filelock import FileLock, Timeout  # here: only for who changes something
 
@@ -182,14 +186,14 @@ def _change(folder: str, changed: Callable[[tuple[Entry, ...]], tuple[Entry, ...
             known = listed(folder)
             if known.warning:
                 _keep(file)
-            content = _File(version=VERSION, entries=changed(known.entries))
+            content = _StoreFile(version=VERSION, entries=changed(known.entries))
             # Not msgspec: names of folders may be any bytes, which it does not write.
             _replace(file, json.dumps(msgspec.to_builtins(content), indent=1))
     except Timeout:
         why = "another process keeps it locked"
     except OSError as problem:
         why = str(problem.strerror or problem)
-    except _Unbelievable as problem:
+    except _UntrustworthyFile as problem:
         why = str(problem)
     else:
         return

@@ -28,7 +28,7 @@ SERVER_CANCELLED = -32802
 RawJson = bytes
 
 
-class Asked(msgspec.Struct, frozen=True):
+class RequestMessage(msgspec.Struct, frozen=True):
     """A request from the server. `id` is raw JSON, to be echoed as it came."""
 
     id: RawJson
@@ -36,14 +36,14 @@ class Asked(msgspec.Struct, frozen=True):
     params: RawJson | None
 
 
-class Told(msgspec.Struct, frozen=True):
+class NotificationMessage(msgspec.Struct, frozen=True):
     """A notification from the server."""
 
     method: str
     params: RawJson | None
 
 
-class Published(msgspec.Struct, frozen=True):
+class PublishedDiagnostics(msgspec.Struct, frozen=True):
     """`textDocument/publishDiagnostics`, its items still raw."""
 
     uri: str
@@ -51,14 +51,14 @@ class Published(msgspec.Struct, frozen=True):
     items: RawJson
 
 
-class Answer(msgspec.Struct, frozen=True):
+class ResponseMessage(msgspec.Struct, frozen=True):
     """The result of one of our requests. `id` is None if it is none that we could have sent."""
 
     id: int | None
     result: RawJson
 
 
-class Refusal(msgspec.Struct, frozen=True):
+class ErrorResponse(msgspec.Struct, frozen=True):
     """One of our requests failed at the server."""
 
     id: int | None
@@ -84,7 +84,14 @@ class Malformed(msgspec.Struct, frozen=True):
     swallowed: bytes = b""
 
 
-Message = Asked | Told | Published | Answer | Refusal | Malformed
+Message = (
+    RequestMessage
+    | NotificationMessage
+    | PublishedDiagnostics
+    | ResponseMessage
+    | ErrorResponse
+    | Malformed
+)
 
 
 class _Envelope(msgspec.Struct, gc=False):
@@ -142,12 +149,12 @@ def _parse(body: bytes) -> Message:
         params = None if isinstance(envelope.params, msgspec.UnsetType) else bytes(envelope.params)
         # An id makes it a request, also one that equals an id of ours.
         if not isinstance(raw_id, msgspec.UnsetType):
-            return Asked(bytes(raw_id), method, params)
+            return RequestMessage(bytes(raw_id), method, params)
         if method == "textDocument/publishDiagnostics":
             published = _publish.decode(params or b"null")
             version = None if published.version is None else int(published.version)
-            return Published(published.uri, version, bytes(published.diagnostics))
-        return Told(method, params)
+            return PublishedDiagnostics(published.uri, version, bytes(published.diagnostics))
+        return NotificationMessage(method, params)
     if isinstance(raw_id, msgspec.UnsetType):
         raise ValueError("neither a method nor an id")
     our_id = _our_id(bytes(raw_id))
@@ -156,10 +163,10 @@ def _parse(body: bytes) -> Message:
     if not isinstance(error, msgspec.UnsetType) and bytes(error) != b"null":
         fault = _error.decode(error)
         data = None if isinstance(fault.data, msgspec.UnsetType) else bytes(fault.data)
-        return Refusal(our_id, int(fault.code), (fault.message or "")[:LONGEST_WORDS], data)
+        return ErrorResponse(our_id, int(fault.code), (fault.message or "")[:LONGEST_WORDS], data)
     if isinstance(envelope.result, msgspec.UnsetType):
-        return Answer(our_id, b"null")  # JavaScript drops a result that is `undefined`
-    return Answer(our_id, bytes(envelope.result))
+        return ResponseMessage(our_id, b"null")  # JavaScript drops a result that is `undefined`
+    return ResponseMessage(our_id, bytes(envelope.result))
 
 
 #: No id of ours is longer, and Python refuses to convert very long ones.

@@ -16,9 +16,16 @@ from collections.abc import Callable
 from concurrent.futures import Future, InvalidStateError
 from typing import Any
 
-from lspkit.errors import WorkspaceClosed
+from lspkit.errors import WorkspaceClosedError
 from lspkit.runtime.concurrency.timers import Timer, Timers
-from lspkit.runtime.concurrency.waiting import EVENT_LOOK, Call, Cancel, Outcome, Steps, Waiter
+from lspkit.runtime.concurrency.waiting import (
+    EVENT_LOOK,
+    CallContext,
+    CancelToken,
+    Outcome,
+    Steps,
+    Waiter,
+)
 from lspkit.runtime.concurrency.workers import Workers
 
 log = logging.getLogger("lspkit.runtime")
@@ -65,7 +72,7 @@ class Task:
     def __init__(
         self,
         steps: Steps[Any],
-        call: Call,
+        call: CallContext,
         workers: Workers,
         timers: Timers,
         callers: Workers | None = None,
@@ -107,7 +114,7 @@ class Task:
         with self._lock:
             self._waiter, self._until = waiter, min(until, self._call.deadline)
         cancel = self._call.cancel
-        if isinstance(cancel, Cancel):
+        if isinstance(cancel, CancelToken):
             cancel.watch(waiter)
         waiter.on_done = self._look
         self._look()
@@ -127,7 +134,7 @@ class Task:
             timer, self._timer = self._timer, None
         if timer is not None:
             self._timers.drop(timer)
-        if isinstance(self._call.cancel, Cancel):
+        if isinstance(self._call.cancel, CancelToken):
             self._call.cancel.unwatch(waiter)
         if not self._workers.do(lambda: self._advance(outcome)):
             self.abandon()
@@ -142,7 +149,7 @@ class Task:
     def _look_later(self) -> None:
         """At the latest when the time is up. The lock is held."""
         cancel, until = self._call.cancel, self._until
-        if cancel is not None and not isinstance(cancel, Cancel):
+        if cancel is not None and not isinstance(cancel, CancelToken):
             until = min(until, time.monotonic() + EVENT_LOOK)
         if self._timer is None or self._timer.job is None:
             self._timer = self._timers.at(until, self._look)
@@ -156,6 +163,6 @@ class Task:
         self._over()
         try:
             self._steps.close()
-            self.future.set_exception(WorkspaceClosed("this workspace was closed"))
+            self.future.set_exception(WorkspaceClosedError("this workspace was closed"))
         except (ValueError, InvalidStateError) as problem:
             log.debug("a call has come to its end by itself: %s", problem)

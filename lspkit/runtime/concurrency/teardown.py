@@ -22,7 +22,7 @@ ATTEMPTS = 3
 Step = Callable[[], bool | None]
 
 
-class Closing:
+class Teardown:
     """The end of one thing. For any thread, any number of times."""
 
     def __init__(self, *steps: Step) -> None:

@@ -2,7 +2,8 @@
 
 `Waiter` is a bare lock with a value: it has one consumer, either a thread that blocks on it or a
 callback. A `Future` or an `Event` would do the same at six times the cost, on the path of every
-request. `Call` is what one caller allows: how long, and the `Cancel` that ends it early.
+request. `CallContext` is what one caller allows: how long, and the `CancelToken` that ends it
+early.
 
 Steps. Everything that may wait is written as a generator that yields `(waiter, until)` and is sent
 the `Outcome`. `block` drives such a generator in the caller's thread;
@@ -19,7 +20,7 @@ import time
 from collections.abc import Callable, Generator, Iterable, Sequence
 from typing import Any, Generic, Protocol, TypeVar
 
-from lspkit.errors import Cancelled
+from lspkit.errors import CancelledError
 
 T = TypeVar("T")
 
@@ -74,7 +75,7 @@ class Waiter:
         return self.done
 
 
-class Cancel:
+class CancelToken:
     """Ends a call early, from any thread. One may be given to any number of calls."""
 
     def __init__(self) -> None:
@@ -111,14 +112,14 @@ class Cancel:
 
 
 #: What ends a call early.
-CancelLike = Cancel | threading.Event
+CancelLike = CancelToken | threading.Event
 
 #: One step of a generator that waits: for what, and until when by the monotonic clock.
 Step = tuple[Waiter, float]
 Steps = Generator[Step, Outcome, T]
 
 
-class Witness:
+class AnswerLog:
     """Who has answered a call and who has not, for a caller who wants to know.
 
     Where one server has answered, what is wrong with the others is told to nobody else.
@@ -136,7 +137,7 @@ class Used(Protocol):
     """What is not to be taken away from a call."""
 
     #: The calls that need it. Adding and taking are single steps.
-    users: set[Call]
+    users: set[CallContext]
     #: When it was last used, by the monotonic clock.
     last_used: float
 
@@ -154,7 +155,7 @@ def _seconds(timeout: Any) -> float:
     return seconds
 
 
-class Call:
+class CallContext:
     """What one caller allows."""
 
     __slots__ = ("_uses", "began", "cancel", "deadline", "done", "witness")
@@ -162,8 +163,8 @@ class Call:
     def __init__(
         self,
         timeout: float | None = None,
-        cancel: Cancel | threading.Event | None = None,
-        witness: Witness | None = None,
+        cancel: CancelToken | threading.Event | None = None,
+        witness: AnswerLog | None = None,
     ) -> None:
         #: By the monotonic clock, like the deadline. What has changed before is to be known; of
         #: what changes later, nobody can say that the caller meant it.
@@ -221,7 +222,7 @@ class Call:
         cancel = self.cancel
         if cancel is None:
             return self._wait(waiter, until, threading.TIMEOUT_MAX)
-        if isinstance(cancel, Cancel):
+        if isinstance(cancel, CancelToken):
             cancel.watch(waiter)
             try:
                 return self._wait(waiter, until, threading.TIMEOUT_MAX)
@@ -244,11 +245,11 @@ class Call:
 def uncancelled(outcome: Outcome) -> Outcome:
     """How a wait ended, for who does not go on when the caller has given up."""
     if outcome is Outcome.CANCELLED:
-        raise Cancelled("the call was cancelled")
+        raise CancelledError("the call was cancelled")
     return outcome
 
 
-def block(steps: Steps[T], call: Call) -> T:
+def block(steps: Steps[T], call: CallContext) -> T:
     """Run a generator of waits to its end, in this thread.
 
     An interrupt is thrown into the generator where it waits, so that it can take its request back.
@@ -267,7 +268,7 @@ def block(steps: Steps[T], call: Call) -> T:
         return value
 
 
-def together(jobs: Sequence[Steps[T]], call: Call) -> Steps[list[T | Exception]]:
+def together(jobs: Sequence[Steps[T]], call: CallContext) -> Steps[list[T | Exception]]:
     """Run several generators of waits at the same time; what one raises is its result.
 
     Each goes on as soon as what it waits for is there, so the whole takes as long as the slowest.
@@ -333,7 +334,7 @@ class _Round(Generic[T]):
         self._until = min(until for _, until in self.waits.values())
         return self._bell, self._until
 
-    def look(self, outcome: Outcome, call: Call) -> None:
+    def look(self, outcome: Outcome, call: CallContext) -> None:
         """Let those go on whose wait is over."""
         if outcome is Outcome.CANCELLED or time.monotonic() >= min(self._until, call.deadline):
             self._end_waits(outcome, call)
@@ -343,7 +344,7 @@ class _Round(Generic[T]):
             if step is not None and step[0].done:
                 self.go_on(number, Outcome.DONE)
 
-    def _end_waits(self, outcome: Outcome, call: Call) -> None:
+    def _end_waits(self, outcome: Outcome, call: CallContext) -> None:
         """The time of some is up, or the caller has given up."""
         now, cancelled = time.monotonic(), outcome is Outcome.CANCELLED
         for number, (waiter, until) in list(self.waits.items()):

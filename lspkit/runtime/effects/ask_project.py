@@ -5,13 +5,13 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from lspkit.errors import RequestTimeout
+from lspkit.errors import RequestTimeoutError
 from lspkit.operations import AskWorkspace, Reply
-from lspkit.runtime.concurrency.waiting import Call, Outcome, Steps, Waiter, uncancelled
+from lspkit.runtime.concurrency.waiting import CallContext, Outcome, Steps, Waiter, uncancelled
 from lspkit.runtime.exchange.replies import about_the_file, unsupported
 from lspkit.runtime.exchange.turn_taking import in_turn
 from lspkit.runtime.files import File
-from lspkit.runtime.server.document_queue import Turn
+from lspkit.runtime.server.document_queue import QueueEntry
 from lspkit.runtime.server.server import Server
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ NOTHING = (b"[]", b"null")
 
 
 def asked_of_project(
-    asking: Asking, server: Server, sample: File | None, effect: AskWorkspace, call: Call
+    asking: Asking, server: Server, sample: File | None, effect: AskWorkspace, call: CallContext
 ) -> Steps[Reply]:
     """Ask about the project; a server that knows none yet is shown a file of it first."""
     yield from asking.ready(server, call)
@@ -39,7 +39,7 @@ def asked_of_project(
         now = time.monotonic()
         try:
             reply = yield from _asked_in_turn(asking, server, effect, call, until)
-        except RequestTimeout:
+        except RequestTimeoutError:
             if reply is None:
                 raise
             return reply  # what it has said before is what there is
@@ -50,10 +50,10 @@ def asked_of_project(
 
 
 def _asked_in_turn(
-    asking: Asking, server: Server, effect: AskWorkspace, call: Call, until: float
+    asking: Asking, server: Server, effect: AskWorkspace, call: CallContext, until: float
 ) -> Steps[Reply]:
     """What another caller shows the server, and nobody else, is no part of the project."""
-    turn = Turn()
+    turn = QueueEntry()
     try:
         server.turns.queue("", turn)
         yield from in_turn(asking, server, turn, call, effect.method, may_leave=False)
@@ -63,7 +63,7 @@ def _asked_in_turn(
         server.turns.tidy()
 
 
-def _introduced(asking: Asking, server: Server, sample: File, call: Call) -> Steps[None]:
+def _introduced(asking: Asking, server: Server, sample: File, call: CallContext) -> Steps[None]:
     """Open a file, and wait until the server has seen it: many know no project before."""
     yield from asking.loaded(server, sample, None, call)
     until = asking.until(server, call)

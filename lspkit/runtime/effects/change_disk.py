@@ -9,14 +9,14 @@ from codecs import BOM_UTF8
 from pathlib import Path
 
 from lspkit.boundary import locate
-from lspkit.edit_types import Applied, WorkspaceEdit
+from lspkit.edit_types import AppliedEdit, WorkspaceEdit
 from lspkit.edits import single_file
 from lspkit.edits.text_edits import encode
 from lspkit.errors import LspkitError
 from lspkit.operations import ChangeDisk
 from lspkit.protocol.uris import path_to_uri
 from lspkit.protocol.watch_registrations import CHANGED, CREATED, DELETED, FileEvent
-from lspkit.runtime.concurrency.waiting import Call
+from lspkit.runtime.concurrency.waiting import CallContext
 from lspkit.runtime.effects.replaced import Replaced
 from lspkit.runtime.files import Files
 from lspkit.runtime.pool.pool import Pool
@@ -55,7 +55,7 @@ class Changing:
         real = single_file.replace(path, data, boundary, make_folders=True)
         return [FileEvent(real, CREATED if there.stat is None else CHANGED)]
 
-    def apply(self, edit: WorkspaceEdit) -> Applied:
+    def apply(self, edit: WorkspaceEdit) -> AppliedEdit:
         """Perform `Apply`."""
         from lspkit.edits import apply  # here: few need it, and it takes some milliseconds
 
@@ -63,7 +63,7 @@ class Changing:
         self.announce(_events(applied))
         return applied
 
-    def undo(self, applied: Applied) -> None:
+    def undo(self, applied: AppliedEdit) -> None:
         """Perform `Undo`."""
         from lspkit.edits import apply  # as above
 
@@ -85,7 +85,7 @@ class Changing:
 
     # Texts in place of files
 
-    def show(self, texts: dict[str, str], call: Call) -> int:
+    def show(self, texts: dict[str, str], call: CallContext) -> int:
         """Perform `Overlay`: the servers of these files see the texts as soon as they can."""
         located = {
             self._files.locate(path, may_be_missing=True).path: text for path, text in texts.items()
@@ -125,7 +125,7 @@ class Changing:
 _REVERSED = {CREATED: DELETED, DELETED: CREATED, CHANGED: CHANGED}
 
 
-def _events(applied: Applied) -> list[FileEvent]:
+def _events(applied: AppliedEdit) -> list[FileEvent]:
     """What an edit has done to files."""
     events: list[FileEvent] = []
     for one in applied.touched:

@@ -10,16 +10,16 @@ import collections
 from collections.abc import Callable, Generator
 from typing import Any
 
-from lspkit.errors import LspkitError, RequestFailed
+from lspkit.errors import LspkitError, RequestFailedError
 from lspkit.limits import LARGEST_EDITS, MOST_EDITS
 from lspkit.operations import Effect, Reply, RunCommand
 from lspkit.protocol.events import EditAsked
-from lspkit.runtime.concurrency.waiting import Call, Outcome, Steps, together
+from lspkit.runtime.concurrency.waiting import CallContext, Outcome, Steps, together
 from lspkit.runtime.exchange.ask_server import Asking
 from lspkit.runtime.exchange.replies import view_of
 from lspkit.runtime.exchange.turn_taking import in_turn
 from lspkit.runtime.files import File
-from lspkit.runtime.server.document_queue import News, Turn
+from lspkit.runtime.server.document_queue import Broadcast, QueueEntry
 from lspkit.runtime.server.server import Server
 
 COMMAND = "workspace/executeCommand"
@@ -27,12 +27,12 @@ EDIT = "workspace/applyEdit"
 TOO_MANY = f"a command may ask for {MOST_EDITS} edits at most; those beyond were not made"
 
 
-class Inbox:
+class EditInbox:
     """The edits that a server has asked for, and nobody has made yet. For any thread."""
 
     def __init__(self, server: Server) -> None:
         self.asked: collections.deque[EditAsked] = collections.deque()
-        self.news = News()
+        self.news = Broadcast()
         self.closed = False
         self._server = server
         #: Edits that were refused, since there were too many.
@@ -63,12 +63,12 @@ class Commanding:
     def __init__(
         self,
         asking: Asking,
-        drive: Callable[[Generator[Effect, Any, None], Call], Steps[None]],
+        drive: Callable[[Generator[Effect, Any, None], CallContext], Steps[None]],
     ) -> None:
         self._asking = asking
         self._drive = drive
 
-    def run(self, effect: RunCommand, call: Call) -> Steps[None]:
+    def run(self, effect: RunCommand, call: CallContext) -> Steps[None]:
         """Perform `RunCommand`. One at a time for a server: its edits do not say whose they are."""
         file = self._asking.files.locate(effect.via)
         servers, failures = self._asking.pool.servers_for(file.path, call, file)
@@ -76,7 +76,7 @@ class Commanding:
         if server is None:
             raise failures[0] if failures else _no_longer_there(effect)
         # The second: what it changes is what is on disk, and not another caller's own text.
-        turn, alone = Turn(), Turn()
+        turn, alone = QueueEntry(), QueueEntry()
         try:
             server.commands.queue(COMMAND, turn)
             yield from self._asking.loaded(server, file, None, call)
@@ -90,8 +90,10 @@ class Commanding:
             server.commands.tidy()
             server.turns.tidy()
 
-    def _run(self, server: Server, file: File, effect: RunCommand, call: Call) -> Steps[None]:
-        inbox = Inbox(server)
+    def _run(
+        self, server: Server, file: File, effect: RunCommand, call: CallContext
+    ) -> Steps[None]:
+        inbox = EditInbox(server)
         jobs = [
             self._make_edits(server, file, effect, inbox, call),
             self._command(server, effect, inbox, call),
@@ -107,19 +109,21 @@ class Commanding:
             if result is not None:
                 raise result
 
-    def _command(self, server: Server, effect: RunCommand, inbox: Inbox, call: Call) -> Steps[None]:
+    def _command(
+        self, server: Server, effect: RunCommand, inbox: EditInbox, call: CallContext
+    ) -> Steps[None]:
         until = self._asking.until(server, call)
         try:
             params = {"command": effect.command, "arguments": effect.arguments}
             ticket = server.ask(COMMAND, params)
             refused = yield from self._asking.answer(server, ticket, until)
-            if isinstance(refused, RequestFailed):
+            if isinstance(refused, RequestFailedError):
                 raise refused
         finally:
             inbox.close()
 
     def _make_edits(
-        self, server: Server, file: File, effect: RunCommand, inbox: Inbox, call: Call
+        self, server: Server, file: File, effect: RunCommand, inbox: EditInbox, call: CallContext
     ) -> Steps[None]:
         problem: LspkitError | None = None
         while True:
@@ -134,12 +138,12 @@ class Commanding:
                 break
         if inbox.refused:
             server.beyond("edits", inbox.refused)
-            problem = problem or RequestFailed(TOO_MANY, server=server.id)
+            problem = problem or RequestFailedError(TOO_MANY, server=server.id)
         if problem is not None:
             raise problem
 
     def _make(
-        self, server: Server, file: File, effect: RunCommand, event: EditAsked, call: Call
+        self, server: Server, file: File, effect: RunCommand, event: EditAsked, call: CallContext
     ) -> Steps[LspkitError | None]:
         """Make one edit, and tell the server; what was wrong with it."""
         problem: LspkitError | None = None
@@ -155,12 +159,12 @@ class Commanding:
 def _refuse_unknown(server: Server, command: str) -> None:
     """Some actions are for the editor that they were written for, not for the server."""
     if command not in server.session.capabilities.commands():
-        raise RequestFailed(
+        raise RequestFailedError(
             f"{command} is a command for an editor: {server.id} itself does not know it",
             server=server.id,
         )
 
 
-def _no_longer_there(effect: RunCommand) -> RequestFailed:
+def _no_longer_there(effect: RunCommand) -> RequestFailedError:
     message = f"{effect.server} is no longer a server of {effect.via}; ask for the actions again"
-    return RequestFailed(message, server=effect.server)
+    return RequestFailedError(message, server=effect.server)

@@ -7,8 +7,8 @@ import time
 
 from lspkit.config.load import Loaded
 from lspkit.config.model import DISABLED
-from lspkit.errors import ServerUnavailable
-from lspkit.operations import FileServer, FindServers, Known, KnownFindings
+from lspkit.errors import ServerUnavailableError
+from lspkit.operations import FileServer, FindServers, KnownDiagnostics, TakeKnownDiagnostics
 from lspkit.operations.check import severity_named
 from lspkit.protocol.wire.raw_items import read_severities
 from lspkit.runtime.files import Files
@@ -20,9 +20,9 @@ from lspkit.servers.status import (
     NOT_FOUND,
     Broken,
     RootStatus,
-    Row,
     ServerState,
-    Snapshot,
+    ServerStatus,
+    WorkspaceStatus,
     snapshot,
     why_nothing_runs,
     worst,
@@ -30,14 +30,14 @@ from lspkit.servers.status import (
 from lspkit.types import Severity
 
 
-def known(effect: Known, files: Files, pool: Pool) -> list[KnownFindings]:
-    """Perform `Known`."""
+def known(effect: TakeKnownDiagnostics, files: Files, pool: Pool) -> list[KnownDiagnostics]:
+    """Perform `TakeKnownDiagnostics`."""
     uri = None if effect.path is None else files.locate(effect.path, may_be_missing=True).uri
-    found: list[KnownFindings] = []
+    found: list[KnownDiagnostics] = []
     for server in pool.servers():
         pushes, encoding = server.known(), server.session.encoding
         found += [
-            KnownFindings(server.id, push.uri, push.items, encoding)
+            KnownDiagnostics(server.id, push.uri, push.items, encoding)
             for push in pushes
             if uri in (None, push.uri) and _is_shown(push.uri, files)
         ]
@@ -59,7 +59,7 @@ def find_servers(effect: FindServers, files: Files, pool: Pool) -> list[FileServ
     ]
 
 
-def take_status(files: Files, pool: Pool, loaded: Loaded, root: str | None) -> Snapshot:
+def take_status(files: Files, pool: Pool, loaded: Loaded, root: str | None) -> WorkspaceStatus:
     """Perform `TakeStatus`."""
     from lspkit.servers.restriction.held_back import (
         notice,  # here: to import lspkit takes longer with it
@@ -102,7 +102,7 @@ def take_status(files: Files, pool: Pool, loaded: Loaded, root: str | None) -> S
     return snapshot(rows, time.time(), unavailable=unavailable, warnings=warnings)
 
 
-def _row(choice: Choice, servers: list[Server], pool: Pool, loaded: Loaded) -> Row:
+def _row(choice: Choice, servers: list[Server], pool: Pool, loaded: Loaded) -> ServerStatus:
     definition, said, argv = choice.definition, choice.config, choice.argv
     roots = tuple(sorted((_root(one, pool) for one in servers), key=lambda one: one.root))
     state, reason = ServerState.IDLE, ""
@@ -112,7 +112,7 @@ def _row(choice: Choice, servers: list[Server], pool: Pool, loaded: Loaded) -> R
         state, reason = ServerState.UNAVAILABLE, NOT_FOUND
     elif choice.held_back:
         state, reason = ServerState.UNAVAILABLE, choice.why_not
-    return Row(
+    return ServerStatus(
         server=definition.id,
         state=worst((one.state for one in roots), state),
         languages=tuple(dict.fromkeys(definition.languages.values())),
@@ -173,7 +173,7 @@ def _beyond(server: Server) -> str:
 
 
 def _state(server: Server) -> ServerState:
-    if isinstance(server.failure, ServerUnavailable):
+    if isinstance(server.failure, ServerUnavailableError):
         return ServerState.UNAVAILABLE
     if server.failure is not None:
         return ServerState.BROKEN

@@ -14,16 +14,16 @@ from typing import Any
 
 from lspkit.errors import (
     LspkitError,
-    RequestFailed,
-    RequestTimeout,
-    ServerBroken,
-    ServerUnavailable,
+    RequestFailedError,
+    RequestTimeoutError,
+    ServerBrokenError,
+    ServerUnavailableError,
 )
 from lspkit.operations import Ask, AskWorkspace, Reply
 from lspkit.protocol.events import Answered
 from lspkit.protocol.wire.messages import CONTENT_MODIFIED, REQUEST_CANCELLED, SERVER_CANCELLED
 from lspkit.runtime.concurrency.waiting import (
-    Call,
+    CallContext,
     Outcome,
     Step,
     Steps,
@@ -47,13 +47,13 @@ from lspkit.runtime.exchange.replies import (
 from lspkit.runtime.exchange.turn_taking import in_turn, successor
 from lspkit.runtime.files import File, Files, was_read_since
 from lspkit.runtime.pool.pool import Pool
-from lspkit.runtime.server.document_queue import GuestCame, Turn
+from lspkit.runtime.server.document_queue import ExclusiveCallWaiting, QueueEntry
 from lspkit.runtime.server.pending_request import (
     REQUEST_TIMEOUT,
     Build,
-    Lost,
-    Ticket,
-    Until,
+    ConnectionLost,
+    NamedDeadline,
+    PendingRequest,
     setting_of,
 )
 from lspkit.runtime.server.server import Server
@@ -80,7 +80,7 @@ class Asking:
 
     # The effects
 
-    def ask(self, effect: Ask, call: Call) -> Steps[list[Reply]]:
+    def ask(self, effect: Ask, call: CallContext) -> Steps[list[Reply]]:
         """Perform `Ask`."""
         file = self.locate(effect.path, effect.text, call)
         servers, failures = yield from self.serving(file, call, effect.text)
@@ -98,7 +98,7 @@ class Asking:
         results = yield from together(jobs, call)
         return _replies(results, failures, effect.method, call)
 
-    def ask_workspace(self, effect: AskWorkspace, call: Call) -> Steps[list[Reply]]:
+    def ask_workspace(self, effect: AskWorkspace, call: CallContext) -> Steps[list[Reply]]:
         """Perform `AskWorkspace`."""
         failures: list[LspkitError] = []
         yield from self.catch_up(call)
@@ -116,7 +116,7 @@ class Asking:
 
     # One server
 
-    def _ask_one(self, server: Server, file: File, effect: Ask, call: Call) -> Steps[Reply]:
+    def _ask_one(self, server: Server, file: File, effect: Ask, call: CallContext) -> Steps[Reply]:
         """Ask a server, or, if it is replaced before it has answered, the one in its place."""
         first = True
         while True:
@@ -124,7 +124,7 @@ class Asking:
                 reply = yield from self._ask_this(server, file, effect, call, may_leave=first)
                 if reply is not None:
                     return reply
-            except (ServerBroken, ServerUnavailable):
+            except (ServerBrokenError, ServerUnavailableError):
                 # What a question that lspkit does not know has done by then, nobody can say.
                 may_go_on = server.false_start or (first and server.outdated)
                 if effect.unheard_of or not may_go_on:
@@ -133,7 +133,7 @@ class Asking:
             first = False
 
     def _ask_this(
-        self, server: Server, file: File, effect: Ask, call: Call, *, may_leave: bool
+        self, server: Server, file: File, effect: Ask, call: CallContext, *, may_leave: bool
     ) -> Steps[Reply | None]:
         """None if it is to be replaced, and was not asked."""
         if not server.is_ready or not server.loading.done or server.choice.definition.forwards:
@@ -148,10 +148,10 @@ class Asking:
             try:
                 asked = self.asked(server, file, None, method, effect.build, until, polite=True)
                 return (yield from asked)
-            except GuestCame:
+            except ExclusiveCallWaiting:
                 pass
         # Another text is another caller's business while somebody waits for an answer about his.
-        turn = Turn(guest=effect.text is not None and server.choice.definition.compares_files)
+        turn = QueueEntry(guest=effect.text is not None and server.choice.definition.compares_files)
         try:
             server.turns.queue(about, turn)
             if not (yield from in_turn(self, server, turn, call, method, may_leave=may_leave)):
@@ -205,7 +205,7 @@ class Asking:
         until: float,
         *,
         polite: bool = False,
-    ) -> Steps[tuple[Answered, Ticket]]:
+    ) -> Steps[tuple[Answered, PendingRequest]]:
         """Ask about a document: the answer, and the request that got it."""
         send = functools.partial(server.ask_about, file, text, method, build)
         return self._persist(server, method, until, send, polite=polite)
@@ -215,14 +215,14 @@ class Asking:
         server: Server,
         method: str,
         until: float,
-        send: Callable[[], Ticket],
+        send: Callable[[], PendingRequest],
         *,
         polite: bool = False,
-    ) -> Steps[tuple[Answered, Ticket]]:
+    ) -> Steps[tuple[Answered, PendingRequest]]:
         """Ask, and again if the server gave up because the text had moved on.
 
-        Who is polite, having no turn, raises `GuestCame` rather than to ask again when somebody
-        shows the server a text of his own.
+        Who is polite, having no turn, raises `ExclusiveCallWaiting` rather than to ask again when
+        somebody shows the server a text of his own.
         """
         pause = RETRY_AFTER
         while True:
@@ -235,18 +235,18 @@ class Asking:
             if value.server_code not in MOVED_ON or time.monotonic() + pause >= until:
                 raise value
             if polite and server.turns.has_guests:
-                raise GuestCame
+                raise ExclusiveCallWaiting
             uncancelled((yield (Waiter(), time.monotonic() + pause)))
             pause *= 2
 
     def answer(
-        self, server: Server, ticket: Ticket, until: float
-    ) -> Steps[Answered | RequestFailed]:
+        self, server: Server, ticket: PendingRequest, until: float
+    ) -> Steps[Answered | RequestFailedError]:
         """Wait for one answer; a refusal is returned, everything worse is raised."""
         began = time.monotonic()
         try:
             yield from self.wait(server, ticket.waiter, until, ticket.method)
-        except RequestTimeout:
+        except RequestTimeoutError:
             server.give_up_if_stuck(ticket, began, self.request_timeout(server))
             raise
         finally:
@@ -258,9 +258,9 @@ class Asking:
             self.pool.succeeded(server)
             log.debug("%s answered %s in %.1f ms", server.id, ticket.method, took * 1000)
             return value
-        if isinstance(value, Lost):
+        if isinstance(value, ConnectionLost):
             raise value.error.renewed()
-        return RequestFailed(
+        return RequestFailedError(
             f"{server.id} refused {ticket.method}: {value.message} ({value.code})",
             server=server.id,
             server_code=value.code,
@@ -276,14 +276,16 @@ class Asking:
             now = time.monotonic()
             raise server.timed_out(method, now - began, setting_of(until, now))
 
-    def ready(self, server: Server, call: Call) -> Steps[None]:
+    def ready(self, server: Server, call: CallContext) -> Steps[None]:
         """Wait until the server can be asked."""
         if not server.is_ready:
             yield from self.wait(server, server.ready(), call.deadline)
         if server.failure is not None:
             raise server.failure.renewed()
 
-    def loaded(self, server: Server, file: File, text: str | None, call: Call) -> Steps[None]:
+    def loaded(
+        self, server: Server, file: File, text: str | None, call: CallContext
+    ) -> Steps[None]:
         """Wait until the server knows the project that its first document belongs to."""
         yield from self.ready(server, call)
         if server.choice.definition.forwards is not None:
@@ -294,7 +296,7 @@ class Asking:
         server.sync(file, text)
         yield from self.project_loaded(server, call)
 
-    def project_loaded(self, server: Server, call: Call) -> Steps[None]:
+    def project_loaded(self, server: Server, call: CallContext) -> Steps[None]:
         """The same, when the server has been shown a document."""
         began = time.monotonic()
         begin_by = began + server.loading.begins_within
@@ -309,7 +311,7 @@ class Asking:
             if outcome is not Outcome.DONE and until == call.deadline:
                 yield from self.wait(server, Waiter(), 0.0)  # says why it was slow
 
-    def at_rest(self, server: Server, call: Call) -> Steps[None]:
+    def at_rest(self, server: Server, call: CallContext) -> Steps[None]:
         """Wait while the server is loading its project once more."""
         while server.loading.again and server.failure is None:
             news = server.news.next()
@@ -324,7 +326,7 @@ class Asking:
                 waiter = connection.room()
             yield from self.wait(server, waiter, until, method)
 
-    def catch_up(self, call: Call) -> Steps[None] | tuple[()]:
+    def catch_up(self, call: CallContext) -> Steps[None] | tuple[()]:
         """Let every server hear of what had changed on disk when the call began, once for all.
 
         Seldom is there anything to wait for: then it is done when this returns.
@@ -336,13 +338,13 @@ class Asking:
             self._catch_up(call)
         return ()
 
-    def _catch_up(self, call: Call) -> None:
+    def _catch_up(self, call: CallContext) -> None:
         if not self.pool.watching.catch_up(call.deadline):
-            raise RequestTimeout(UNSEEN)
+            raise RequestTimeoutError(UNSEEN)
         call.done.add(CAUGHT_UP)
 
     def serving(
-        self, file: File, call: Call, text: str | None = None
+        self, file: File, call: CallContext, text: str | None = None
     ) -> Steps[tuple[list[Server], list[LspkitError]]]:
         """The servers of a file by what had changed on disk when the call began, and who is not."""
         before, read = self.pool.turnover, file if text is None else None
@@ -353,13 +355,15 @@ class Asking:
             return found
         return self.pool.servers_for(file.path, call, read)
 
-    def _told(self, servers: list[Server], call: Call) -> None:
+    def _told(self, servers: list[Server], call: CallContext) -> None:
         """See to it that these have heard of it."""
         for server in servers:
             if not self.pool.watching.told(server, call.deadline):
-                raise RequestTimeout(f"{server.id} {UNTOLD}", server=server.id, state=server.state)
+                raise RequestTimeoutError(
+                    f"{server.id} {UNTOLD}", server=server.id, state=server.state
+                )
 
-    def _read_first(self, reading: Step, call: Call) -> Steps[None]:
+    def _read_first(self, reading: Step, call: CallContext) -> Steps[None]:
         waiter, until = reading
         yield (waiter, min(until, call.deadline))
         self._catch_up(call)
@@ -371,17 +375,17 @@ class Asking:
         own = server.choice.config.timing.request_timeout_ms
         return (self.pool.config.timing.request_timeout_ms if own is None else own) / 1000
 
-    def until(self, server: Server, call: Call) -> Until:
+    def until(self, server: Server, call: CallContext) -> NamedDeadline:
         """When an answer has to be there: who sets no limit does not wait for ever."""
         if call.deadline != float("inf"):
-            return Until(call.deadline)
-        return Until(time.monotonic() + self.request_timeout(server), REQUEST_TIMEOUT)
+            return NamedDeadline(call.deadline)
+        return NamedDeadline(time.monotonic() + self.request_timeout(server), REQUEST_TIMEOUT)
 
-    def locate(self, path: str, text: str | None, call: Call) -> File:
+    def locate(self, path: str, text: str | None, call: CallContext) -> File:
         """The file that a caller means; who gives a text of his own may mean one to come."""
         return self.files.locate(path, may_be_missing=text is not None, since=call.began)
 
-    def refresh(self, server: Server, call: Call) -> None:
+    def refresh(self, server: Server, call: CallContext) -> None:
         """Bring every open document up to date with the disk, but those that show other text.
 
         Once for all files that a call is about: what has changed later is none of its business.
@@ -413,7 +417,10 @@ class Asking:
 
 
 def _replies(
-    results: Sequence[Reply | Exception], failures: list[LspkitError], method: str, call: Call
+    results: Sequence[Reply | Exception],
+    failures: list[LspkitError],
+    method: str,
+    call: CallContext,
 ) -> list[Reply]:
     """What the servers have answered; raises if none has. The caller is told who has not."""
     replies, failed = sorted_out(results)

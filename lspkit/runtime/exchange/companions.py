@@ -6,8 +6,8 @@ import logging
 import time
 from typing import TYPE_CHECKING
 
-from lspkit.errors import Cancelled, LspkitError, RequestTimeout
-from lspkit.runtime.concurrency.waiting import Call, Steps
+from lspkit.errors import CancelledError, LspkitError, RequestTimeoutError
+from lspkit.runtime.concurrency.waiting import CallContext, Steps
 
 if TYPE_CHECKING:
     from lspkit.runtime.exchange.ask_server import Asking
@@ -21,7 +21,7 @@ log = logging.getLogger("lspkit.runtime")
 SHARE = 0.5
 
 
-def companion_of(server: Server, path: str, pool: Pool, call: Call) -> Server | None:
+def companion_of(server: Server, path: str, pool: Pool, call: CallContext) -> Server | None:
     """Who answers the questions that this server has about a file; None if nobody does."""
     forwards = server.choice.definition.forwards
     key = (forwards.to if forwards is not None else "", server.root)
@@ -31,7 +31,7 @@ def companion_of(server: Server, path: str, pool: Pool, call: Call) -> Server | 
     return next((one for one in servers if (one.id, one.root) == key), None)
 
 
-def companion_loaded(asking: Asking, server: Server, file: File, call: Call) -> Steps[None]:
+def companion_loaded(asking: Asking, server: Server, file: File, call: CallContext) -> Steps[None]:
     """Wait for who answers the server's questions: else the time of this one would run.
 
     One that takes too long is waited for no more: the server goes on without its answers.
@@ -42,14 +42,14 @@ def companion_loaded(asking: Asking, server: Server, file: File, call: Call) -> 
         if other is None or other.loading.done or other is server.goes_on_without:
             return
         left = min(call.deadline - time.monotonic(), asking.request_timeout(server))
-        its = Call(SHARE * max(left, 0.0))
+        its = CallContext(SHARE * max(left, 0.0))
         yield from asking.ready(other, its)
         if file.stamp is not None:
             other.follow_disk(file, opens=True)
         yield from asking.project_loaded(other, its)
-    except Cancelled:
+    except CancelledError:
         raise
     except LspkitError as problem:
-        if isinstance(problem, RequestTimeout):
+        if isinstance(problem, RequestTimeoutError):
             server.goes_on_without = other
         log.debug("%s goes on without a companion: %s", server.id, problem)

@@ -14,11 +14,11 @@ import os
 import threading
 from typing import Any
 
-from lspkit.errors import LspkitError, RequestFailed
+from lspkit.errors import LspkitError, RequestFailedError
 from lspkit.late_imports import safe_imports
 from lspkit.protocol.wire.messages import decode_any
 from lspkit.runtime.concurrency.timers import Timers
-from lspkit.runtime.concurrency.waiting import Call, Steps
+from lspkit.runtime.concurrency.waiting import CallContext, Steps
 from lspkit.runtime.concurrency.workers import Workers
 from lspkit.runtime.effects.run_command import COMMAND
 from lspkit.runtime.exchange.ask_server import Asking
@@ -53,7 +53,7 @@ class Forwarding:
 
         for number, command, arguments in _questions(params):
             # A caller whose question led to this one still gets an answer in time.
-            call = Call(SHARE * self._asking.request_timeout(server))
+            call = CallContext(SHARE * self._asking.request_timeout(server))
             steps = self._carry(server, forwards, number, [command, arguments], call)
             if self._begun():
                 task = Task(steps, call, self._workers, self._timers)
@@ -75,7 +75,12 @@ class Forwarding:
             self._under_way -= 1
 
     def _carry(
-        self, server: Server, forwards: Forwards, number: Any, question: list[Any], call: Call
+        self,
+        server: Server,
+        forwards: Forwards,
+        number: Any,
+        question: list[Any],
+        call: CallContext,
     ) -> Steps[None]:
         body = None
         try:
@@ -89,7 +94,7 @@ class Forwarding:
         self._answer(server, forwards, [number, body])
 
     def _answered(
-        self, server: Server, forwards: Forwards, question: list[Any], call: Call
+        self, server: Server, forwards: Forwards, question: list[Any], call: CallContext
     ) -> Steps[Any]:
         """What the other server says; None if there is nobody to ask."""
         path = _file_in(question[1])
@@ -104,7 +109,7 @@ class Forwarding:
         return (yield from self._asked(other, file, forwards.command, question, call))
 
     def _asked(
-        self, other: Server, file: File, command: str, question: list[Any], call: Call
+        self, other: Server, file: File, command: str, question: list[Any], call: CallContext
     ) -> Steps[Any]:
         # It knows nothing of a file that it does not have open. One that is not on disk may be
         # shown to it by a caller.
@@ -112,7 +117,7 @@ class Forwarding:
             other.follow_disk(file, opens=True)
         ticket = other.ask(COMMAND, {"command": command, "arguments": question})
         answered = yield from self._asking.answer(other, ticket, call.deadline)
-        if isinstance(answered, RequestFailed):
+        if isinstance(answered, RequestFailedError):
             raise answered
         return _body_of(answered.result)
 

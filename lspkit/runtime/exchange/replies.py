@@ -6,12 +6,12 @@ import logging
 from collections.abc import Iterable, Sequence
 from typing import Any, TypeVar
 
-from lspkit.errors import LspkitError, Unsupported
-from lspkit.operations import OWN_FAULTS, Ask, Misread
+from lspkit.errors import LspkitError, UnsupportedError
+from lspkit.operations import OWN_FAULTS, Ask, ReportUndecodable
 from lspkit.protocol.open_documents import View
 from lspkit.protocol.text import Encoding, Text
-from lspkit.runtime.concurrency.waiting import Call
-from lspkit.runtime.server.pending_request import Ticket
+from lspkit.runtime.concurrency.waiting import CallContext
+from lspkit.runtime.server.pending_request import PendingRequest
 from lspkit.runtime.server.server import Server
 from lspkit.servers.selection.choose import might_answer
 
@@ -54,24 +54,24 @@ def of_the_able(failures: list[LspkitError], method: str) -> list[LspkitError]:
 
 
 def worst_of(failures: list[LspkitError], method: str) -> LspkitError:
-    """Of some failures, one at least, that which says most: `Unsupported` says least."""
-    told = [one for one in failures if not isinstance(one, Unsupported)]
+    """Of some failures, one at least, that which says most: `UnsupportedError` says least."""
+    told = [one for one in failures if not isinstance(one, UnsupportedError)]
     if told:
         return told[0]
     ids = tuple(server for one in failures for server in getattr(one, "servers", ()))
-    return Unsupported(
+    return UnsupportedError(
         f"{method} is not supported by {', '.join(ids)}", operation=method, servers=ids
     )
 
 
-def no_longer_there(effect: Ask) -> Unsupported:
+def no_longer_there(effect: Ask) -> UnsupportedError:
     """Only one server was meant, from which something has come before, and it is not there."""
     message = f"{effect.server} is no longer a server of {effect.path}: ask anew for what it gave"
-    return Unsupported(message, operation=effect.method, servers=(effect.server,))
+    return UnsupportedError(message, operation=effect.method, servers=(effect.server,))
 
 
-def misread(effect: Misread, servers: Iterable[Server], call: Call) -> None:
-    """Perform `Misread`: it is counted, and told to whoever wants to know."""
+def misread(effect: ReportUndecodable, servers: Iterable[Server], call: CallContext) -> None:
+    """Perform `ReportUndecodable`: it is counted, and told to whoever wants to know."""
     call.misheard(effect.failed, effect.problems)
     for problem in effect.problems:
         log.debug("%s", problem.message)
@@ -82,14 +82,14 @@ def misread(effect: Misread, servers: Iterable[Server], call: Call) -> None:
                 break
 
 
-def unsupported(method: str, server: Server) -> Unsupported:
+def unsupported(method: str, server: Server) -> UnsupportedError:
     """This server cannot do it."""
     return _unsupported(method, server.id)
 
 
-def _unsupported(method: str, server: str) -> Unsupported:
+def _unsupported(method: str, server: str) -> UnsupportedError:
     message = f"{method} is not supported by {server}"
-    return Unsupported(message, operation=method, servers=(server,))
+    return UnsupportedError(message, operation=method, servers=(server,))
 
 
 def about_the_file(uri: str, _: Text, __: Encoding) -> dict[str, Any]:
@@ -102,7 +102,7 @@ def nowhere(server: Server) -> View:
     return View("", NO_TEXT, 0, server.session.encoding)
 
 
-def view_of(ticket: Ticket) -> View:
+def view_of(ticket: PendingRequest) -> View:
     """The document that a request was about."""
     if ticket.view is None:
         raise TypeError(f"{ticket.method} is about no document")

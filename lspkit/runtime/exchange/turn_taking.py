@@ -5,9 +5,9 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from lspkit.errors import ServerBroken
-from lspkit.runtime.concurrency.waiting import Call, Steps, uncancelled
-from lspkit.runtime.server.document_queue import Turn
+from lspkit.errors import ServerBrokenError
+from lspkit.runtime.concurrency.waiting import CallContext, Steps, uncancelled
+from lspkit.runtime.server.document_queue import QueueEntry
 
 if TYPE_CHECKING:
     from lspkit.runtime.exchange.ask_server import Asking
@@ -20,7 +20,13 @@ LOST_TURN = 0.5
 
 
 def in_turn(
-    asking: Asking, server: Server, turn: Turn, call: Call, method: str, *, may_leave: bool
+    asking: Asking,
+    server: Server,
+    turn: QueueEntry,
+    call: CallContext,
+    method: str,
+    *,
+    may_leave: bool,
 ) -> Steps[bool]:
     """Wait until it is this caller's turn, who gives it on by `turn.over`.
 
@@ -40,11 +46,11 @@ def in_turn(
     return True
 
 
-def successor(asking: Asking, server: Server, file: File, call: Call) -> Steps[Server]:
+def successor(asking: Asking, server: Server, file: File, call: CallContext) -> Steps[Server]:
     """Who has taken the place of a server, started if need be; raises why nobody has."""
     servers, failures = yield from asking.serving(file, call)
     for one in servers:
         if one.id == server.id:
             return one
-    nobody = ServerBroken(f"{server.id} is no longer there for this file", server=server.id)
+    nobody = ServerBrokenError(f"{server.id} is no longer there for this file", server=server.id)
     raise next((one for one in failures if one.fields.get("server") == server.id), nobody)

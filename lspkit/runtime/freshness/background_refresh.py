@@ -14,10 +14,10 @@ import time
 from lspkit.errors import LspkitError
 from lspkit.late_imports import safe_imports
 from lspkit.runtime.concurrency.timers import Timers
-from lspkit.runtime.concurrency.waiting import Call, Steps
+from lspkit.runtime.concurrency.waiting import CallContext, Steps
 from lspkit.runtime.concurrency.workers import Workers
 from lspkit.runtime.exchange.ask_server import Asking
-from lspkit.runtime.freshness.check_subject import Subject
+from lspkit.runtime.freshness.check_subject import CheckSubject
 from lspkit.runtime.freshness.proof_by_push import PULL
 from lspkit.runtime.freshness.proof_by_request import Proving
 from lspkit.runtime.server.server import Server
@@ -30,7 +30,7 @@ PAUSE = 0.3
 PATIENCE = 10.0
 
 
-class Refreshing:
+class BackgroundRefresh:
     """The servers that want to be asked again."""
 
     def __init__(self, asking: Asking, workers: Workers, timers: Timers) -> None:
@@ -57,7 +57,7 @@ class Refreshing:
                 Task,  # here, to keep `import lspkit` quick
             )
 
-        task = Task(self._refreshed(server), Call(), self._workers, self._timers)
+        task = Task(self._refreshed(server), CallContext(), self._workers, self._timers)
         self._timers.at(time.monotonic() + PAUSE, task.start)
 
     def _refreshed(self, server: Server) -> Steps[None]:
@@ -95,8 +95,8 @@ class Refreshing:
         file = self._asking.files.again(uri)
         if file is None or file.stamp is None or not server.usable:
             return server.usable
-        call = Call(PATIENCE)
-        subject = Subject(server, file, None, call, time.monotonic())
+        call = CallContext(PATIENCE)
+        subject = CheckSubject(server, file, None, call, time.monotonic())
         try:
             for rule in server.choice.definition.proofs:
                 if rule.how in (None, "pull") and server.session.supports(PULL):

@@ -13,7 +13,13 @@ from pathlib import Path
 import msgspec
 
 from lspkit.diagnostics.settle import CHANGED
-from lspkit.errors import Cancelled, LspkitError, RequestTimeout, ServerBroken, ServerUnavailable
+from lspkit.errors import (
+    CancelledError,
+    LspkitError,
+    RequestTimeoutError,
+    ServerBrokenError,
+    ServerUnavailableError,
+)
 from lspkit.operations import (
     OWN_FAULTS,
     Examination,
@@ -23,20 +29,20 @@ from lspkit.operations import (
     OthersExamined,
 )
 from lspkit.protocol.open_documents import Unsaved
-from lspkit.runtime.concurrency.waiting import Call, Steps, together
+from lspkit.runtime.concurrency.waiting import CallContext, Steps, together
 from lspkit.runtime.exchange.ask_server import Asking
 from lspkit.runtime.exchange.replies import nowhere
 from lspkit.runtime.exchange.turn_taking import in_turn
 from lspkit.runtime.files import File
 from lspkit.runtime.freshness.baselines import Baselines
-from lspkit.runtime.freshness.check_subject import Subject
+from lspkit.runtime.freshness.check_subject import CheckSubject
 from lspkit.runtime.freshness.config_reread import OUTDATED, reread
-from lspkit.runtime.freshness.other_files import OtherFilesExamining, Others
+from lspkit.runtime.freshness.other_files import OtherFilesExamining, OtherFilesResult
 from lspkit.runtime.freshness.proof_by_push import PULL
 from lspkit.runtime.freshness.proof_by_request import Proving
 from lspkit.runtime.freshness.read_back import ReadBack
-from lspkit.runtime.freshness.unsaved_neighbours import Beside, beside, judged
-from lspkit.runtime.server.document_queue import Turn
+from lspkit.runtime.freshness.unsaved_neighbours import UnsavedNeighbours, beside, judged
+from lspkit.runtime.server.document_queue import QueueEntry
 from lspkit.runtime.server.metrics import log_findings
 from lspkit.runtime.server.server import Server
 
@@ -54,7 +60,7 @@ class Examining:
         self._read_back = ReadBack(asking)
         self._baselines = baselines
 
-    def examine(self, effect: Examine, call: Call) -> Steps[Examination]:
+    def examine(self, effect: Examine, call: CallContext) -> Steps[Examination]:
         """Perform `Examine`. A caller's time limit or cancel ends it early, with what is known."""
         began = time.monotonic()
         config = self._asking.pool.config
@@ -78,11 +84,11 @@ class Examining:
             others=whole.others.told(config.diagnostics.include_severities),
         )
 
-    def examine_others(self, effect: ExamineOthers, call: Call) -> Steps[OthersExamined]:
+    def examine_others(self, effect: ExamineOthers, call: CallContext) -> Steps[OthersExamined]:
         """Perform `ExamineOthers`. Of a file that has no server nothing is known."""
         severities = self._asking.pool.config.diagnostics.include_severities
         for _ in range(MOST_TRIES):
-            others, servers = Others(coverage="workspace"), dict[Server, str]()
+            others, servers = OtherFilesResult(coverage="workspace"), dict[Server, str]()
             paths: list[str] = []
             for path in effect.paths:
                 try:
@@ -106,8 +112,8 @@ class Examining:
         return others.told(severities)
 
     def _others_of(
-        self, server: Server, paths: list[str], own: str, effect: ExamineOthers, call: Call
-    ) -> Steps[Others]:
+        self, server: Server, paths: list[str], own: str, effect: ExamineOthers, call: CallContext
+    ) -> Steps[OtherFilesResult]:
         """What one server finds in files besides these, of which one is its own."""
         began = time.monotonic()
         try:
@@ -115,25 +121,27 @@ class Examining:
             self._asking.refresh(server, call)
             about = [own, *paths]
             return (yield from self._others.examine(server, about, effect.scope, call))
-        except (*OWN_FAULTS, Cancelled) as problem:
-            others = Others(coverage="open")
+        except (*OWN_FAULTS, CancelledError) as problem:
+            others = OtherFilesResult(coverage="open")
             others.missed(_failed(problem, began, server.id))
             return others
 
-    def _by_all(self, file: File, effect: Examine, call: Call) -> Steps[tuple[_Found, bool]]:
+    def _by_all(
+        self, file: File, effect: Examine, call: CallContext
+    ) -> Steps[tuple[_SourceResult, bool]]:
         """What all servers of a file find, and whether one of them has to be started anew."""
         began = time.monotonic()
         servers: list[Server] = []
         failures: list[LspkitError] = []
         try:
             servers, failures = yield from self._asking.serving(file, call, effect.text)
-        except RequestTimeout as late:
+        except RequestTimeoutError as late:
             failures = [late]
-        except ServerBroken as problem:
+        except ServerBrokenError as problem:
             if not problem.attempts:
                 raise
             failures = [problem]  # it is too early to start it again
-        whole = _Found(examined=[_failed(problem, began) for problem in failures])
+        whole = _SourceResult(examined=[_failed(problem, began) for problem in failures])
         if effect.others is not None:
             whole.others.coverage = "workspace"
             for one in whole.examined:
@@ -143,14 +151,14 @@ class Examining:
             if isinstance(found, Exception):
                 raise found
             whole.add(found)
-        absent = [one for one in failures if isinstance(one, ServerUnavailable)]
+        absent = [one for one in failures if isinstance(one, ServerUnavailableError)]
         if servers and len(whole.absent) + len(absent) == len(servers) + len(failures):
             raise whole.absent[0].renewed()  # as if that had been known before
         return whole, any(one.may_be_replaced for one in servers)
 
     def _examine_one(
-        self, server: Server, file: File, effect: Examine, call: Call, own: str = ""
-    ) -> Steps[_Found]:
+        self, server: Server, file: File, effect: Examine, call: CallContext, own: str = ""
+    ) -> Steps[_SourceResult]:
         """One server: its own faults are its result, those of the file are raised.
 
         Whoever has the turn of one document, `own`, does not wait for another's: two callers who
@@ -158,8 +166,8 @@ class Examining:
         meanwhile makes the answer unknown.
         """
         began = time.monotonic()
-        turn = Turn(guest=effect.text is not None and server.choice.definition.compares_files)
-        found = _Found()
+        turn = QueueEntry(guest=effect.text is not None and server.choice.definition.compares_files)
+        found = _SourceResult()
         try:
             if not own:
                 server.turns.queue(file.uri, turn)
@@ -167,19 +175,19 @@ class Examining:
             if not own and not (
                 yield from in_turn(self._asking, server, turn, call, PULL, may_leave=True)
             ):
-                raise ServerBroken(OUTDATED, server=server.id)
+                raise ServerBrokenError(OUTDATED, server=server.id)
             yield from self._asking.room(server, PULL, call.deadline)
             self._asking.refresh(server, call)
-            subject = Subject(server, file, effect.text, call, began, own)
+            subject = CheckSubject(server, file, effect.text, call, began, own)
             found.examined = yield from self._proven(subject, effect, found)
             if effect.others is not None:
                 # Before the caller's text is taken back: it is what the others may depend on.
                 found.others = yield from self._others.examine(
                     server, [file.path], effect.others, call, file.uri
                 )
-        except (*OWN_FAULTS, Cancelled) as problem:
+        except (*OWN_FAULTS, CancelledError) as problem:
             found.examined.append(_failed(problem, began, server.id))
-            found.absent += [problem] if isinstance(problem, ServerUnavailable) else []
+            found.absent += [problem] if isinstance(problem, ServerUnavailableError) else []
             if effect.others is not None:
                 found.others.coverage = "open"
                 found.others.missed(found.examined[-1])
@@ -199,7 +207,9 @@ class Examining:
         found.examined = [_with_memories(one, server, file.uri) for one in found.examined]
         return found
 
-    def _proven(self, one: Subject, effect: Examine, found: _Found) -> Steps[list[Examined]]:
+    def _proven(
+        self, one: CheckSubject, effect: Examine, found: _SourceResult
+    ) -> Steps[list[Examined]]:
         """What each source of a server says about one text.
 
         If the document got another text meanwhile, it begins anew: with the one that is on disk by
@@ -233,27 +243,27 @@ class Examining:
                     return examined
                 one = msgspec.structs.replace(one, file=file)
 
-    def _beside(self, server: Server, uri: str, own: str) -> Beside:
+    def _beside(self, server: Server, uri: str, own: str) -> UnsavedNeighbours:
         return beside(server, uri, self._asking.files, self._asking.pool, own)
 
     def _examine_other(
-        self, server: Server, file: File, call: Call, own: str
+        self, server: Server, file: File, call: CallContext, own: str
     ) -> Steps[list[Examined]]:
         found = yield from self._examine_one(server, file, Examine(file.path, None), call, own)
         return found.examined
 
 
-class _Found(msgspec.Struct):
+class _SourceResult(msgspec.Struct):
     """What servers have found in a file, and in others."""
 
     examined: list[Examined] = msgspec.field(default_factory=list)
-    others: Others = msgspec.field(default_factory=Others)
+    others: OtherFilesResult = msgspec.field(default_factory=OtherFilesResult)
     #: Whether another file shows a text that is not on disk.
     beside: bool = False
     #: Servers that are not there after all.
-    absent: list[ServerUnavailable] = msgspec.field(default_factory=list)
+    absent: list[ServerUnavailableError] = msgspec.field(default_factory=list)
 
-    def add(self, other: _Found) -> None:
+    def add(self, other: _SourceResult) -> None:
         """Take up what another server has found."""
         self.examined += other.examined
         self.absent += other.absent
@@ -287,7 +297,7 @@ def _with_memories(one: Examined, server: Server, uri: str) -> Examined:
 
 
 def _failed(problem: LspkitError, began: float, server: str = "") -> Examined:
-    late = isinstance(problem, RequestTimeout)
+    late = isinstance(problem, RequestTimeoutError)
     named = server or getattr(problem, "server", "")
     took = time.monotonic() - began
     return Examined(named, None, (), "none", took, late, problem.message, code=problem.code)

@@ -10,19 +10,19 @@ from lspkit.diagnostics.proof import ProofRule
 from lspkit.diagnostics.store import disclaimer, is_nothing_else
 from lspkit.operations import Examined
 from lspkit.protocol.open_documents import View
-from lspkit.runtime.concurrency.waiting import Call
+from lspkit.runtime.concurrency.waiting import CallContext
 from lspkit.runtime.files import File
 from lspkit.runtime.server.server import Server
 
 
-class Subject(msgspec.Struct, frozen=True):
+class CheckSubject(msgspec.Struct, frozen=True):
     """What is to be proven: by whom, about which text, within which time."""
 
     server: Server
     file: File
     #: None for the text on disk.
     text: str | None
-    call: Call
+    call: CallContext
     began: float
     #: The document that the call itself is about, where this is another one.
     own: str = ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from lspkit.runtime.concurrency.waiting import Call, Steps, uncancelled
+from lspkit.runtime.concurrency.waiting import CallContext, Steps, uncancelled
 from lspkit.runtime.exchange.ask_server import Asking
 from lspkit.runtime.server.server import Server
 
@@ -15,7 +15,7 @@ PATIENCE = 3.0
 OUTDATED = "it has to be started anew, since files have changed that it reads only once"
 
 
-def reread(asking: Asking, server: Server, call: Call) -> Steps[None]:
+def reread(asking: Asking, server: Server, call: CallContext) -> Steps[None]:
     """Wait for its word, if its configuration has changed; without it a new one is called for."""
     while (since := server.rereading) is not None and server.usable:
         news = server.news.next()

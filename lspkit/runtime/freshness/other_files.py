@@ -15,12 +15,12 @@ from collections.abc import Callable
 
 import msgspec
 
-from lspkit.diagnostics.store import Said
+from lspkit.diagnostics.store import StoredReport
 from lspkit.errors import LspkitError
 from lspkit.operations import Elsewhere, Examined, OtherScope, OthersExamined
 from lspkit.protocol.results import read_diagnostics
 from lspkit.protocol.uris import path_to_uri, uri_to_path
-from lspkit.runtime.concurrency.waiting import Call, Steps, together
+from lspkit.runtime.concurrency.waiting import CallContext, Steps, together
 from lspkit.runtime.exchange.ask_server import Asking
 from lspkit.runtime.exchange.replies import nowhere
 from lspkit.runtime.files import File
@@ -36,16 +36,16 @@ LEFT_OUT = "it has findings from before, and was not asked again: there are too 
 FROM_BEFORE = "it has findings from before the last change, and cannot be asked about such a file"
 
 #: What one server says about a file. The last argument is the document that a call is about.
-ExamineFile = Callable[[Server, File, Call, str], Steps[list[Examined]]]
+ExamineFile = Callable[[Server, File, CallContext, str], Steps[list[Examined]]]
 
 
-class Others(msgspec.Struct):
+class OtherFilesResult(msgspec.Struct):
     """What servers have found in other files, by URI; under `""`, who did not look there."""
 
     by_uri: dict[str, list[Examined]] = msgspec.field(default_factory=dict)
     coverage: str = "none"
 
-    def add(self, other: Others) -> None:
+    def add(self, other: OtherFilesResult) -> None:
         """Take up what another server has found; all together reach as far as the least does."""
         for uri, examined in other.by_uri.items():
             self.by_uri.setdefault(uri, []).extend(examined)
@@ -71,8 +71,8 @@ class OtherFilesExamining:
         self._whole = WholeProject(asking)
 
     def examine(
-        self, server: Server, paths: list[str], scope: OtherScope, call: Call, own: str = ""
-    ) -> Steps[Others]:
+        self, server: Server, paths: list[str], scope: OtherScope, call: CallContext, own: str = ""
+    ) -> Steps[OtherFilesResult]:
         """The state of all files but `paths`, of which at least one is of the server.
 
         `own` is the document of a call that has its turn, and may show it a text of its own.
@@ -80,7 +80,7 @@ class OtherFilesExamining:
         about = {path_to_uri(path) for path in paths}
         if self._whole.can(server):
             return (yield from self._examine_whole(server, paths[0], about, call, own))
-        others, seen = Others(coverage="open"), set(about)
+        others, seen = OtherFilesResult(coverage="open"), set(about)
         room = MOST_OPENED if scope.most is None else scope.most
         while True:
             batch, room = self._next_batch(server, scope, seen, room)
@@ -98,9 +98,9 @@ class OtherFilesExamining:
         return others
 
     def _examine_whole(
-        self, server: Server, path: str, about: set[str], call: Call, own: str
-    ) -> Steps[Others]:
-        others = Others(coverage="workspace")
+        self, server: Server, path: str, about: set[str], call: CallContext, own: str
+    ) -> Steps[OtherFilesResult]:
+        others = OtherFilesResult(coverage="workspace")
         if unseen := beside(server, "", self._asking.files, self._asking.pool, own).unseen:
             others.missed(Examined(server.id, None, (), "none", 0.0, False, unseen))
             return others
@@ -132,7 +132,9 @@ class OtherFilesExamining:
         key = (server.id, server.root)
         return path is not None and key in self._asking.pool.expected(path)
 
-    def _examine_one(self, server: Server, uri: str, own: str, call: Call) -> Steps[list[Examined]]:
+    def _examine_one(
+        self, server: Server, uri: str, own: str, call: CallContext
+    ) -> Steps[list[Examined]]:
         file = self._asking.files.again(uri, since=call.began)
         if file is None or file.stamp is None:
             return []
@@ -160,7 +162,7 @@ class OtherFilesExamining:
         return left
 
 
-def worst_first(known: list[Said]) -> list[str]:
+def worst_first(known: list[StoredReport]) -> list[str]:
     """The files that findings are about, by URI; where there are many, those with errors first."""
     if len(known) <= MOST_OPENED:
         return [said.uri for said in known]

@@ -13,16 +13,16 @@ import msgspec
 from lspkit.diagnostics import settle
 from lspkit.diagnostics.proof import ProofRule
 from lspkit.diagnostics.settle import Proven, Quiet, Target, Unknown
-from lspkit.diagnostics.store import Said
-from lspkit.errors import RequestFailed
+from lspkit.diagnostics.store import StoredReport
+from lspkit.errors import RequestFailedError
 from lspkit.operations import Examined
 from lspkit.protocol.open_documents import View
 from lspkit.protocol.wire.raw_items import read_pieces
 from lspkit.runtime.concurrency.waiting import Steps, uncancelled
 from lspkit.runtime.exchange.ask_server import Asking
 from lspkit.runtime.exchange.replies import view_of
-from lspkit.runtime.freshness.check_subject import Subject
-from lspkit.runtime.server.pending_request import Ticket
+from lspkit.runtime.freshness.check_subject import CheckSubject
+from lspkit.runtime.server.pending_request import PendingRequest
 
 PULL = "textDocument/diagnostic"
 #: A server that gives no versions, and stays silent, is waited for no longer than this; about a
@@ -38,9 +38,9 @@ class _Watch(msgspec.Struct):
     deadline: float
     #: What has to come first. Not what changes elsewhere later: that may be in the findings, but
     #: need not.
-    basis: list[settle.Event]
+    basis: list[settle.FreshnessEvent]
     unknown: bool
-    answered: list[settle.Event] = msgspec.field(default_factory=list)
+    answered: list[settle.FreshnessEvent] = msgspec.field(default_factory=list)
     touches: int = 0
 
     @property
@@ -60,7 +60,9 @@ class Awaiting:
     def __init__(self, asking: Asking) -> None:
         self._asking = asking
 
-    def awaited(self, one: Subject, rule: ProofRule, *, unknown: bool) -> Steps[Examined | None]:
+    def awaited(
+        self, one: CheckSubject, rule: ProofRule, *, unknown: bool
+    ) -> Steps[Examined | None]:
         """The findings, or why they are not known; None if they have to be asked for after all.
 
         `unknown`: nothing special is known about the server, not even whether it gives versions.
@@ -77,7 +79,9 @@ class Awaiting:
             server.want_work(id(watch), None)
             server.news.tell()  # somebody else may be waiting to end what is under way
 
-    def _watched(self, one: Subject, watch: _Watch, ticket: Ticket) -> Steps[Examined | None]:
+    def _watched(
+        self, one: CheckSubject, watch: _Watch, ticket: PendingRequest
+    ) -> Steps[Examined | None]:
         server, rule = one.server, watch.rule
         debounce = self._asking.pool.config.timing.debounce_ms / 1000
         while True:
@@ -99,7 +103,7 @@ class Awaiting:
                 continue
             uncancelled((yield (news, decision.until)))
 
-    def _begun(self, one: Subject, rule: ProofRule, view: View, *, unknown: bool) -> _Watch:
+    def _begun(self, one: CheckSubject, rule: ProofRule, view: View, *, unknown: bool) -> _Watch:
         server, deadline = one.server, one.call.deadline
         view = self._looked_at_again(one, rule, view)
         if rule.how == "quiet":
@@ -107,7 +111,9 @@ class Awaiting:
             deadline = min(deadline, time.monotonic() + patience + (rule.debounce or 0.0))
         return _Watch(rule, view, deadline, server.basis(view.uri, rule), unknown)
 
-    def _done(self, one: Subject, watch: _Watch, ask: str, said: Said | None) -> Steps[bool]:
+    def _done(
+        self, one: CheckSubject, watch: _Watch, ask: str, said: StoredReport | None
+    ) -> Steps[bool]:
         """Do what the decision asks for; False if there is nothing to do but to wait."""
         server, rule = one.server, watch.rule
         if ask == "touch" and watch.unknown and said is not None and said.version is None:
@@ -119,7 +125,7 @@ class Awaiting:
         if ask == "ordered":
             try:
                 watch.answered.append((yield from self._barrier(one, rule, watch.seq)))
-            except RequestFailed:
+            except RequestFailedError:
                 # It cannot even read the file, and may have said why.
                 if rule.how != "version" or said is None or not read_pieces(said.items).items:
                     raise
@@ -139,7 +145,7 @@ class Awaiting:
         watch.basis = server.basis(one.uri, rule)
         return True
 
-    def _looked_at_again(self, one: Subject, rule: ProofRule, view: View) -> View:
+    def _looked_at_again(self, one: CheckSubject, rule: ProofRule, view: View) -> View:
         """Give the document a new version where a push about the one it has may be from before."""
         server = one.server
         if server.choice.definition.looks_again == "touch":
@@ -151,7 +157,9 @@ class Awaiting:
             return server.touch(one.uri) or view
         return view
 
-    def _barrier(self, one: Subject, rule: ProofRule, seq: int) -> Steps[settle.Answered]:
+    def _barrier(
+        self, one: CheckSubject, rule: ProofRule, seq: int
+    ) -> Steps[settle.RequestAnswered]:
         until = self._asking.until(one.server, one.call)
         params = {"textDocument": {"uri": one.uri}}
         yield from self._asking.asked_whole(one.server, rule.ask, params, until)
@@ -159,10 +167,10 @@ class Awaiting:
 
     def _spoken(
         self,
-        one: Subject,
+        one: CheckSubject,
         watch: _Watch,
         decision: Proven | Quiet,
-        said: Said | None,
+        said: StoredReport | None,
     ) -> Examined:
         rule, view = watch.rule, watch.view
         lists = [] if said is None else [said.items]
@@ -175,5 +183,5 @@ class Awaiting:
         return one.found(rule, view, lists, "silence" if decision.how == "quiet" else decision.how)
 
 
-def _answered(rule: ProofRule, seq: int) -> settle.Answered:
-    return settle.Answered(tag=rule.ask, asked_seq=seq, at=time.monotonic())
+def _answered(rule: ProofRule, seq: int) -> settle.RequestAnswered:
+    return settle.RequestAnswered(tag=rule.ask, asked_seq=seq, at=time.monotonic())

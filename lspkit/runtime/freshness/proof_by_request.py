@@ -14,7 +14,7 @@ import msgspec
 from lspkit.diagnostics import settle, tsserver
 from lspkit.diagnostics.proof import How, ProofRule
 from lspkit.diagnostics.settle import CHANGED, Proven, Target
-from lspkit.errors import RequestFailed
+from lspkit.errors import RequestFailedError
 from lspkit.operations import Examined
 from lspkit.protocol.results import read_report
 from lspkit.protocol.text import Encoding, Text
@@ -24,9 +24,9 @@ from lspkit.runtime.concurrency.waiting import Outcome, Steps
 from lspkit.runtime.exchange.ask_server import Asking
 from lspkit.runtime.exchange.replies import about_the_file, view_of
 from lspkit.runtime.files import File
-from lspkit.runtime.freshness.check_subject import Subject
+from lspkit.runtime.freshness.check_subject import CheckSubject
 from lspkit.runtime.freshness.proof_by_push import PULL, SILENCE, Awaiting
-from lspkit.runtime.server.pending_request import Build, Ticket
+from lspkit.runtime.server.pending_request import Build, PendingRequest
 from lspkit.runtime.server.server import Server
 
 COMMAND = "workspace/executeCommand"
@@ -43,7 +43,7 @@ class Proving:
         self._asking = asking
         self._awaiting = Awaiting(asking)
 
-    def prove(self, one: Subject, rule: ProofRule) -> Steps[Examined]:
+    def prove(self, one: CheckSubject, rule: ProofRule) -> Steps[Examined]:
         """The findings of one source, or why they are not known."""
         server, unknown = one.server, rule.how is None
         if rule.how is None:
@@ -66,7 +66,7 @@ class Proving:
 
     # Asking
 
-    def _pulled_when_ready(self, one: Subject, rule: ProofRule) -> Steps[Examined]:
+    def _pulled_when_ready(self, one: CheckSubject, rule: ProofRule) -> Steps[Examined]:
         """Ask again if the server was loading its project anew meanwhile."""
         server = one.server
         while True:
@@ -76,11 +76,11 @@ class Proving:
                 return found
             yield from self._asking.at_rest(one.server, one.call)
 
-    def _pulled(self, one: Subject, rule: ProofRule) -> Steps[Examined]:
+    def _pulled(self, one: CheckSubject, rule: ProofRule) -> Steps[Examined]:
         yield from self._read_again(one)
         yield from self._let_it_take_in(one)
         lists: list[bytes] = []
-        ticket: Ticket | None = None
+        ticket: PendingRequest | None = None
         versions: set[int] = set()
         asked_at = time.monotonic()
         for identifier in identifiers(one.server, one.file):
@@ -123,7 +123,7 @@ class Proving:
                 items = bytes(report.items)
                 server.pulled(one_spelling(uri), None, items, source, report.result_id)
 
-    def _from_tsserver(self, one: Subject, rule: ProofRule) -> Steps[Examined]:
+    def _from_tsserver(self, one: CheckSubject, rule: ProofRule) -> Steps[Examined]:
         until = self._asking.until(one.server, one.call)
         tickets = [
             one.server.ask_about(one.file, one.text, COMMAND, _command(command, one.file.path))
@@ -133,7 +133,7 @@ class Proving:
         try:
             for ticket in tickets:
                 answered = yield from self._asking.answer(one.server, ticket, until)
-                if isinstance(answered, RequestFailed):
+                if isinstance(answered, RequestFailedError):
                     raise answered
                 items = tsserver.items_of(answered.result)
                 if items is None:
@@ -149,10 +149,10 @@ class Proving:
             joined = b"[" + b",".join(pieces) + b"]"
             one.server.pulled(one.uri, view_of(tickets[0]).version, joined)
         first = tickets[0]
-        event = settle.Answered(tag=rule.ask, asked_seq=first.seq, at=time.monotonic())
+        event = settle.RequestAnswered(tag=rule.ask, asked_seq=first.seq, at=time.monotonic())
         return self._judged(one, rule, first, event, lists)
 
-    def _after_barrier(self, one: Subject, rule: ProofRule) -> Steps[Examined]:
+    def _after_barrier(self, one: CheckSubject, rule: ProofRule) -> Steps[Examined]:
         """A server that publishes before it answers the next question: what it has published."""
         _, ticket = yield from self._asking.told(
             one.server,
@@ -170,7 +170,9 @@ class Proving:
             if not still:
                 return one.failed(rule, CHANGED)
             if said is not None:
-                event = settle.Answered(tag=rule.ask, asked_seq=ticket.seq, at=time.monotonic())
+                event = settle.RequestAnswered(
+                    tag=rule.ask, asked_seq=ticket.seq, at=time.monotonic()
+                )
                 return self._judged(one, rule, ticket, event, [said.items])
             # Only for the first text: it may have had to ask for its settings before it could look.
             if (yield (news, until)) is not Outcome.DONE:
@@ -180,10 +182,10 @@ class Proving:
 
     def _judged(
         self,
-        one: Subject,
+        one: CheckSubject,
         rule: ProofRule,
-        ticket: Ticket,
-        event: settle.Event,
+        ticket: PendingRequest,
+        event: settle.FreshnessEvent,
         lists: list[bytes],
     ) -> Examined:
         """What an answer is worth."""
@@ -204,7 +206,7 @@ class Proving:
         changed = isinstance(decision, settle.Unknown)
         return one.failed(rule, CHANGED if changed else NOT_READY)
 
-    def _let_it_take_in(self, one: Subject) -> Steps[None]:
+    def _let_it_take_in(self, one: CheckSubject) -> Steps[None]:
         """Let the server see the changes of other open documents, if it would wait with that."""
         server, method = one.server, one.server.choice.definition.takes_in_by
         for uri, number in server.pending(one.uri) if method else ():
@@ -213,7 +215,7 @@ class Proving:
             yield from self._asking.asked_whole(server, method, params, until)
             server.took_in(uri, number)
 
-    def _read_again(self, one: Subject) -> Steps[None]:
+    def _read_again(self, one: CheckSubject) -> Steps[None]:
         """Let the server look at files that changed on disk, if it does not by itself."""
         server, how = one.server, one.server.choice.definition.looks_again
         if how == "watched" or not server.missed_disk(one.uri):

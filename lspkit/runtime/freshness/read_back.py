@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import time
 
-from lspkit.errors import RequestFailed
+from lspkit.errors import RequestFailedError
 from lspkit.protocol.uris import uri_to_path
 from lspkit.protocol.wire.messages import CONTENT_MODIFIED, METHOD_NOT_FOUND, decode_any
-from lspkit.runtime.concurrency.waiting import Call, Steps, Waiter, uncancelled
+from lspkit.runtime.concurrency.waiting import CallContext, Steps, Waiter, uncancelled
 from lspkit.runtime.exchange.ask_server import Asking
 from lspkit.runtime.server.server import Server
 
@@ -28,7 +28,7 @@ class ReadBack:
     def __init__(self, asking: Asking) -> None:
         self._asking = asking
 
-    def wait(self, server: Server, call: Call) -> Steps[None]:
+    def wait(self, server: Server, call: CallContext) -> Steps[None]:
         """Until the server has read all that it was told of."""
         method = server.choice.definition.read_back
         if not method:
@@ -40,12 +40,12 @@ class ReadBack:
             server.has_read(uri, number)
 
     def _is_read(
-        self, server: Server, uri: str, method: str, until: float, call: Call
+        self, server: Server, uri: str, method: str, until: float, call: CallContext
     ) -> Steps[bool]:
         there = self._asking.files.text_at(uri_to_path(uri) or "")
         ticket = server.ask(method, {"uri": uri})
         answered = yield from self._asking.answer(server, ticket, call.deadline)
-        if isinstance(answered, RequestFailed):
+        if isinstance(answered, RequestFailedError):
             if answered.server_code == CONTENT_MODIFIED:
                 return False
             unheard_of = answered.server_code == METHOD_NOT_FOUND  # by an older version

@@ -20,7 +20,7 @@ from lspkit.runtime.server.server import Server
 from lspkit.servers.project.unsaved_texts import concerns, unseen
 
 
-class Beside(msgspec.Struct, frozen=True):
+class UnsavedNeighbours(msgspec.Struct, frozen=True):
     """What stands beside a text that a server looks at."""
 
     #: A file with a text that is not on disk, and that the findings may depend on; or empty.
@@ -29,9 +29,9 @@ class Beside(msgspec.Struct, frozen=True):
     unseen: str = ""
 
 
-def beside(server: Server, uri: str, files: Files, pool: Pool, own: str = "") -> Beside:
+def beside(server: Server, uri: str, files: Files, pool: Pool, own: str = "") -> UnsavedNeighbours:
     """What stands beside a document, or in a project; `own` may have a text of the same call."""
-    definition, found = server.choice.definition, Beside()
+    definition, found = server.choice.definition, UnsavedNeighbours()
     synced = {path for one in pool.servers() for path in _synced(one)}
     path_of_own = uri_to_path(own)
     if path_of_own is not None and _shows_unsaved(server, path_of_own):
@@ -43,7 +43,7 @@ def beside(server: Server, uri: str, files: Files, pool: Pool, own: str = "") ->
         name = os.path.relpath(path, files.boundary.root)
         is_there = os.path.exists(path)
         why = unseen(definition, name, is_shown=_shows_unsaved(server, path), is_there=is_there)
-        found = Beside(found.name or name, found.unseen or why)
+        found = UnsavedNeighbours(found.name or name, found.unseen or why)
     return found
 
 
@@ -63,7 +63,7 @@ def _shows_unsaved(server: Server, path: str) -> bool:
         return document is not None and not document.is_on_disk
 
 
-def judged(found: Examined, server: Server, beside: Beside) -> Examined:
+def judged(found: Examined, server: Server, beside: UnsavedNeighbours) -> Examined:
     """What findings are worth where a text that they may depend on was not seen.
 
     A type checker's would be about another project than the one that was meant. Of a linter, which

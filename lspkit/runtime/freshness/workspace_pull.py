@@ -6,7 +6,7 @@ import time
 
 import msgspec
 
-from lspkit.errors import Cancelled
+from lspkit.errors import CancelledError
 from lspkit.msgspec_types import prepared
 from lspkit.operations import OWN_FAULTS, Examined
 from lspkit.protocol.open_documents import View
@@ -14,7 +14,7 @@ from lspkit.protocol.results import read_report
 from lspkit.protocol.text import Text
 from lspkit.protocol.uris import one_spelling
 from lspkit.protocol.wire.raw_items import read_pieces
-from lspkit.runtime.concurrency.waiting import Call, Steps
+from lspkit.runtime.concurrency.waiting import CallContext, Steps
 from lspkit.runtime.exchange.ask_server import Asking
 from lspkit.runtime.freshness.proof_by_push import PULL
 from lspkit.runtime.server.server import Server
@@ -53,7 +53,7 @@ class WholeProject:
         ]
         return any(isinstance(one, dict) and one.get("workspaceDiagnostics") for one in offers)
 
-    def ask(self, server: Server, uri: str, call: Call) -> Steps[dict[str, Examined]]:
+    def ask(self, server: Server, uri: str, call: CallContext) -> Steps[dict[str, Examined]]:
         """The findings of all files that it has something to say about; `uri` is one of its own.
 
         It may tell them in parts. If it does not come to an end, those that have come are told.
@@ -70,7 +70,7 @@ class WholeProject:
             params = {"previousResultIds": known, "partialResultToken": token}
             reply = yield from self._asking.asked_whole(server, METHOD, params, until)
             answers.append(reply.result)
-        except (*OWN_FAULTS, Cancelled) as problem:
+        except (*OWN_FAULTS, CancelledError) as problem:
             took = time.monotonic() - began
             failed[""] = Examined(server.id, None, (), "none", took, False, problem.message)
         finally:

@@ -15,7 +15,7 @@ from lspkit.servers.selection.choose import Kinds
 MANY = 10_000
 
 
-class Serving(msgspec.Struct, frozen=True):
+class Assignment(msgspec.Struct, frozen=True):
     """Which servers a file has: taken for granted until then, or, if one is missing, until `PATH`
     is another.
     """
@@ -38,21 +38,21 @@ class Serving(msgspec.Struct, frozen=True):
         return all(one.admits(path) for one in self.servers)
 
 
-class Served:
+class AssignmentCache:
     """What is known of each file, and of others of its kind. Changed under the pool's lock."""
 
     def __init__(self, config: Config) -> None:
         self._kinds = Kinds(config)
         #: By path, and by kind of file.
-        self._known: dict[str | tuple[str, str], Serving] = {}
+        self._known: dict[str | tuple[str, str], Assignment] = {}
         #: Counts how often servers had to be chosen anew.
         self.turnover = 0
 
-    def get(self, path: str) -> Serving | None:
+    def get(self, path: str) -> Assignment | None:
         """What is known of a file; perhaps it no longer holds. Needs no lock."""
         return self._known.get(path)
 
-    def like_another(self, path: str, now: float) -> Serving | None:
+    def like_another(self, path: str, now: float) -> Assignment | None:
         """What is known of a file of the same kind, if that still holds; now also of this one."""
         known = self._known.get(self._kinds.kind_of(path))
         if known is None or not known.holds(now):
@@ -60,13 +60,13 @@ class Served:
         self._remember(path, known)
         return known
 
-    def keep(self, path: str, serving: Serving, turnover: int) -> None:
+    def keep(self, path: str, serving: Assignment, turnover: int) -> None:
         """Remember what was found out since that turnover, unless there was another."""
         if self.turnover == turnover:
             self._remember(path, serving)
             self._known[self._kinds.kind_of(path)] = serving
 
-    def _remember(self, path: str, serving: Serving) -> None:
+    def _remember(self, path: str, serving: Assignment) -> None:
         if len(self._known) > MANY:
             self._known.clear()
         self._known[path] = serving

@@ -32,14 +32,14 @@ from lspkit.protocol.uris import path_to_uri
 from lspkit.protocol.watch_registrations import DELETED, METHOD, REPLACED, FileEvent
 from lspkit.runtime.concurrency.waiting import Waiter
 from lspkit.runtime.files import Files
-from lspkit.runtime.pool.event_queue import Held, Letter
-from lspkit.runtime.pool.file_event import FileNews
+from lspkit.runtime.pool.event_queue import EventQueue, QueuedEvent
+from lspkit.runtime.pool.file_event import ServerFileEvent
 from lspkit.runtime.server.reread_request import request_reread
 from lspkit.runtime.server.server import Server
-from lspkit.runtime.watch import Changelog, Watchers, is_excluded
+from lspkit.runtime.watch import Changelog, WatchedRoots, is_excluded
 from lspkit.runtime.watch.outer_folders import OuterFolders
 from lspkit.servers.project.file_relevance import is_by_chance, is_missed, may_read, speaks
-from lspkit.servers.project.package_folders import MOST, Place
+from lspkit.servers.project.package_folders import MOST, PackageFolder
 from lspkit.servers.restriction.compile_commands import header_folders
 
 #: Seconds since a server began for which questions wait for the first look at its files. A project
@@ -55,7 +55,7 @@ PATIENTLY = 10.0
 COMPILED_BY = "compile_commands.json"
 
 
-class Watching:
+class DiskEvents:
     """What connects the servers of a pool to the disk."""
 
     def __init__(
@@ -70,7 +70,7 @@ class Watching:
         #: Has something done by another thread.
         self._later = later
         self._files = files
-        self._watchers = Watchers(
+        self._watchers = WatchedRoots(
             self.announce, excluded=self._is_excluded, on_brief=self._announce_brief
         )
         self._outer = OuterFolders(files.boundary.root)
@@ -79,9 +79,9 @@ class Watching:
         #: Guards the fields below. Nothing is told and nothing is read while it is held.
         self._lock = threading.Lock()
         #: Servers whose roots are watched, by identity.
-        self._held: dict[int, Held] = {}
+        self._held: dict[int, EventQueue] = {}
         #: What has happened and they have not asked for, by identity.
-        self._unwanted: dict[int, collections.deque[FileNews]] = {}
+        self._unwanted: dict[int, collections.deque[ServerFileEvent]] = {}
         #: Folders that servers have asked for in the midst of packages.
         self._asked: tuple[str, ...] = ()
         #: Folder of packages: those that are watched by themselves.
@@ -96,7 +96,7 @@ class Watching:
         with self._lock:
             if id(server) in self._held:
                 return
-            self._held[id(server)] = Held(server, self._deliver)
+            self._held[id(server)] = EventQueue(server, self._deliver)
             self._began = time.monotonic()
             self._outer.mean(server.root)
         server.watched.add(_unasked(server))
@@ -130,19 +130,19 @@ class Watching:
                 self._closed.clear()
         self._watchers.reconsider()
         with self._lock:
-            kept = self._unwanted.get(id(server), collections.deque[FileNews]())
+            kept = self._unwanted.get(id(server), collections.deque[ServerFileEvent]())
             late = [one for one in kept if one.changes_for(server)]
             for one in late:
                 kept.remove(one)
         if late:
-            held.mail.put(Letter(late))
+            held.mail.put(QueuedEvent(late))
             self._deliver_soon([held])
 
-    def _holding(self, server: Server) -> Held | None:
+    def _holding(self, server: Server) -> EventQueue | None:
         with self._lock:
             return self._held.get(id(server))
 
-    def _all(self) -> list[Held]:
+    def _all(self) -> list[EventQueue]:
         with self._lock:
             return list(self._held.values())
 
@@ -169,8 +169,8 @@ class Watching:
             return any(is_inside(folder, asked) for asked in among)
         return any(one.server.watched.names(top) for one in self._all())
 
-    def _place(self, path: str) -> Place:
-        return Place(path, self._files.boundary.root)
+    def _place(self, path: str) -> PackageFolder:
+        return PackageFolder(path, self._files.boundary.root)
 
     def _is_chosen(self, package: str) -> bool:
         """Whether a package is one of the first in its place, which are watched by themselves."""
@@ -215,7 +215,7 @@ class Watching:
             return False
         for one in held:
             if one.is_behind:
-                one.mail.put(Letter([]))
+                one.mail.put(QueuedEvent([]))
         self._deliver_soon([one for one in held if one.mail])
         return True
 
@@ -227,17 +227,17 @@ class Watching:
         if not held.deliver(until):
             return False
         if held.is_behind:
-            held.mail.put(Letter([]))
+            held.mail.put(QueuedEvent([]))
         return held.deliver(until)
 
-    def _deliver_soon(self, those: list[Held]) -> None:
+    def _deliver_soon(self, those: list[EventQueue]) -> None:
         """Tell servers what is queued for them, but do not wait for one that is busy."""
         for one in those:
             if not one.deliver(time.monotonic() + BRIEFLY) and not one.is_left:
                 one.is_left = True
                 self._later(functools.partial(self._deliver_later, one))
 
-    def _deliver_later(self, one: Held) -> None:
+    def _deliver_later(self, one: EventQueue) -> None:
         one.is_left = False
         one.deliver(time.monotonic() + PATIENTLY)
 
@@ -281,17 +281,19 @@ class Watching:
         self._deliver_soon(held)
 
     def _queue(
-        self, held: list[Held], events: list[FileEvent], *, brief: bool = False
-    ) -> list[FileNews]:
+        self, held: list[EventQueue], events: list[FileEvent], *, brief: bool = False
+    ) -> list[ServerFileEvent]:
         """Queue the same for all servers."""
         self._on_events(events)
         self._outer.take_notice(events)
-        named = [FileNews(path_to_uri(one.path), one, self._place(one.path)) for one in events]
+        named = [
+            ServerFileEvent(path_to_uri(one.path), one, self._place(one.path)) for one in events
+        ]
         for one in held:
-            one.mail.put(Letter(named, brief))
+            one.mail.put(QueuedEvent(named, brief))
         return named
 
-    def _deliver(self, held: Held, letter: Letter) -> None:
+    def _deliver(self, held: EventQueue, letter: QueuedEvent) -> None:
         """Tell a server something. By one thread at a time, in order."""
         server, news = held.server, letter.news
         if not news:
@@ -307,13 +309,13 @@ class Watching:
         if news and server.is_ready and self._tell(server, news):
             held.is_behind = True
 
-    def _is_by_chance(self, server: Server, one: FileNews) -> bool:
+    def _is_by_chance(self, server: Server, one: ServerFileEvent) -> bool:
         path = one.event.path
         return self._outer.hold(path) and is_by_chance(
             server.choice.definition, server.watched, path, one.place
         )
 
-    def _tell(self, server: Server, news: list[FileNews]) -> bool:
+    def _tell(self, server: Server, news: list[ServerFileEvent]) -> bool:
         """Tell a server what concerns it; whether it would miss some of it all the same."""
         definition, watched = server.choice.definition, server.watched
         told = [one.changes_for(server) for one in news]

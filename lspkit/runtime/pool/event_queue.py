@@ -6,26 +6,26 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from lspkit.runtime.concurrency.ordered_delivery import Delivery, is_free
-from lspkit.runtime.pool.file_event import FileNews
+from lspkit.runtime.pool.file_event import ServerFileEvent
 from lspkit.runtime.server.server import Server
 
 
-class Letter(NamedTuple):
+class QueuedEvent(NamedTuple):
     """What is told to a server at once; `brief`: of files that were there, or away, for a moment.
 
     Without any news it is the order to read everything again, where something was missed.
     """
 
-    news: list[FileNews]
+    news: list[ServerFileEvent]
     brief: bool = False
 
 
-class Held:
+class EventQueue:
     """A server whose root is watched."""
 
-    def __init__(self, server: Server, tell: Callable[[Held, Letter], None]) -> None:
+    def __init__(self, server: Server, tell: Callable[[EventQueue, QueuedEvent], None]) -> None:
         self.server = server
-        self.mail = Delivery[Letter](lambda letter: tell(self, letter))
+        self.mail = Delivery[QueuedEvent](lambda letter: tell(self, letter))
         #: Whether it has to read everything again before it is asked anything. Set by who delivers.
         self.is_behind = False
         #: Whether somebody is about to deliver what could not be at once.

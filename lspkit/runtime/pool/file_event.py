@@ -9,18 +9,18 @@ from typing import Any, NamedTuple
 from lspkit.protocol.watch_registrations import FileEvent
 from lspkit.runtime.server.server import Server
 from lspkit.servers.definition import Definition
-from lspkit.servers.project.package_folders import Place
+from lspkit.servers.project.package_folders import PackageFolder
 
 #: Seconds since a change that is told, at most, unless the machine is very busy.
 JUST_NOW = 2.0
 
 
-class FileNews(NamedTuple):
+class ServerFileEvent(NamedTuple):
     """Something that has happened."""
 
     uri: str
     event: FileEvent
-    place: Place
+    place: PackageFolder
 
     def changes_for(self, server: Server) -> list[dict[str, Any]]:
         """How a server is told of it; empty if it has not asked for that."""

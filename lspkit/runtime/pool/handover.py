@@ -12,7 +12,7 @@ from collections.abc import Callable
 from lspkit.errors import LspkitError
 from lspkit.protocol.uris import uri_to_path
 from lspkit.runtime.files import Files
-from lspkit.runtime.server.document_text import Shown, Untold
+from lspkit.runtime.server.document_text import DocumentText, Untold
 from lspkit.runtime.server.server import Server
 from lspkit.servers import Choice
 
@@ -24,7 +24,7 @@ def texts_of(server: Server) -> Untold:
         texts: Untold = []
         for one in server.documents:
             synced = one.stamp is None and one.key.uri not in asked
-            texts.append((one.key.uri, Shown(one.text) if synced else None))
+            texts.append((one.key.uri, DocumentText(one.text) if synced else None))
         return texts + server.untold
 
 

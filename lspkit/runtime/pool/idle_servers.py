@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Protocol
 
 from lspkit.runtime.concurrency.timers import Timers
-from lspkit.runtime.pool.retirement import Leaving
+from lspkit.runtime.pool.retirement import Retirement
 from lspkit.runtime.server.server import Server
 
 #: Seconds for which a server that was replaced may still answer, and how often to look.
@@ -25,11 +25,11 @@ class Retire(Protocol):
         ...
 
 
-class Idling:
+class IdleServers:
     """Looks at each server when it could have been idle for long enough."""
 
     def __init__(
-        self, timers: Timers, leaving: Leaving, patience: Callable[[], float], retire: Retire
+        self, timers: Timers, leaving: Retirement, patience: Callable[[], float], retire: Retire
     ) -> None:
         self._timers = timers
         self._leaving = leaving

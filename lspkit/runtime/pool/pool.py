@@ -17,28 +17,28 @@ from collections.abc import Callable
 
 from lspkit.config import Config
 from lspkit.config.model import DISABLED
-from lspkit.errors import LspkitError, NoServer, ServerBroken, ServerUnavailable
+from lspkit.errors import LspkitError, NoServerError, ServerBrokenError, ServerUnavailableError
 from lspkit.protocol.watch_registrations import CHANGED, FileEvent
 from lspkit.runtime.concurrency.timers import Timers
-from lspkit.runtime.concurrency.waiting import Call
+from lspkit.runtime.concurrency.waiting import CallContext
 from lspkit.runtime.concurrency.workers import Workers
 from lspkit.runtime.files import File, Files
 from lspkit.runtime.pool import handover
-from lspkit.runtime.pool.assignment_cache import Served, Serving
-from lspkit.runtime.pool.disk_events import Watching
-from lspkit.runtime.pool.idle_servers import Idling
-from lspkit.runtime.pool.restart_debounce import BRIEF, Stillness
-from lspkit.runtime.pool.retirement import Leaving
+from lspkit.runtime.pool.assignment_cache import Assignment, AssignmentCache
+from lspkit.runtime.pool.disk_events import DiskEvents
+from lspkit.runtime.pool.idle_servers import IdleServers
+from lspkit.runtime.pool.restart_debounce import BRIEF, RestartDebounce
+from lspkit.runtime.pool.retirement import Retirement
 from lspkit.runtime.pool.slot import (
     LOOK_AGAIN,
-    Seat,
+    Slot,
     failed,
     initialize_timeout,
     may_restart,
     starts_alike,
 )
 from lspkit.runtime.process import launch
-from lspkit.runtime.process.backoff import Record, restart_of
+from lspkit.runtime.process.backoff import FailureRecord, restart_of
 from lspkit.runtime.server import failure_errors
 from lspkit.runtime.server.document_text import Untold
 from lspkit.runtime.server.server import Server
@@ -79,25 +79,25 @@ class Pool:
         self.config = config
         self.permits = permits
         # What this imports on first use is so now, while there are descriptors to do it with.
-        self._served = Served(config)
+        self._served = AssignmentCache(config)
         self._files = files
         self._workers = workers
         #: No longer in a seat, perhaps not yet stopped.
-        self.leaving = Leaving()
-        self._idling = Idling(
+        self.leaving = Retirement()
+        self._idling = IdleServers(
             timers, self.leaving, lambda: self.config.timing.idle_shutdown_ms / 1000, self.retire
         )
-        self._stillness = Stillness(timers)
+        self._stillness = RestartDebounce(timers)
         self._version = version
         self._on_change, self._on_refresh = on_change, on_refresh
         self._on_forward = on_forward
         self._clock = clock
         self._dice = dice
         #: Tells the servers what changes on disk.
-        self.watching = Watching(files, self._look_at, self._look_for, workers.do)
+        self.watching = DiskEvents(files, self._look_at, self._look_for, workers.do)
         #: Guards the tables below. No I/O while it is held.
         self._lock = threading.Lock()
-        self._seats: dict[Key, Seat] = {}
+        self._seats: dict[Key, Slot] = {}
         #: Programs that were found but do not work, and until when to pass them over.
         self._duds: dict[str, float] = {}
         #: What those that left had open, for the next one on their key.
@@ -113,7 +113,7 @@ class Pool:
         with self._lock:
             return [seat.server for seat in self._seats.values()]
 
-    def in_use_by(self, call: Call, key: Key | None = None) -> list[Server]:
+    def in_use_by(self, call: CallContext, key: Key | None = None) -> list[Server]:
         """All that can be asked, or the one on a key: they are kept until the call ends."""
         with self._lock:
             found = [seat.server for at, seat in self._seats.items() if key in (None, at)]
@@ -122,9 +122,9 @@ class Pool:
                 call.use(one)
         return found
 
-    def seat(self, server: Server) -> Seat:
+    def seat(self, server: Server) -> Slot:
         """What is kept about a server; of one that has left, nothing."""
-        return self._seats.get((server.id, server.root)) or Seat(server, 0.0)
+        return self._seats.get((server.id, server.root)) or Slot(server, 0.0)
 
     # Which servers
 
@@ -134,7 +134,7 @@ class Pool:
         return self._served.turnover
 
     def servers_for(
-        self, path: str, call: Call, file: File | None = None
+        self, path: str, call: CallContext, file: File | None = None
     ) -> tuple[list[Server], list[LspkitError]]:
         """The servers of a file, started if need be, and why others that it should have are not.
 
@@ -156,8 +156,8 @@ class Pool:
                 return known.servers, known.failures
         variable, turnover = os.environ.get("PATH", ""), self.turnover
         servers, failures = self._start_for(path, call, file)
-        if all(isinstance(one, NoServer | ServerUnavailable) for one in failures):
-            serving = Serving(now + LOOK_AGAIN, variable, servers, failures)
+        if all(isinstance(one, NoServerError | ServerUnavailableError) for one in failures):
+            serving = Assignment(now + LOOK_AGAIN, variable, servers, failures)
             with self._lock:
                 self._served.keep(path, serving, turnover)
         if not servers:
@@ -165,13 +165,13 @@ class Pool:
         return servers, failures
 
     def _start_for(
-        self, path: str, call: Call, file: File | None
+        self, path: str, call: CallContext, file: File | None
     ) -> tuple[list[Server], list[LspkitError]]:
         servers: list[Server] = []
         failures: list[LspkitError] = []
         try:
             choices = self._choices(path)
-        except NoServer as problem:
+        except NoServerError as problem:
             return [], [problem]
         if file is not None:
             self._files.read(file)
@@ -186,12 +186,12 @@ class Pool:
         """Which servers."""
         extension = os.path.splitext(path)[1] or os.path.basename(path)
         if not self.config.enabled:
-            raise NoServer(DISABLED, extension=extension)
+            raise NoServerError(DISABLED, extension=extension)
         workspace, now = self._files.boundary.root, self._clock()
         duds = {program for program, until in self._duds.items() if now < until}
         choices = choose(path, workspace, self.config, self.folders(), duds, self.permits)
         if not choices:
-            raise NoServer(f"no server is defined for {extension} files", extension=extension)
+            raise NoServerError(f"no server is defined for {extension} files", extension=extension)
         return choices
 
     def folders(self) -> list[str]:
@@ -206,14 +206,14 @@ class Pool:
             return {(one.id, one.root): one for one in known.servers}
         try:
             choices = [one for one in self._choices(path) if one.argv and not one.held_back]
-        except NoServer:
+        except NoServerError:
             return {}
         seats = {(one.id, one.root): self._seats.get((one.id, one.root)) for one in choices}
         return {key: None if seat is None else seat.server for key, seat in seats.items()}
 
     # Starting
 
-    def _server(self, choice: Choice, call: Call) -> Server:
+    def _server(self, choice: Choice, call: CallContext) -> Server:
         # One without any command had one that the project's configuration was not allowed to name.
         if choice.held_back and (choice.argv or not choice.definition.commands):
             raise failure_errors.held_back(choice)
@@ -232,7 +232,7 @@ class Pool:
         server = seat.server
         if not server.begun and not self._workers.do(lambda: self._start(server)):
             message = f"{choice.id} cannot be started: this process has no means left for a thread"
-            raise ServerBroken(message, server=choice.id)
+            raise ServerBrokenError(message, server=choice.id)
         return server
 
     def _start(self, server: Server) -> None:
@@ -252,16 +252,16 @@ class Pool:
         if not server.usable:
             self.watching.end(server)  # it may have been retired before it was watched
 
-    def _take_seat(self, key: Key, choice: Choice, old: Seat | None) -> Seat:
+    def _take_seat(self, key: Key, choice: Choice, old: Slot | None) -> Slot:
         """A new server on a key, or the reason why not yet. The lock is held."""
         if self._closed:
-            raise ServerBroken(f"{choice.id} is not started: closing", server=choice.id)
+            raise ServerBrokenError(f"{choice.id} is not started: closing", server=choice.id)
         now = self._clock()
         if old is not None:
             may_restart(old, now)
         fresh = self._new(choice)
         if old is None:
-            seat = self._seats[key] = Seat(fresh, now)
+            seat = self._seats[key] = Slot(fresh, now)
         else:
             fresh.untold = handover.texts_of(old.server)
             if old.server.outdated:
@@ -334,7 +334,7 @@ class Pool:
             seat = self._seats.get((server.id, server.root))
             if self._closed or seat is None or seat.server is not server:
                 return error
-            if isinstance(error, ServerUnavailable):
+            if isinstance(error, ServerUnavailableError):
                 self._duds[server.choice.argv[0]] = self._clock() + LOOK_AGAIN
             else:
                 now = self._clock()
@@ -378,7 +378,7 @@ class Pool:
             self._markers = None
             self._served.choose_again(config)
             for seat in self._seats.values():
-                seat.record = Record()
+                seat.record = FailureRecord()
             servers = [seat.server for seat in self._seats.values()]
         where = self._files.boundary.root, self.folders()
         changed = [one for one in servers if not starts_alike(one, config, permits, *where)]

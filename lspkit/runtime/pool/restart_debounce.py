@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable
 
 from lspkit.runtime.concurrency.timers import Timers
-from lspkit.runtime.pool.slot import Seat
+from lspkit.runtime.pool.slot import Slot
 
 log = logging.getLogger("lspkit.runtime")
 
@@ -23,7 +23,7 @@ STILL, LATEST = 0.3, 10.0
 BRIEF = 2.0
 
 
-class Stillness:
+class RestartDebounce:
     """Servers that are not started yet."""
 
     def __init__(self, timers: Timers) -> None:
@@ -33,7 +33,7 @@ class Stillness:
         #: By identity of their seats.
         self._waiting: set[int] = set()
 
-    def then(self, seat: Seat, start: Callable[[], object]) -> None:
+    def then(self, seat: Slot, start: Callable[[], object]) -> None:
         """Call `start` when the files of a seat's server are still, once for all who want that."""
         latest = time.monotonic() + LATEST
 

@@ -13,7 +13,7 @@ from lspkit.runtime.server.server import Server
 from lspkit.runtime.server.shutdown import stop
 
 
-class Leaving:
+class Retirement:
     """For any thread."""
 
     def __init__(self) -> None:

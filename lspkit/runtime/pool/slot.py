@@ -5,11 +5,11 @@ from __future__ import annotations
 import msgspec
 
 from lspkit.config import Config
-from lspkit.config.model import Timing
-from lspkit.errors import ServerUnavailable
-from lspkit.runtime.process.backoff import Record, Restart, after_failure
+from lspkit.config.model import TimingConfig
+from lspkit.errors import ServerUnavailableError
+from lspkit.runtime.process.backoff import FailureRecord, Restart, after_failure
 from lspkit.runtime.server import failure_errors
-from lspkit.runtime.server.metrics import Counts
+from lspkit.runtime.server.metrics import Metrics
 from lspkit.runtime.server.server import Server
 from lspkit.servers import Choice
 from lspkit.servers.restriction.trust_profile import Permits
@@ -21,13 +21,13 @@ LOOK_AGAIN = 5.0
 FALSE_START = 5.0
 
 
-class Seat(msgspec.Struct):
+class Slot(msgspec.Struct):
     """What is kept for one key."""
 
     server: Server
     started_at: float
-    counts: Counts = msgspec.field(default_factory=Counts)
-    record: Record = Record()
+    counts: Metrics = msgspec.field(default_factory=Metrics)
+    record: FailureRecord = FailureRecord()
     #: When files have changed that its server reads only once, by the monotonic clock.
     changed_at: float = 0.0
     #: Whether the server before this one was outdated soon after it was started.
@@ -40,29 +40,29 @@ def initialize_timeout(choice: Choice, config: Config) -> float:
     A definition knows which servers need longer than usual; whoever says anything but the usual
     knows better.
     """
-    usual, said = Timing().initialize_timeout_ms, config.timing.initialize_timeout_ms
+    usual, said = TimingConfig().initialize_timeout_ms, config.timing.initialize_timeout_ms
     known = choice.definition.initialize_timeout_ms if said == usual else None
     return (choice.config.timing.initialize_timeout_ms or known or said) / 1000
 
 
-def may_restart(seat: Seat, now: float) -> None:
+def may_restart(seat: Slot, now: float) -> None:
     """Raises while it is too early to start a failed server again."""
     failure, record = seat.server.failure, seat.record
-    if isinstance(failure, ServerUnavailable):
+    if isinstance(failure, ServerUnavailableError):
         if now - seat.started_at < LOOK_AGAIN:
             raise failure.renewed()
     elif failure is not None and now < record.retry_at:
         raise failure_errors.too_early(failure, record, now)
 
 
-def failed(seat: Seat, restart: Restart, *, now: float, dice: float) -> None:
+def failed(seat: Slot, restart: Restart, *, now: float, dice: float) -> None:
     """Its server has ended: when may there be another one? `dice` is between -1 and 1."""
     seat.counts.crashes += 1
     server, ran_for = seat.server, now - seat.started_at
     of_use = server.was_of_use
     may_fail = server.choice.definition.start_may_fail and not of_use
     if may_fail and not restart.never and not seat.record.attempts and ran_for < FALSE_START:
-        seat.record, server.false_start = Record(1, now), True
+        seat.record, server.false_start = FailureRecord(1, now), True
     else:
         seat.record = after_failure(
             seat.record, restart, ran_for=ran_for, now=now, dice=dice, was_of_use=of_use

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from lspkit.config import Restarting
+from lspkit.config import RestartConfig
 
 
 class Restart(msgspec.Struct, frozen=True):
@@ -23,7 +23,7 @@ class Restart(msgspec.Struct, frozen=True):
     never: bool = False
 
 
-def restart_of(said: Restarting) -> Restart:
+def restart_of(said: RestartConfig) -> Restart:
     """What the configuration says about it, in seconds."""
     return Restart(
         base=said.base_ms / 1000,
@@ -34,7 +34,7 @@ def restart_of(said: Restarting) -> Restart:
     )
 
 
-class Record(msgspec.Struct, frozen=True):
+class FailureRecord(msgspec.Struct, frozen=True):
     """What is remembered of a server that fails."""
 
     attempts: int = 0
@@ -43,28 +43,28 @@ class Record(msgspec.Struct, frozen=True):
     #: When it was last started again at once after a failure.
     spared_at: float = float("-inf")
 
-    def after_success(self) -> Record:
+    def after_success(self) -> FailureRecord:
         """Whatever was wrong is over."""
-        return Record(spared_at=self.spared_at)
+        return FailureRecord(spared_at=self.spared_at)
 
 
 def after_failure(
-    record: Record,
+    record: FailureRecord,
     restart: Restart,
     *,
     ran_for: float,
     now: float,
     dice: float,
     was_of_use: bool = False,
-) -> Record:
+) -> FailureRecord:
     """The record after one more failure. `dice` is between -1 and 1."""
     if restart.never:
-        return Record(record.attempts + 1, float("inf"))
+        return FailureRecord(record.attempts + 1, float("inf"))
     is_first = was_of_use and now - record.spared_at >= restart.well
     if record.attempts == 0 and (is_first or ran_for >= restart.well):
-        return Record(1, now, now)
+        return FailureRecord(1, now, now)
     # Far beyond any cap, and the power of a number that grows for ever overflows.
     doublings = min(record.attempts, 64)
     delay = min(restart.base * restart.factor**doublings, restart.most)
     retry_at = now + delay * (1 + restart.jitter * dice)
-    return Record(record.attempts + 1, retry_at, record.spared_at)
+    return FailureRecord(record.attempts + 1, retry_at, record.spared_at)

@@ -13,7 +13,7 @@ from typing import Protocol
 from lspkit.runtime.process import launch
 
 
-class Open(Protocol):
+class Closable(Protocol):
     """What has to be closed."""
 
     def close(self) -> None:
@@ -24,15 +24,15 @@ class Open(Protocol):
 
 
 #: By identity. A plain dict: the fork hook must be able to walk it without a lock.
-_open: dict[int, Open] = {}
+_open: dict[int, Closable] = {}
 
 
-def register(one: Open) -> None:
+def register(one: Closable) -> None:
     """Close it at exit, unless it is closed before."""
     _open[id(one)] = one
 
 
-def unregister(one: Open) -> None:
+def unregister(one: Closable) -> None:
     """It is closed."""
     _open.pop(id(one), None)
 

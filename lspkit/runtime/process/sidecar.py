@@ -18,7 +18,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from lspkit.runtime.concurrency.threads import OwnThread
-from lspkit.runtime.process.backoff import Record, Restart, after_failure
+from lspkit.runtime.process.backoff import FailureRecord, Restart, after_failure
 from lspkit.runtime.process.child import LONGEST_WAIT, Child
 from lspkit.runtime.process.launch import LaunchError, launch
 from lspkit.runtime.server.failure_errors import describe_exit
@@ -220,7 +220,7 @@ class Sidecar:
             self._over.set()
 
     def _run_again_and_again(self) -> None:
-        record = Record()
+        record = FailureRecord()
         while True:
             began = time.monotonic()
             ended = self._run_once()
@@ -229,7 +229,9 @@ class Sidecar:
                 return
             now = time.monotonic()
             if now - began >= self._restart.well:
-                record = Record()  # nobody asks it anything, so this is all the proof there is
+                record = (
+                    FailureRecord()
+                )  # nobody asks it anything, so this is all the proof there is
             record = after_failure(
                 record, self._restart, ran_for=now - began, now=now, dice=self._dice()
             )

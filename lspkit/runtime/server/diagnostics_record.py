@@ -9,7 +9,7 @@ from typing import Any
 
 from lspkit.diagnostics import settle
 from lspkit.diagnostics.proof import ProofRule
-from lspkit.diagnostics.store import PUSHED, Said
+from lspkit.diagnostics.store import PUSHED, StoredReport
 from lspkit.errors import LspkitError
 from lspkit.protocol.open_documents import OPEN_LIMIT, View
 from lspkit.protocol.session import Session
@@ -17,10 +17,10 @@ from lspkit.protocol.uris import uri_to_path
 from lspkit.protocol.wire.bounded_lists import bounded_report
 from lspkit.runtime.concurrency.waiting import Waiter
 from lspkit.runtime.files import Files
-from lspkit.runtime.server.document_channel import Conversation
+from lspkit.runtime.server.document_channel import DocumentChannel
 from lspkit.runtime.server.metrics import log_findings
-from lspkit.runtime.server.observations import Heard
-from lspkit.runtime.server.pending_request import Ticket
+from lspkit.runtime.server.observations import Observations
+from lspkit.runtime.server.pending_request import PendingRequest
 from lspkit.servers import Choice
 from lspkit.servers.project.config_inputs import Inputs
 from lspkit.servers.project.ignore_files import ignoring
@@ -41,7 +41,7 @@ NO_SYMBOL = "\u2205"
 IGNORED = "it passes over what {} names, so its silence proves nothing"
 
 
-class Findings(Conversation):
+class DiagnosticsRecord(DocumentChannel):
     """A conversation with a memory of what was found. `Server` adds its life."""
 
     def __init__(
@@ -54,7 +54,7 @@ class Findings(Conversation):
         self.choice = choice
         self._on_change = on_change
         #: What it has said so far. Guarded by the lock.
-        self.heard = Heard(choice.definition)
+        self.heard = Observations(choice.definition)
         #: Whether answers can be trusted: some servers answer before they know the project.
         self.loading = Loading(choice.definition)
         #: Why it cannot be used (any more).
@@ -69,7 +69,7 @@ class Findings(Conversation):
         #: Since when it is to read its configuration again; None if it has. And a question that it
         #: was asked just before it was told: what it writes before the answer is of another time.
         self.rereading: float | None = None
-        self._barrier: Ticket | None = None
+        self._barrier: PendingRequest | None = None
         #: Changes of files that it was told of since it was last asked because of so many.
         self._files_told = 0
 
@@ -173,7 +173,9 @@ class Findings(Conversation):
         self._files_told += len(changes)
         if 0 < self.choice.definition.loses_edits_after < self._files_told:
             self._files_told = 0
-            self._queue(Ticket("workspace/symbol", Waiter(), None), [], {"query": NO_SYMBOL})
+            self._queue(
+                PendingRequest("workspace/symbol", Waiter(), None), [], {"query": NO_SYMBOL}
+            )
 
     def start_work(self, rule: ProofRule) -> bool:
         """Let it begin with the work that this rule goes by; False if it may still be at it."""
@@ -228,7 +230,7 @@ class Findings(Conversation):
             )
         self._on_change()
 
-    def last_said(self, uri: str, source: str = PUSHED) -> Said | None:
+    def last_said(self, uri: str, source: str = PUSHED) -> StoredReport | None:
         """The newest report of one source about a file."""
         with self.lock:
             return self.heard.store.last(uri, source)
@@ -253,12 +255,12 @@ class Findings(Conversation):
         ignored_by = ignoring(path, names, choice.root) if names else ""
         return IGNORED.format(ignored_by) if ignored_by else ""
 
-    def remembered(self, uri: str) -> list[Said]:
+    def remembered(self, uri: str) -> list[StoredReport]:
         """The last that it said about a file, also about a text that is no longer there."""
         with self.lock:
             return self.heard.store.about(uri)
 
-    def known(self) -> list[Said]:
+    def known(self) -> list[StoredReport]:
         """What it has to say, but nothing about a text that is no longer there."""
         with self.lock:
             versions = {one.key.uri: one.version for one in self.documents}
@@ -275,8 +277,8 @@ class Findings(Conversation):
             return document is not None and document.opened == view.version
 
     def facts(
-        self, view: View, basis: list[settle.Event]
-    ) -> tuple[list[settle.Event], Said | None]:
+        self, view: View, basis: list[settle.FreshnessEvent]
+    ) -> tuple[list[settle.FreshnessEvent], StoredReport | None]:
         """What has happened so far, as far as it concerns findings about this text; and these.
 
         Both at once: what is read a moment later may be about another text.
@@ -297,7 +299,7 @@ class Findings(Conversation):
         with self.lock:
             return self._shows(view)
 
-    def pushed_about(self, view: View) -> tuple[Said | None, bool]:
+    def pushed_about(self, view: View) -> tuple[StoredReport | None, bool]:
         """The newest push, and whether the document has had no other text up to now."""
         with self.lock:
             return self.heard.store.last(view.uri), self._shows(view)

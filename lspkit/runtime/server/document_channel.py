@@ -17,24 +17,24 @@ from typing import Any
 
 from lspkit.diagnostics import settle
 from lspkit.diagnostics.proof import ProofRule
-from lspkit.errors import PathError, ServerUnavailable
+from lspkit.errors import PathError, ServerUnavailableError
 from lspkit.protocol.capabilities import DocumentKey
 from lspkit.protocol.open_documents import OPEN_LIMIT, Documents, View
 from lspkit.protocol.session import Session, State
 from lspkit.protocol.text import Encoding, Text
-from lspkit.runtime.concurrency.waiting import Call, Waiter
+from lspkit.runtime.concurrency.waiting import CallContext, Waiter
 from lspkit.runtime.files import File, Files, is_current
 from lspkit.runtime.server.connection import Connection
-from lspkit.runtime.server.document_queue import Turns
+from lspkit.runtime.server.document_queue import DocumentQueue
 from lspkit.runtime.server.document_text import (
-    Shown,
+    DocumentText,
     Untold,
     merely_opened,
     overlay_of,
     text_for,
     to_be_told,
 )
-from lspkit.runtime.server.pending_request import Build, Ticket
+from lspkit.runtime.server.pending_request import Build, PendingRequest
 
 #: So many files are remembered that a server may not have read: it reads one after the other.
 UNREAD = 32
@@ -44,7 +44,7 @@ TOLD_OF = 4 * OPEN_LIMIT
 DISK_CHANGES = 1000
 
 
-class Conversation:
+class DocumentChannel:
     """Questions to one server, and the documents that it knows. `Server` adds its life."""
 
     def __init__(
@@ -69,10 +69,10 @@ class Conversation:
         self.connection: Connection | None = None
         #: Callers who check one document take turns, or ask while another shows it a text of his
         #: own; and so do those who have it run a command.
-        self.turns, self.commands = Turns(), Turns()
+        self.turns, self.commands = DocumentQueue(), DocumentQueue()
         #: When it was last asked something, by the monotonic clock; and who is not done with it.
         self.last_used = time.monotonic()
-        self.users: set[Call] = set()
+        self.users: set[CallContext] = set()
         #: Counts what the server was told that may change its findings.
         self.seq = 0
         #: The last of these that matters to others, when the last of all was, and each document's.
@@ -96,9 +96,9 @@ class Conversation:
         """The connection of a server that can be asked, or the reason why it cannot."""
         raise NotImplementedError
 
-    def ask(self, method: str, params: Any) -> Ticket:
+    def ask(self, method: str, params: Any) -> PendingRequest:
         """Queue a request about no document."""
-        ticket = Ticket(method, Waiter(), None)
+        ticket = PendingRequest(method, Waiter(), None)
         with self.lock:
             self._queue(ticket, [], params)
         return ticket
@@ -108,12 +108,12 @@ class Conversation:
         with self.lock:
             self._post([(method, params)])
 
-    def ask_about(self, file: File, text: str | None, method: str, build: Build) -> Ticket:
+    def ask_about(self, file: File, text: str | None, method: str, build: Build) -> PendingRequest:
         """Bring the document up to date and queue a request about it, in one step."""
         self._refuse_foreign(file)
         key = self.key_of(file.uri)
         given = None if text is None else Text(text)
-        shown: Shown | None = None
+        shown: DocumentText | None = None
         while True:
             with self.lock:
                 ticket = self._ask_about(file, key, given, shown, method, build)
@@ -127,9 +127,9 @@ class Conversation:
             if self.documents.get(file.uri) is not None:
                 self.forget(file.uri)
             why = "lies in a repository of its own, which is not trusted"
-            raise ServerUnavailable(f"{file.path} {why}", rule="untrusted")
+            raise ServerUnavailableError(f"{file.path} {why}", rule="untrusted")
 
-    def _shown(self, file: File, given: Text | None) -> Shown:
+    def _shown(self, file: File, given: Text | None) -> DocumentText:
         return text_for(self._files, file, given, opens_as_on_disk=self._opens_as_on_disk)
 
     def _ask_about(
@@ -137,10 +137,10 @@ class Conversation:
         file: File,
         key: DocumentKey,
         given: Text | None,
-        shown: Shown | None,
+        shown: DocumentText | None,
         method: str,
         build: Build,
-    ) -> Ticket | None:
+    ) -> PendingRequest | None:
         document = self.documents.get(file.uri)
         encoding = self.session.encoding
         notes: list[Any] = []
@@ -156,12 +156,12 @@ class Conversation:
                 is_open = document is not None and not document.unsure
                 if given is None or (self._opens_as_on_disk and not is_open):
                     return None
-                shown = Shown(given)
+                shown = DocumentText(given)
             # First the params, which may be refused: then nothing has changed and nothing is sent.
             params = build(key.uri, shown.text, encoding)
             document, notes = self.documents.sync(key, shown.text, shown.stamp, shown.below)
         view = View(key.uri, document.text, document.version, encoding)
-        ticket = Ticket(method, Waiter(), view)
+        ticket = PendingRequest(method, Waiter(), view)
         if method:
             self._queue(ticket, notes, params)
         else:
@@ -198,7 +198,7 @@ class Conversation:
             self._pending = {one: self._pending[one] for one in self._pending if one in known}
         return written
 
-    def sync(self, file: File, text: str | None) -> Ticket:
+    def sync(self, file: File, text: str | None) -> PendingRequest:
         """Bring the document up to date, and ask nothing."""
         return self.ask_about(file, text, "", _nothing)
 
@@ -265,7 +265,7 @@ class Conversation:
         if notes:
             connection.post(*[self.session.notify(method, params) for method, params in notes])
 
-    def _queue(self, ticket: Ticket, notes: list[Any], params: Any) -> None:
+    def _queue(self, ticket: PendingRequest, notes: list[Any], params: Any) -> None:
         connection = self._connected()
         self.last_used = time.monotonic()
         frames = [self.session.notify(method, said) for method, said in notes]
@@ -296,7 +296,7 @@ class Conversation:
             own = self._written.get(uri)
             return own is not None and own.seq < self._changed.seq
 
-    def basis(self, uri: str, rule: ProofRule) -> list[settle.Event]:
+    def basis(self, uri: str, rule: ProofRule) -> list[settle.FreshnessEvent]:
         """What has to come first for anything to count, as it is now."""
         with self.lock:
             saved = [] if self._saved is None else [self._saved]
@@ -309,7 +309,7 @@ class Conversation:
         """
         self._refuse_foreign(file)
         key = self.key_of(file.uri)
-        shown: Shown | None = None
+        shown: DocumentText | None = None
         while True:
             with self.lock:
                 document = self.documents.get(file.uri)
@@ -411,7 +411,7 @@ class Conversation:
             if self._unread.get(uri) == number:
                 del self._unread[uri]
 
-    def finish(self, ticket: Ticket) -> None:
+    def finish(self, ticket: PendingRequest) -> None:
         """The caller no longer waits; a request without an answer is taken back."""
         if ticket.waiter.done:
             return

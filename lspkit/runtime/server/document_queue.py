@@ -11,11 +11,11 @@ from lspkit.runtime.concurrency.waiting import Waiter
 FEW = 64
 
 
-class GuestCame(Exception):
+class ExclusiveCallWaiting(Exception):
     """Somebody shows the server a text of his own: whoever has no turn takes one."""
 
 
-class Turn(Waiter):
+class QueueEntry(Waiter):
     """A place in the queue of a server; complete when this caller may go on."""
 
     __slots__ = ("guest", "over", "turns", "uri")
@@ -25,14 +25,15 @@ class Turn(Waiter):
         #: Whether the server is shown a text that is only for this caller.
         self.guest = guest
         #: Where it is queued, and for what.
-        self.turns: Turns | None = None
+        self.turns: DocumentQueue | None = None
         self.uri = ""
-        #: Set by the caller who needs it no more, before it calls `Turns.tidy`. An interrupt may
-        #: keep it from that call, but not from setting this: nobody waits for a lost turn.
+        #: Set by the caller who needs it no more, before it calls `DocumentQueue.tidy`. An
+        #: interrupt may keep it from that call, but not from setting this: nobody waits for a lost
+        #: turn.
         self.over = False
 
 
-class Turns:
+class DocumentQueue:
     """Who may ask a server about a document, or about none (""), in order of arrival.
 
     One caller at a time per document; any number of those who ask about none. And a guest has the
@@ -43,14 +44,14 @@ class Turns:
     def __init__(self) -> None:
         #: Guards `_queue`.
         self._lock = threading.Lock()
-        self._queue: list[Turn] = []
+        self._queue: list[QueueEntry] = []
 
     @property
     def has_guests(self) -> bool:
         """Whether somebody shows the server a text of his own, or waits for that."""
         return any(turn.guest for turn in self._queue)
 
-    def queue(self, uri: str, turn: Turn) -> None:
+    def queue(self, uri: str, turn: QueueEntry) -> None:
         """Take a place. Whoever calls this sets `over` in the end, whatever happens."""
         turn.turns, turn.uri = self, uri
         with self._lock:
@@ -75,7 +76,7 @@ class Turns:
                 break
 
 
-class News:
+class Broadcast:
     """Wakes everybody who waits for anything new, once each.
 
     Most ask for it and find that they need not wait, or wait no longer than until some time. So

@@ -13,7 +13,7 @@ from lspkit.protocol.uris import uri_to_path
 from lspkit.runtime.files import File, Files
 
 
-class Shown(msgspec.Struct, frozen=True):
+class DocumentText(msgspec.Struct, frozen=True):
     """A text that a server has to be told."""
 
     text: Text
@@ -25,20 +25,22 @@ class Shown(msgspec.Struct, frozen=True):
 
 #: What a server is to be told later, by URI: a text, or None for what stands for the file by then,
 #: and where nothing does, for what is on disk.
-Untold = list[tuple[str, Shown | None]]
+Untold = list[tuple[str, DocumentText | None]]
 
 
-def to_be_told(files: Files, file: File, text: str | None) -> Shown | None:
+def to_be_told(files: Files, file: File, text: str | None) -> DocumentText | None:
     """What a server is to be told of a file when it is up."""
     if text is not None:
-        return Shown(Text(text))
+        return DocumentText(Text(text))
     if isinstance(file.stamp, Unsaved):
         return None  # unless that is over by then
     content = files.read(file)
-    return Shown(content.text, content.stamp)
+    return DocumentText(content.text, content.stamp)
 
 
-def text_for(files: Files, file: File, given: Text | None, *, opens_as_on_disk: bool) -> Shown:
+def text_for(
+    files: Files, file: File, given: Text | None, *, opens_as_on_disk: bool
+) -> DocumentText:
     """A caller's own text, the one that stands for the file, or what is read from it."""
     stamp: object = None
     if given is None:
@@ -46,13 +48,13 @@ def text_for(files: Files, file: File, given: Text | None, *, opens_as_on_disk: 
         given, stamp = content.text, content.stamp
     is_on_disk = stamp is not None and not isinstance(stamp, Unsaved)
     below = files.disk_text(file.path) if opens_as_on_disk and not is_on_disk else None
-    return Shown(given, stamp, below)
+    return DocumentText(given, stamp, below)
 
 
-def overlay_of(files: Files, uri: str) -> Shown | None:
+def overlay_of(files: Files, uri: str) -> DocumentText | None:
     """What stands for a file by now. Reads nothing."""
     content = files.overlays.get(uri_to_path(uri) or "")
-    return None if content is None else Shown(content.text, content.stamp)
+    return None if content is None else DocumentText(content.text, content.stamp)
 
 
 def merely_opened(document: Document, notes: Iterable[tuple[str, Any]]) -> bool:

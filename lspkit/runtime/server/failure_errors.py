@@ -5,8 +5,13 @@ from __future__ import annotations
 import os
 import re
 
-from lspkit.errors import LspkitError, RequestTimeout, ServerBroken, ServerUnavailable
-from lspkit.runtime.process.backoff import Record
+from lspkit.errors import (
+    LspkitError,
+    RequestTimeoutError,
+    ServerBrokenError,
+    ServerUnavailableError,
+)
+from lspkit.runtime.process.backoff import FailureRecord
 from lspkit.servers import Choice
 
 #: By these a line tells what went wrong. And by these beginnings one tells nothing.
@@ -33,36 +38,36 @@ def telling_line(stderr: str) -> str:
     return telling.strip()[:LONGEST_LINE]
 
 
-def gone(server: str, reason: str, status: int | None, stderr: str) -> ServerBroken:
+def gone(server: str, reason: str, status: int | None, stderr: str) -> ServerBrokenError:
     """The server has ended."""
     said = telling_line(stderr)
     words = f"; it says: {said}" if said else ""
-    return ServerBroken(
+    return ServerBrokenError(
         f"{server} is gone: {reason}{words}", server=server, exit_status=status, stderr=stderr
     )
 
 
-def with_record(error: LspkitError, record: Record, now: float) -> LspkitError:
+def with_record(error: LspkitError, record: FailureRecord, now: float) -> LspkitError:
     """The same error, with how often the server has failed and when it is tried again."""
-    if not isinstance(error, ServerBroken):
+    if not isinstance(error, ServerBrokenError):
         return error
     wait = record.retry_at - now if record.retry_at > now else None
     fields = {**error.fields, "attempts": record.attempts, "retry_in": wait}
-    return ServerBroken(error.message, **fields)
+    return ServerBrokenError(error.message, **fields)
 
 
-def too_early(failure: LspkitError, record: Record, now: float) -> LspkitError:
+def too_early(failure: LspkitError, record: FailureRecord, now: float) -> LspkitError:
     """A server that has failed may not be started again yet."""
     wait = record.retry_at - now
     again = "not before a reload" if wait == float("inf") else f"in {wait:.0f} s"
     message = f"{failure} (failed {record.attempts} times; next try {again})"
-    return with_record(ServerBroken(message, **failure.fields), record, now)
+    return with_record(ServerBrokenError(message, **failure.fields), record, now)
 
 
-def useless(choice: Choice, why: str) -> ServerUnavailable:
+def useless(choice: Choice, why: str) -> ServerUnavailableError:
     """The program was found, but it is none that works."""
     program = choice.argv[0]
-    return ServerUnavailable(
+    return ServerUnavailableError(
         f"{choice.id} does not work: {program}: {why}",
         server=choice.id,
         looked_for=program,
@@ -70,25 +75,25 @@ def useless(choice: Choice, why: str) -> ServerUnavailable:
     )
 
 
-def held_back(choice: Choice) -> ServerUnavailable:
+def held_back(choice: Choice) -> ServerUnavailableError:
     """It would run code of a project that is not trusted, or lacks something."""
     if choice.permit.trusted:
         install = choice.definition.how_to_install
         hint = f"; get it with: {install}" if install else ""
         message = f"{choice.id} {choice.why_not}{hint}"
-        return ServerUnavailable(message, server=choice.id, install=install)
-    return ServerUnavailable(
+        return ServerUnavailableError(message, server=choice.id, install=install)
+    return ServerUnavailableError(
         f"{choice.id} is {choice.why_not}", server=choice.id, rule=choice.permit.state
     )
 
 
-def missing(choice: Choice, folders: list[str]) -> ServerUnavailable:
+def missing(choice: Choice, folders: list[str]) -> ServerUnavailableError:
     """No program of it was found."""
     commands = choice.definition.commands
     names = " or ".join(dict.fromkeys(command[0] for command in commands)) or "a command"
     install = choice.definition.how_to_install
     hint = f"; get it with: {install}" if install else ""
-    return ServerUnavailable(
+    return ServerUnavailableError(
         f"{choice.id} is not installed: {names} was not found{hint}",
         server=choice.id,
         looked_for=f"{names} in {os.pathsep.join(folders)}",
@@ -106,12 +111,12 @@ def late(
     progress: tuple[str, ...],
     in_flight: tuple[str, ...],
     stderr: str,
-) -> RequestTimeout:
+) -> RequestTimeoutError:
     """The time of a caller is up; with what may explain it, and which setting has ended it."""
     doing = f"; it says it is busy with {', '.join(progress)}" if progress else ""
     limit = f"; {setting} ended the wait" if setting else ""
     what = f"did not answer {method}" if method else "was not ready"
-    return RequestTimeout(
+    return RequestTimeoutError(
         f"{server} {what} within {waited:.1f} s (it is {state}{doing}){limit}",
         server=server,
         state=state,

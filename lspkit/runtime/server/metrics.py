@@ -16,7 +16,7 @@ log = logging.getLogger("lspkit.runtime")
 KEPT = 256
 
 
-class Counts:
+class Metrics:
     """Requests to one server id and root, and checks by it, over all its processes."""
 
     def __init__(self) -> None:

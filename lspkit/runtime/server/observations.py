@@ -12,7 +12,7 @@ from typing import Any
 from lspkit.diagnostics import settle
 from lspkit.diagnostics.progress_proof import at_work_since, may_start
 from lspkit.diagnostics.proof import ProofRule
-from lspkit.diagnostics.store import Store
+from lspkit.diagnostics.store import DiagnosticsStore
 from lspkit.limits import LONGEST_WORDS, MOST_REPORTED_FILES
 from lspkit.protocol.uris import one_spelling
 from lspkit.servers.definition import Admission, Definition
@@ -23,7 +23,7 @@ PROGRESS = "$/progress"
 REMEMBERED = 64
 
 
-class Heard:
+class Observations:
     """The memory of one server process."""
 
     def __init__(self, definition: Definition) -> None:
@@ -31,10 +31,10 @@ class Heard:
         self._doubts = definition.doubts
         self._rests_by = dict(rule.rests_by for rule in definition.proofs if rule.rests_by)
         self._admissions = definition.admissions
-        self.store = Store()
+        self.store = DiagnosticsStore()
         #: Since when it can be believed; None if it cannot be yet.
         self.ready: settle.Ready | None = None
-        self._work: collections.deque[settle.Event] = collections.deque(maxlen=REMEMBERED)
+        self._work: collections.deque[settle.FreshnessEvent] = collections.deque(maxlen=REMEMBERED)
         #: Whether its pushes carry no versions, where its definition does not tell.
         self.versionless = False
         #: Why its findings about a file are worth nothing, by URI.
@@ -99,9 +99,9 @@ class Heard:
         """Whether it says that it is done with a file, or never says such things."""
         return not self._rests_by or uri in self._rested
 
-    def about(self, uri: str) -> list[settle.Event]:
+    def about(self, uri: str) -> list[settle.FreshnessEvent]:
         """What the decision about one file goes by."""
-        events: list[settle.Event] = [] if self.ready is None else [self.ready]
+        events: list[settle.FreshnessEvent] = [] if self.ready is None else [self.ready]
         said = self.store.last(uri)
         if said is not None:
             events.append(settle.Pushed(uri=uri, version=said.version, at=said.at))

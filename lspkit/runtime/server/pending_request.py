@@ -16,8 +16,8 @@ from lspkit.runtime.concurrency.waiting import Waiter
 Build = Callable[[str, Text, Encoding], Any]
 
 
-class Ticket(msgspec.Struct):
-    """A request under way. Its waiter gets `Answered`, `Failed` or `Lost`."""
+class PendingRequest(msgspec.Struct):
+    """A request under way. Its waiter gets `Answered`, `Failed` or `ConnectionLost`."""
 
     method: str
     waiter: Waiter
@@ -30,7 +30,7 @@ class Ticket(msgspec.Struct):
     seq: int = 0
 
 
-class Lost(msgspec.Struct, frozen=True):
+class ConnectionLost(msgspec.Struct, frozen=True):
     """What a waiter gets when the server ends."""
 
     error: LspkitError
@@ -41,10 +41,10 @@ REQUEST_TIMEOUT = "timing.requestTimeoutMs"
 CALL_TIMEOUT = "the timeout of this call"
 
 
-class Until(float):
+class NamedDeadline(float):
     """A time by the monotonic clock that remembers which setting it comes from."""
 
-    def __new__(cls, at: float, setting: str = CALL_TIMEOUT) -> Until:
+    def __new__(cls, at: float, setting: str = CALL_TIMEOUT) -> NamedDeadline:
         """The caller's own timeout, unless another setting is named."""
         made = super().__new__(cls, at)
         made.setting = setting
@@ -57,4 +57,4 @@ def setting_of(until: float, now: float) -> str:
     """Which setting has ended a wait that was to end then; empty if that is not known."""
     if now < until:
         return CALL_TIMEOUT  # it ends every wait that would go on for longer
-    return until.setting if isinstance(until, Until) else ""
+    return until.setting if isinstance(until, NamedDeadline) else ""

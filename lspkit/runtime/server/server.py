@@ -13,14 +13,14 @@ import threading
 import time
 from collections.abc import Callable
 
-from lspkit.errors import LspkitError, RequestTimeout, ServerBroken
+from lspkit.errors import LspkitError, RequestTimeoutError, ServerBrokenError
 from lspkit.late_imports import safe_imports
 from lspkit.protocol import events
-from lspkit.protocol.initialize_params import Opening
+from lspkit.protocol.initialize_params import InitializeOptions
 from lspkit.protocol.open_documents import Documents
 from lspkit.protocol.session import Session, State, params_of
 from lspkit.protocol.uris import path_to_uri
-from lspkit.protocol.watch_registrations import Watched
+from lspkit.protocol.watch_registrations import WatchRegistrations
 from lspkit.runtime.concurrency.waiting import Waiter
 from lspkit.runtime.files import Files
 from lspkit.runtime.process.backoff import Restart
@@ -29,9 +29,9 @@ from lspkit.runtime.process.sidecar import Sidecar, start_all, stop_all
 from lspkit.runtime.process.usage import is_asleep
 from lspkit.runtime.server import failure_errors
 from lspkit.runtime.server.connection import CLOSED_OUTPUT, Connection
-from lspkit.runtime.server.diagnostics_record import Findings
-from lspkit.runtime.server.document_queue import News, Turns
-from lspkit.runtime.server.pending_request import Lost, Ticket
+from lspkit.runtime.server.diagnostics_record import DiagnosticsRecord
+from lspkit.runtime.server.document_queue import Broadcast, DocumentQueue
+from lspkit.runtime.server.pending_request import ConnectionLost, PendingRequest
 from lspkit.servers import Choice
 from lspkit.servers.definition import Forwards
 from lspkit.servers.restriction import server_environment
@@ -40,7 +40,7 @@ from lspkit.servers.sidecar_commands import Commands
 log = logging.getLogger("lspkit.runtime")
 
 
-class Server(Findings):
+class Server(DiagnosticsRecord):
     """A server process and what it knows. `start` once, ask from any thread, `close` once."""
 
     def __init__(
@@ -58,7 +58,7 @@ class Server(Findings):
         on_forward: Callable[[Server, Forwards, bytes | None], None],
     ) -> None:
         definition, root = choice.definition, choice.root
-        opening = Opening(
+        opening = InitializeOptions(
             root_uri=path_to_uri(root),
             root_name=os.path.basename(root) or root,
             process_id=os.getpid(),
@@ -79,7 +79,9 @@ class Server(Findings):
         self._on_refresh = on_refresh
         self._on_forward = on_forward
         #: The files that it has asked to be told about.
-        self.watched = Watched(root, files.boundary.root, kinds=choice.definition.told_as)
+        self.watched = WatchRegistrations(
+            root, files.boundary.root, kinds=choice.definition.told_as
+        )
         #: Its own folder for temporary files, and its environment.
         self._scratch = ""
         self._environment: dict[str, str] = {}
@@ -98,9 +100,9 @@ class Server(Findings):
         self.bells: list[Waiter] = []
         self._ready = False
         #: Told, once and for all, when it can be asked or never will be.
-        self._settled = News()
+        self._settled = Broadcast()
         #: Told when a push or a registration comes, some work ends, or the server does.
-        self.news = News()
+        self.news = Broadcast()
 
     def __repr__(self) -> str:
         return f"<Server {self.id} {self.state} root={self.root}>"
@@ -162,7 +164,7 @@ class Server(Findings):
         with self.lock:
             called_off, self.begun = not self.begun, True
         if called_off:
-            self._fail(ServerBroken(f"{self.id} was not started", server=self.id))
+            self._fail(ServerBrokenError(f"{self.id} was not started", server=self.id))
 
     def close(self, timeout: float) -> None:
         """End its threads, its process tree, its descriptors and its temporary files."""
@@ -232,10 +234,10 @@ class Server(Findings):
         if self.failure is not None:
             raise self.failure.renewed()
         if self.connection is None or self.session.state is not State.RUNNING:
-            raise ServerBroken(f"{self.id} is {self.state}", server=self.id)
+            raise ServerBrokenError(f"{self.id} is {self.state}", server=self.id)
         return self.connection
 
-    def timed_out(self, method: str, waited: float, setting: str = "") -> RequestTimeout:
+    def timed_out(self, method: str, waited: float, setting: str = "") -> RequestTimeoutError:
         """The error for a caller whose time is up."""
         return failure_errors.late(
             self.id,
@@ -248,7 +250,7 @@ class Server(Findings):
             stderr=self._tail(),
         )
 
-    def give_up_if_stuck(self, ticket: Ticket, since: float, patience: float) -> None:
+    def give_up_if_stuck(self, ticket: PendingRequest, since: float, patience: float) -> None:
         """End a server that cannot be expected to answer this request any more.
 
         Not before it has had all the time that a request has, and not while it works: a server
@@ -291,7 +293,7 @@ class Server(Findings):
                 self._came_up()
             case events.Failed():
                 message = f"{self.id} refused initialize: {event.message}"
-                self._fail(ServerBroken(message, server=self.id, stderr=self._tail()))
+                self._fail(ServerBrokenError(message, server=self.id, stderr=self._tail()))
             case events.DiagnosticsPublished():
                 self.pushed(event.uri, event.version, event.items)
                 self.news.tell()
@@ -327,7 +329,7 @@ class Server(Findings):
             case events.Unregistered():
                 for registration in event.registrations:
                     self.watched.drop(registration.id)
-            case events.Said():
+            case events.MessageShown():
                 log.debug("%s says: %s", self.id, event.text)
                 if useless := self.logged(event.text):
                     self._fail(failure_errors.useless(self.choice, useless))
@@ -378,7 +380,7 @@ class Server(Findings):
                 self.session.pending.clear()
             waiters = [pending.tag for pending in orphans if pending.tag is not None]
             self.heard.store.forget()
-        lost = Lost(self.failure)
+        lost = ConnectionLost(self.failure)
         for waiter in waiters:
             waiter.complete(lost)
         self._settled.tell(over=True)
@@ -394,7 +396,12 @@ class Server(Findings):
     def drop_after_fork(self) -> None:
         """In a forked child: let go of the parent's server without touching it."""
         self.lock = threading.Lock()
-        self._settled, self.news, self.turns, self.commands = News(), News(), Turns(), Turns()
+        self._settled, self.news, self.turns, self.commands = (
+            Broadcast(),
+            Broadcast(),
+            DocumentQueue(),
+            DocumentQueue(),
+        )
         self.closing = True
         for sidecar in self.sidecars:
             sidecar.drop_after_fork()

@@ -61,7 +61,7 @@ LEFT = IN_MOVED_FROM | IN_DELETE
 _HEAD = struct.Struct("iIII")
 
 
-class Inotify:
+class InotifyNotifier:
     """One instance of inotify, and a bell that ends the wait."""
 
     exact = True

@@ -66,7 +66,7 @@ class Notifier(Protocol):
         """In a forked child: close what is a copy. Takes no lock, and the parent feels nothing."""
 
 
-class Polling:
+class PollingNotifier:
     """Hints nothing: for when there is no other way. The wait is by the clock."""
 
     exact = False
@@ -110,9 +110,9 @@ def best_notifier() -> Notifier:
     # Imported here: nobody needs them before a server runs, and each is for some systems only.
     if sys.platform == "linux":
         with safe_imports():
-            from lspkit.runtime.watch.inotify import Inotify
+            from lspkit.runtime.watch.inotify import InotifyNotifier
 
-        return Inotify()
-    from lspkit.runtime.watch.watchfiles_backend import Foreign
+        return InotifyNotifier()
+    from lspkit.runtime.watch.watchfiles_backend import WatchfilesNotifier
 
-    return Foreign()
+    return WatchfilesNotifier()

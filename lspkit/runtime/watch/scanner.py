@@ -13,8 +13,8 @@ import math
 import time
 from collections.abc import Callable
 
-from lspkit.runtime.watch.notifier import Hints, Notifier, Polling
-from lspkit.runtime.watch.tree_snapshot import Snapshot
+from lspkit.runtime.watch.notifier import Hints, Notifier, PollingNotifier
+from lspkit.runtime.watch.tree_snapshot import TreeSnapshot
 
 log = logging.getLogger("lspkit.runtime")
 
@@ -29,11 +29,11 @@ SHARE_OF_CALLERS, CHEAP = 0.25, 0.02
 _LIMITS = {errno.ENOSPC: "the limit for watches is reached", errno.ENOMEM: "no memory is left"}
 
 
-class Lookout:
+class Scanner:
     """Finds out what has happened. Not for two threads at once, except for `wait` and `wake`."""
 
     def __init__(self, make: Callable[[], Notifier], excluded: Callable[[str], bool]) -> None:
-        self.snapshot = Snapshot(self._watch, self._unwatch, excluded, self._watch_file)
+        self.snapshot = TreeSnapshot(self._watch, self._unwatch, excluded, self._watch_file)
         #: Why watches are to be given up, and empty if they are not.
         self.limit = ""
         self._hints: Hints = {}
@@ -45,7 +45,7 @@ class Lookout:
         except (OSError, AttributeError, ImportError) as problem:
             log.debug("files cannot be watched", exc_info=True)
             self.limit = str(problem)
-            self.notifier = Polling()
+            self.notifier = PollingNotifier()
 
     def wait(self) -> None:
         """Block until there may be something to look at."""
@@ -143,7 +143,7 @@ class Lookout:
             f"them: {self.limit}. Exclude folders, or raise the limit "
             "(on Linux fs.inotify.max_user_watches and max_user_instances)."
         )
-        old, self.notifier, self.limit = self.notifier, Polling(), ""
+        old, self.notifier, self.limit = self.notifier, PollingNotifier(), ""
         old.close()
         self.notifier.lost = True  # everything is looked at once more
         return warning

@@ -21,7 +21,7 @@ REMEMBERED = 10_000
 MOST_BEHIND = 2_000
 
 
-class Links:
+class Symlinks:
     """Where links lead to. Not for two threads at once."""
 
     def __init__(self) -> None:

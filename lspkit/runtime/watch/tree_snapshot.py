@@ -28,7 +28,7 @@ from lspkit.edits.directory import is_spare
 from lspkit.protocol.watch_registrations import CHANGED, CREATED, DELETED, REPLACED, FileEvent
 from lspkit.runtime.watch.excluded_folders import is_excluded
 from lspkit.runtime.watch.folder_entries import PASSED, READ, read_entries, stamp_of
-from lspkit.runtime.watch.symlinks import Links
+from lspkit.runtime.watch.symlinks import Symlinks
 
 #: So many files with other names are watched by themselves.
 MOST_FILES = 1_000
@@ -38,7 +38,7 @@ _GONE = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ELOOP})
 _LASTING = frozenset({errno.EACCES, errno.EPERM, errno.ENAMETOOLONG, errno.EINVAL})
 
 
-class Snapshot:
+class TreeSnapshot:
     """The files below some folders, and what has happened to them. Not for two threads at once."""
 
     def __init__(
@@ -71,7 +71,7 @@ class Snapshot:
         self.behind: list[tuple[str, bool]] = []
         # Those of `tops` whose folders are not read.
         self._shallow: set[str] = set()
-        self._links = Links()
+        self._links = Symlinks()
         #: Files that are watched by themselves.
         self._files: set[str] = set()
 

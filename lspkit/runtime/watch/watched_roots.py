@@ -18,7 +18,7 @@ from lspkit.runtime.watch.notifier import Notifier, best_notifier
 from lspkit.runtime.watch.watcher import Watcher
 
 
-class Watchers:
+class WatchedRoots:
     """Watches the roots that somebody holds. For any thread."""
 
     def __init__(

@@ -35,7 +35,7 @@ from lspkit.runtime.concurrency.waiting import Waiter
 from lspkit.runtime.watch.coalesce import among, merged
 from lspkit.runtime.watch.excluded_folders import is_excluded
 from lspkit.runtime.watch.notifier import Notifier, best_notifier
-from lspkit.runtime.watch.scanner import Lookout
+from lspkit.runtime.watch.scanner import Scanner
 
 log = logging.getLogger("lspkit.runtime")
 
@@ -50,10 +50,10 @@ SLICE, PAUSE = 0.0005, 0.0002
 LONG_SLICE = 0.05
 
 # What the thread is to do, and who waits for the reading that it causes.
-_Order = tuple[Callable[[Lookout], None], Waiter | None]
+_Order = tuple[Callable[[Scanner], None], Waiter | None]
 
 
-class _Found(NamedTuple):
+class _Batch(NamedTuple):
     """What is to be announced together."""
 
     #: Where something came and went, or was away, unseen.
@@ -87,7 +87,7 @@ class Watcher:
         #: Taken in this order. They guard the three fields below, and what is in the first. Nobody
         #: is called back meanwhile.
         self._door, self._turn = threading.RLock(), threading.RLock()
-        self._lookout: Lookout | None = None
+        self._lookout: Scanner | None = None
         self._thread: OwnThread | None = None
         #: What is to be announced. Never delivered by who has the turn.
         self._found = Delivery(self._announce)
@@ -251,7 +251,7 @@ class Watcher:
         if lookout is not None:
             lookout.notifier.drop_after_fork()
 
-    def _order(self, job: Callable[[Lookout], None], waiter: Waiter | None = None) -> None:
+    def _order(self, job: Callable[[Scanner], None], waiter: Waiter | None = None) -> None:
         self._orders.append((job, waiter))
         self._hurry.set()
         self._wake()
@@ -275,7 +275,7 @@ class Watcher:
     def _run(self) -> None:
         try:
             time.sleep(PAUSE)  # who started this goes on first
-            lookout = Lookout(self._make_notifier, self._excluded)
+            lookout = Scanner(self._make_notifier, self._excluded)
             with self._door, self._turn:
                 self._lookout = lookout
             while not self._stop.is_set():
@@ -286,7 +286,7 @@ class Watcher:
         finally:
             self._shut()
 
-    def _go_on(self, lookout: Lookout) -> None:
+    def _go_on(self, lookout: Scanner) -> None:
         if self._orders:
             with self._door, self._turn:
                 job, waiter = self._orders[0]
@@ -314,12 +314,12 @@ class Watcher:
             self._wait(lookout)
         self._found.deliver()
 
-    def _look_now(self, lookout: Lookout) -> None:
+    def _look_now(self, lookout: Scanner) -> None:
         """Find out what has happened up to now. With the turn."""
         lookout.look_now(time.monotonic() + LONG_SLICE)
         self._take_up(lookout)
 
-    def _wait(self, lookout: Lookout) -> None:
+    def _wait(self, lookout: Scanner) -> None:
         """Sleep until there is something, and until there is no more of it for a moment."""
         self._hurry.clear()
         lookout.wait()
@@ -337,7 +337,7 @@ class Watcher:
             lookout.look(until)
             self._take_up(lookout)
 
-    def _take_up(self, lookout: Lookout) -> None:
+    def _take_up(self, lookout: Scanner) -> None:
         """Queue what was found, once everything was compared: a rename is told as a whole.
 
         With the turn, so that it is queued in order.
@@ -346,12 +346,12 @@ class Watcher:
         if snapshot.behind or not (snapshot.events or snapshot.brief):
             return
         told = merged(snapshot.events, away=snapshot.brief)
-        found = _Found(_unseen_between(snapshot.events, snapshot.brief, told), told)
+        found = _Batch(_unseen_between(snapshot.events, snapshot.brief, told), told)
         # Queued first: after an interrupt it is announced twice, and not never.
         self._found.put(found)
         snapshot.events, snapshot.brief = [], []
 
-    def _announce(self, found: _Found) -> None:
+    def _announce(self, found: _Batch) -> None:
         if found.brief:
             self._on_brief(found.brief)
         if found.events:

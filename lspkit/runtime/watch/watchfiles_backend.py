@@ -34,7 +34,7 @@ ATTEMPTS = 5
 _ADDED, _DELETED = 1, 3
 
 
-class Foreign:
+class WatchfilesNotifier:
     """Folders watched by watchfiles."""
 
     exact = False

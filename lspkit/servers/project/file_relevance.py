@@ -8,11 +8,11 @@ import re
 from pathlib import PurePath
 
 from lspkit.boundary import is_inside
-from lspkit.protocol.watch_registrations import CHANGED, FileEvent, Watched
+from lspkit.protocol.watch_registrations import CHANGED, FileEvent, WatchRegistrations
 from lspkit.servers.definition import Definition
 from lspkit.servers.project.config_inputs import is_source_folder
 from lspkit.servers.project.installed import is_of_packages
-from lspkit.servers.project.package_folders import Place
+from lspkit.servers.project.package_folders import PackageFolder
 from lspkit.servers.project.unsaved_texts import concerns
 
 #: Files that nobody takes for a part of a program: what is written while one works or runs.
@@ -43,7 +43,9 @@ def may_read(definition: Definition, path: str) -> bool:
     return _is_named(definition, name) or ("*" in definition.depends_on and not is_noise)
 
 
-def is_by_chance(definition: Definition, watched: Watched, path: str, place: Place) -> bool:
+def is_by_chance(
+    definition: Definition, watched: WatchRegistrations, path: str, place: PackageFolder
+) -> bool:
     """Whether a server hears of a file only since it has asked for whatever is in a folder.
 
     It is none that it could read by its name, nor one that a pattern of its own says more about.
@@ -61,7 +63,11 @@ def _is_named(definition: Definition, name: str) -> bool:
 
 
 def is_missed(
-    definition: Definition, root: str, watched: Watched, event: FileEvent, place: Place
+    definition: Definition,
+    root: str,
+    watched: WatchRegistrations,
+    event: FileEvent,
+    place: PackageFolder,
 ) -> bool:
     """Whether a server does not see a change by itself, even if it is told of it.
 

@@ -36,7 +36,7 @@ _FIRST = re.compile(r"/(node_modules|\.?venv|site-packages)(?:/|$)")
 _NONE = re.compile(r"\.|~|@|__pycache__$|.*\.(?:dist|egg)-info$")
 
 
-class Place:
+class PackageFolder:
     """A path below a workspace, or anywhere else."""
 
     def __init__(self, path: str, workspace: str) -> None:

@@ -64,7 +64,7 @@ LANGUAGES = frozenset(
 
 
 @prepared
-class Entry(msgspec.Struct):
+class CompileEntry(msgspec.Struct):
     """One command of a database."""
 
     directory: str = ""
@@ -73,7 +73,7 @@ class Entry(msgspec.Struct):
     command: str = ""
 
 
-class Compiling(msgspec.Struct, frozen=True):
+class CompileFlags(msgspec.Struct, frozen=True):
     """What a server may be told."""
 
     #: By path: what clangd calls `compilationDatabaseChanges`.
@@ -82,7 +82,7 @@ class Compiling(msgspec.Struct, frozen=True):
     flags: list[str] = []
 
 
-def compiling(root: str) -> Compiling:
+def compiling(root: str) -> CompileFlags:
     """How the project at this root is compiled. What cannot be read says nothing."""
     for name in (*DATABASES, FLAGS):
         file = os.path.join(root, name)
@@ -93,7 +93,7 @@ def compiling(root: str) -> Compiling:
         # To open a FIFO would wait for ever.
         if stat.S_ISREG(found.st_mode) and found.st_size <= LARGEST:
             return _read(file, found.st_mtime_ns, found.st_size)
-    return Compiling()
+    return CompileFlags()
 
 
 def header_folders(root: str, workspace: str) -> list[str]:
@@ -119,26 +119,26 @@ def header_folders(root: str, workspace: str) -> list[str]:
 
 
 @functools.lru_cache(maxsize=4)
-def _read(file: str, _: int, __: int) -> Compiling:
+def _read(file: str, _: int, __: int) -> CompileFlags:
     """The file as it is at this time and of this size: a large one is read once."""
     try:
         with open(file, "rb", opener=without_waiting) as stream:
             content = stream.read(LARGEST)
     except OSError:
-        return Compiling()
+        return CompileFlags()
     if file.endswith(FLAGS):
         words = [line.strip() for line in content.decode("utf-8", "replace").splitlines()]
-        return Compiling(flags=list(dict.fromkeys(_based(safe(words), os.path.dirname(file)))))
+        return CompileFlags(flags=list(dict.fromkeys(_based(safe(words), os.path.dirname(file)))))
     try:
-        entries = msgspec.json.decode(content, type=list[Entry])
+        entries = msgspec.json.decode(content, type=list[CompileEntry])
     except (msgspec.MsgspecError, RecursionError):
-        return Compiling()
+        return CompileFlags()
     if sum(map(_steps, entries)) > MOST_COMPILE_STEPS:
-        return Compiling()
+        return CompileFlags()
     return _understood(entries, os.path.dirname(file))
 
 
-def _understood(entries: list[Entry], folder: str) -> Compiling:
+def _understood(entries: list[CompileEntry], folder: str) -> CompileFlags:
     real = functools.cache(os.path.realpath)
     commands: dict[str, Any] = {}
     flags: dict[str, None] = {}
@@ -167,10 +167,10 @@ def _understood(entries: list[Entry], folder: str) -> Compiling:
     standards = [word for word in flags if word.startswith("-std=")]
     if len(standards) > 1:  # of several languages, or for different files
         flags = {word: None for word in flags if word not in standards}
-    return Compiling(commands, list(flags))
+    return CompileFlags(commands, list(flags))
 
 
-def _steps(entry: Entry) -> int:
+def _steps(entry: CompileEntry) -> int:
     """About how much there is to do for an entry, told without doing it."""
     folders = entry.directory.count("/") + entry.file.count("/")
     marks = sum(map(entry.command.count, QUOTES)) + entry.command.count(" ")

@@ -16,7 +16,7 @@ from lspkit.config.load import Loaded, by_id
 from lspkit.config.merge import merge_layers
 from lspkit.config.model import Config
 from lspkit.config.parse import config_of
-from lspkit.config.trust.decision import Standing
+from lspkit.config.trust.decision import TrustDecision
 from lspkit.config.trust.key_gate import EXECUTION_KEYS, gated_content
 from lspkit.servers.built_in import BUILT_IN
 from lspkit.servers.definition import Definition
@@ -44,7 +44,7 @@ def notice(loaded: Loaded) -> str:
     return worded(found, held_back(loaded))
 
 
-def worded(found: Standing, held: Sequence[str]) -> str:
+def worded(found: TrustDecision, held: Sequence[str]) -> str:
     """What is held back and what would allow it, on one line whatever the project calls things."""
     if not held:
         return ""

@@ -3,8 +3,8 @@
 `def NAME` at the start of a line defines NAME, and every whole word NAME is a reference to it.
 ERROR and WARN anywhere are diagnostics, and so is `NEED NAME` while no document defines NAME, so
 that findings may depend on another file. Only open documents count. Columns inside this file are
-code points; they become units of the negotiated encoding in `Document.position` and back in
-`Document.offset`, nowhere else.
+code points; they become units of the negotiated encoding in `ScriptedDocument.position` and back in
+`ScriptedDocument.offset`, nowhere else.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _WIDTH: dict[str, Callable[[str], int]] = {
 }
 
 
-class Document:
+class ScriptedDocument:
     """One open document. `stamp` is unique among all states of all documents of the process."""
 
     _stamps = 0
@@ -44,8 +44,8 @@ class Document:
         self._set(text)
 
     def _set(self, text: str) -> None:
-        Document._stamps += 1
-        self.stamp = Document._stamps
+        ScriptedDocument._stamps += 1
+        self.stamp = ScriptedDocument._stamps
         self.text = text
         breaks = list(_LINE_BREAK.finditer(text))
         self._starts = [0, *(found.end() for found in breaks)]
@@ -148,7 +148,7 @@ class Document:
         return {"kind": "full", "resultId": result, "items": items}
 
 
-Documents = dict[str, Document]
+Documents = dict[str, ScriptedDocument]
 
 
 def defined_in(documents: Documents) -> set[str]:

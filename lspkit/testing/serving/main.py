@@ -20,7 +20,7 @@ from functools import partial
 
 from lspkit.testing.serving import faults, offspring, orders
 from lspkit.testing.serving.faults import CODES, Outgoing
-from lspkit.testing.serving.language import COMPUTED, Document, defined_in
+from lspkit.testing.serving.language import COMPUTED, ScriptedDocument, defined_in
 from lspkit.testing.serving.wire import Input, Output, Torn
 
 TYPE_CHECKING = False  # `typing` itself takes longer to import than the rest of the server.
@@ -45,7 +45,7 @@ _CAPABILITY = {
 }
 
 
-class Log:
+class ServerLog:
     """The record that tests read: one JSON object per line, each written by one system call."""
 
     def __init__(self, path: str | None) -> None:
@@ -58,16 +58,16 @@ class Log:
             os.write(self._descriptor, line.encode())
 
 
-class Server:
+class ScriptedServer:
     def __init__(self, script: dict[str, Any], run: int) -> None:
         self.script = script
         self.run_number = run
-        self.log = Log(script["log"])
+        self.log = ServerLog(script["log"])
         self.input = Input(0)
         self.output = Output(1)
         self.reading = True
         self.last_uri = "file:///flood"
-        self.documents: dict[str, Document] = {}
+        self.documents: dict[str, ScriptedDocument] = {}
         self.encoding = "utf-16"
         self.state = "new"  # then: running, shut down
         self.counts: dict[str, int] = {}
@@ -181,7 +181,9 @@ class Server:
         uri = self.last_uri = item["uri"]
         document = self.documents.get(uri)
         if event == "Open":
-            self.documents[uri] = Document(uri, item["version"], item["text"], self.encoding)
+            self.documents[uri] = ScriptedDocument(
+                uri, item["version"], item["text"], self.encoding
+            )
             return "is open already" if document else None
         if document is None:
             return f"{uri} is not open"
@@ -340,7 +342,7 @@ class Server:
             action()
 
 
-def main(argv: list[str], kind: type[Server] = Server) -> int:
+def main(argv: list[str], kind: type[ScriptedServer] = ScriptedServer) -> int:
     """Runs a script. `kind` is for servers that do more than a script can say."""
     if len(argv) != 2:
         sys.stderr.write("usage: scripted_server.py SCRIPT.json (see docs/testing.md)\n")

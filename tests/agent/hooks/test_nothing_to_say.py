@@ -189,7 +189,7 @@ def test_a_caller_may_set_the_time(tmp_path, scripted):
         assert work.hooks.last.duration < 5
 
 
-@pytest.mark.parametrize("kind", [lspkit.Cancel, threading.Event])
+@pytest.mark.parametrize("kind", [lspkit.CancelToken, threading.Event])
 def test_a_caller_may_cancel(tmp_path, scripted, kind):
     argv = scripted(Script(diagnostics=Diagnostics(how="pull"), faults=[Fault(PULL, "hang")]))
     cancel = kind()

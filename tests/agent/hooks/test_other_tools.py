@@ -55,7 +55,7 @@ def test_a_file_that_is_read_again_within_a_second_is_not_touched_again(
     tmp_path, scripted, monkeypatch
 ):
     with project(tmp_path, scripted(Script())) as work:
-        reads = prewarm.Warming(work.ws)
+        reads = prewarm.Prewarmer(work.ws)
         a, b = str(tmp_path / "a.scr"), str(tmp_path / "b.scr")
         assert reads.read([a]) == [a]
         assert reads.read([a, b]) == [b]
@@ -66,7 +66,7 @@ def test_a_file_that_is_read_again_within_a_second_is_not_touched_again(
 def test_old_reads_are_forgotten(tmp_path, scripted, monkeypatch):
     monkeypatch.setattr(prewarm, "READ_AGAIN", 0.0)
     with project(tmp_path, scripted(Script())) as work:
-        reads = prewarm.Warming(work.ws)
+        reads = prewarm.Prewarmer(work.ws)
         for number in range(3 * prewarm.REMEMBERED):
             reads._read_at[str(number)] = 0.0
         reads.read(["x"])

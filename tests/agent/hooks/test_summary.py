@@ -11,7 +11,7 @@ import pytest
 
 from lspkit.agent.hooks.summary import Summary
 from lspkit.config import Config
-from lspkit.config.model import Diagnosing
+from lspkit.config.model import DiagnosticsConfig
 from lspkit.diagnostics.report import Report
 from lspkit.types import Diagnostic, Position, Range, Severity, Verdict
 
@@ -219,7 +219,9 @@ def test_the_compact_summary_has_2_kib_and_3_other_files():
 
 
 def test_a_compact_summary_keeps_the_rest_of_a_configuration():
-    config = Config(diagnostics=Diagnosing(include_severities=("error", "hint"), max_per_file=7))
+    config = Config(
+        diagnostics=DiagnosticsConfig(include_severities=("error", "hint"), max_per_file=7)
+    )
     how = Summary.compact(config)
     assert how == Summary(
         severities=("error", "hint"), max_per_file=7, max_other_files=3, max_bytes=2048
@@ -227,7 +229,7 @@ def test_a_compact_summary_keeps_the_rest_of_a_configuration():
 
 
 def test_the_configuration_decides():
-    said = Diagnosing(
+    said = DiagnosticsConfig(
         include_severities=("warning",),
         max_per_file=1,
         max_other_files=2,

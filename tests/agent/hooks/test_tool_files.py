@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from lspkit.agent.hooks.tool_files import Kind, Tool, Touch, plain_name, touch_of
+from lspkit.agent.hooks.tool_files import Tool, ToolKind, Touch, plain_name, touch_of
 
 PATCH = "*** Begin Patch\n*** Update File: x.py\n@@\n-a\n+b\n*** Delete File: y.py\n*** End Patch"
 DIFF = "--- a/x.py\n+++ b/x.py\n@@ -1 +1 @@\n-a\n+b\n"
@@ -131,8 +131,8 @@ def test_nonsense_touches_nothing(tool, arguments):
 
 def test_a_registered_tool_comes_first():
     more = {
-        plain_name("save_module"): Tool(Kind.WRITE, lambda values: [f"{values['module']}.py"]),
-        "write": Tool(Kind.READ),
+        plain_name("save_module"): Tool(ToolKind.WRITE, lambda values: [f"{values['module']}.py"]),
+        "write": Tool(ToolKind.READ),
     }
-    assert touch_of("save_module", {"module": "x"}, more) == Touch(Kind.WRITE, ("x.py",))
-    assert touch_of("write", {"path": "x.py"}, more) == Touch(Kind.READ, ("x.py",))
+    assert touch_of("save_module", {"module": "x"}, more) == Touch(ToolKind.WRITE, ("x.py",))
+    assert touch_of("write", {"path": "x.py"}, more) == Touch(ToolKind.READ, ("x.py",))

@@ -14,7 +14,7 @@ import jsonschema
 
 import lspkit
 from lspkit.agent import Toolbox, envelope_schema
-from lspkit.agent.tools.tool_table import row_of
+from lspkit.agent.tools.tool_table import spec_of
 from lspkit.testing import Script
 from tests.faults.operations import answers
 from tests.scripted import SOURCE, config_for
@@ -62,7 +62,7 @@ def codes(envelope: dict[str, Any]) -> list[str]:
 
 def check_form(envelope: dict[str, Any]) -> None:
     """It is what the tools say they return, of this operation and of any."""
-    for row in {row_of(envelope["operation"]), None}:
+    for row in {spec_of(envelope["operation"]), None}:
         jsonschema.validate(envelope, envelope_schema(row), jsonschema.Draft202012Validator)
 
 

@@ -172,7 +172,7 @@ def test_a_slow_server_is_a_timeout(tmp_path, scripted):
 
 
 def test_a_cancelled_call_is_an_answer(tmp_path, scripted):
-    cancel = lspkit.Cancel()
+    cancel = lspkit.CancelToken()
     argv = scripted(Script(faults=[Fault("textDocument/hover", "hang")]))
     with served(tmp_path, argv) as toolbox:
         log = Log.of(argv)

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 import lspkit.types as types
-from lspkit.agent.tools.envelope import MOST_BYTES, Outcome, Room, encoded, envelope
+from lspkit.agent.tools.envelope import MOST_BYTES, TextBudget, ToolOutcome, encoded, envelope
 from lspkit.agent.tools.result_data import Frame, shaped
 from lspkit.edit_types import FileEdit, FileOperation, TextEdit, WorkspaceEdit
-from lspkit.errors import NoServer, RequestTimeout, Unsupported
+from lspkit.errors import NoServerError, RequestTimeoutError, UnsupportedError
 from lspkit.types import Call, CallItem, Diagnostic, Location, Position, Range, Severity, Symbol
 from tests.agent.tools.calling import check_form
 
@@ -46,8 +46,8 @@ def item(name="f", path="/code/a.py", raw='{"name":"f"}'):
 def of(result, kind, operation, *, room=None, asked="/code/src/a.py", **outcome):
     """The envelope of a result, checked for its form and its size."""
     pieces = shaped(result, kind, Frame(ROOT, asked))
-    room = room or Room()
-    made = envelope(Outcome(operation=operation, shaped=pieces, **outcome), 12, room)
+    room = room or TextBudget()
+    made = envelope(ToolOutcome(operation=operation, shaped=pieces, **outcome), 12, room)
     check_form(json.loads(encoded(made)))
     assert len(encoded(made).encode()) <= room.bytes
     return made
@@ -92,7 +92,7 @@ def test_no_result_is_ok_and_empty(result, kind, operation, data):
 
 
 def test_a_failure_beside_an_answer_makes_it_partial():
-    late = RequestTimeout("too late", server="two")
+    late = RequestTimeoutError("too late", server="two")
     made = of([location("/code/a.py")], LOCATIONS, "goToDefinition", hits={"one"}, errors=[late])
     assert made["ok"]
     assert (made["meta"]["partial"], made["meta"]["timedOut"]) == (True, True)
@@ -100,8 +100,11 @@ def test_a_failure_beside_an_answer_makes_it_partial():
 
 
 def test_a_failure_alone_is_no_answer():
-    errors = [Unsupported("cannot", servers=("one", "two")), NoServer("none", extension=".xyz")]
-    made = envelope(Outcome(operation="hover", errors=errors), 1, Room())
+    errors = [
+        UnsupportedError("cannot", servers=("one", "two")),
+        NoServerError("none", extension=".xyz"),
+    ]
+    made = envelope(ToolOutcome(operation="hover", errors=errors), 1, TextBudget())
     check_form(made)
     assert (made["ok"], made["data"]) == (False, None)
     assert (made["meta"]["partial"], made["meta"]["empty"]) == (False, False)
@@ -110,8 +113,8 @@ def test_a_failure_alone_is_no_answer():
 
 
 def test_the_same_error_is_told_once():
-    errors = [RequestTimeout("too late", server="two")] * 3
-    made = envelope(Outcome(operation="hover", errors=errors), 1, Room())
+    errors = [RequestTimeoutError("too late", server="two")] * 3
+    made = envelope(ToolOutcome(operation="hover", errors=errors), 1, TextBudget())
     assert len(made["errors"]) == 1
 
 
@@ -170,8 +173,8 @@ def test_at_one_distance_the_order_stays():
 
 def test_the_host_sets_the_bounds():
     found = [location(f"/code/{number}.py") for number in range(50)]
-    assert len(of(found, LOCATIONS, "goToDefinition", room=Room(7, MOST_BYTES))["data"]) == 7
-    assert 5 < len(of(found, LOCATIONS, "goToDefinition", room=Room(200, 4096))["data"]) < 50
+    assert len(of(found, LOCATIONS, "goToDefinition", room=TextBudget(7, MOST_BYTES))["data"]) == 7
+    assert 5 < len(of(found, LOCATIONS, "goToDefinition", room=TextBudget(200, 4096))["data"]) < 50
 
 
 def test_an_outline_is_cut_from_the_inside():
@@ -230,7 +233,7 @@ def test_an_edit_is_cut_and_counted():
         FileOperation("rename", Path("/code/b.py"), "file:///b", Path("/code/c.py"), "file:///c"),
         FileEdit(Path("/code/d.py"), "file:///code/d.py", edits),
     )
-    room = Room(205, 1_000_000)
+    room = TextBudget(205, 1_000_000)
     made = of(WorkspaceEdit(changes), WorkspaceEdit, "rename", room=room)
     first, second, third = made["data"]["changes"]
     assert (len(first["edits"]), len(third["edits"])) == (199, 5)
@@ -252,10 +255,10 @@ def test_a_function_that_is_called_all_over_is_told_with_the_first_calls():
 
 
 def test_errors_and_warnings_take_no_more_than_their_share():
-    errors = [RequestTimeout("\0ü" * 50_000, server=f"{number}" * 90) for number in range(50)]
+    errors = [RequestTimeoutError("\0ü" * 50_000, server=f"{number}" * 90) for number in range(50)]
     warnings = [f"{number}" + "\n🙂" * 50_000 for number in range(50)]
     found = [location(f"/code/{number}.py") for number in range(100)]
-    for room in (Room(), Room(200, 4096)):
+    for room in (TextBudget(), TextBudget(200, 4096)):
         made = of(found, LOCATIONS, "goToDefinition", room=room, errors=errors, warnings=warnings)
         assert len(made["errors"]) == len(made["meta"]["warnings"]) == 10
         assert made["data"]

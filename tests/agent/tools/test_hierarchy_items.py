@@ -8,7 +8,7 @@ import pytest
 
 import lspkit
 from lspkit.agent import Toolbox
-from lspkit.agent.tools.hierarchy_items import MOST, HandedItems
+from lspkit.agent.tools.hierarchy_items import MOST, HierarchyItems
 from lspkit.testing import Diagnostics, Log, Say, Script
 from lspkit.types import CallItem, Position, Range
 from tests.agent.tools.calling import PLACE, able, codes, served
@@ -50,7 +50,7 @@ def test_an_item_of_a_library_may_come_back_to_the_toolbox_that_gave_it(tmp_path
 
 
 def test_the_last_items_are_remembered_and_no_more():
-    items, somewhere = HandedItems(), Range(Position(1, 1), Position(1, 1))
+    items, somewhere = HierarchyItems(), Range(Position(1, 1), Position(1, 1))
     items.note(
         [
             CallItem("x", "function", None, somewhere, somewhere, "", raw=f'{{"n": {number}}}')

@@ -9,7 +9,7 @@ import pytest
 import lspkit
 import lspkit.operations as ops
 from lspkit.agent.tools.result_data import SHAPES
-from lspkit.agent.tools.tool_table import ESSENTIAL, FIELDS, TABLE, offered, row_of
+from lspkit.agent.tools.tool_table import ESSENTIAL, FIELDS, TABLE, offered, spec_of
 from lspkit.config import read_config
 from tests.agent.tools.calling import load
 from tests.operations.driving import Canned, Engine, at
@@ -55,9 +55,9 @@ def test_every_operation_has_its_names_fields_and_permission():
 def test_no_name_means_two_things():
     names = [name for row in TABLE for name in row.names]
     assert len(names) == len(set(names))
-    assert all(name in row_of(name).names for name in names)
-    assert row_of("lsp_nothing") is None
-    assert row_of(["lsp_hover"]) is None
+    assert all(name in spec_of(name).names for name in names)
+    assert spec_of("lsp_nothing") is None
+    assert spec_of(["lsp_hover"]) is None
 
 
 def test_every_result_has_a_shape():
@@ -83,7 +83,7 @@ def test_a_row_names_the_request_of_the_protocol_that_its_operation_makes(row):
 
 
 def test_the_tools_that_every_agent_needs_are_tools():
-    assert [row_of(name).tool for name in ESSENTIAL] == list(ESSENTIAL)
+    assert [spec_of(name).tool for name in ESSENTIAL] == list(ESSENTIAL)
 
 
 @pytest.mark.parametrize(

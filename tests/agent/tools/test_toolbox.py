@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from lspkit.agent import TABLE
-from lspkit.agent.tools.tool_table import row_of
+from lspkit.agent.tools.tool_table import spec_of
 from lspkit.testing import Fault, Log, Script
 from tests.agent.tools.calling import PLACE, TEXT, able, alone, check_form, codes, served
 
@@ -64,7 +64,7 @@ def test_every_operation_is_answered_in_both_shapes(tmp_path, scripted):
             assert brief(envelope["data"]) == expected
             assert envelope["meta"]["serverHits"] == 1
             assert not envelope["meta"]["empty"]
-            row = row_of(operation)
+            row = spec_of(operation)
             for name in (row.tool, row.mcp):
                 answer = toolbox.answer(name, json.dumps(given))
                 assert answer.envelope["data"] == envelope["data"]

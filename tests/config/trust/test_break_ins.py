@@ -11,7 +11,7 @@ import pytest
 
 from lspkit.config import load as loading
 from lspkit.config.load import Loaded, load
-from lspkit.config.model import Security
+from lspkit.config.model import SecurityConfig
 from lspkit.config.trust import trust_store
 from lspkit.config.trust.decision import trust_of
 from lspkit.config.trust.key_gate import EXECUTION_KEYS, digest
@@ -62,7 +62,7 @@ class TestLinks:
         assert world.asked(world.home / "a", world.home, "/**").state == "untrusted"
 
     def test_a_name_that_no_file_can_have_is_not_trusted(self, world: World) -> None:
-        security = Security("trusted-only", ("/**",))
+        security = SecurityConfig("trusted-only", ("/**",))
         assert trust_of(None, "/a\0b", {}, security, world.environ, None).state == "untrusted"
 
     @posix

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from lspkit.config.model import Security
+from lspkit.config.model import SecurityConfig
 from lspkit.config.trust.decision import candidate_of, patterns_of
 from lspkit.config.trust.key_gate import EXECUTION_KEYS, digest
 from lspkit.config.trust.trust_store import FILE, add
@@ -115,7 +115,7 @@ class TestEntries:
 
     def test_a_mistake_in_an_entry_is_an_error_that_says_which_and_why(self, world: World) -> None:
         with pytest.raises(ConfigError) as caught:
-            patterns_of(Security("never", ("/a", "/b/(c)")), file="/home/u/lsp.json")
+            patterns_of(SecurityConfig("never", ("/a", "/b/(c)")), file="/home/u/lsp.json")
         assert caught.value.place == "security.trustedProjectRoots[1]"
         assert caught.value.file == "/home/u/lsp.json"
         assert "( has to be escaped" in caught.value.message

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from lspkit.config.model import Security
-from lspkit.config.trust.decision import Standing, trust_of
+from lspkit.config.model import SecurityConfig
+from lspkit.config.trust.decision import TrustDecision, trust_of
 from lspkit.config.trust.key_gate import EXECUTION_KEYS, digest, gated
 from lspkit.config.trust.trust_store import add
 
@@ -91,11 +91,11 @@ SITUATIONS: tuple[Situation, ...] = (
 
 def standing(
     home: Path, situation: Situation, project: dict[str, Any], policy: Any
-) -> tuple[Standing, str]:
+) -> tuple[TrustDecision, str]:
     place = Place(home / "trusted" / "project", home / "state")
     place.root.mkdir(parents=True)
     expected, roots = situation(place, digest(project, EXECUTION_KEYS))
-    security = Security(policy, tuple(map(str, roots)))
+    security = SecurityConfig(policy, tuple(map(str, roots)))
     environ = {"HOME": str(home), "LSPKIT_STATE": str(place.state)}
     return trust_of(None, str(place.root), project, security, environ, None), expected
 

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from lspkit.config.model import Config, Diagnosing, Restarting, Timing
+from lspkit.config.model import Config, DiagnosticsConfig, RestartConfig, TimingConfig
 from lspkit.config.parse import BUILT_IN_VALUES
 from lspkit.config.trust.untrusted_limits import LIMITS, tightened
 from tests.config.scene import Scene
@@ -24,9 +24,9 @@ def numbers() -> list[tuple[str, str]]:
 
 def test_every_number_of_the_configuration_is_a_limit() -> None:
     for section, model in (
-        ("timing", Timing),
-        ("diagnostics", Diagnosing),
-        ("restart", Restarting),
+        ("timing", TimingConfig),
+        ("diagnostics", DiagnosticsConfig),
+        ("restart", RestartConfig),
     ):
         fields = msgspec.structs.fields(model)
         others = {"includeSeverities", "newOnly"}

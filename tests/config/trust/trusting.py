@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from lspkit.config.model import Security
-from lspkit.config.trust.decision import Standing, trust_of
+from lspkit.config.model import SecurityConfig
+from lspkit.config.trust.decision import TrustDecision, trust_of
 from lspkit.config.trust.key_gate import EXECUTION_KEYS, digest
 from lspkit.config.trust.trust_store import add
 
@@ -59,7 +59,7 @@ class World:
         policy: Any = "trusted-only",
         override: bool | None = None,
         **environ: str,
-    ) -> Standing:
-        security = Security(policy, tuple(map(str, roots)))
+    ) -> TrustDecision:
+        security = SecurityConfig(policy, tuple(map(str, roots)))
         said = PROJECT if project is None else project
         return trust_of(file, str(root), said, security, {**self.environ, **environ}, override)

@@ -47,7 +47,7 @@ def test_many_calls_on_a_hung_server_hold_up_nobody_and_take_no_threads(tmp_path
         threads = [one.name for one in threading.enumerate() if "lspkit" in one.name]
         assert len(threads) <= 2 * 3 + 4 + 1 + 1  # servers, workers, timers, watcher
         assert not any(one.done() for one in hung)
-    assert {type(one.exception(0)) for one in hung} == {lspkit.WorkspaceClosed}
+    assert {type(one.exception(0)) for one in hung} == {lspkit.WorkspaceClosedError}
 
 
 def test_a_submitted_call_ends_at_its_deadline(tmp_path, scripted):
@@ -55,18 +55,18 @@ def test_a_submitted_call_ends_at_its_deadline(tmp_path, scripted):
     with workspace(tmp_path, argv) as ws:
         ws.hover("a.scr", 2, 4)  # else its start might take all the time that there is
         late = ws.submit(ws.definition, "a.scr", 2, 4, timeout=0.5)
-        assert isinstance(late.exception(20), lspkit.RequestTimeout)
+        assert isinstance(late.exception(20), lspkit.RequestTimeoutError)
         assert Log.of(argv).wait_for_message("$/cancelRequest")
 
 
-@pytest.mark.parametrize("kind", [lspkit.Cancel, threading.Event])
+@pytest.mark.parametrize("kind", [lspkit.CancelToken, threading.Event])
 def test_a_submitted_call_can_be_cancelled(tmp_path, scripted, kind):
     argv, cancel = scripted(HANG), kind()
     with workspace(tmp_path, argv) as ws:
         future = ws.submit(ws.definition, "a.scr", 2, 4, cancel=cancel)
         Log.of(argv).wait_for_message("textDocument/definition")
         cancel.set()
-        assert isinstance(future.exception(20), lspkit.Cancelled)
+        assert isinstance(future.exception(20), lspkit.CancelledError)
 
 
 def test_a_submitted_check_reports(tmp_path, scripted):

@@ -8,7 +8,7 @@ import time
 import pytest
 
 import lspkit
-from lspkit.runtime.concurrency.teardown import ATTEMPTS, Closing
+from lspkit.runtime.concurrency.teardown import ATTEMPTS, Teardown
 from lspkit.runtime.concurrency.threads import OwnThread, joined
 from lspkit.testing import Fault, Log, Script
 from tests.scripted import ask, workspace
@@ -31,7 +31,7 @@ def ends(job) -> bool:
 
 def test_every_step_is_done_once():
     done = []
-    closing = Closing(lambda: done.append(1), lambda: done.append(2))
+    closing = Teardown(lambda: done.append(1), lambda: done.append(2))
     assert closing.run()
     assert closing.run()
     assert done == [1, 2]
@@ -45,7 +45,7 @@ def test_a_step_that_fails_keeps_none_from_being_done_and_is_done_by_the_next():
         if len(done) == 1:
             raise OSError("once")
 
-    closing = Closing(fails_once, lambda: done.append("second"))
+    closing = Teardown(fails_once, lambda: done.append("second"))
     with pytest.raises(OSError, match="once"):
         closing.run()
     assert done == ["first", "second"]
@@ -61,7 +61,7 @@ def test_an_interrupted_step_begins_anew_and_the_interrupt_comes_through():
         if len(done) == 1:
             raise KeyboardInterrupt
 
-    closing = Closing(interrupted_once, lambda: done.append("second"))
+    closing = Teardown(interrupted_once, lambda: done.append("second"))
     with pytest.raises(KeyboardInterrupt):
         closing.run()
     assert done == [False, True, "second"]
@@ -77,7 +77,7 @@ def test_who_interrupts_again_and_again_is_heard():
         if len(done) <= ATTEMPTS:
             raise KeyboardInterrupt
 
-    closing = Closing(interrupted, lambda: done.append("second"))
+    closing = Teardown(interrupted, lambda: done.append("second"))
     with pytest.raises(KeyboardInterrupt):
         closing.run()
     assert done == [1] * ATTEMPTS + ["second"]
@@ -86,7 +86,7 @@ def test_who_interrupts_again_and_again_is_heard():
 
 def test_a_step_with_something_left_is_done_again():
     answers = [False, None]
-    closing = Closing(lambda: answers.pop(0))
+    closing = Teardown(lambda: answers.pop(0))
     assert closing.run()
     assert closing.run()
     assert answers == []
@@ -101,7 +101,7 @@ def test_a_step_may_close_and_so_may_the_threads_that_it_waits_for():
         thread.start()
         assert joined([thread], PATIENCE)
 
-    closing = Closing(step)
+    closing = Teardown(step)
     assert ends(closing.run)
     assert answers == [False, False]
 
@@ -114,7 +114,7 @@ def test_another_closer_waits_for_the_first():
         go_on.wait(PATIENCE)
         order.append("step")
 
-    closing = Closing(step)
+    closing = Teardown(step)
     first = threading.Thread(target=closing.run)
     second = threading.Thread(target=lambda: (closing.run(), order.append("second")))
     first.start()
@@ -142,7 +142,7 @@ def test_a_callback_may_close_the_workspace_and_nothing_is_left(tmp_path, script
         ws.close()
         assert returned
         assert threads_of_lspkit() == []
-        with pytest.raises(lspkit.WorkspaceClosed):
+        with pytest.raises(lspkit.WorkspaceClosedError):
             ask(ws)
 
 
@@ -159,7 +159,7 @@ def test_a_callback_of_a_call_that_close_ends_may_close_as_well(tmp_path, script
             future.add_done_callback(close)
         Log.of(argv).wait_for_message("textDocument/definition", count=8)
         assert ends(ws.close)
-    assert {type(one.exception(0)) for one in futures} == {lspkit.WorkspaceClosed}
+    assert {type(one.exception(0)) for one in futures} == {lspkit.WorkspaceClosedError}
     assert len(called) == 8
 
 
@@ -176,7 +176,7 @@ def test_a_call_whose_server_was_never_started_ends_with_the_workspace(
         monkeypatch.setattr(ws._engine._workers, "do", never)
 
         def caller() -> None:
-            with pytest.raises(lspkit.WorkspaceClosed):
+            with pytest.raises(lspkit.WorkspaceClosedError):
                 ask(ws)
             ended.append(True)
 
@@ -195,7 +195,7 @@ def test_a_submitted_call_that_had_not_begun_ends_with_the_workspace(
         monkeypatch.setattr(ws._engine._workers, "do", lambda _: True)
         future = ws.submit(ws.definition, "a.scr", 2, 4)
         ws.close()
-        assert isinstance(future.exception(PATIENCE), lspkit.WorkspaceClosed)
+        assert isinstance(future.exception(PATIENCE), lspkit.WorkspaceClosedError)
 
 
 def test_a_stubborn_server_is_killed_at_once_for_who_has_no_patience(tmp_path, scripted):

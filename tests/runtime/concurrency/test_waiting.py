@@ -9,7 +9,14 @@ from collections.abc import Callable
 import pytest
 
 import lspkit
-from lspkit.runtime.concurrency.waiting import Call, Cancel, Outcome, Waiter, block, together
+from lspkit.runtime.concurrency.waiting import (
+    CallContext,
+    CancelToken,
+    Outcome,
+    Waiter,
+    block,
+    together,
+)
 
 FOREVER = float("inf")
 PATIENCE = 20.0
@@ -80,14 +87,14 @@ def test_a_callback_is_called_by_whoever_completes_it():
 def test_a_call_is_done_when_its_waiter_is():
     waiter = Waiter()
     thread = in_thread(waiter.complete)
-    assert Call().wait(waiter, FOREVER) is Outcome.DONE
+    assert CallContext().wait(waiter, FOREVER) is Outcome.DONE
     thread.join()
 
 
 @pytest.mark.parametrize(("timeout", "until"), [(0.03, FOREVER), (None, 0.03), (0.03, 3600)])
 def test_the_earlier_of_deadline_and_until_ends_a_wait(timeout, until):
     began = time.monotonic()
-    outcome = Call(timeout).wait(Waiter(), began + until)
+    outcome = CallContext(timeout).wait(Waiter(), began + until)
     assert outcome is Outcome.TIMED_OUT
     assert 0.02 < time.monotonic() - began < 10
 
@@ -95,22 +102,22 @@ def test_the_earlier_of_deadline_and_until_ends_a_wait(timeout, until):
 def test_what_is_done_counts_after_the_deadline_too():
     waiter = Waiter()
     waiter.complete()
-    assert Call(0).wait(waiter, 0) is Outcome.DONE
+    assert CallContext(0).wait(waiter, 0) is Outcome.DONE
 
 
-@pytest.mark.parametrize("kind", [Cancel, threading.Event])
+@pytest.mark.parametrize("kind", [CancelToken, threading.Event])
 def test_a_cancel_ends_a_wait(kind):
     cancel = kind()
     thread = in_thread(cancel.set)
-    assert Call(PATIENCE, cancel).wait(Waiter(), FOREVER) is Outcome.CANCELLED
+    assert CallContext(PATIENCE, cancel).wait(Waiter(), FOREVER) is Outcome.CANCELLED
     thread.join()
 
 
-@pytest.mark.parametrize("kind", [Cancel, threading.Event])
+@pytest.mark.parametrize("kind", [CancelToken, threading.Event])
 def test_a_cancel_that_was_set_before_ends_it_at_once(kind):
     cancel = kind()
     cancel.set()
-    call = Call(None, cancel)
+    call = CallContext(None, cancel)
     assert call.cancelled()
     assert call.wait(Waiter(), FOREVER) is Outcome.CANCELLED
 
@@ -118,7 +125,7 @@ def test_a_cancel_that_was_set_before_ends_it_at_once(kind):
 def test_a_cancel_wakes_its_waiter_within_milliseconds():
     best = []
     for _ in range(5):
-        cancel, waiter, told = Cancel(), Waiter(), []
+        cancel, waiter, told = CancelToken(), Waiter(), []
 
         def tell(cancel=cancel, waiter=waiter, told=told):
             while not cancel._waiters:
@@ -127,16 +134,16 @@ def test_a_cancel_wakes_its_waiter_within_milliseconds():
             cancel.set()
 
         thread = in_thread(tell)
-        assert Call(PATIENCE, cancel).wait(waiter, FOREVER) is Outcome.CANCELLED
+        assert CallContext(PATIENCE, cancel).wait(waiter, FOREVER) is Outcome.CANCELLED
         best.append(time.monotonic() - told[0])
         thread.join()
     assert min(best) < 0.02
 
 
 def test_one_cancel_ends_any_number_of_calls():
-    cancel, outcomes = Cancel(), []
+    cancel, outcomes = CancelToken(), []
     threads = [
-        in_thread(lambda: outcomes.append(Call(PATIENCE, cancel).wait(Waiter(), FOREVER)))
+        in_thread(lambda: outcomes.append(CallContext(PATIENCE, cancel).wait(Waiter(), FOREVER)))
         for _ in range(8)
     ]
     cancel.set()
@@ -146,15 +153,15 @@ def test_one_cancel_ends_any_number_of_calls():
 
 
 def test_a_cancel_forgets_the_calls_that_are_over():
-    cancel = Cancel()
+    cancel = CancelToken()
     for _ in range(100):
-        Call(0.0, cancel).wait(Waiter(), FOREVER)
+        CallContext(0.0, cancel).wait(Waiter(), FOREVER)
     assert cancel._waiters == []
     assert not cancel.is_set()
 
 
 def test_a_cancel_shows_its_state():
-    cancel = lspkit.Cancel()
+    cancel = lspkit.CancelToken()
     assert repr(cancel) == "<Cancel not set>"
     cancel.set()
     assert cancel.is_set()
@@ -173,7 +180,7 @@ def test_a_generator_is_sent_how_each_wait_ended():
         second = yield (Waiter(), 0.0)
         return first, second
 
-    assert block(steps(), Call()) == (Outcome.DONE, Outcome.TIMED_OUT)
+    assert block(steps(), CallContext()) == (Outcome.DONE, Outcome.TIMED_OUT)
 
 
 def test_a_generator_that_never_waits_returns():
@@ -181,16 +188,16 @@ def test_a_generator_that_never_waits_returns():
         return 7
         yield
 
-    assert block(steps(), Call()) == 7
+    assert block(steps(), CallContext()) == 7
 
 
 def test_an_error_in_the_generator_comes_out():
     def steps():
         yield (Waiter(), 0.0)
-        raise lspkit.NoServer("none")
+        raise lspkit.NoServerError("none")
 
-    with pytest.raises(lspkit.NoServer):
-        block(steps(), Call())
+    with pytest.raises(lspkit.NoServerError):
+        block(steps(), CallContext())
 
 
 class Interrupted(Waiter):
@@ -210,7 +217,7 @@ def test_an_interrupt_is_thrown_into_the_generator_where_it_waits():
             taken_back.append(True)
 
     with pytest.raises(KeyboardInterrupt):
-        block(steps(), Call())
+        block(steps(), CallContext())
     assert taken_back == [True]
 
 
@@ -225,7 +232,7 @@ def test_a_generator_may_go_on_after_an_interrupt():
             outcome = yield (done, FOREVER)
             return outcome
 
-    assert block(steps(), Call()) is Outcome.DONE
+    assert block(steps(), CallContext()) is Outcome.DONE
 
 
 def test_a_generator_may_end_with_a_value_at_an_interrupt():
@@ -235,7 +242,7 @@ def test_a_generator_may_end_with_a_value_at_an_interrupt():
         except KeyboardInterrupt:
             return "what is known"
 
-    assert block(steps(), Call()) == "what is known"
+    assert block(steps(), CallContext()) == "what is known"
 
 
 # Several generators at the same time
@@ -255,21 +262,21 @@ def complete() -> Waiter:
 @pytest.mark.parametrize("count", [1, 2, 5])
 def test_generators_that_run_together_all_end(count):
     jobs = [waits(complete()) for _ in range(count)]
-    assert block(together(jobs, Call()), Call()) == [Outcome.DONE] * count
+    assert block(together(jobs, CallContext()), CallContext()) == [Outcome.DONE] * count
 
 
 def test_no_generators_have_no_results():
-    assert block(together([], Call()), Call()) == []
+    assert block(together([], CallContext()), CallContext()) == []
 
 
 @pytest.mark.parametrize("count", [1, 2])
 def test_what_one_generator_raises_is_its_result(count):
     def fails():
         yield (complete(), FOREVER)
-        raise lspkit.NoServer("none")
+        raise lspkit.NoServerError("none")
 
-    results = block(together([fails() for _ in range(count)], Call()), Call())
-    assert [type(one) for one in results] == [lspkit.NoServer] * count
+    results = block(together([fails() for _ in range(count)], CallContext()), CallContext())
+    assert [type(one) for one in results] == [lspkit.NoServerError] * count
 
 
 def test_each_generator_goes_on_as_soon_as_it_can():
@@ -285,7 +292,10 @@ def test_each_generator_goes_on_as_soon_as_it_can():
         yield (second, FOREVER)
         return "second"
 
-    assert block(together([follows(), leads()], Call()), Call(PATIENCE)) == ["first", "second"]
+    assert block(together([follows(), leads()], CallContext()), CallContext(PATIENCE)) == [
+        "first",
+        "second",
+    ]
 
 
 def test_another_thread_lets_generators_go_on():
@@ -296,14 +306,14 @@ def test_another_thread_lets_generators_go_on():
             waiter.complete()
 
     thread = in_thread(complete_all)
-    call = Call(PATIENCE)
+    call = CallContext(PATIENCE)
     assert block(together([waits(one) for one in waiters], call), call) == [Outcome.DONE] * 50
     thread.join()
 
 
 def test_the_time_of_one_generator_is_not_that_of_the_others():
     jobs = [waits(Waiter(), 0.0), waits(complete())]
-    assert block(together(jobs, Call()), Call()) == [Outcome.TIMED_OUT, Outcome.DONE]
+    assert block(together(jobs, CallContext()), CallContext()) == [Outcome.TIMED_OUT, Outcome.DONE]
 
 
 def test_the_time_of_a_generator_is_up_also_while_others_are_busy():
@@ -319,15 +329,15 @@ def test_the_time_of_a_generator_is_up_also_while_others_are_busy():
         busy = False
         return outcome
 
-    call = Call(PATIENCE)
+    call = CallContext(PATIENCE)
     assert block(together([keeps_going(), ends_it()], call), call) == [None, Outcome.TIMED_OUT]
 
 
 @pytest.mark.parametrize("count", [1, 3])
 def test_a_cancel_ends_all_generators(count):
-    cancel = Cancel()
+    cancel = CancelToken()
     cancel.set()
-    call = Call(cancel=cancel)
+    call = CallContext(cancel=cancel)
     jobs = [waits(Waiter()) for _ in range(count)]
     assert block(together(jobs, call), call) == [Outcome.CANCELLED] * count
 
@@ -342,7 +352,7 @@ def test_generators_that_nobody_drives_any_more_are_closed(count):
         finally:
             closed.append(1)
 
-    whole = together([job() for _ in range(count)], Call())
+    whole = together([job() for _ in range(count)], CallContext())
     next(whole)
     whole.close()
     assert len(closed) == count

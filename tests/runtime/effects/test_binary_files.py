@@ -43,7 +43,7 @@ def test_the_servers_that_the_files_of_a_workspace_call_for_are_not_started_by_i
     argv = scripted(Script())
     with (
         lspkit.Workspace(tmp_path, config=config_for(argv)) as ws,
-        pytest.raises(lspkit.NoServer),
+        pytest.raises(lspkit.NoServerError),
     ):
         ws.workspace_symbols("a")
     assert Log.of(argv).pids() == []
@@ -62,7 +62,7 @@ def test_a_text_in_its_place_is_one(tmp_path: Path, scripted) -> None:
 def test_a_file_that_no_server_is_for_is_not_read(tmp_path: Path, scripted) -> None:
     (tmp_path / "a.png").write_bytes(CONTENTS["nul"])
     config = config_for(scripted(Script()))
-    with lspkit.Workspace(tmp_path, config=config) as ws, pytest.raises(lspkit.NoServer):
+    with lspkit.Workspace(tmp_path, config=config) as ws, pytest.raises(lspkit.NoServerError):
         ws.check("a.png")
 
 

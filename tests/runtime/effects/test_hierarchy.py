@@ -166,7 +166,7 @@ def test_a_server_that_fails_for_one_item_has_not_answered(tmp_path, scripted, o
     failing = Script(
         answers={prepare: prepared, method: []}, faults=[Fault(method, "error", nth=2)]
     )
-    refused = pytest.raises(lspkit.RequestFailed, match="scripted failure")
+    refused = pytest.raises(lspkit.RequestFailedError, match="scripted failure")
     with workspace(tmp_path, scripted(failing), text=TEXT) as ws, refused:
         ask(ws, operation)
 
@@ -177,11 +177,11 @@ def test_a_call_that_is_cancelled_is_cancelled_for_all_items(tmp_path, scripted,
     prepared = [item(tmp_path, "first", 0), item(tmp_path, "second", 1)]
     argv = scripted(Script(answers={prepare: prepared}, faults=[Fault(method, "hang")]))
     with workspace(tmp_path, argv, text=TEXT) as ws:
-        cancel = lspkit.Cancel()
+        cancel = lspkit.CancelToken()
         future = ws.submit(getattr(ws, operation), "a.scr", 1, 1, cancel=cancel)
         Log.of(argv).wait_for(lambda _: len(Log.of(argv).messages(method)) == 2)
         cancel.set()
-        with pytest.raises(lspkit.Cancelled):
+        with pytest.raises(lspkit.CancelledError):
             future.result(20)
 
 
@@ -199,5 +199,7 @@ def test_an_item_of_a_server_that_is_not_there_any_more_says_so(tmp_path, script
     with workspace(tmp_path, argv, text=TEXT) as ws:
         [found] = ws.prepare_call_hierarchy("a.scr", 1, 1)
         old = msgspec.structs.replace(found, server="other")
-        with pytest.raises(lspkit.Unsupported, match=r"other is no longer a server of .*a\.scr"):
+        with pytest.raises(
+            lspkit.UnsupportedError, match=r"other is no longer a server of .*a\.scr"
+        ):
             ws.incoming_calls(old)

@@ -206,7 +206,7 @@ def test_a_restarted_server_sees_the_text(tmp_path, scripted):
     argv = scripted(Script(faults=[Fault(POKE, "crash", code=3)]))
     with workspace(tmp_path, argv, restart={"baseMs": 0}) as ws:
         with ws.overlay({"a.scr": DRAFT}):
-            with pytest.raises(lspkit.ServerBroken):
+            with pytest.raises(lspkit.ServerBrokenError):
                 ws.request("a.scr", POKE)
             assert where(ws) == ["1:7"]
         assert ask(ws) == "1:5"

@@ -55,7 +55,7 @@ def test_a_place_that_nobody_can_mean_refuses_the_edit(tmp_path, scripted, encod
     file, right = tmp_path / "a.scr", replacing((0, 4), (0, 9))
     edits = {file.as_uri(): [right, edit]} if form == "changes" else [of_file(file, right, edit)]
     argv = scripted(Script(encoding=encoding, answers={RENAME: {form: edits}}))
-    with pytest.raises(lspkit.RequestFailed) as caught:
+    with pytest.raises(lspkit.RequestFailedError) as caught:
         renamed(tmp_path, argv)
     assert "for no place in" in caught.value.message
     assert caught.value.server == "scripted"
@@ -108,7 +108,7 @@ REFUSED = "nothing of it is used|cannot be read"
 def test_a_part_that_is_not_understood_refuses_the_edit(tmp_path, scripted, part):
     understood = of_file(tmp_path / "a.scr", at_start("X"))
     answer = {"documentChanges": [understood, PARTS[part]]}
-    with pytest.raises(lspkit.RequestFailed, match=REFUSED):
+    with pytest.raises(lspkit.RequestFailedError, match=REFUSED):
         renamed(tmp_path, scripted(Script(answers={RENAME: answer})))
     assert (tmp_path / "a.scr").read_text(encoding="utf-8") == TEXT
 
@@ -127,7 +127,7 @@ def test_an_action_with_such_a_part_is_not_offered_or_says_why_it_cannot_be_done
         assert [one.title for one in others] == ([] if part in UNREADABLE else ["wrong"])
         for bad in others:
             assert bad.edit is None
-            with pytest.raises(lspkit.RequestFailed, match=REFUSED):
+            with pytest.raises(lspkit.RequestFailedError, match=REFUSED):
                 ws.apply(bad)
         assert (tmp_path / "a.scr").read_text(encoding="utf-8") == TEXT
         ws.apply(good)
@@ -146,7 +146,7 @@ def test_an_action_that_is_filled_in_with_such_a_part_is_refused(tmp_path, scrip
     )
     with workspace(tmp_path, scripted(script), text=TEXT) as ws:
         [action] = ws.code_actions("a.scr", 1, 1)
-        with pytest.raises(lspkit.RequestFailed, match=REFUSED):
+        with pytest.raises(lspkit.RequestFailedError, match=REFUSED):
             ws.apply(action)
     assert (tmp_path / "a.scr").read_text(encoding="utf-8") == TEXT
 
@@ -158,7 +158,7 @@ def test_a_command_that_asks_for_such_a_part_is_taken_back(tmp_path, scripted, p
     argv = scripted(commanded(request_for(right), request_for(wrong)))
     with workspace(tmp_path, argv, text=TEXT) as ws:
         [action] = ws.code_actions("a.scr", 1, 1)
-        with pytest.raises(lspkit.RequestFailed, match=REFUSED):
+        with pytest.raises(lspkit.RequestFailedError, match=REFUSED):
             ws.apply(action)
     assert [one["applied"] for one in verdicts(argv)] == [True, False]
     assert (tmp_path / "a.scr").read_text(encoding="utf-8") == TEXT

@@ -120,7 +120,7 @@ def test_half_an_edit_of_a_command_is_refused(tmp_path, scripted):
     argv = scripted(commanded(good, Say(COMMAND, request=half, wait=True)))
     with workspace(tmp_path, argv, text="old\n") as ws:
         [action] = ws.code_actions("a.scr", 1, 1)
-        with pytest.raises(lspkit.RequestFailed, match="applyEdit cannot be read"):
+        with pytest.raises(lspkit.RequestFailedError, match="applyEdit cannot be read"):
             ws.apply(action)
         assert [one["applied"] for one in verdicts(argv)] == [True, False]
         assert (tmp_path / "a.scr").read_bytes() == b"old\n"
@@ -131,7 +131,7 @@ def test_an_action_that_is_resolved_to_nonsense_is_not_done(tmp_path, scripted):
     argv = scripted(Script(capabilities={"codeActionProvider": True}, answers=answers))
     with workspace(tmp_path, argv, text="old\n") as ws:
         [action] = ws.code_actions("a.scr", 1, 1)
-        with pytest.raises(lspkit.RequestFailed, match="resolve cannot be read"):
+        with pytest.raises(lspkit.RequestFailedError, match="resolve cannot be read"):
             ws.apply(action)
 
 
@@ -139,7 +139,7 @@ def test_a_command_that_fails_leaves_nothing(tmp_path, scripted):
     script = commanded(asks_for(tmp_path / "a.scr", "new "), faults=[Fault(COMMAND, "error")])
     with workspace(tmp_path, scripted(script), text="old\n") as ws:
         [action] = ws.code_actions("a.scr", 1, 1)
-        with pytest.raises(lspkit.RequestFailed):
+        with pytest.raises(lspkit.RequestFailedError):
             ws.apply(action)
         assert (tmp_path / "a.scr").read_bytes() == b"old\n"
 
@@ -148,7 +148,7 @@ def test_a_command_that_does_not_end_in_time_leaves_nothing(tmp_path, scripted):
     script = commanded(asks_for(tmp_path / "a.scr", "new "), faults=[Fault(COMMAND, "hang")])
     with workspace(tmp_path, scripted(script), text="old\n") as ws:
         [action] = ws.code_actions("a.scr", 1, 1)
-        with pytest.raises(lspkit.RequestTimeout):
+        with pytest.raises(lspkit.RequestTimeoutError):
             ws.apply(action, timeout=0.5)
         assert (tmp_path / "a.scr").read_bytes() == b"old\n"
 
@@ -174,7 +174,7 @@ def test_a_command_that_is_the_editors_is_not_sent(tmp_path, scripted):
     with workspace(tmp_path, argv, text="old\n") as ws:
         [action] = ws.code_actions("a.scr", 1, 1)
         with pytest.raises(
-            lspkit.RequestFailed, match=r"scripted\.mend is a command for an editor"
+            lspkit.RequestFailedError, match=r"scripted\.mend is a command for an editor"
         ):
             ws.apply(action)
         assert Log.of(argv).messages(COMMAND) == []
@@ -199,7 +199,7 @@ def test_an_edit_of_a_command_is_verified(tmp_path, scripted, text, kept):
         if kept:
             ws.apply(action, verify=True)
         else:
-            with pytest.raises(lspkit.RequestFailed, match="was taken back"):
+            with pytest.raises(lspkit.RequestFailedError, match="was taken back"):
                 ws.apply(action, verify=True)
         expected = f"{text}old\n" if kept else "old\n"
         assert (tmp_path / "a.scr").read_text() == expected

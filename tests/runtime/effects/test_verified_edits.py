@@ -9,7 +9,7 @@ import pytest
 import lspkit
 from lspkit.edit_types import FileEdit, TextEdit, WorkspaceEdit
 from lspkit.runtime.watch import scanner
-from lspkit.runtime.watch.notifier import Polling
+from lspkit.runtime.watch.notifier import PollingNotifier
 from lspkit.testing import Diagnostics, Fault, Log, Script
 from lspkit.types import Position, Range
 from tests.runtime.server_log import PULL, written_outside
@@ -25,7 +25,7 @@ def test_an_edit_that_is_verified_is_seen_within_the_same_call(tmp_path, scripte
     with workspace(tmp_path, argv, text="fine.\n") as ws:
         ws.check("a.scr")
         for _ in range(10):  # of one size, and as quick as it goes
-            with pytest.raises(lspkit.RequestFailed, match="taken back"):
+            with pytest.raises(lspkit.RequestFailedError, match="taken back"):
                 ws.apply(WorkspaceEdit((breaking,)), verify=True)
             assert ws.check("a.scr").verdict.clean
 
@@ -41,10 +41,10 @@ def test_what_others_change_before_an_edit_is_seen_when_it_is_verified(
     edit = FileEdit(path, path.as_uri(), (TextEdit(word, "NEED"),), "need greet\n", "NEED greet\n")
     path.write_text("need greet\n", encoding="utf-8")
     with workspace(tmp_path, argv) as ws, ThreadPoolExecutor(1) as callers:
-        ws._engine.pool.watching._watchers._notifier = Polling
+        ws._engine.pool.watching._watchers._notifier = PollingNotifier
         ws.check("a.scr")  # it defines `greet`
         applied = callers.submit(ws.apply, WorkspaceEdit((edit,)), verify=True)
         Log.of(argv).wait_for_message(PULL, 2)
         written_outside(tmp_path / "a.scr", "def nothing\n")
-        assert isinstance(applied.exception(20), lspkit.RequestFailed)
+        assert isinstance(applied.exception(20), lspkit.RequestFailedError)
     assert path.read_text(encoding="utf-8") == "need greet\n"

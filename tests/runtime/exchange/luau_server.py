@@ -14,12 +14,12 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from lspkit.testing.serving.main import Server, main
+from lspkit.testing.serving.main import ScriptedServer, main
 
 PULL = "textDocument/diagnostic"
 
 
-class LuauServer(Server):
+class LuauServer(ScriptedServer):
     def __init__(self, script: dict[str, Any], run: int) -> None:
         super().__init__(script, run)
         self.modules: set[str] = set()

@@ -118,7 +118,7 @@ def test_the_program_is_started_with_each_server_and_ends_with_it(tmp_path, argv
         ws.check(MAIN)
         Log.of(argv).wait_for_message(WATCHED)
         first = psutil.Process(root_of(ws).sidecars[0].pid)
-        with pytest.raises(lspkit.ServerBroken):
+        with pytest.raises(lspkit.ServerBrokenError):
             ws.request(MAIN, POKE)
         ws.check(MAIN)
         first.wait(30)

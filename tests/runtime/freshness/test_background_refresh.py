@@ -99,7 +99,7 @@ def test_a_server_that_was_started_anew_is_sent_no_id_of_its_predecessor(tmp_pat
     argv = scripted(Script(diagnostics=BY_PULL, faults=[crash]))
     with workspace(tmp_path, argv, text="ERROR\n", restart={"baseMs": 0}) as ws:
         ws.check("a.scr")
-        with pytest.raises(lspkit.ServerBroken):
+        with pytest.raises(lspkit.ServerBrokenError):
             ws.request("a.scr", POKE)
         assert ws.check("a.scr").verdict.dirty
         assert ids(Log.of(argv)) == [None, None]

@@ -139,7 +139,7 @@ def test_who_waits_for_his_turn_with_the_old_process_is_answered_by_the_new_one(
     never = Fault(PULL, "hang", nth=2, run=1)
     argv = scripted(Script(diagnostics=BY_PULL, faults=[never]))
     (tmp_path / "b.scr").write_text("fine\n", encoding="utf-8")
-    cancel = lspkit.Cancel()
+    cancel = lspkit.CancelToken()
     with workspace(tmp_path, argv, timing={"requestTimeoutMs": 120_000}) as ws:
         ws.check("a.scr")
         [old] = ws._engine.pool.servers()
@@ -175,7 +175,7 @@ def test_who_has_no_answer_when_the_old_process_is_ended_gets_it_from_the_new_on
         [place] = waiting.result(30)
         assert str(place.range.start) == "1:5"
         # What it may have done to the old one is not done to the new one as well.
-        assert isinstance(raw.exception(30), lspkit.ServerBroken)
+        assert isinstance(raw.exception(30), lspkit.ServerBrokenError)
         assert len(Log.of(argv).messages(POKE)) == 1
     assert runs(argv) == 2
 

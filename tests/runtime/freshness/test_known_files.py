@@ -9,7 +9,7 @@ import pytest
 import lspkit
 from lspkit.diagnostics.proof import OFFERED, ProofRule
 from lspkit.diagnostics.report import OtherFiles
-from lspkit.operations import CheckOthers
+from lspkit.operations import CheckOthersRequest
 from lspkit.runtime.engine_api import Limits
 from lspkit.runtime.freshness.other_files import FROM_BEFORE, LEFT_OUT, MOST_OPENED
 from lspkit.testing import Diagnostics, Log, Say, Script
@@ -112,7 +112,7 @@ def test_what_one_source_has_found_counts_though_another_one_is_silent(
     argv = scripted(Script(diagnostics=Diagnostics(how="pull")))
     with workspace(tmp_path, argv, text="fine\n") as ws:
         ws.document_symbols("b.scr")
-        others = ws._engine.run(CheckOthers(paths=("a.scr",)), Limits(2.0))
+        others = ws._engine.run(CheckOthersRequest(paths=("a.scr",)), Limits(2.0))
         assert asked(Log.of(argv), PULL) == ["b.scr"]
     assert others.verdict.dirty
     assert messages(others) == {"b.scr": ["ERROR b"]}

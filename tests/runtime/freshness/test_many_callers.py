@@ -9,7 +9,7 @@ import pytest
 
 import lspkit
 from lspkit.diagnostics.proof import ProofRule
-from lspkit.runtime.server.document_queue import Turn
+from lspkit.runtime.server.document_queue import QueueEntry
 from lspkit.testing import Diagnostics, Fault, Log, Say, Script
 from tests.runtime.server_log import (
     CHANGE,
@@ -54,7 +54,7 @@ def test_a_caller_who_lost_his_turn_to_an_interrupt_holds_nobody_up_for_long(tmp
     with workspace(tmp_path, scripted(Script(diagnostics=BY_PULL)), text="fine\n") as ws:
         ws.check("a.scr")
         [server] = ws._engine.pool.servers()
-        lost = Turn()
+        lost = QueueEntry()
         server.turns.queue((tmp_path / "a.scr").as_uri(), lost)
         waiting = ws.submit(ws.check, "a.scr")
         lost.over = True  # he could do this, and not wake the next one
@@ -68,7 +68,7 @@ def test_a_cancelled_check_returns_at_once_with_what_is_known(tmp_path, scripted
         name: {"command": argv, "extensions": [".scr"]}
         for name, argv in (("silent", silent), ("quick", scripted(Script(diagnostics=BY_PULL))))
     }
-    cancel = lspkit.Cancel()
+    cancel = lspkit.CancelToken()
     with lspkit.Workspace(tmp_path, config={"lsp": servers}) as ws:
         checking = ws.submit(ws.check, "a.scr", timeout=None, cancel=cancel)
         Log.of(silent).wait_for_message(PULL)
@@ -92,7 +92,7 @@ def test_what_a_server_said_before_is_told_where_it_says_nothing_now(tmp_path, s
         after = ws.check("a.scr", timeout=1)
     assert after.verdict.unknown
     assert after.diagnostics == []
-    assert after.known_before == before.diagnostics != []
+    assert after.stale_diagnostics == before.diagnostics != []
 
 
 def test_what_was_said_before_an_edit_is_told_where_nothing_is_said_after_it(tmp_path, scripted):
@@ -102,20 +102,20 @@ def test_what_was_said_before_an_edit_is_told_where_nothing_is_said_after_it(tmp
         after = ws.check("a.scr", timeout=1)
     assert after.verdict.unknown
     assert after.diagnostics == []
-    assert after.known_before == before.diagnostics != []
+    assert after.stale_diagnostics == before.diagnostics != []
 
 
 def test_columns_of_what_was_said_before_are_characters(tmp_path, scripted):
     with workspace(tmp_path, scripted(ONCE), text="😀 ERROR\n") as ws:
         ws.check("a.scr")
-        [known] = ws.check("a.scr", timeout=1).known_before
+        [known] = ws.check("a.scr", timeout=1).stale_diagnostics
     assert str(known.range.start) == "1:3"
 
 
 def test_who_has_answered_has_nothing_known_before(tmp_path, scripted):
     with workspace(tmp_path, scripted(Script(diagnostics=BY_PULL)), text="ERROR\n") as ws:
         ws.check("a.scr")
-        assert ws.check("a.scr").known_before == []
+        assert ws.check("a.scr").stale_diagnostics == []
 
 
 def test_a_push_about_an_older_text_is_not_shown(tmp_path, scripted):
@@ -203,7 +203,7 @@ def test_opening_again_after_a_restart_does_not_disturb_a_text_of_a_caller(tmp_p
         verdicts = []
         for _ in range(3):
             assert ws.check("a.scr").verdict.clean
-            with pytest.raises(lspkit.ServerBroken):
+            with pytest.raises(lspkit.ServerBrokenError):
                 ws.request("a.scr", POKE)
             verdicts.append(ws.check("a.scr", text="ERROR\n").verdict.value)
     assert verdicts == ["dirty"] * 3

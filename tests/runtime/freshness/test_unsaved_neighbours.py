@@ -84,7 +84,7 @@ def test_a_server_that_runs_and_has_not_opened_the_file_is_shown_it(tmp_path, sc
 
 
 def _crash(ws: lspkit.Workspace, _: Path, __: list[str]) -> None:
-    with pytest.raises(lspkit.ServerBroken):
+    with pytest.raises(lspkit.ServerBrokenError):
         ws.request("a.scr", POKE)
 
 
@@ -217,7 +217,7 @@ def test_where_it_is_not_seen_nothing_is_known(tmp_path, scripted, monkeypatch, 
         ws.sync("b.scr")
         after = ws.check("a.scr").verdict
     assert (within.verdict.value, within.why) == ("unknown", f"scripted: {UNSEEN[unsaved]}")
-    assert [one.message for one in within.known_before] == text.split()[: text == "ERROR\n"]
+    assert [one.message for one in within.stale_diagnostics] == text.split()[: text == "ERROR\n"]
     assert own.verdict.clean  # that text itself it does see
     assert (synced.verdict.value, synced.why) == ("unknown", within.why)
     assert before == after != within.verdict

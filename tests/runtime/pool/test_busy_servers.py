@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import lspkit
-from lspkit.errors import RequestTimeout
+from lspkit.errors import RequestTimeoutError
 from lspkit.runtime.exchange.ask_server import UNSEEN, UNTOLD
 from lspkit.testing import Diagnostics, Fault, Log, Script, watchers
 from tests.runtime.server_log import (
@@ -86,7 +86,7 @@ def test_a_server_that_cannot_be_told_anything_does_not_hold_up_another(tmp_path
             written_outside(tmp_path / "new.oth", "")
             ws.document_symbols("a.scr", timeout=30)
             assert {("a.scr", CHANGED), ("new.oth", CREATED)} <= set(heard(Log.of(one)))
-            with pytest.raises(RequestTimeout, match=UNTOLD):
+            with pytest.raises(RequestTimeoutError, match=UNTOLD):
                 ws.document_symbols("b.oth", timeout=0.2)
         # And it hears of everything in the end, in order, whether somebody asks it or not.
         wait_until_heard(Log.of(other), "new.oth")
@@ -116,7 +116,7 @@ def test_without_time_for_a_look_at_the_disk_a_verdict_is_unknown(tmp_path, scri
             report = ws.check("a.scr", timeout=0.2)
             assert report.verdict.unknown
             assert UNSEEN in report.why
-            with pytest.raises(RequestTimeout, match=UNSEEN):
+            with pytest.raises(RequestTimeoutError, match=UNSEEN):
                 ws.document_symbols("a.scr", timeout=0.2)
             reports = ws.check_all(["a.scr", "b.oth"], timeout=0.2)
             assert all(one.verdict.unknown for one in reports.values())

@@ -384,7 +384,7 @@ def test_a_question_comes_after_everything_that_happened_before_it(tmp_path, scr
 def test_a_server_that_starts_anew_hears_of_files_again(tmp_path, scripted):
     argv = scripted(listening("**/*.scr", faults=[Fault(POKE, "crash", code=3)]))
     with watching(tmp_path, argv, restart={"baseMs": 0}) as (ws, log):
-        with pytest.raises(lspkit.ServerBroken):
+        with pytest.raises(lspkit.ServerBrokenError):
             ws.request("a.scr", POKE)
         ws.check("a.scr")
         written_outside(tmp_path / "new.scr", "")

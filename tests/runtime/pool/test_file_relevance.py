@@ -4,17 +4,25 @@ from __future__ import annotations
 
 import pytest
 
-from lspkit.protocol.watch_registrations import CHANGED, CREATED, DELETED, FileEvent, Watched
+from lspkit.protocol.watch_registrations import (
+    CHANGED,
+    CREATED,
+    DELETED,
+    FileEvent,
+    WatchRegistrations,
+)
 from lspkit.servers.built_in import BUILT_IN
 from lspkit.servers.project.file_relevance import is_missed, may_read
-from lspkit.servers.project.package_folders import Place
+from lspkit.servers.project.package_folders import PackageFolder
 
 DEFINITIONS = {one.id: one for one in BUILT_IN}
 
 
 def missed(server: str, root: str, path: str, kind: int = CREATED) -> bool:
     event = FileEvent(path, kind)
-    return is_missed(DEFINITIONS[server], root, Watched(root), event, Place(path, root))
+    return is_missed(
+        DEFINITIONS[server], root, WatchRegistrations(root), event, PackageFolder(path, root)
+    )
 
 
 @pytest.mark.parametrize("server", ["typescript", "vue-typescript"])

@@ -73,7 +73,7 @@ def test_a_caller_that_gives_up_does_not_stop_the_start_for_others(tmp_path, scr
     argv = scripted(Script(faults=[Fault("initialize", "delay", seconds=0.7)]))
     with workspace(tmp_path, argv) as ws, ThreadPoolExecutor(1) as callers:
         patient = callers.submit(ask, ws)
-        with pytest.raises(lspkit.RequestTimeout) as caught:
+        with pytest.raises(lspkit.RequestTimeoutError) as caught:
             ask(ws, timeout=0.1)
         assert patient.result(20) == "1:5"
     assert caught.value.state == "starting"
@@ -137,8 +137,8 @@ def _on_clock(folder: Path, argv: list[str], clock: Clock, **config) -> lspkit.W
     return ws
 
 
-def _fail(ws: lspkit.Workspace) -> lspkit.ServerBroken:
-    with pytest.raises(lspkit.ServerBroken) as caught:
+def _fail(ws: lspkit.Workspace) -> lspkit.ServerBrokenError:
+    with pytest.raises(lspkit.ServerBrokenError) as caught:
         ask(ws)
     return caught.value
 
@@ -222,7 +222,7 @@ def test_a_restart_opens_again_what_was_open(tmp_path, scripted):
     with _on_clock(tmp_path, argv, clock) as ws:
         for name in ("a.scr", "b.scr", "c.scr"):
             ws.definition(name, 2, 4)
-        with pytest.raises(lspkit.ServerBroken):
+        with pytest.raises(lspkit.ServerBrokenError):
             ws.hover("a.scr", 2, 4)
         clock.now += 10
         assert "1:5" in ask(ws)  # the others may be open again by then, and have one as well
@@ -255,7 +255,7 @@ def test_a_missing_program_is_found_as_soon_as_path_has_it(tmp_path, scripted, m
     program.write_text(f"#!/bin/sh\nexec {' '.join(argv)}\n")
     program.chmod(0o755)
     with lspkit.Workspace(tmp_path, config=config_for(["my-language-server"])) as ws:
-        with pytest.raises(lspkit.ServerUnavailable, match="my-language-server"):
+        with pytest.raises(lspkit.ServerUnavailableError, match="my-language-server"):
             ask(ws)
         monkeypatch.setenv("PATH", f"{folder}{os.pathsep}{os.environ['PATH']}")
         assert ask(ws) == "1:5"
@@ -276,7 +276,7 @@ def test_a_program_that_does_not_work_is_unavailable(tmp_path, content, mode, sa
     program.chmod(mode)
     with (
         workspace(tmp_path, [str(program)]) as ws,
-        pytest.raises(lspkit.ServerUnavailable) as caught,
+        pytest.raises(lspkit.ServerUnavailableError) as caught,
     ):
         ask(ws)
     assert said in str(caught.value).lower()
@@ -313,7 +313,7 @@ def test_a_program_that_a_new_path_brings_is_found_though_another_server_runs(
     }
     (tmp_path / "a.scr").write_text(SOURCE, encoding="utf-8")
     with lspkit.Workspace(tmp_path, config={"lsp": servers}) as ws:
-        with pytest.raises(lspkit.ServerUnavailable):
+        with pytest.raises(lspkit.ServerUnavailableError):
             ask(ws)
         folder = tmp_path.parent / f"{tmp_path.name}-bin"
         folder.mkdir()
@@ -383,7 +383,7 @@ def test_files_of_one_kind_are_looked_at_once(tmp_path, scripted, monkeypatch):
         # One of another kind, and one that there is no server for.
         (tmp_path / "a.nothing").write_text("", encoding="utf-8")
         for name in ("a.nothing", "a.nothing"):
-            with pytest.raises(lspkit.NoServer, match=r"\.nothing"):
+            with pytest.raises(lspkit.NoServerError, match=r"\.nothing"):
                 ws.check(name)
         assert looked == ["0.scr", "deep/a.scr", "a.nothing"]
         # A new configuration may choose others.

@@ -11,8 +11,8 @@ import pytest
 from lspkit.diagnostics.proof import ProofRule
 from lspkit.runtime.concurrency.timers import Timers
 from lspkit.runtime.pool import restart_debounce
-from lspkit.runtime.pool.restart_debounce import Stillness
-from lspkit.runtime.pool.slot import Seat
+from lspkit.runtime.pool.restart_debounce import RestartDebounce
+from lspkit.runtime.pool.slot import Slot
 from lspkit.servers.definition import Rereads
 from lspkit.testing import Diagnostics, Log, Script
 from tests.runtime.server_log import define, written_outside
@@ -28,20 +28,20 @@ def timers() -> Iterator[Timers]:
     timers.close()
 
 
-def seat(changed_at: float) -> Seat:
-    return Seat(None, 0.0, changed_at=changed_at)  # type: ignore[arg-type]
+def seat(changed_at: float) -> Slot:
+    return Slot(None, 0.0, changed_at=changed_at)  # type: ignore[arg-type]
 
 
 def test_one_whose_files_are_still_is_started_at_once(timers):
     started: list[int] = []
-    Stillness(timers).then(seat(time.monotonic() - FAR), lambda: started.append(1))
+    RestartDebounce(timers).then(seat(time.monotonic() - FAR), lambda: started.append(1))
     assert started == [1]
 
 
 def test_any_number_who_want_it_start_it_once(timers, monkeypatch):
     started: list[int] = []
     over = threading.Event()
-    still, restless = Stillness(timers), seat(time.monotonic())
+    still, restless = RestartDebounce(timers), seat(time.monotonic())
     monkeypatch.setattr(restart_debounce, "STILL", 0.2)
     for _ in range(3):
         still.then(restless, lambda: started.append(1))
@@ -53,7 +53,7 @@ def test_any_number_who_want_it_start_it_once(timers, monkeypatch):
 def test_files_that_are_never_still_do_not_hinder_it_for_ever(timers, monkeypatch):
     monkeypatch.setattr(restart_debounce, "LATEST", 0.05)
     started = threading.Event()
-    Stillness(timers).then(seat(time.monotonic() + FAR), started.set)
+    RestartDebounce(timers).then(seat(time.monotonic() + FAR), started.set)
     assert started.wait(30)
 
 

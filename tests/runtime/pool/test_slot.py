@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from lspkit.config import Config
-from lspkit.config.model import ServerConfig, ServerTiming, Timing
+from lspkit.config.model import ServerConfig, ServerTimingConfig, TimingConfig
 from lspkit.runtime.pool.slot import initialize_timeout
 from lspkit.servers import Choice
 from lspkit.servers.built_in import BUILT_IN
@@ -14,9 +14,9 @@ SLOW = [one for one in BUILT_IN if one.initialize_timeout_ms is not None]
 
 
 def seconds(definition, *, everywhere: int = 15_000, own: int | None = None) -> float:
-    said = ServerConfig(timing=ServerTiming(own))
+    said = ServerConfig(timing=ServerTimingConfig(own))
     choice = Choice(definition=definition, config=said, root="/code", argv=())
-    return initialize_timeout(choice, Config(timing=Timing(everywhere)))
+    return initialize_timeout(choice, Config(timing=TimingConfig(everywhere)))
 
 
 @pytest.mark.parametrize("definition", SLOW, ids=lambda one: one.id)

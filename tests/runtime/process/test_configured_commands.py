@@ -58,7 +58,7 @@ def test_policy_always_runs_what_a_project_names_known_or_not_and_warns(user, sc
 def test_without_that_policy_it_is_held_back_and_both_ways_to_allow_it_are_named(user, scripted):
     argv = scripted(Script())
     user.project_says(config_for(argv))
-    held = pytest.raises(lspkit.ServerUnavailable)
+    held = pytest.raises(lspkit.ServerUnavailableError)
     with lspkit.Workspace(user.project) as ws:
         with held as caught:
             ws.document_symbols("a.scr")
@@ -95,6 +95,6 @@ def test_what_a_trusted_project_has_configured_does_not_run_in_a_clone_in_it(use
     (clone / "a.scr").write_text("def evil\n")
     with lspkit.Workspace(user.project) as ws:
         assert ws.document_symbols("a.scr")[0].name == "greet"
-        with pytest.raises(lspkit.ServerUnavailable, match="held back"):
+        with pytest.raises(lspkit.ServerUnavailableError, match="held back"):
             ws.document_symbols("clone/a.scr")
     assert len(Log.of(argv).pids()) == 1

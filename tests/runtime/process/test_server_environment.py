@@ -37,7 +37,9 @@ def test_a_relative_command_begins_at_the_workspace_if_that_is_trusted(
         if trusted:
             assert [one.name for one in ws.document_symbols("a.scr")] == ["greet"]
         else:
-            with pytest.raises(lspkit.ServerUnavailable, match=r"\./tools/server was not found"):
+            with pytest.raises(
+                lspkit.ServerUnavailableError, match=r"\./tools/server was not found"
+            ):
                 ws.document_symbols("a.scr")
     assert len(Log.of(argv).pids()) == trusted
 
@@ -80,6 +82,6 @@ def test_without_a_place_for_temporary_files_a_server_is_unavailable_at_once(
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "none"))
     (tmp_path / "a.scr").write_text("fine\n")
     config = config_for(scripted(Script()))
-    refused = pytest.raises(lspkit.ServerUnavailable, match="No such file")
+    refused = pytest.raises(lspkit.ServerUnavailableError, match="No such file")
     with lspkit.Workspace(tmp_path, config=config) as ws, refused:
         ws.definition("a.scr", 1, 1)

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from lspkit.runtime.server.document_queue import FEW, News, Turn, Turns
+from lspkit.runtime.server.document_queue import FEW, Broadcast, DocumentQueue, QueueEntry
 
 
-def taken(turns: Turns, uri: str, *, guest: bool = False) -> Turn:
-    turn = Turn(guest=guest)
+def taken(turns: DocumentQueue, uri: str, *, guest: bool = False) -> QueueEntry:
+    turn = QueueEntry(guest=guest)
     turns.queue(uri, turn)
     return turn
 
 
-def given_on(turns: Turns, turn: Turn) -> None:
+def given_on(turns: DocumentQueue, turn: QueueEntry) -> None:
     turn.over = True
     turns.tidy()
 
 
 def test_turns_come_in_the_order_of_arrival():
-    turns = Turns()
+    turns = DocumentQueue()
     first, second, third = (taken(turns, "a") for _ in range(3))
     assert [one.done for one in (first, second, third)] == [True, False, False]
     given_on(turns, first)
@@ -27,7 +27,7 @@ def test_turns_come_in_the_order_of_arrival():
 
 
 def test_who_leaves_the_queue_is_passed_over():
-    turns = Turns()
+    turns = DocumentQueue()
     first, second, third = (taken(turns, "a") for _ in range(3))
     given_on(turns, second)
     assert not third.done
@@ -37,14 +37,14 @@ def test_who_leaves_the_queue_is_passed_over():
 
 
 def test_documents_do_not_wait_for_each_other():
-    turns = Turns()
+    turns = DocumentQueue()
     assert taken(turns, "a").done
     assert taken(turns, "b").done
     assert turns.taken() == {"a", "b"}
 
 
 def test_a_guest_has_all_documents_to_himself():
-    turns = Turns()
+    turns = DocumentQueue()
     first, second = taken(turns, "a"), taken(turns, "b")
     guest, late = taken(turns, "c", guest=True), taken(turns, "d")
     assert turns.has_guests
@@ -59,7 +59,7 @@ def test_a_guest_has_all_documents_to_himself():
 
 
 def test_two_guests_come_one_after_the_other():
-    turns = Turns()
+    turns = DocumentQueue()
     first, second = (taken(turns, uri, guest=True) for uri in "ab")
     assert (first.done, second.done) == (True, False)
     given_on(turns, first)
@@ -67,7 +67,7 @@ def test_two_guests_come_one_after_the_other():
 
 
 def test_a_turn_may_be_given_on_twice_and_can_be_had_again():
-    turns = Turns()
+    turns = DocumentQueue()
     first = taken(turns, "a")
     given_on(turns, first)
     given_on(turns, first)
@@ -77,14 +77,14 @@ def test_a_turn_may_be_given_on_twice_and_can_be_had_again():
 
 
 def test_a_turn_that_was_lost_to_an_interrupt_holds_nobody_up():
-    turns = Turns()
+    turns = DocumentQueue()
     lost = taken(turns, "a")
     lost.over = True  # and no more than that
     assert taken(turns, "a").done
 
 
 def test_news_wake_everybody_once():
-    news = News()
+    news = Broadcast()
     early = [news.next() for _ in range(3)]
     news.tell()
     late = news.next()
@@ -96,7 +96,7 @@ def test_news_wake_everybody_once():
 
 
 def test_news_keep_nobody_who_waits_no_more():
-    news = News()
+    news = Broadcast()
     waits = [news.next() for _ in range(3)]
     for _ in range(10 * FEW):
         news.next()

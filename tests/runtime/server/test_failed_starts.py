@@ -59,10 +59,10 @@ def test_a_question_that_ends_the_server_is_not_asked_twice(tmp_path, scripted, 
     with workspace(tmp_path, argv) as ws:
         assert ws.hover("a.scr", 1, 5)
         for number in (1, 2):
-            with pytest.raises(lspkit.ServerBroken, match="exit status 0"):
+            with pytest.raises(lspkit.ServerBrokenError, match="exit status 0"):
                 ask(ws)
             assert starts(argv) == number
-        with pytest.raises(lspkit.ServerBroken, match="failed 2 times"):
+        with pytest.raises(lspkit.ServerBrokenError, match="failed 2 times"):
             ask(ws)
     assert starts(argv) == 2
 

@@ -72,7 +72,7 @@ def test_a_server_that_does_not_start_is_told_of_by_that_line(tmp_path):
     says = f"sys.stderr.write({NODE!r}); sys.exit(1)"
     with (
         workspace(tmp_path, failing(says)) as ws,
-        pytest.raises(lspkit.ServerUnavailable, match=r"status 1: Error: Cannot find module"),
+        pytest.raises(lspkit.ServerUnavailableError, match=r"status 1: Error: Cannot find module"),
     ):
         ws.hover("a.scr", 1, 1)
 
@@ -81,7 +81,7 @@ def test_one_that_is_no_server_is_unavailable_to_every_call_from_the_first_on(tm
     with workspace(tmp_path, failing("sys.exit(1)")) as ws:
         for _ in range(2):
             for ask in (lambda: ws.check("a.scr"), lambda: ws.hover("a.scr", 1, 1)):
-                with pytest.raises(lspkit.ServerUnavailable, match="does not work"):
+                with pytest.raises(lspkit.ServerUnavailableError, match="does not work"):
                     ask()
             assert ws.check_all(["a.scr"])[tmp_path / "a.scr"].verdict.unknown
 
@@ -93,7 +93,7 @@ def test_after_a_crash_at_the_start_a_question_raises_and_a_check_is_unknown(tmp
             report = ws.check("a.scr", scope="project")
             assert (report.verdict.value, report.other_files.verdict.value) == ("unknown",) * 2
             assert "exit status 3" in report.why
-            with pytest.raises(lspkit.ServerBroken, match="exit status 3"):
+            with pytest.raises(lspkit.ServerBrokenError, match="exit status 3"):
                 ws.hover("a.scr", 1, 1)
 
 
@@ -125,8 +125,10 @@ def test_gopls_without_go_is_unavailable_at_once_with_the_reason(tmp_path, scrip
     (tmp_path / "main.go").write_text("package main\n", encoding="utf-8")
     with lspkit.Workspace(tmp_path, config={"lsp": {"gopls": {"command": scripted(script)}}}) as ws:
         for _ in range(2):
-            with pytest.raises(lspkit.ServerUnavailable, match="needs `go` on the PATH") as caught:
+            with pytest.raises(
+                lspkit.ServerUnavailableError, match="needs `go` on the PATH"
+            ) as caught:
                 ws.check("main.go", timeout=50)
             assert why.strip() in str(caught.value)
-        with pytest.raises(lspkit.ServerUnavailable, match="needs `go` on the PATH"):
+        with pytest.raises(lspkit.ServerUnavailableError, match="needs `go` on the PATH"):
             ws.hover("main.go", 1, 1)

@@ -113,7 +113,7 @@ def test_messages_in_messages_without_end_end_the_conversation(tmp_path, scripte
     argv = scripted(Script(faults=faults, diagnostics=Diagnostics(how="none")))
     with (
         workspace(tmp_path, argv) as ws,
-        pytest.raises(lspkit.ServerBroken, match="broke off in the middle"),
+        pytest.raises(lspkit.ServerBrokenError, match="broke off in the middle"),
     ):
         ask(ws, timeout=PLENTY)
 
@@ -134,7 +134,7 @@ def test_edits_beyond_a_number_are_refused_and_the_command_fails(tmp_path, scrip
     argv = scripted(commanded(*edits(tmp_path / "a.scr", 50)))
     with workspace(tmp_path, argv, text="old\n") as ws:
         [action] = ws.code_actions("a.scr", 1, 1)
-        with pytest.raises(lspkit.RequestFailed, match="edits at most"):
+        with pytest.raises(lspkit.RequestFailedError, match="edits at most"):
             ws.apply(action, timeout=PLENTY)
         assert dropped(ws) == {"edits": 45}
     assert (tmp_path / "a.scr").read_text() == "old\n"  # all or nothing
@@ -145,7 +145,7 @@ def test_edits_without_end_do_not_go_past_the_deadline(tmp_path, scripted, monke
     script = commanded(*edits(tmp_path / "a.scr", 5000), faults=[Fault(COMMAND, "hang")])
     with workspace(tmp_path, scripted(script), text="old\n") as ws:
         [action] = ws.code_actions("a.scr", 1, 1)
-        with pytest.raises(lspkit.RequestTimeout):
+        with pytest.raises(lspkit.RequestTimeoutError):
             ws.apply(action, timeout=1)
         made = len((tmp_path / "a.scr").read_text()) - len("old\n")
         assert made < 5000

@@ -112,7 +112,7 @@ def test_so_are_files_that_have_to_be_read_again(started, work, monkeypatch):
 
 
 def _crash(ws: lspkit.Workspace, _: Path, __: list[str]) -> None:
-    with pytest.raises(lspkit.ServerBroken):
+    with pytest.raises(lspkit.ServerBrokenError):
         ws.request("a.one", POKE)
 
 
@@ -171,9 +171,9 @@ def test_a_server_is_asked_about_the_languages_that_it_registered_for(work, scri
     )
     config = config_for(argv, extensions=[], languageIds=LANGUAGES)
     with lspkit.Workspace(work, config=config) as ws:
-        with pytest.raises(lspkit.Unsupported):
+        with pytest.raises(lspkit.UnsupportedError):
             ws.hover("a.one", 1, 1)
         ws.hover("B.TWO", 1, 1)
-        with pytest.raises(lspkit.Unsupported):
+        with pytest.raises(lspkit.UnsupportedError):
             ws.hover("whole", 1, 1)
     assert asked(Log.of(argv), "textDocument/hover") == ["B.TWO"]

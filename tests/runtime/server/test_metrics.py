@@ -66,7 +66,7 @@ def test_so_does_the_error_of_a_caller_whose_time_is_up(tmp_path, scripted):
     with workspace(tmp_path, scripted(Script(say=say, faults=hang))) as ws:
         ws.document_symbols("a.scr")
         busy(ws)
-        with pytest.raises(lspkit.RequestTimeout) as caught:
+        with pytest.raises(lspkit.RequestTimeoutError) as caught:
             ask(ws, timeout=0.05)
     [doing] = caught.value.progress
     assert doing.startswith("indexing for ")

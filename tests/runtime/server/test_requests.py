@@ -51,8 +51,8 @@ def test_a_server_that_dies_fails_every_waiting_caller_within_50_ms(tmp_path, sc
         folder.mkdir()
         argv = scripted(HANG)
 
-        def call(ws: lspkit.Workspace) -> tuple[float, lspkit.ServerBroken]:
-            with pytest.raises(lspkit.ServerBroken) as caught:
+        def call(ws: lspkit.Workspace) -> tuple[float, lspkit.ServerBrokenError]:
+            with pytest.raises(lspkit.ServerBrokenError) as caught:
                 ask(ws, timeout=30)
             return time.monotonic(), caught.value
 
@@ -74,7 +74,7 @@ def test_the_last_words_of_a_server_are_in_the_error(tmp_path, scripted):
     ]
     with (
         workspace(tmp_path, scripted(Script(faults=faults))) as ws,
-        pytest.raises(lspkit.ServerBroken) as caught,
+        pytest.raises(lspkit.ServerBrokenError) as caught,
     ):
         ask(ws)
     assert caught.value.exit_status == 3
@@ -85,9 +85,9 @@ def test_the_last_words_of_a_server_are_in_the_error(tmp_path, scripted):
 def test_while_a_broken_server_waits_for_its_restart_calls_fail_at_once(tmp_path, scripted):
     argv = scripted(Script(faults=[Fault(DEFINITION, "crash", code=3)]))
     with workspace(tmp_path, argv) as ws:
-        with pytest.raises(lspkit.ServerBroken) as first:
+        with pytest.raises(lspkit.ServerBrokenError) as first:
             ask(ws)
-        with pytest.raises(lspkit.ServerBroken) as caught:
+        with pytest.raises(lspkit.ServerBrokenError) as caught:
             ask(ws)
         assert len(Log.of(argv).pids()) == 1
     assert caught.value.attempts == 1
@@ -105,7 +105,7 @@ def test_a_server_that_stops_reading_lets_every_caller_back_by_its_deadline(tmp_
 
     def call(number: int) -> float:
         began = time.monotonic()
-        with pytest.raises(lspkit.RequestTimeout):
+        with pytest.raises(lspkit.RequestTimeoutError):
             ask(ws, timeout=0.7) if number % 2 else ws.check(
                 "a.scr", text=f"{number}{big}", timeout=0.7
             ).verdict.unknown and _timed_out()
@@ -113,7 +113,7 @@ def test_a_server_that_stops_reading_lets_every_caller_back_by_its_deadline(tmp_
 
     with workspace(tmp_path, argv) as ws:
         assert ask(ws) == "1:5"
-        with pytest.raises(lspkit.RequestTimeout):
+        with pytest.raises(lspkit.RequestTimeoutError):
             ws.hover("a.scr", 2, 4, timeout=0.2)
         with ThreadPoolExecutor(24) as callers:
             took = list(callers.map(call, range(24)))
@@ -121,14 +121,14 @@ def test_a_server_that_stops_reading_lets_every_caller_back_by_its_deadline(tmp_
 
 
 def _timed_out() -> None:
-    raise lspkit.RequestTimeout("the report is unknown, as it should be")
+    raise lspkit.RequestTimeoutError("the report is unknown, as it should be")
 
 
 def test_a_timeout_says_why_and_takes_the_request_back_once(tmp_path, scripted):
     argv = scripted(Script(faults=[Fault(DEFINITION, "hang", nth=1)]))
     with workspace(tmp_path, argv) as ws:
         ws.hover("a.scr", 2, 4)  # else its start might take all the time that there is
-        with pytest.raises(lspkit.RequestTimeout) as caught:
+        with pytest.raises(lspkit.RequestTimeoutError) as caught:
             ask(ws, timeout=0.5)
         assert ask(ws) == "1:5"
         log = Log.of(argv)
@@ -143,12 +143,12 @@ def test_a_timeout_says_why_and_takes_the_request_back_once(tmp_path, scripted):
 def test_a_late_answer_is_dropped_and_the_next_call_is_right(tmp_path, scripted):
     late = Fault(DEFINITION, "delay", seconds=0.4, nth=1)
     with workspace(tmp_path, scripted(Script(faults=[late]))) as ws:
-        with pytest.raises(lspkit.RequestTimeout):
+        with pytest.raises(lspkit.RequestTimeoutError):
             ask(ws, timeout=0.2)
         assert [ask(ws) for _ in range(3)] == ["1:5"] * 3
 
 
-@pytest.mark.parametrize("kind", [lspkit.Cancel, threading.Event])
+@pytest.mark.parametrize("kind", [lspkit.CancelToken, threading.Event])
 def test_a_cancel_ends_the_wait_and_takes_the_request_back(tmp_path, scripted, kind):
     argv = scripted(HANG)
     cancel = kind()
@@ -156,14 +156,14 @@ def test_a_cancel_ends_the_wait_and_takes_the_request_back(tmp_path, scripted, k
         waiting = callers.submit(ask, ws, cancel=cancel)
         Log.of(argv).wait_for_message(DEFINITION)
         cancel.set()
-        with pytest.raises(lspkit.Cancelled):
+        with pytest.raises(lspkit.CancelledError):
             waiting.result(10)
         assert Log.of(argv).wait_for_message("$/cancelRequest")["params"]["id"] > 1
 
 
 def test_a_cancelled_check_returns_what_is_known(tmp_path, scripted):
     argv = scripted(Script(faults=[Fault("textDocument/publishDiagnostics", "hang")]))
-    cancel = lspkit.Cancel()
+    cancel = lspkit.CancelToken()
     with workspace(tmp_path, argv) as ws, ThreadPoolExecutor(1) as callers:
         waiting = callers.submit(ws.check, "a.scr", cancel=cancel)
         Log.of(argv).wait_for_message("textDocument/didOpen")
@@ -185,7 +185,7 @@ def test_a_refusal_is_an_error_with_the_words_of_the_server(tmp_path, scripted):
     no = Fault(DEFINITION, "error", code=-32603, message="no idea")
     with (
         workspace(tmp_path, scripted(Script(faults=[no]))) as ws,
-        pytest.raises(lspkit.RequestFailed) as caught,
+        pytest.raises(lspkit.RequestFailedError) as caught,
     ):
         ask(ws)
     assert (caught.value.server_code, caught.value.server_message) == (-32603, "no idea")
@@ -194,7 +194,7 @@ def test_a_refusal_is_an_error_with_the_words_of_the_server(tmp_path, scripted):
 def test_what_a_server_does_not_support_is_not_sent(tmp_path, scripted):
     argv = scripted(Script(capabilities={"hoverProvider": None}))
     with workspace(tmp_path, argv) as ws:
-        with pytest.raises(lspkit.Unsupported) as caught:
+        with pytest.raises(lspkit.UnsupportedError) as caught:
             ws.hover("a.scr", 2, 4)
         assert Log.of(argv).messages("textDocument/hover") == []
     assert caught.value.servers == ("scripted",)
@@ -208,7 +208,7 @@ def test_a_server_that_hangs_in_initialize_is_killed_with_its_children(tmp_path,
     argv = scripted(script)
     server = {"command": argv, "extensions": [".scr"], "timing": {"initializeTimeoutMs": 500}}
     with lspkit.Workspace(tmp_path, config={"lsp": {"scripted": server}}) as ws:
-        with pytest.raises(lspkit.ServerBroken, match="initialize"):
+        with pytest.raises(lspkit.ServerBrokenError, match="initialize"):
             ws.document_symbols("a.scr")
         # Before close: the leak check after the test cannot tell.
         for pid in [*Log.of(argv).pids(), *(one.pid for one in Log.of(argv).grandchildren())]:
@@ -234,7 +234,7 @@ def test_a_server_that_talks_in_place_of_an_answer_to_initialize_is_not_waited_f
     server = {"command": argv, "extensions": [".scr"], "timing": {"initializeTimeoutMs": 500}}
     with (
         lspkit.Workspace(tmp_path, config={"lsp": {"scripted": server}}) as ws,
-        pytest.raises(lspkit.ServerBroken, match="did not answer initialize in time"),
+        pytest.raises(lspkit.ServerBrokenError, match="did not answer initialize in time"),
     ):
         ws.document_symbols("a.scr", timeout=20)
 
@@ -294,7 +294,11 @@ def test_a_callers_timeout_is_the_deadline_also_where_it_is_longer(tmp_path, scr
     timing = {"timing": {"requestTimeoutMs": 200}}
     with workspace(tmp_path, scripted(Script(faults=[delay])), **timing) as ws:
         assert ask(ws, timeout=30) == "1:5"
-        with pytest.raises(lspkit.RequestTimeout, match=r"timing\.requestTimeoutMs ended the wait"):
+        with pytest.raises(
+            lspkit.RequestTimeoutError, match=r"timing\.requestTimeoutMs ended the wait"
+        ):
             ask(ws)
-        with pytest.raises(lspkit.RequestTimeout, match="the timeout of this call ended the wait"):
+        with pytest.raises(
+            lspkit.RequestTimeoutError, match="the timeout of this call ended the wait"
+        ):
             ask(ws, timeout=0.1)

@@ -52,7 +52,7 @@ def test_a_server_that_never_reads_what_it_asked_for_is_given_up(tmp_path, littl
     argv = [sys.executable, "-I", "-S", "-c", ASKS]
     config = config_for(argv, settings={"long": {"value": "x" * 2000}})
     with lspkit.Workspace(tmp_path, config=config) as ws:
-        with pytest.raises(lspkit.ServerBroken, match="has stopped reading its input, and"):
+        with pytest.raises(lspkit.ServerBrokenError, match="has stopped reading its input, and"):
             ws.definition("a.scr", 2, 4, timeout=60)
         assert _kept(ws) <= little + MEGABYTE
 
@@ -62,7 +62,7 @@ def test_texts_do_not_pile_up_for_a_server_that_has_stopped_reading(tmp_path, sc
     with workspace(tmp_path, argv) as ws:
         ws.sync("a.scr")
         Log.of(argv).wait_for_message("textDocument/didOpen")
-        with pytest.raises(lspkit.ServerBroken, match="has stopped reading its input, and"):
+        with pytest.raises(lspkit.ServerBrokenError, match="has stopped reading its input, and"):
             _sync_without_end(ws, little + 10 * MEGABYTE)
 
 
@@ -97,7 +97,7 @@ def test_who_waits_for_room_hears_of_the_end_of_the_server(tmp_path, scripted):
         ended = []
 
         def caller() -> None:
-            with pytest.raises(lspkit.ServerBroken):
+            with pytest.raises(lspkit.ServerBrokenError):
                 ask(ws)
             ended.append(True)
 

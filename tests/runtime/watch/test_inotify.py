@@ -17,9 +17,9 @@ pytestmark = needs_inotify
 
 @pytest.fixture
 def inotify(root: Path) -> Iterator[object]:
-    from lspkit.runtime.watch.inotify import Inotify
+    from lspkit.runtime.watch.inotify import InotifyNotifier
 
-    inotify = Inotify()
+    inotify = InotifyNotifier()
     for folder in (root, root / "src"):
         inotify.watch(str(folder), False)
     yield inotify

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from lspkit.servers.project.package_folders import NODE, PYTHON, Place
+from lspkit.servers.project.package_folders import NODE, PYTHON, PackageFolder
 
 #: Of a workspace that lies among packages itself, which is no matter.
 WORKSPACE = "/home/venv/node_modules/mine"
 SITE = ".venv/lib/python3.11/site-packages"
 
 
-def place(path: str) -> Place:
-    return Place(f"{WORKSPACE}/{path}", WORKSPACE)
+def place(path: str) -> PackageFolder:
+    return PackageFolder(f"{WORKSPACE}/{path}", WORKSPACE)
 
 
 @pytest.mark.parametrize(
@@ -33,8 +33,8 @@ def test_packages_are_known_by_the_folders_that_hold_them(path: str, kind: str) 
 
 
 def test_a_place_outside_of_the_workspace_is_known_by_its_whole_path() -> None:
-    assert Place("/usr/lib/node_modules/dep", WORKSPACE).kind == NODE
-    assert Place(WORKSPACE, WORKSPACE).kind == ""
+    assert PackageFolder("/usr/lib/node_modules/dep", WORKSPACE).kind == NODE
+    assert PackageFolder(WORKSPACE, WORKSPACE).kind == ""
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ import pytest
 from lspkit.edits.directory import spare_name
 from lspkit.protocol.watch_registrations import CHANGED, CREATED, DELETED, REPLACED, FileEvent
 from lspkit.runtime.watch.coalesce import AFTER, merged
-from lspkit.runtime.watch.tree_snapshot import Snapshot
+from lspkit.runtime.watch.tree_snapshot import TreeSnapshot
 from tests.runtime.watch.watching import folders, lines, shell
 
 
@@ -24,7 +24,7 @@ class Tree:
     def __init__(self, root: Path) -> None:
         self.root = root
         self.watched: set[str] = set()
-        self.snapshot = Snapshot(lambda path, _: self.watched.add(path), self.watched.discard)
+        self.snapshot = TreeSnapshot(lambda path, _: self.watched.add(path), self.watched.discard)
         self.add(root)
 
     def add(self, top: Path, *, deep: bool = True, since: int | None = None) -> None:
@@ -56,7 +56,7 @@ def test_a_folder_is_watched_before_it_is_read(root: Path) -> None:
     def write(folder: str, _: bool) -> None:
         Path(folder, "meanwhile.py").write_text("x")
 
-    snapshot = Snapshot(write, lambda _: None)
+    snapshot = TreeSnapshot(write, lambda _: None)
     snapshot.add(str(root), deep=True, since=time.time_ns())
     while snapshot.due:
         snapshot.read_next()
@@ -130,7 +130,7 @@ def test_files_that_are_younger_than_the_wish_may_be_new_or_not(root: Path) -> N
     while path.stat().st_ctime_ns <= since:
         # The time that can be set says that it is old.
         os.utime(path, ns=(10**18, 10**18))
-    snapshot = Snapshot(lambda *_: None, lambda _: None)
+    snapshot = TreeSnapshot(lambda *_: None, lambda _: None)
     snapshot.add(str(root), deep=True, since=since)
     while snapshot.due:
         snapshot.read_next()
@@ -149,7 +149,7 @@ def test_a_folder_that_came_before_its_turn_is_new_with_all_that_is_in_it(root: 
 
 
 def test_looking_ahead_of_the_first_reading_tells_of_nothing_old(root: Path) -> None:
-    snapshot = Snapshot(lambda *_: None, lambda _: None)
+    snapshot = TreeSnapshot(lambda *_: None, lambda _: None)
     since = max(path.stat().st_ctime_ns for path in root.rglob("*"))
     snapshot.add(str(root), deep=True, since=since)
     path = root / "src/deep/new.py"
@@ -163,7 +163,7 @@ def test_looking_ahead_of_the_first_reading_tells_of_nothing_old(root: Path) -> 
 
 
 def test_a_comparison_leaves_first_readings_to_their_turn(root: Path) -> None:
-    snapshot = Snapshot(lambda *_: None, lambda _: None)
+    snapshot = TreeSnapshot(lambda *_: None, lambda _: None)
     snapshot.add(str(root), deep=True, since=time.time_ns())
     snapshot.read_next()
     snapshot.look_everywhere()
@@ -199,7 +199,7 @@ def test_a_first_reading_that_failed_stays_one(root: Path) -> None:
         if fails and folder.endswith("src"):
             raise OSError(5, "made for this test")
 
-    snapshot = Snapshot(watch, lambda _: None)
+    snapshot = TreeSnapshot(watch, lambda _: None)
     snapshot.add(str(root), deep=True, since=time.time_ns())
     while snapshot.due:
         snapshot.read_next()
@@ -320,7 +320,7 @@ class TestFolders:
         assert self.events(tree) == ["+ src"]
 
     def test_one_that_came_during_the_first_reading_is_told(self, root: Path) -> None:
-        snapshot = Snapshot(lambda *_: None, lambda _: None)
+        snapshot = TreeSnapshot(lambda *_: None, lambda _: None)
         since = max(path.stat().st_ctime_ns for path in root.rglob("*"))
         snapshot.add(str(root), deep=True, since=since)
         path = root / "new"

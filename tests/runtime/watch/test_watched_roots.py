@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from lspkit.runtime.watch.notifier import Notifier
-from lspkit.runtime.watch.watched_roots import Watchers
+from lspkit.runtime.watch.watched_roots import WatchedRoots
 from tests.runtime.watch.watching import (
     PATIENCE,
     Heard,
@@ -20,13 +20,13 @@ from tests.runtime.watch.watching import (
 
 class TestHolding:
     @pytest.fixture
-    def watchers(self, heard: Heard) -> Iterator[Watchers]:
-        watchers = Watchers(heard)
+    def watchers(self, heard: Heard) -> Iterator[WatchedRoots]:
+        watchers = WatchedRoots(heard)
         yield watchers
         watchers.close()
 
     @staticmethod
-    def ready(watchers: Watchers, root: Path) -> None:
+    def ready(watchers: WatchedRoots, root: Path) -> None:
         """Orders are obeyed one after the other: wait for those that were given."""
         assert watchers.also(str(root), "/nowhere/at/all").wait(PATIENCE)
 
@@ -35,7 +35,7 @@ class TestHolding:
         return [one.name for one in threading.enumerate() if one.name == "lspkit-watcher"]
 
     def test_it_watches_from_the_first_holder_to_the_last(
-        self, watchers: Watchers, root: Path, heard: Heard
+        self, watchers: WatchedRoots, root: Path, heard: Heard
     ) -> None:
         assert self.threads() == []
         watchers.hold(str(root))
@@ -53,7 +53,7 @@ class TestHolding:
         assert heard.lines() == []
 
     def test_it_starts_again_after_the_last_holder(
-        self, watchers: Watchers, root: Path, heard: Heard
+        self, watchers: WatchedRoots, root: Path, heard: Heard
     ) -> None:
         for name in ("1", "2"):
             watchers.hold(str(root))
@@ -65,7 +65,7 @@ class TestHolding:
 
     @pytest.mark.parametrize("order", [("src", "."), (".", "src"), ("src/deep", "src", ".")])
     def test_a_root_in_another_one_shares_it(
-        self, order: tuple[str, ...], watchers: Watchers, root: Path, heard: Heard
+        self, order: tuple[str, ...], watchers: WatchedRoots, root: Path, heard: Heard
     ) -> None:
         for place in order:
             watchers.hold(str(root / place))
@@ -81,7 +81,7 @@ class TestHolding:
         assert heard.lines() == ["+ src/new.py"]
 
     def test_what_was_watched_for_a_root_goes_with_it(
-        self, watchers: Watchers, root: Path, heard: Heard
+        self, watchers: WatchedRoots, root: Path, heard: Heard
     ) -> None:
         shell("mkdir lib other", root.parent)
         watchers.hold(str(root))
@@ -98,7 +98,7 @@ class TestHolding:
         assert heard.lines() == ["+ other/2"]
 
     def test_what_two_roots_need_stays_until_both_are_released(
-        self, watchers: Watchers, root: Path, heard: Heard
+        self, watchers: WatchedRoots, root: Path, heard: Heard
     ) -> None:
         shell("mkdir lib", root.parent)
         heard.root = root.parent
@@ -112,7 +112,7 @@ class TestHolding:
         assert heard.lines() == ["+ lib/new.py"]
 
     def test_more_releases_than_holders_do_no_harm(
-        self, watchers: Watchers, root: Path, heard: Heard
+        self, watchers: WatchedRoots, root: Path, heard: Heard
     ) -> None:
         watchers.release(str(root))
         watchers.hold(str(root))
@@ -124,7 +124,9 @@ class TestHolding:
         watchers.catch_up()
         assert heard.lines() == ["+ new.py"]
 
-    def test_without_a_root_there_is_nothing_to_do(self, watchers: Watchers, root: Path) -> None:
+    def test_without_a_root_there_is_nothing_to_do(
+        self, watchers: WatchedRoots, root: Path
+    ) -> None:
         watchers.catch_up()
         watchers.reconsider()
         assert watchers.also(str(root), str(root)).wait(PATIENCE)
@@ -133,7 +135,7 @@ class TestHolding:
         assert watchers.is_ready
 
     def test_its_own_changes_are_handed_back(
-        self, watchers: Watchers, root: Path, heard: Heard
+        self, watchers: WatchedRoots, root: Path, heard: Heard
     ) -> None:
         watchers.hold(str(root))
         self.ready(watchers, root)
@@ -142,7 +144,7 @@ class TestHolding:
         watchers.catch_up()
         assert heard.lines() == []
 
-    def test_after_the_end_nothing_starts(self, watchers: Watchers, root: Path) -> None:
+    def test_after_the_end_nothing_starts(self, watchers: WatchedRoots, root: Path) -> None:
         watchers.hold(str(root))
         watchers.close()
         watchers.hold(str(root))
@@ -153,7 +155,7 @@ class TestHolding:
         def fails() -> Notifier:
             raise OSError(24, "made for this test")
 
-        watchers = Watchers(heard, notifier=fails)
+        watchers = WatchedRoots(heard, notifier=fails)
         try:
             watchers.hold(str(root))
             self.ready(watchers, root)

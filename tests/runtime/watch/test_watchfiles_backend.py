@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from lspkit.runtime.watch.watchfiles_backend import Foreign, outermost
+from lspkit.runtime.watch.watchfiles_backend import WatchfilesNotifier, outermost
 from tests.runtime.watch.watching import PATIENCE, shell
 
 # On Linux nobody uses it.
@@ -17,9 +17,9 @@ pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(params=[False, True], ids=["folders", "trees"])
-def foreign(request: pytest.FixtureRequest, root: Path) -> Iterator[Foreign]:
+def foreign(request: pytest.FixtureRequest, root: Path) -> Iterator[WatchfilesNotifier]:
     """Watches the root and a folder in it, and has started."""
-    foreign = Foreign(recursive=request.param)
+    foreign = WatchfilesNotifier(recursive=request.param)
     for folder in (root, root / "src"):
         foreign.watch(str(folder), False)
     foreign.wait(0.001)
@@ -28,7 +28,7 @@ def foreign(request: pytest.FixtureRequest, root: Path) -> Iterator[Foreign]:
     foreign.close()
 
 
-def hints_of(foreign: Foreign, *wanted: Path) -> dict[str, bool]:
+def hints_of(foreign: WatchfilesNotifier, *wanted: Path) -> dict[str, bool]:
     """The hints, once there are these, and nothing was lost."""
     hints: dict[str, bool] = {}
     deadline = time.monotonic() + PATIENCE
@@ -40,19 +40,21 @@ def hints_of(foreign: Foreign, *wanted: Path) -> dict[str, bool]:
     return hints
 
 
-def test_a_change_is_hinted_at(foreign: Foreign, root: Path) -> None:
+def test_a_change_is_hinted_at(foreign: WatchfilesNotifier, root: Path) -> None:
     shell("echo longer > src/a.py", root)
     assert hints_of(foreign, root / "src/a.py")[str(root / "src/a.py")] is False
 
 
-def test_a_new_folder_is_anew_and_a_new_file_is_not(foreign: Foreign, root: Path) -> None:
+def test_a_new_folder_is_anew_and_a_new_file_is_not(
+    foreign: WatchfilesNotifier, root: Path
+) -> None:
     shell("mkdir x; echo x > y", root)
     hints = hints_of(foreign, root / "x", root / "y")
     assert (hints[str(root / "x")], hints[str(root / "y")]) == (True, False)
 
 
 def test_what_happened_before_new_folders_were_watched_counts_as_lost(
-    foreign: Foreign, root: Path
+    foreign: WatchfilesNotifier, root: Path
 ) -> None:
     (root.parent / "lib").mkdir()
     foreign.watch(str(root.parent / "lib"), False)
@@ -60,21 +62,27 @@ def test_what_happened_before_new_folders_were_watched_counts_as_lost(
     assert foreign.lost
 
 
-def test_what_it_had_when_it_was_woken_counts_as_lost(foreign: Foreign, root: Path) -> None:
+def test_what_it_had_when_it_was_woken_counts_as_lost(
+    foreign: WatchfilesNotifier, root: Path
+) -> None:
     shell("echo x > new", root)
     foreign.wake()
     foreign.wait(PATIENCE)
     assert foreign.lost
 
 
-def test_a_folder_that_is_watched_already_costs_nothing(foreign: Foreign, root: Path) -> None:
+def test_a_folder_that_is_watched_already_costs_nothing(
+    foreign: WatchfilesNotifier, root: Path
+) -> None:
     for _ in range(3):
         foreign.watch(str(root / "src"), False)
         foreign.wait(0.001)
     assert not foreign.lost
 
 
-def test_a_folder_in_the_place_of_another_is_watched(foreign: Foreign, root: Path) -> None:
+def test_a_folder_in_the_place_of_another_is_watched(
+    foreign: WatchfilesNotifier, root: Path
+) -> None:
     shell("mkdir new; mv src ../away; mv new src", root)
     foreign.watch(str(root / "src"), False)
     foreign.wait(0.001)
@@ -84,7 +92,7 @@ def test_a_folder_in_the_place_of_another_is_watched(foreign: Foreign, root: Pat
     hints_of(foreign, root / "src/new.py")
 
 
-def test_a_name_that_is_no_text_is_survived(foreign: Foreign, root: Path) -> None:
+def test_a_name_that_is_no_text_is_survived(foreign: WatchfilesNotifier, root: Path) -> None:
     Path(os.fsdecode(os.fsencode(root) + b"/n\xff")).write_text("x")
     deadline = time.monotonic() + PATIENCE
     while not foreign.lost:
@@ -97,7 +105,7 @@ def test_a_name_that_is_no_text_is_survived(foreign: Foreign, root: Path) -> Non
 
 
 def test_a_folder_that_vanished_does_not_keep_the_others_from_being_watched(
-    foreign: Foreign, root: Path
+    foreign: WatchfilesNotifier, root: Path
 ) -> None:
     for name in ("1", "2"):
         (root.parent / name).mkdir()

@@ -12,23 +12,23 @@ from pathlib import Path
 import pytest
 
 from lspkit.protocol.watch_registrations import CHANGED, CREATED, DELETED, REPLACED, FileEvent
-from lspkit.runtime.watch.notifier import Notifier, Polling
+from lspkit.runtime.watch.notifier import Notifier, PollingNotifier
 from lspkit.runtime.watch.watcher import Watcher
-from lspkit.runtime.watch.watchfiles_backend import Foreign
+from lspkit.runtime.watch.watchfiles_backend import WatchfilesNotifier
 
 #: Seconds until a test gives up.
 PATIENCE = 20.0
 
 #: Everything that gives hints, or none.
 NOTIFIERS: dict[str, Callable[[], Notifier]] = {
-    "watchfiles": lambda: Foreign(recursive=False),
-    "watchfiles-trees": lambda: Foreign(recursive=True),
-    "polling": Polling,
+    "watchfiles": lambda: WatchfilesNotifier(recursive=False),
+    "watchfiles-trees": lambda: WatchfilesNotifier(recursive=True),
+    "polling": PollingNotifier,
 }
 if sys.platform == "linux":
-    from lspkit.runtime.watch.inotify import Inotify
+    from lspkit.runtime.watch.inotify import InotifyNotifier
 
-    NOTIFIERS = {"inotify": Inotify, **NOTIFIERS}
+    NOTIFIERS = {"inotify": InotifyNotifier, **NOTIFIERS}
 
 needs_inotify = pytest.mark.skipif(sys.platform != "linux", reason="inotify is Linux's")
 
