@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, TypeVar
 
 from lspkit.errors import LspkitError, UnsupportedError
-from lspkit.operations import OWN_FAULTS, Ask, ReportUndecodable
+from lspkit.operations import OWN_FAULTS, Ask, Reply, ReportUndecodable
 from lspkit.protocol.open_documents import View
 from lspkit.protocol.text import Encoding, Text
 from lspkit.runtime.concurrency.waiting import CallContext
@@ -70,7 +70,9 @@ def no_longer_there(effect: Ask) -> UnsupportedError:
     return UnsupportedError(message, operation=effect.method, servers=(effect.server,))
 
 
-def misread(effect: ReportUndecodable, servers: Iterable[Server], call: CallContext) -> None:
+def report_undecodable(
+    effect: ReportUndecodable, servers: Iterable[Server], call: CallContext
+) -> None:
     """Perform `ReportUndecodable`: it is counted, and told to whoever wants to know."""
     call.misheard(effect.failed, effect.problems)
     for problem in effect.problems:
@@ -107,3 +109,18 @@ def view_of(ticket: PendingRequest) -> View:
     if ticket.view is None:
         raise TypeError(f"{ticket.method} is about no document")
     return ticket.view
+
+
+def collect_replies(
+    results: Sequence[Reply | Exception],
+    failures: list[LspkitError],
+    method: str,
+    call: CallContext,
+) -> list[Reply]:
+    """What the servers have answered; raises if none has. The caller is told who has not."""
+    replies, failed = sorted_out(results)
+    problems = of_the_able([*failed, *failures], method)
+    call.heard((one.server for one in replies), problems)
+    if not replies:
+        raise worst_of(problems, method)
+    return replies

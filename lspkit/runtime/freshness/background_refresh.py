@@ -13,13 +13,13 @@ import time
 
 from lspkit.errors import LspkitError
 from lspkit.late_imports import safe_imports
+from lspkit.protocol.methods import PULL_DIAGNOSTICS
 from lspkit.runtime.concurrency.timers import Timers
 from lspkit.runtime.concurrency.waiting import CallContext, Steps
 from lspkit.runtime.concurrency.workers import Workers
-from lspkit.runtime.exchange.ask_server import Asking
+from lspkit.runtime.exchange.context import Context
 from lspkit.runtime.freshness.check_subject import CheckSubject
-from lspkit.runtime.freshness.proof_by_push import PULL
-from lspkit.runtime.freshness.proof_by_request import Proving
+from lspkit.runtime.freshness.proof_by_request import prove
 from lspkit.runtime.server.server import Server
 
 log = logging.getLogger("lspkit.runtime")
@@ -33,9 +33,8 @@ PATIENCE = 10.0
 class BackgroundRefresh:
     """The servers that want to be asked again."""
 
-    def __init__(self, asking: Asking, workers: Workers, timers: Timers) -> None:
-        self._asking = asking
-        self._proving = Proving(asking)
+    def __init__(self, context: Context, workers: Workers, timers: Timers) -> None:
+        self._context = context
         self._workers = workers
         self._timers = timers
         #: Guards `_wanted`.
@@ -92,15 +91,15 @@ class BackgroundRefresh:
             return [uri for uri in asked if store.newest(uri) < since]
 
     def _ask_again(self, server: Server, uri: str) -> Steps[bool]:
-        file = self._asking.files.again(uri)
+        file = self._context.files.again(uri)
         if file is None or file.stamp is None or not server.usable:
             return server.usable
         call = CallContext(PATIENCE)
         subject = CheckSubject(server, file, None, call, time.monotonic())
         try:
             for rule in server.choice.definition.proofs:
-                if rule.how in (None, "pull") and server.session.supports(PULL):
-                    yield from self._proving.prove(subject, rule)
+                if rule.how in (None, "pull") and server.session.supports(PULL_DIAGNOSTICS):
+                    yield from prove(self._context, subject, rule)
         except LspkitError as problem:
             log.debug("%s was not asked again about %s: %s", server.id, uri, problem)
             return False

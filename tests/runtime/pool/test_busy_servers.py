@@ -13,7 +13,7 @@ import pytest
 
 import lspkit
 from lspkit.errors import RequestTimeoutError
-from lspkit.runtime.exchange.ask_server import UNSEEN, UNTOLD
+from lspkit.runtime.exchange.disk_sync import UNSEEN, UNTOLD
 from lspkit.testing import Diagnostics, Fault, Log, Script, watchers
 from tests.runtime.server_log import (
     CHANGED,
