@@ -1,7 +1,7 @@
 """The local engine: drives operations on the servers of this process.
 
 `run` drives an operation in the caller's thread, `submit` drives the same generator without one.
-Each effect of an operation is performed by a generator of waits (`waiting.py`), so there is one
+Each effect of an operation is performed by a generator of waits (`waiter.py`), so there is one
 way to ask a server, whoever waits for it.
 """
 
@@ -49,16 +49,12 @@ from lspkit.operations import (
     Undo,
 )
 from lspkit.operations.effects import TOO_LATE
+from lspkit.runtime.concurrency.broadcast import Broadcast
+from lspkit.runtime.concurrency.call import CallContext
+from lspkit.runtime.concurrency.drive import block, together
 from lspkit.runtime.concurrency.teardown import Teardown
 from lspkit.runtime.concurrency.timers import Timers
-from lspkit.runtime.concurrency.waiting import (
-    CallContext,
-    Outcome,
-    Steps,
-    block,
-    together,
-    uncancelled,
-)
+from lspkit.runtime.concurrency.waiter import Outcome, Steps, uncancelled
 from lspkit.runtime.concurrency.workers import Workers
 from lspkit.runtime.effects import change_disk
 from lspkit.runtime.effects.ask_file import ask_servers_of_file
@@ -79,7 +75,6 @@ from lspkit.runtime.freshness.check_file import check_file, check_others
 from lspkit.runtime.pool.pool import Pool
 from lspkit.runtime.pool.root_permits import permits_of
 from lspkit.runtime.process import exit_hooks
-from lspkit.runtime.server.document_queue import Broadcast
 from lspkit.runtime.server.shutdown import stop
 from lspkit.visible_text import one_line
 

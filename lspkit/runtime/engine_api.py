@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypedDict, TypeVar
 import msgspec
 
 from lspkit.operations import Request
-from lspkit.runtime.concurrency.waiting import AnswerLog, CancelLike
+from lspkit.runtime.concurrency.call import AnswerLog, CancelLike
 
 if TYPE_CHECKING:
     from concurrent.futures import Future

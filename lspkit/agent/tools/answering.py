@@ -15,7 +15,7 @@ from lspkit.errors import (
     ServerUnavailableError,
     UnsupportedError,
 )
-from lspkit.runtime.concurrency.waiting import AnswerLog
+from lspkit.runtime.concurrency.call import AnswerLog
 from lspkit.types import Diagnostic
 
 

@@ -42,7 +42,7 @@ from lspkit.config.model import Permission
 from lspkit.config.problems import nearest
 from lspkit.edit_types import WorkspaceEdit
 from lspkit.errors import LspkitError
-from lspkit.runtime.concurrency.waiting import AnswerLog, CancelLike
+from lspkit.runtime.concurrency.call import AnswerLog, CancelLike
 from lspkit.runtime.engine_api import Limits
 from lspkit.visible_text import one_line
 from lspkit.workspace import Workspace

@@ -10,11 +10,9 @@ from lspkit.errors import (
     ServerUnavailableError,
 )
 from lspkit.operations import Ask, Reply
-from lspkit.runtime.concurrency.waiting import (
-    CallContext,
-    Steps,
-    together,
-)
+from lspkit.runtime.concurrency.call import CallContext
+from lspkit.runtime.concurrency.drive import together
+from lspkit.runtime.concurrency.waiter import Steps
 from lspkit.runtime.exchange.ask_server import (
     request_deadline,
     request_document,

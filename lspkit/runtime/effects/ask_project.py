@@ -14,14 +14,9 @@ from lspkit.errors import (
     RequestTimeoutError,
 )
 from lspkit.operations import AskWorkspace, Reply
-from lspkit.runtime.concurrency.waiting import (
-    CallContext,
-    Outcome,
-    Steps,
-    Waiter,
-    together,
-    uncancelled,
-)
+from lspkit.runtime.concurrency.call import CallContext
+from lspkit.runtime.concurrency.drive import together
+from lspkit.runtime.concurrency.waiter import Outcome, Steps, Waiter, uncancelled
 from lspkit.runtime.exchange.ask_server import (
     request_deadline,
     request_document,

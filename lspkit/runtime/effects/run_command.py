@@ -15,14 +15,17 @@ from lspkit.limits import LARGEST_EDITS, MOST_EDITS
 from lspkit.operations import Effect, Reply, RunCommand
 from lspkit.protocol.events import EditAsked
 from lspkit.protocol.methods import APPLY_EDIT, EXECUTE_COMMAND
-from lspkit.runtime.concurrency.waiting import CallContext, Outcome, Steps, together
+from lspkit.runtime.concurrency.broadcast import Broadcast
+from lspkit.runtime.concurrency.call import CallContext
+from lspkit.runtime.concurrency.drive import together
+from lspkit.runtime.concurrency.waiter import Outcome, Steps
 from lspkit.runtime.exchange.ask_server import request_deadline, wait_for_answer
 from lspkit.runtime.exchange.context import Context
 from lspkit.runtime.exchange.preparation import prepare_server
 from lspkit.runtime.exchange.replies import view_of
 from lspkit.runtime.exchange.turn_taking import wait_for_turn
 from lspkit.runtime.files import File
-from lspkit.runtime.server.document_queue import Broadcast, QueueEntry
+from lspkit.runtime.server.document_queue import QueueEntry
 from lspkit.runtime.server.server import Server
 
 TOO_MANY = f"a command may ask for {MOST_EDITS} edits at most; those beyond were not made"

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from lspkit.edit_types import ChangedFiles
 from lspkit.operations import SyncFile, TakeChanges
-from lspkit.runtime.concurrency.waiting import CallContext, Steps
+from lspkit.runtime.concurrency.call import CallContext
+from lspkit.runtime.concurrency.waiter import Steps
 from lspkit.runtime.exchange.context import Context
 from lspkit.runtime.exchange.disk_sync import catch_up_with_disk
 

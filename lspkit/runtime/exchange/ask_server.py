@@ -19,13 +19,8 @@ from lspkit.errors import (
 from lspkit.operations import Reply
 from lspkit.protocol.events import Answered
 from lspkit.protocol.wire.messages import CONTENT_MODIFIED, REQUEST_CANCELLED, SERVER_CANCELLED
-from lspkit.runtime.concurrency.waiting import (
-    CallContext,
-    Outcome,
-    Steps,
-    Waiter,
-    uncancelled,
-)
+from lspkit.runtime.concurrency.call import CallContext
+from lspkit.runtime.concurrency.waiter import Outcome, Steps, Waiter, uncancelled
 from lspkit.runtime.exchange.context import Context
 from lspkit.runtime.exchange.replies import (
     nowhere,

@@ -6,7 +6,8 @@ import logging
 import time
 
 from lspkit.errors import CancelledError, LspkitError, RequestTimeoutError
-from lspkit.runtime.concurrency.waiting import CallContext, Steps
+from lspkit.runtime.concurrency.call import CallContext
+from lspkit.runtime.concurrency.waiter import Steps
 from lspkit.runtime.exchange.ask_server import (
     request_timeout,
     wait_until_ready,

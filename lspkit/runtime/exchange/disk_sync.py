@@ -10,11 +10,8 @@ from lspkit.errors import (
     LspkitError,
     RequestTimeoutError,
 )
-from lspkit.runtime.concurrency.waiting import (
-    CallContext,
-    Step,
-    Steps,
-)
+from lspkit.runtime.concurrency.call import CallContext
+from lspkit.runtime.concurrency.waiter import Step, Steps
 from lspkit.runtime.exchange.context import Context
 from lspkit.runtime.files import File, was_read_since
 from lspkit.runtime.server.server import Server

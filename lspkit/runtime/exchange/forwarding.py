@@ -18,8 +18,9 @@ from lspkit.errors import LspkitError, RequestFailedError
 from lspkit.late_imports import safe_imports
 from lspkit.protocol.methods import EXECUTE_COMMAND
 from lspkit.protocol.wire.messages import decode_any
+from lspkit.runtime.concurrency.call import CallContext
 from lspkit.runtime.concurrency.timers import Timers
-from lspkit.runtime.concurrency.waiting import CallContext, Steps
+from lspkit.runtime.concurrency.waiter import Steps
 from lspkit.runtime.concurrency.workers import Workers
 from lspkit.runtime.exchange.ask_server import (
     request_timeout,

@@ -4,12 +4,8 @@ from __future__ import annotations
 
 import time
 
-from lspkit.runtime.concurrency.waiting import (
-    CallContext,
-    Outcome,
-    Steps,
-    Waiter,
-)
+from lspkit.runtime.concurrency.call import CallContext
+from lspkit.runtime.concurrency.waiter import Outcome, Steps, Waiter
 from lspkit.runtime.exchange.ask_server import (
     wait_for,
 )

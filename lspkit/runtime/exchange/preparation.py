@@ -5,10 +5,8 @@ It has to be up, the server that answers its questions has to be up, and its pro
 
 from __future__ import annotations
 
-from lspkit.runtime.concurrency.waiting import (
-    CallContext,
-    Steps,
-)
+from lspkit.runtime.concurrency.call import CallContext
+from lspkit.runtime.concurrency.waiter import Steps
 from lspkit.runtime.exchange.ask_server import (
     wait_until_ready,
 )

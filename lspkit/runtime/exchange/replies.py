@@ -10,7 +10,7 @@ from lspkit.errors import LspkitError, UnsupportedError
 from lspkit.operations import OWN_FAULTS, Ask, Reply, ReportUndecodable
 from lspkit.protocol.open_documents import View
 from lspkit.protocol.text import Encoding, Text
-from lspkit.runtime.concurrency.waiting import CallContext
+from lspkit.runtime.concurrency.call import CallContext
 from lspkit.runtime.server.pending_request import PendingRequest
 from lspkit.runtime.server.server import Server
 from lspkit.servers.selection.choose import might_answer

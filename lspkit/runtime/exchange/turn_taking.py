@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import time
 
-from lspkit.runtime.concurrency.waiting import CallContext, Steps, uncancelled
+from lspkit.runtime.concurrency.call import CallContext
+from lspkit.runtime.concurrency.waiter import Steps, uncancelled
 from lspkit.runtime.exchange.ask_server import (
     wait_for,
 )

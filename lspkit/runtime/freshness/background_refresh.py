@@ -14,8 +14,9 @@ import time
 from lspkit.errors import LspkitError
 from lspkit.late_imports import safe_imports
 from lspkit.protocol.methods import PULL_DIAGNOSTICS
+from lspkit.runtime.concurrency.call import CallContext
 from lspkit.runtime.concurrency.timers import Timers
-from lspkit.runtime.concurrency.waiting import CallContext, Steps
+from lspkit.runtime.concurrency.waiter import Steps
 from lspkit.runtime.concurrency.workers import Workers
 from lspkit.runtime.exchange.context import Context
 from lspkit.runtime.freshness.check_subject import CheckSubject

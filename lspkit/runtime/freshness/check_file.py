@@ -30,7 +30,9 @@ from lspkit.operations import (
 )
 from lspkit.protocol.methods import PULL_DIAGNOSTICS
 from lspkit.protocol.open_documents import Unsaved
-from lspkit.runtime.concurrency.waiting import CallContext, Steps, together
+from lspkit.runtime.concurrency.call import CallContext
+from lspkit.runtime.concurrency.drive import together
+from lspkit.runtime.concurrency.waiter import Steps
 from lspkit.runtime.exchange.ask_server import (
     wait_for_room,
     wait_until_ready,

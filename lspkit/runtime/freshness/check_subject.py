@@ -10,7 +10,7 @@ from lspkit.diagnostics.proof import ProofRule
 from lspkit.diagnostics.store import disclaimer, is_nothing_else
 from lspkit.operations import Examined
 from lspkit.protocol.open_documents import View
-from lspkit.runtime.concurrency.waiting import CallContext
+from lspkit.runtime.concurrency.call import CallContext
 from lspkit.runtime.files import File
 from lspkit.runtime.server.server import Server
 

@@ -20,7 +20,9 @@ from lspkit.errors import LspkitError
 from lspkit.operations import Elsewhere, Examined, OtherScope, OthersExamined
 from lspkit.protocol.results import read_diagnostics
 from lspkit.protocol.uris import path_to_uri, uri_to_path
-from lspkit.runtime.concurrency.waiting import CallContext, Steps, together
+from lspkit.runtime.concurrency.call import CallContext
+from lspkit.runtime.concurrency.drive import together
+from lspkit.runtime.concurrency.waiter import Steps
 from lspkit.runtime.exchange.context import Context
 from lspkit.runtime.exchange.replies import nowhere
 from lspkit.runtime.files import File

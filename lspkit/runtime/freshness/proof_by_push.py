@@ -19,7 +19,7 @@ from lspkit.operations import Examined
 from lspkit.protocol.methods import PULL_DIAGNOSTICS
 from lspkit.protocol.open_documents import View
 from lspkit.protocol.wire.raw_items import read_pieces
-from lspkit.runtime.concurrency.waiting import Steps, uncancelled
+from lspkit.runtime.concurrency.waiter import Steps, uncancelled
 from lspkit.runtime.exchange.ask_server import (
     request_deadline,
     request_server,

@@ -21,7 +21,7 @@ from lspkit.protocol.results import read_report
 from lspkit.protocol.text import Encoding, Text
 from lspkit.protocol.uris import one_spelling
 from lspkit.protocol.wire.raw_items import read_pieces
-from lspkit.runtime.concurrency.waiting import Outcome, Steps
+from lspkit.runtime.concurrency.waiter import Outcome, Steps
 from lspkit.runtime.exchange.ask_server import (
     request_deadline,
     request_document_raw,

@@ -15,7 +15,8 @@ from lspkit.protocol.results import read_report
 from lspkit.protocol.text import Text
 from lspkit.protocol.uris import one_spelling
 from lspkit.protocol.wire.raw_items import read_pieces
-from lspkit.runtime.concurrency.waiting import CallContext, Steps
+from lspkit.runtime.concurrency.call import CallContext
+from lspkit.runtime.concurrency.waiter import Steps
 from lspkit.runtime.exchange.ask_server import (
     request_deadline,
     request_server,

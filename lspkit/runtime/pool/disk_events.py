@@ -30,7 +30,7 @@ from lspkit.errors import LspkitError
 from lspkit.protocol.capabilities import Registration
 from lspkit.protocol.uris import path_to_uri
 from lspkit.protocol.watch_registrations import DELETED, METHOD, REPLACED, FileEvent
-from lspkit.runtime.concurrency.waiting import Waiter
+from lspkit.runtime.concurrency.waiter import Waiter
 from lspkit.runtime.files import Files
 from lspkit.runtime.pool.event_queue import EventQueue, QueuedEvent
 from lspkit.runtime.pool.file_event import ServerFileEvent

@@ -19,16 +19,15 @@ from lspkit.config import Config
 from lspkit.config.model import DISABLED
 from lspkit.errors import LspkitError, NoServerError, ServerBrokenError, ServerUnavailableError
 from lspkit.protocol.watch_registrations import CHANGED, FileEvent
+from lspkit.runtime.concurrency.call import CallContext
 from lspkit.runtime.concurrency.timers import Timers
-from lspkit.runtime.concurrency.waiting import CallContext
 from lspkit.runtime.concurrency.workers import Workers
 from lspkit.runtime.files import File, Files
 from lspkit.runtime.pool import handover
 from lspkit.runtime.pool.assignment_cache import Assignment, AssignmentCache
 from lspkit.runtime.pool.disk_events import DiskEvents
-from lspkit.runtime.pool.idle_servers import IdleServers
 from lspkit.runtime.pool.restart_debounce import BRIEF, RestartDebounce
-from lspkit.runtime.pool.retirement import Retirement
+from lspkit.runtime.pool.retirement import IdleServers, Retirement
 from lspkit.runtime.pool.slot import (
     LOOK_AGAIN,
     Slot,
@@ -266,7 +265,7 @@ class Pool:
             fresh.untold = handover.texts_of(old.server)
             if old.server.outdated:
                 self.leaving.add(old.server)
-                self._idling.part_with(old.server, self.watching.end)
+                self._idling.stop_when_unused(old.server, self.watching.end)
             seat = old
             seat.restless = old.server.outdated and now - old.started_at < BRIEF
             seat.server, seat.started_at = fresh, now

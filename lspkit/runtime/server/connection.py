@@ -26,7 +26,7 @@ from lspkit.protocol.session import Session, State
 from lspkit.protocol.wire.framing import FrameReader
 from lspkit.protocol.wire.messages import Malformed, parse
 from lspkit.runtime.concurrency.threads import OwnThread, joined
-from lspkit.runtime.concurrency.waiting import Waiter
+from lspkit.runtime.concurrency.waiter import Waiter
 from lspkit.runtime.process.child import Child, close_all
 
 log = logging.getLogger("lspkit.runtime")

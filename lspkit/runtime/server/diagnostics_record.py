@@ -15,7 +15,7 @@ from lspkit.protocol.open_documents import OPEN_LIMIT, View
 from lspkit.protocol.session import Session
 from lspkit.protocol.uris import uri_to_path
 from lspkit.protocol.wire.bounded_lists import bounded_report
-from lspkit.runtime.concurrency.waiting import Waiter
+from lspkit.runtime.concurrency.waiter import Waiter
 from lspkit.runtime.files import Files
 from lspkit.runtime.server.document_channel import DocumentChannel
 from lspkit.runtime.server.metrics import log_findings

@@ -22,7 +22,8 @@ from lspkit.protocol.capabilities import DocumentKey
 from lspkit.protocol.open_documents import OPEN_LIMIT, Documents, View
 from lspkit.protocol.session import Session, State
 from lspkit.protocol.text import Encoding, Text
-from lspkit.runtime.concurrency.waiting import CallContext, Waiter
+from lspkit.runtime.concurrency.call import CallContext
+from lspkit.runtime.concurrency.waiter import Waiter
 from lspkit.runtime.files import File, Files, is_current
 from lspkit.runtime.server.connection import Connection
 from lspkit.runtime.server.document_queue import DocumentQueue

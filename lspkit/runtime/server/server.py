@@ -21,16 +21,18 @@ from lspkit.protocol.open_documents import Documents
 from lspkit.protocol.session import Session, State, params_of
 from lspkit.protocol.uris import path_to_uri
 from lspkit.protocol.watch_registrations import WatchRegistrations
-from lspkit.runtime.concurrency.waiting import Waiter
+from lspkit.runtime.concurrency.broadcast import Broadcast
+from lspkit.runtime.concurrency.waiter import Waiter
 from lspkit.runtime.files import Files
 from lspkit.runtime.process.backoff import Restart
+from lspkit.runtime.process.child import describe_exit
 from lspkit.runtime.process.launch import LaunchError, launch
 from lspkit.runtime.process.sidecar import Sidecar, start_all, stop_all
 from lspkit.runtime.process.usage import is_asleep
 from lspkit.runtime.server import failure_errors
 from lspkit.runtime.server.connection import CLOSED_OUTPUT, Connection
 from lspkit.runtime.server.diagnostics_record import DiagnosticsRecord
-from lspkit.runtime.server.document_queue import Broadcast, DocumentQueue
+from lspkit.runtime.server.document_queue import DocumentQueue
 from lspkit.runtime.server.pending_request import ConnectionLost, PendingRequest
 from lspkit.servers import Choice
 from lspkit.servers.definition import Forwards
@@ -354,7 +356,7 @@ class Server(DiagnosticsRecord):
         except OSError:  # not even a descriptor is left; its status is not worth a hanging caller
             status = None
         if status is not None and reason == CLOSED_OUTPUT:
-            reason = f"it ended with {failure_errors.describe_exit(status)}"
+            reason = f"it ended with {describe_exit(status)}"
         tail = self._tail()
         silent = connection is not None and not connection.has_spoken
         if silent and self.session.state is State.INITIALIZING and status and status > 0:

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from lspkit.errors import ProtocolError
 from lspkit.protocol.session import State
-from lspkit.runtime.concurrency.waiting import Waiter
+from lspkit.runtime.concurrency.waiter import Waiter
 from lspkit.runtime.server.server import Server
 
 #: What is done, and how long the server may take to react.

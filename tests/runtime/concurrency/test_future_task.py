@@ -8,9 +8,9 @@ import threading
 import pytest
 
 import lspkit
+from lspkit.runtime.concurrency.broadcast import FEW
 from lspkit.runtime.concurrency.timers import UNWANTED
 from lspkit.runtime.concurrency.workers import THREADS
-from lspkit.runtime.server.document_queue import FEW
 from lspkit.testing import Fault, Log, Script
 from tests.scripted import SOURCE, ask, workspace
 

@@ -9,7 +9,7 @@ import pytest
 import lspkit
 from lspkit.edit_types import FileEdit, TextEdit, WorkspaceEdit
 from lspkit.runtime.watch import scanner
-from lspkit.runtime.watch.notifier import PollingNotifier
+from lspkit.runtime.watch.backend import PollingNotifier
 from lspkit.testing import Diagnostics, Fault, Log, Script
 from lspkit.types import Position, Range
 from tests.runtime.server_log import PULL, written_outside

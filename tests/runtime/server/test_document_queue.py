@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from lspkit.runtime.server.document_queue import FEW, Broadcast, DocumentQueue, QueueEntry
+from lspkit.runtime.concurrency.broadcast import FEW, Broadcast
+from lspkit.runtime.server.document_queue import DocumentQueue, QueueEntry
 
 
 def taken(turns: DocumentQueue, uri: str, *, guest: bool = False) -> QueueEntry:
