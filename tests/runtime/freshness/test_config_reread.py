@@ -133,7 +133,7 @@ def test_who_waits_for_an_answer_of_the_old_process_gets_it(tmp_path, scripted, 
 def test_who_waits_for_his_turn_with_the_old_process_is_answered_by_the_new_one(
     tmp_path, scripted, monkeypatch
 ):
-    monkeypatch.setattr(idle_servers, "LAST_ANSWERS", 120.0)
+    monkeypatch.setattr(retirement, "LAST_ANSWERS", 120.0)
     define(monkeypatch, ProofRule(), rereads=ANEW)
     never = Fault(PULL, "hang", nth=2, run=1)
     argv = scripted(Script(diagnostics=BY_PULL, faults=[never]))
@@ -160,7 +160,7 @@ def test_who_waits_for_his_turn_with_the_old_process_is_answered_by_the_new_one(
 def test_who_has_no_answer_when_the_old_process_is_ended_gets_it_from_the_new_one(
     tmp_path, scripted, monkeypatch
 ):
-    monkeypatch.setattr(idle_servers, "LAST_ANSWERS", 0.2)
+    monkeypatch.setattr(retirement, "LAST_ANSWERS", 0.2)
     define(monkeypatch, ProofRule(), rereads=ANEW)
     faults = [Fault(one, "hang", run=1) for one in (DEFINITION, POKE)]
     argv = scripted(Script(diagnostics=BY_PULL, faults=faults, answers={POKE: None}))
