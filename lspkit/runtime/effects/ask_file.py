@@ -68,7 +68,7 @@ def _ask_one(
                 return reply
         except (ServerBrokenError, ServerUnavailableError):
             # What a question that lspkit does not know has done by then, nobody can say.
-            may_go_on = server.false_start or (first and server.outdated)
+            may_go_on = server.false_start or (first and server.record.outdated)
             if effect.unheard_of or not may_go_on:
                 raise
         server = yield from _successor(context, server, file, call)
@@ -79,14 +79,14 @@ def _ask_this(
     context: Context, server: Server, file: File, effect: Ask, call: CallContext, *, may_leave: bool
 ) -> Steps[Reply | None]:
     """None if it is to be replaced, and was not asked."""
-    if not server.is_ready or not server.loading.done or server.choice.definition.forwards:
+    if not server.is_ready or not server.record.loading.done or server.choice.definition.forwards:
         yield from prepare_server(context, server, file, effect.text, call)
-    if not effect.unheard_of and not server.session.supports(
-        effect.method, server.key_of(file.uri)
+    if not effect.unheard_of and not server.channel.session.supports(
+        effect.method, server.channel.key_of(file.uri)
     ):
         raise unsupported(effect.method, server)
     method, about = effect.method, file.uri if effect.in_step else ""
-    if about and effect.text is None and not server.turns.has_guests:
+    if about and effect.text is None and not server.channel.turns.has_guests:
         until = request_deadline(context, server, call)
         try:
             asked = request_document(
@@ -98,7 +98,7 @@ def _ask_this(
     # Another text is another caller's business while somebody waits for an answer about his.
     turn = QueueEntry(guest=effect.text is not None and server.choice.definition.compares_files)
     try:
-        server.turns.queue(about, turn)
+        server.channel.turns.queue(about, turn)
         if not (yield from wait_for_turn(context, server, turn, call, method, may_leave=may_leave)):
             return None
         until = request_deadline(context, server, call)
@@ -107,7 +107,7 @@ def _ask_this(
                 context, server, file, effect.text, method, effect.build, until
             )
         else:
-            params = effect.build(file.uri, NO_TEXT, server.session.encoding)
+            params = effect.build(file.uri, NO_TEXT, server.channel.session.encoding)
             asked = request_server(context, server, method, params, until)
         return (yield from asked)
     finally:
@@ -116,7 +116,7 @@ def _ask_this(
                 restore_document(context, server, file.uri)
         finally:
             turn.over = True
-            server.turns.tidy()
+            server.channel.turns.tidy()
 
 
 def _successor(context: Context, server: Server, file: File, call: CallContext) -> Steps[Server]:

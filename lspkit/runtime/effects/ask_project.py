@@ -56,7 +56,7 @@ def ask_project(context: Context, effect: AskWorkspace, call: CallContext) -> St
         servers, failures = context.pool.servers_for(file.path, call, file)
         asked: list[tuple[Server, File | None]] = [(server, file) for server in servers]
     else:
-        running = [one for one in context.pool.in_use_by(call) if len(one.documents)]
+        running = [one for one in context.pool.in_use_by(call) if len(one.channel.documents)]
         asked = [(one, None) for one in running] or _needed_servers(
             context.files, context.pool, call
         )
@@ -71,12 +71,12 @@ def _ask_about_project(
 ) -> Steps[Reply]:
     """Ask about the project; a server that knows none yet is shown a file of it first."""
     yield from wait_until_ready(context, server, call)
-    if sample is not None and not len(server.documents):
+    if sample is not None and not len(server.channel.documents):
         yield from _introduce(context, server, sample, call)
-    if not server.session.supports(effect.method):
+    if not server.channel.session.supports(effect.method):
         raise unsupported(effect.method, server)
     until = request_deadline(context, server, call)
-    latest = server.told_at() + server.choice.definition.indexed_within
+    latest = server.channel.told_at() + server.choice.definition.indexed_within
     pause, reply = AGAIN_AFTER, None
     while True:
         now = time.monotonic()
@@ -98,12 +98,12 @@ def _ask_in_turn(
     """What another caller shows the server, and nobody else, is no part of the project."""
     turn = QueueEntry()
     try:
-        server.turns.queue("", turn)
+        server.channel.turns.queue("", turn)
         yield from wait_for_turn(context, server, turn, call, effect.method, may_leave=False)
         return (yield from request_server(context, server, effect.method, effect.params, until))
     finally:
         turn.over = True
-        server.turns.tidy()
+        server.channel.turns.tidy()
 
 
 def _introduce(context: Context, server: Server, sample: File, call: CallContext) -> Steps[None]:
@@ -111,14 +111,14 @@ def _introduce(context: Context, server: Server, sample: File, call: CallContext
     yield from prepare_server(context, server, sample, None, call)
     until = request_deadline(context, server, call)
     method = "textDocument/documentSymbol"
-    if server.session.supports(method, server.key_of(sample.uri)):
+    if server.channel.session.supports(method, server.channel.key_of(sample.uri)):
         yield from request_document(context, server, sample, None, method, about_the_file, until)
     else:
-        server.sync(sample, None)
+        server.channel.sync(sample, None)
     # It may answer about a file before it has put that into its index.
-    while server.failure is None:
+    while server.channel.failure is None:
         news = server.news.next()
-        if server.is_done_with(sample.uri):
+        if server.record.is_done_with(sample.uri):
             return
         if (yield (news, min(until, call.deadline))) is not Outcome.DONE:
             return  # then it is asked as it is

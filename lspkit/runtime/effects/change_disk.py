@@ -69,8 +69,8 @@ def _versions(context: Context, edit: WorkspaceEdit) -> dict[str, int]:
     versions: dict[str, int] = {}
     for server in context.pool.servers():
         if server.id == edit.server:
-            with server.lock:
-                versions |= {one.key.uri: one.version for one in server.documents}
+            with server.channel.lock:
+                versions |= {one.key.uri: one.version for one in server.channel.documents}
     return versions
 
 
@@ -92,7 +92,7 @@ def show_texts(context: Context, texts: dict[str, str], call: CallContext) -> in
         try:
             file = context.files.locate(path)
             for server in context.pool.servers_for(file.path, call)[0]:
-                server.tell(file, None)
+                server.channel.tell(file, None)
         except LspkitError:
             continue  # nobody to show it to; whoever asks about it is told why
     return number
@@ -103,16 +103,16 @@ def end_overlay(context: Context, number: int) -> None:
     for path in context.files.overlays.end(number):
         uri = path_to_uri(path)
         for server in context.pool.servers():
-            with server.lock:
-                is_open = server.documents.get(uri) is not None
+            with server.channel.lock:
+                is_open = server.channel.documents.get(uri) is not None
             file = context.files.again(uri)
             if not is_open or file is None or not server.is_ready:
                 continue
             try:
                 if file.stamp is None:
-                    server.forget(uri)
+                    server.channel.forget(uri)
                 else:
-                    server.sync(file, None)
+                    server.channel.sync(file, None)
             except LspkitError:
                 continue
 

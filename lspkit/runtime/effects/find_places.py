@@ -36,11 +36,11 @@ def _open_texts(context: Context, effect: FindPlaces) -> dict[str, Text]:
         return {}
     texts: dict[str, Text] = {}
     for server in context.pool.servers():
-        if server.id != effect.server or len(server.documents) < 2:
+        if server.id != effect.server or len(server.channel.documents) < 2:
             continue
-        with server.lock:
+        with server.channel.lock:
             for uri in effect.uris:
-                document = server.documents.get(one_spelling(uri))
+                document = server.channel.documents.get(one_spelling(uri))
                 if document is not None:
                     texts[uri] = document.text
     return texts

@@ -88,17 +88,17 @@ def run_command(
     # The second entry: the command changes what is on disk, not another caller's own text.
     turn, alone = QueueEntry(), QueueEntry()
     try:
-        server.commands.queue(EXECUTE_COMMAND, turn)
+        server.channel.commands.queue(EXECUTE_COMMAND, turn)
         yield from prepare_server(context, server, file, None, call)
         yield from wait_for_turn(context, server, turn, call, EXECUTE_COMMAND, may_leave=False)
         _refuse_unknown(server, effect.command)
-        server.turns.queue("", alone)
+        server.channel.turns.queue("", alone)
         yield from wait_for_turn(context, server, alone, call, EXECUTE_COMMAND, may_leave=False)
         yield from _run(context, _Run(server, file, effect, EditInbox(server), call, drive))
     finally:
         turn.over = alone.over = True
-        server.commands.tidy()
-        server.turns.tidy()
+        server.channel.commands.tidy()
+        server.channel.turns.tidy()
 
 
 def _run(context: Context, run: _Run) -> Steps[None]:
@@ -118,7 +118,7 @@ def _send(context: Context, run: _Run) -> Steps[None]:
     until = request_deadline(context, run.server, run.call)
     try:
         params = {"command": run.effect.command, "arguments": run.effect.arguments}
-        pending = run.server.ask(EXECUTE_COMMAND, params)
+        pending = run.server.channel.ask(EXECUTE_COMMAND, params)
         refused = yield from wait_for_answer(context, run.server, pending, until)
         if isinstance(refused, RequestFailedError):
             raise refused
@@ -139,7 +139,7 @@ def _make_edits(run: _Run) -> Steps[None]:
         elif inbox.closed or (yield (news, run.call.deadline)) is not Outcome.DONE:
             break
     if inbox.refused:
-        run.server.beyond("edits", inbox.refused)
+        run.server.record.beyond("edits", inbox.refused)
         problem = problem or RequestFailedError(TOO_MANY, server=run.server.id)
     if problem is not None:
         raise problem
@@ -149,7 +149,7 @@ def _make_edit(run: _Run, event: EditAsked) -> Steps[LspkitError | None]:
     """Make one edit, and tell the server; what was wrong with it."""
     server, problem = run.server, None
     try:
-        view = view_of(server.sync(run.file, None))
+        view = view_of(server.channel.sync(run.file, None))
         reply = Reply(server.id, event.edit, view, APPLY_EDIT)
         yield from run.drive(run.effect.make(reply), run.call)
     except LspkitError as refused:
@@ -160,7 +160,7 @@ def _make_edit(run: _Run, event: EditAsked) -> Steps[LspkitError | None]:
 
 def _refuse_unknown(server: Server, command: str) -> None:
     """Some actions are for the editor that they were written for, not for the server."""
-    if command not in server.session.capabilities.commands():
+    if command not in server.channel.session.capabilities.commands():
         raise RequestFailedError(
             f"{command} is a command for an editor: {server.id} itself does not know it",
             server=server.id,

@@ -51,7 +51,7 @@ def request_server(
 ) -> Steps[Reply]:
     """Ask about no document."""
     answered, _ = yield from _send_until_answered(
-        context, server, method, until, lambda: server.ask(method, params)
+        context, server, method, until, lambda: server.channel.ask(method, params)
     )
     return Reply(server.id, answered.result, nowhere(server), method)
 
@@ -86,7 +86,7 @@ def request_document_raw(
     polite: bool = False,
 ) -> Steps[tuple[Answered, PendingRequest]]:
     """Ask about a document: the answer, and the request that got it."""
-    send = functools.partial(server.ask_about, file, text, method, build)
+    send = functools.partial(server.channel.ask_about, file, text, method, build)
     return _send_until_answered(context, server, method, until, send, polite=polite)
 
 
@@ -106,7 +106,7 @@ def _send_until_answered(
     """
     pause = RETRY_AFTER
     while True:
-        if server.connection is not None and not server.connection.has_room():
+        if server.channel.connection is not None and not server.channel.connection.has_room():
             yield from wait_for_room(context, server, method, until)
         ticket = send()
         value = yield from wait_for_answer(context, server, ticket, until)
@@ -114,7 +114,7 @@ def _send_until_answered(
             return value, ticket
         if value.server_code not in GIVEN_UP or time.monotonic() + pause >= until:
             raise value
-        if polite and server.turns.has_guests:
+        if polite and server.channel.turns.has_guests:
             raise ExclusiveCallWaiting
         uncancelled((yield (Waiter(), time.monotonic() + pause)))
         pause *= 2
@@ -131,7 +131,7 @@ def wait_for_answer(
         server.give_up_if_stuck(ticket, began, request_timeout(context, server))
         raise
     finally:
-        server.finish(ticket)
+        server.channel.finish(ticket)
     value = ticket.waiter.value
     if isinstance(value, Answered):
         took = time.monotonic() - began
@@ -165,15 +165,15 @@ def wait_until_ready(context: Context, server: Server, call: CallContext) -> Ste
     """Wait until the server can be asked."""
     if not server.is_ready:
         yield from wait_for(context, server, server.ready(), call.deadline)
-    if server.failure is not None:
-        raise server.failure.renewed()
+    if server.channel.failure is not None:
+        raise server.channel.failure.renewed()
 
 
 def wait_for_room(context: Context, server: Server, method: str, until: float) -> Steps[None]:
     """Wait until the server's queue takes more: it may have stopped reading."""
-    connection = server.connection
+    connection = server.channel.connection
     if connection is not None and not connection.has_room():
-        with server.lock:
+        with server.channel.lock:
             waiter = connection.room()
         yield from wait_for(context, server, waiter, until, method)
 

@@ -44,13 +44,13 @@ def wait_for_companion(
     other: Server | None = None
     try:
         other = companion_of(server, file.path, context.pool, call)
-        if other is None or other.loading.done or other is server.goes_on_without:
+        if other is None or other.record.loading.done or other is server.goes_on_without:
             return
         left = min(call.deadline - time.monotonic(), request_timeout(context, server))
         its = CallContext(SHARE * max(left, 0.0))
         yield from wait_until_ready(context, other, its)
         if file.stamp is not None:
-            other.follow_disk(file, opens=True)
+            other.channel.follow_disk(file, opens=True)
         yield from wait_for_project(context, other, its)
     except CancelledError:
         raise

@@ -81,18 +81,18 @@ def refresh_documents(context: Context, server: Server, call: CallContext) -> No
     if server in call.done:
         return
     call.done.add(server)
-    with server.lock:
-        opened = [one for one in server.documents if one.stamp is not None]
+    with server.channel.lock:
+        opened = [one for one in server.channel.documents if one.stamp is not None]
     for document in opened:
         if was_read_since(document.stamp, call.began):
             continue
         uri = document.key.uri
         file = context.files.again(uri, since=call.began)
         if file is not None and file.stamp is None:
-            server.forget(uri)
+            server.channel.forget(uri)
         elif file is not None and document.stamp != file.stamp:
             try:
-                server.follow_disk(file)
+                server.channel.follow_disk(file)
             except LspkitError:
                 continue  # no text any more; whoever asks about it is told
 
@@ -100,6 +100,6 @@ def refresh_documents(context: Context, server: Server, call: CallContext) -> No
 def restore_document(context: Context, server: Server, uri: str) -> None:
     """Let the server see the disk again, where its path may lead elsewhere by now."""
     try:
-        server.restore(uri, context.files.again(uri))
+        server.channel.restore(uri, context.files.again(uri))
     except LspkitError:
         return  # it has ended

@@ -121,18 +121,18 @@ class Forwarding:
         # It knows nothing of a file that it does not have open. One that is not on disk may be
         # shown to it by a caller.
         if file.stamp is not None:
-            other.follow_disk(file, opens=True)
-        ticket = other.ask(EXECUTE_COMMAND, {"command": command, "arguments": question})
+            other.channel.follow_disk(file, opens=True)
+        ticket = other.channel.ask(EXECUTE_COMMAND, {"command": command, "arguments": question})
         answered = yield from wait_for_answer(self._context, other, ticket, call.deadline)
         if isinstance(answered, RequestFailedError):
             raise answered
         return _body_of(answered.result)
 
     def _answer(self, server: Server, forwards: Forwards, answer: list[Any]) -> None:
-        if server.connection is not None and not server.connection.has_room():
+        if server.channel.connection is not None and not server.channel.connection.has_room():
             return  # it has stopped reading
         try:
-            server.say(forwards.answers, [answer])
+            server.channel.say(forwards.answers, [answer])
         except LspkitError as problem:
             log.debug("%s is gone and wants no answer any more: %s", server.id, problem)
 

@@ -16,12 +16,12 @@ from lspkit.runtime.server.server import Server
 def wait_for_project(context: Context, server: Server, call: CallContext) -> Steps[None]:
     """The same, when the server has been shown a document."""
     began = time.monotonic()
-    begin_by = began + server.loading.begins_within
-    while server.failure is None:
+    begin_by = began + server.record.loading.begins_within
+    while server.channel.failure is None:
         news = server.news.next()
-        busy, late = bool(server.session.progress.work), time.monotonic() >= begin_by
-        if server.loading.look(busy=busy, late=late):
-            server.believe()
+        busy, late = bool(server.channel.session.progress.work), time.monotonic() >= begin_by
+        if server.record.loading.look(busy=busy, late=late):
+            server.record.believe()
             return
         until = call.deadline if busy or late else begin_by
         outcome = yield (news, until)
@@ -31,7 +31,7 @@ def wait_for_project(context: Context, server: Server, call: CallContext) -> Ste
 
 def wait_while_reloading(context: Context, server: Server, call: CallContext) -> Steps[None]:
     """Wait while the server is loading its project once more."""
-    while server.loading.again and server.failure is None:
+    while server.record.loading.again and server.channel.failure is None:
         news = server.news.next()
-        if server.loading.again:
+        if server.record.loading.again:
             yield from wait_for(context, server, news, call.deadline)

@@ -24,8 +24,8 @@ def prepare_server(
     yield from wait_until_ready(context, server, call)
     if server.choice.definition.forwards is not None:
         yield from wait_for_companion(context, server, file, call)
-    if server.loading.done:
-        server.believe()
+    if server.record.loading.done:
+        server.record.believe()
         return
-    server.sync(file, text)
+    server.channel.sync(file, text)
     yield from wait_for_project(context, server, call)

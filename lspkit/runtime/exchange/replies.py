@@ -79,8 +79,8 @@ def report_undecodable(
         log.debug("%s", problem.message)
         for server in servers:
             if server.id == getattr(problem, "server", ""):
-                with server.lock:
-                    server.session.counts["answers of no use"] += 1
+                with server.channel.lock:
+                    server.channel.session.counts["answers of no use"] += 1
                 break
 
 
@@ -101,7 +101,7 @@ def about_the_file(uri: str, _: Text, __: Encoding) -> dict[str, Any]:
 
 def nowhere(server: Server) -> View:
     """The view of a question about no document."""
-    return View("", NO_TEXT, 0, server.session.encoding)
+    return View("", NO_TEXT, 0, server.channel.session.encoding)
 
 
 def view_of(ticket: PendingRequest) -> View:

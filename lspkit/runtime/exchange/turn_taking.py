@@ -32,7 +32,7 @@ def wait_for_turn(
     Who may leave does not wait for a server that is to be replaced: False then.
     """
     while not turn.done:
-        if may_leave and server.outdated:
+        if may_leave and server.record.outdated:
             return False
         patience = time.monotonic() + LOST_TURN
         if patience >= call.deadline:

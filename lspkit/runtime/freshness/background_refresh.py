@@ -70,7 +70,7 @@ class BackgroundRefresh:
         """Ask again for what was answered before the server said so."""
         with self._lock:
             since = self._wanted.get(id(server), 0.0)
-        idle_for = time.monotonic() - max(server.last_used, since)
+        idle_for = time.monotonic() - max(server.channel.last_used, since)
         if server.usable and idle_for < PAUSE:
             self._later(server)
             return
@@ -78,16 +78,16 @@ class BackgroundRefresh:
             if self._wanted.get(id(server)) == since:
                 del self._wanted[id(server)]
         for uri in self._old(server, since):
-            if server.turns.taken():
+            if server.channel.turns.taken():
                 self.want(server)  # somebody checks something meanwhile: later
                 return
             if server.closing or not (yield from self._ask_again(server, uri)):
                 return
 
     def _old(self, server: Server, since: float) -> list[str]:
-        with server.lock:
-            store = server.heard.store
-            open_now = {one.key.uri for one in server.documents if one.stamp is not None}
+        with server.channel.lock:
+            store = server.channel.heard.store
+            open_now = {one.key.uri for one in server.channel.documents if one.stamp is not None}
             asked = [uri for uri in store.asked_about() if uri in open_now]
             return [uri for uri in asked if store.newest(uri) < since]
 
@@ -99,7 +99,7 @@ class BackgroundRefresh:
         subject = CheckSubject(server, file, None, call, time.monotonic())
         try:
             for rule in server.choice.definition.proofs:
-                if rule.how in (None, "pull") and server.session.supports(PULL_DIAGNOSTICS):
+                if rule.how in (None, "pull") and server.channel.session.supports(PULL_DIAGNOSTICS):
                     yield from prove(self._context, subject, rule)
         except LspkitError as problem:
             log.debug("%s was not asked again about %s: %s", server.id, uri, problem)

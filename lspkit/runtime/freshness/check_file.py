@@ -189,7 +189,7 @@ def _examine_one(
     found = _SourceResult()
     try:
         if not own:
-            server.turns.queue(file.uri, turn)
+            server.channel.turns.queue(file.uri, turn)
         yield from prepare_server(context, server, file, effect.text, call)
         if not own and not (
             yield from wait_for_turn(context, server, turn, call, PULL_DIAGNOSTICS, may_leave=True)
@@ -216,7 +216,7 @@ def _examine_one(
                 restore_document(context, server, file.uri)
         finally:
             turn.over = True
-            server.turns.tidy()
+            server.channel.turns.tidy()
     known = any(one.how != "none" for one in found.examined)
     took = time.monotonic() - began if known else None
     if known:
@@ -244,7 +244,7 @@ def _prove_all(
         found.beside = found.beside or bool(texts.name)
         for rule in one.server.choice.definition.proofs:
             name = "this text" if not _is_on_disk(one.file, effect) else texts.name
-            if one.server.outdated:
+            if one.server.record.outdated:
                 examined.append(one.failed(rule, OUTDATED))
             elif rule.sees == "disk" and name:
                 nothing = one.failed(rule, f"it sees the disk, and {name} is not there")
@@ -255,7 +255,7 @@ def _prove_all(
         examined = of_one_text(examined)
         if all(result.reason != CHANGED for result in examined):
             return examined
-        if one.call.is_over or (one.own and not one.server.shows_disk(one.uri)):
+        if one.call.is_over or (one.own and not one.server.channel.shows_disk(one.uri)):
             return examined  # who has the turn goes on with a text of his own
         if effect.text is None:
             file = context.files.again(one.uri)
@@ -312,7 +312,7 @@ def _with_memories(one: Examined, server: Server, uri: str) -> Examined:
     """A server that has nothing fresh to say: what it said before."""
     if one.how != "none":
         return one
-    memories = tuple(said.items for said in server.remembered(uri))
+    memories = tuple(said.items for said in server.record.remembered(uri))
     if not memories:
         return one
     return msgspec.structs.replace(one, memories=memories, view=nowhere(server))

@@ -35,7 +35,7 @@ class CheckSubject(msgspec.Struct, frozen=True):
     def doubt(self, lists: list[bytes]) -> str:
         """Why findings like these prove nothing; empty if they do."""
         disclaimers = self.server.choice.definition.disclaimers
-        return self.server.doubt(self.uri) or disclaimer(lists, disclaimers)
+        return self.server.record.doubt(self.uri) or disclaimer(lists, disclaimers)
 
     def doubted(self, rule: ProofRule, view: View, lists: list[bytes], doubt: str) -> Examined:
         """What it has found counts; that it has found no more proves nothing.

@@ -21,9 +21,9 @@ OUTDATED = "it has to be started anew, since files have changed that it reads on
 
 def wait_for_reread(context: Context, server: Server, call: CallContext) -> Steps[None]:
     """Wait for its word, if its configuration has changed; without it a new one is called for."""
-    while (since := server.rereading) is not None and server.usable:
+    while (since := server.record.rereading) is not None and server.usable:
         news = server.news.next()
-        if server.rereading is None:
+        if server.record.rereading is None:
             return
         latest = since + PATIENCE
         if time.monotonic() >= latest:

@@ -114,11 +114,11 @@ def _next_batch(
     context: Context, server: Server, scope: OtherScope, seen: set[str], room: int
 ) -> tuple[list[str], int]:
     """The files that come next, by URI, and for how many there is room after them."""
-    with server.lock:
-        opened = dict.fromkeys(one.key.uri for one in server.documents)
+    with server.channel.lock:
+        opened = dict.fromkeys(one.key.uri for one in server.channel.documents)
     named = [path_to_uri(path) for path in scope.first]
     batch: list[str] = []
-    for uri in dict.fromkeys((*named, *worst_first(server.known()), *reversed(opened))):
+    for uri in dict.fromkeys((*named, *worst_first(server.record.known()), *reversed(opened))):
         if uri in seen or not (uri in opened or _is_for(context, server, uri)):
             continue
         if scope.most is not None or uri not in opened:
@@ -156,9 +156,9 @@ def _examine_one(
 
 def _not_examined(context: Context, server: Server, seen: set[str]) -> dict[str, list[Examined]]:
     """What is known about files that were left out."""
-    changed = server.told_at()
+    changed = server.channel.told_at()
     left: dict[str, list[Examined]] = {}
-    for said in server.known():
+    for said in server.record.known():
         file = context.files.again(said.uri) if said.uri not in seen else None
         if file is None or file.stamp is None:
             continue

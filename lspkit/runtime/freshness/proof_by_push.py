@@ -67,15 +67,15 @@ def wait_for_push(
     `unknown`: nothing special is known about the server, not even whether it gives versions.
     """
     server = one.server
-    ticket = server.sync(one.file, one.text)
+    ticket = server.channel.sync(one.file, one.text)
     watch = _begin(one, rule, view_of(ticket), unknown=unknown)
     if not rule.start:
         return (yield from _watch(context, one, watch, ticket))
-    server.want_work(id(watch), max(event.at for event in watch.basis))
+    server.record.want_work(id(watch), max(event.at for event in watch.basis))
     try:
         return (yield from _watch(context, one, watch, ticket))
     finally:
-        server.want_work(id(watch), None)
+        server.record.want_work(id(watch), None)
         server.news.tell()  # somebody else may be waiting to end what is under way
 
 
@@ -86,15 +86,15 @@ def _watch(
     debounce = context.pool.config.timing.debounce_ms / 1000
     while True:
         news = server.news.next()
-        events, said = server.facts(watch.view, [*watch.basis, *watch.answered])
-        target = watch.target(first=server.is_first(watch.view))
+        events, said = server.record.facts(watch.view, [*watch.basis, *watch.answered])
+        target = watch.target(first=server.record.is_first(watch.view))
         decision = settle.settle(target, watch.rule, events, time.monotonic(), debounce)
         if isinstance(decision, Proven | Quiet):
             return _result(one, watch, decision, said)
-        if server.failure is not None:
-            raise server.failure.renewed()
-        if rule.source == "" and server.session.supports(
-            PULL_DIAGNOSTICS, server.key_of(one.file.uri)
+        if server.channel.failure is not None:
+            raise server.channel.failure.renewed()
+        if rule.source == "" and server.channel.session.supports(
+            PULL_DIAGNOSTICS, server.channel.key_of(one.file.uri)
         ):
             # It said so only after it was up (pyright does), and from now on pushes nothing.
             return None
@@ -110,9 +110,9 @@ def _begin(one: CheckSubject, rule: ProofRule, view: View, *, unknown: bool) -> 
     server, deadline = one.server, one.call.deadline
     view = _look_again(one, rule, view)
     if rule.how == "quiet":
-        patience = FIRST_SILENCE if server.is_first(view) else SILENCE
+        patience = FIRST_SILENCE if server.record.is_first(view) else SILENCE
         deadline = min(deadline, time.monotonic() + patience + (rule.debounce or 0.0))
-    return _Watch(rule, view, deadline, server.basis(view.uri, rule), unknown)
+    return _Watch(rule, view, deadline, server.channel.basis(view.uri, rule), unknown)
 
 
 def _do(
@@ -122,7 +122,7 @@ def _do(
     server, rule = one.server, watch.rule
     if ask == "touch" and watch.unknown and said is not None and said.version is None:
         # Nothing special is known about it, and it gives no versions.
-        server.gives_no_versions()
+        server.record.gives_no_versions()
         watch.rule = msgspec.structs.replace(rule, how="quiet")
         watch.deadline = min(watch.deadline, time.monotonic() + SILENCE)
         return True
@@ -136,17 +136,17 @@ def _do(
             watch.answered.append(_answered(rule, watch.seq))
         return True
     if ask == "start":
-        return server.start_work(rule)
+        return server.record.start_work(rule)
     if ask == "stop":
-        return server.stop_work(rule)
+        return server.record.stop_work(rule)
     if ask not in ("touch", "save"):
         return False
     watch.touches += 1
     if ask == "save":
-        server.nudge(one.uri)
+        server.channel.nudge(one.uri)
     else:
-        watch.view = server.touch(one.uri) or watch.view
-    watch.basis = server.basis(one.uri, rule)
+        watch.view = server.channel.touch(one.uri) or watch.view
+    watch.basis = server.channel.basis(one.uri, rule)
     return True
 
 
@@ -154,12 +154,12 @@ def _look_again(one: CheckSubject, rule: ProofRule, view: View) -> View:
     """Give the document a new version where a push about the one it has may be from before."""
     server = one.server
     if server.choice.definition.looks_again == "touch":
-        behind = server.missed_disk(one.uri)
+        behind = server.channel.missed_disk(one.uri)
     else:
         by_push = rule.how in ("version", "quiet") and not rule.alone
-        behind = by_push and server.is_behind(one.uri)
+        behind = by_push and server.channel.is_behind(one.uri)
     if behind or rule.publishes:
-        return server.touch(one.uri) or view
+        return server.channel.touch(one.uri) or view
     return view
 
 

@@ -47,8 +47,9 @@ def prove(context: Context, one: CheckSubject, rule: ProofRule) -> Steps[Examine
     """The findings of one source, or why they are not known."""
     server, unknown = one.server, rule.how is None
     if rule.how is None:
-        offered = server.session.supports(PULL_DIAGNOSTICS, server.key_of(one.file.uri))
-        other: How = "quiet" if server.heard.versionless else "version"
+        key = server.channel.key_of(one.file.uri)
+        offered = server.channel.session.supports(PULL_DIAGNOSTICS, key)
+        other: How = "quiet" if server.channel.heard.versionless else "version"
         rule = msgspec.structs.replace(rule, how="pull" if offered else other)
     if rule.how == "pull":
         return (yield from _pull_when_ready(context, one, rule))
@@ -70,7 +71,7 @@ def _pull_when_ready(context: Context, one: CheckSubject, rule: ProofRule) -> St
     server = one.server
     while True:
         found = yield from _pull_once(context, one, rule)
-        may_be = server.heard.ready is not None or server.loading.again
+        may_be = server.channel.heard.ready is not None or server.record.loading.again
         if found.reason != NOT_READY or not may_be or one.call.is_over:
             return found
         yield from wait_while_reloading(context, one.server, one.call)
@@ -85,7 +86,7 @@ def _pull_once(context: Context, one: CheckSubject, rule: ProofRule) -> Steps[Ex
     asked_at = time.monotonic()
     for identifier in identifiers(one.server, one.file):
         source = f"pull {identifier or ''}".strip()
-        last = one.server.last_said(one.uri, source)
+        last = one.server.record.last_said(one.uri, source)
         known = last.result_id if last is not None else None
         answered, ticket = yield from request_document_raw(
             context,
@@ -106,7 +107,7 @@ def _pull_once(context: Context, one: CheckSubject, rule: ProofRule) -> Steps[Ex
         version = view_of(ticket).version
         versions.add(version)
         if one.text is None:
-            one.server.pulled(one.uri, version, items, source, result_id, asked_at)
+            one.server.record.pulled(one.uri, version, items, source, result_id, asked_at)
             _keep_related(one.server, report.related_documents or {}, source)
     if ticket is None:
         return one.failed(rule, "it has no kind of findings to be asked for")
@@ -123,13 +124,15 @@ def _keep_related(server: Server, related: dict[str, Any], source: str) -> None:
         report = read_report(bytes(raw))
         if report is not None and report.kind == "full":
             items = bytes(report.items)
-            server.pulled(one_spelling(uri), None, items, source, report.result_id)
+            server.record.pulled(one_spelling(uri), None, items, source, report.result_id)
 
 
 def _ask_tsserver(context: Context, one: CheckSubject, rule: ProofRule) -> Steps[Examined]:
     until = request_deadline(context, one.server, one.call)
     tickets = [
-        one.server.ask_about(one.file, one.text, EXECUTE_COMMAND, _command(command, one.file.path))
+        one.server.channel.ask_about(
+            one.file, one.text, EXECUTE_COMMAND, _command(command, one.file.path)
+        )
         for command in tsserver.COMMANDS
     ]
     lists: list[bytes] = []
@@ -144,13 +147,13 @@ def _ask_tsserver(context: Context, one: CheckSubject, rule: ProofRule) -> Steps
             lists.append(items)
     finally:
         for ticket in tickets:
-            one.server.finish(ticket)
+            one.server.channel.finish(ticket)
     if len({view_of(ticket).version for ticket in tickets}) > 1:
         return one.failed(rule, CHANGED)
     if one.text is None:
         pieces = [piece for items in lists for piece in read_pieces(items).items]
         joined = b"[" + b",".join(pieces) + b"]"
-        one.server.pulled(one.uri, view_of(tickets[0]).version, joined)
+        one.server.record.pulled(one.uri, view_of(tickets[0]).version, joined)
     first = tickets[0]
     event = settle.RequestAnswered(tag=rule.ask, asked_seq=first.seq, at=time.monotonic())
     return _judge(one, rule, first, event, lists)
@@ -171,7 +174,7 @@ def _after_barrier(context: Context, one: CheckSubject, rule: ProofRule) -> Step
     while True:
         news = one.server.news.next()
         # Without a version nothing tells of which text it is, if there has been another one.
-        said, still = one.server.pushed_about(view_of(ticket))
+        said, still = one.server.record.pushed_about(view_of(ticket))
         if not still:
             return one.failed(rule, CHANGED)
         if said is not None:
@@ -180,8 +183,8 @@ def _after_barrier(context: Context, one: CheckSubject, rule: ProofRule) -> Step
         # Only for the first text: it may have had to ask for its settings before it could look.
         if (yield (news, until)) is not Outcome.DONE:
             return one.failed(rule, "it has published nothing", late=True)
-        if one.server.failure is not None:
-            raise one.server.failure.renewed()
+        if one.server.channel.failure is not None:
+            raise one.server.channel.failure.renewed()
 
 
 def _judge(
@@ -195,9 +198,9 @@ def _judge(
     view = view_of(ticket)
     target = Target(view.uri, view.version, ticket.seq, float("inf"))
     written = settle.Written(seq=ticket.seq, at=one.began)
-    ready = one.server.heard.ready
+    ready = one.server.channel.heard.ready
     events = [written, event] if ready is None else [ready, written, event]
-    if not one.server.still_shows(view):
+    if not one.server.record.still_shows(view):
         # Some servers answer about what is there by the time that they come to it.
         events.append(settle.Superseded(version=view.version + 1, at=event.at))
     decision = settle.settle(target, rule, events, event.at)
@@ -213,36 +216,36 @@ def _judge(
 def _wait_for_pending(context: Context, one: CheckSubject) -> Steps[None]:
     """Let the server see the changes of other open documents, if it would wait with that."""
     server, method = one.server, one.server.choice.definition.takes_in_by
-    for uri, number in server.pending(one.uri) if method else ():
+    for uri, number in server.channel.pending(one.uri) if method else ():
         params = {"textDocument": {"uri": uri}}
         until = request_deadline(context, server, one.call)
         yield from request_server(context, server, method, params, until)
-        server.took_in(uri, number)
+        server.channel.took_in(uri, number)
 
 
 def _read_again(context: Context, one: CheckSubject) -> Steps[None]:
     """Let the server look at files that changed on disk, if it does not by itself."""
     server, how = one.server, one.server.choice.definition.looks_again
-    if how == "watched" or not server.missed_disk(one.uri):
+    if how == "watched" or not server.channel.missed_disk(one.uri):
         return
-    server.sync(one.file, one.text)
+    server.channel.sync(one.file, one.text)
     if how == "reload":
         params = {"command": "typescript.reloadProjects", "arguments": []}
-        ticket = server.ask(EXECUTE_COMMAND, params)
+        ticket = server.channel.ask(EXECUTE_COMMAND, params)
         yield from wait_for_answer(
             context, server, ticket, request_deadline(context, one.server, one.call)
         )
-        server.saw_disk()
+        server.channel.saw_disk()
     else:
-        server.touch(one.uri)
+        server.channel.touch(one.uri)
 
 
 def identifiers(server: Server, file: File) -> list[str | None]:
     """A server may have several kinds of diagnostics, to be asked for one by one."""
-    capabilities = server.session.capabilities
+    capabilities = server.channel.session.capabilities
     found = [
         options.get("identifier")
-        for options in capabilities.options(PULL_DIAGNOSTICS, server.key_of(file.uri))
+        for options in capabilities.options(PULL_DIAGNOSTICS, server.channel.key_of(file.uri))
     ]
     provider = capabilities.static.get("diagnosticProvider")
     if isinstance(provider, dict):

@@ -31,18 +31,18 @@ def wait_until_read(context: Context, server: Server, call: CallContext) -> Step
     method = server.choice.definition.read_back
     if not method:
         return
-    for uri, number in server.unread():
+    for uri, number in server.channel.unread():
         until = time.monotonic() + UNKNOWN
         while not (yield from _is_read(context, server, uri, method, until, call)):
             uncancelled((yield (Waiter(), time.monotonic() + PAUSE)))
-        server.has_read(uri, number)
+        server.channel.has_read(uri, number)
 
 
 def _is_read(
     context: Context, server: Server, uri: str, method: str, until: float, call: CallContext
 ) -> Steps[bool]:
     there = context.files.text_at(uri_to_path(uri) or "")
-    ticket = server.ask(method, {"uri": uri})
+    ticket = server.channel.ask(method, {"uri": uri})
     answered = yield from wait_for_answer(context, server, ticket, call.deadline)
     if isinstance(answered, RequestFailedError):
         if answered.server_code == CONTENT_MODIFIED:

@@ -44,7 +44,7 @@ def offers_workspace_pull(server: Server) -> bool:
     """Whether the server offers it, from the start or by a registration."""
     if not server.choice.definition.tells_whole_project:
         return False
-    capabilities = server.session.capabilities
+    capabilities = server.channel.session.capabilities
     offers = [
         capabilities.static.get("diagnosticProvider"),
         *capabilities.options(PULL_DIAGNOSTICS),
@@ -61,8 +61,8 @@ def pull_workspace(
     """
     began = time.monotonic()
     until = request_deadline(context, server, call)
-    progress = server.session.progress
-    with server.lock:
+    progress = server.channel.session.progress
+    with server.channel.lock:
         token = progress.expect_parts()
     answers: list[bytes] = []
     failed: dict[str, Examined] = {}
@@ -75,7 +75,7 @@ def pull_workspace(
         took = time.monotonic() - began
         failed[""] = Examined(server.id, None, (), "none", took, False, problem.message)
     finally:
-        with server.lock:
+        with server.channel.lock:
             answers[:0] = progress.parts_of(token)
     took = time.monotonic() - began
     found: dict[str, Examined] = {}
@@ -96,7 +96,7 @@ def _read(server: Server, raw: bytes, took: float) -> dict[str, Examined]:
             if report.kind != "full":
                 continue
             uri = one_spelling(entry.uri)
-            view = View(uri, Text(""), entry.version or 0, server.session.encoding)
+            view = View(uri, Text(""), entry.version or 0, server.channel.session.encoding)
             found[uri] = Examined(server.id, view, (bytes(report.items),), "pull", took)
     except (msgspec.DecodeError, UnicodeError, RecursionError):
         return _nonsense(server, took)

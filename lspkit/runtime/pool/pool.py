@@ -118,7 +118,7 @@ class Pool:
             found = [seat.server for at, seat in self._seats.items() if key in (None, at)]
             found = [one for one in found if one.usable]
             for one in found:
-                call.use(one)
+                call.use(one.channel)
         return found
 
     def seat(self, server: Server) -> Slot:
@@ -149,7 +149,7 @@ class Pool:
             if not known.servers:
                 raise known.failures[0].renewed()
             for one in known.servers:
-                call.use(one)
+                call.use(one.channel)
             # Who retires a server forgets this first, and then looks who has taken it.
             if self._served.get(path) is known:
                 return known.servers, known.failures
@@ -223,7 +223,7 @@ class Pool:
             seat = self._seats.get(key)
             if seat is None or not seat.server.usable:
                 seat = self._take_seat(key, choice, seat)
-            call.use(seat.server)
+            call.use(seat.server.channel)
             warm, self._warm = self._warm, True
         if not warm:
             launch.retain()  # between two servers the guardian stays
@@ -246,7 +246,7 @@ class Pool:
         if not server.begun:
             self.seat(server).started_at = self._clock()
         handover.show_overlays(server, self._files, self._choices)
-        server.inputs.read()
+        server.record.inputs.read()
         server.start()
         if not server.usable:
             self.watching.end(server)  # it may have been retired before it was watched
@@ -262,14 +262,14 @@ class Pool:
         if old is None:
             seat = self._seats[key] = Slot(fresh, now)
         else:
-            fresh.untold = handover.texts_of(old.server)
-            if old.server.outdated:
+            fresh.channel.untold = handover.texts_of(old.server)
+            if old.server.record.outdated:
                 self.leaving.add(old.server)
                 self._idling.stop_when_unused(old.server, self.watching.end)
             seat = old
-            seat.restless = old.server.outdated and now - old.started_at < BRIEF
+            seat.restless = old.server.record.outdated and now - old.started_at < BRIEF
             seat.server, seat.started_at = fresh, now
-        fresh.untold += self._kept.pop(key, [])
+        fresh.channel.untold += self._kept.pop(key, [])
         seat.counts.starts += 1
         return seat
 
@@ -286,7 +286,7 @@ class Pool:
             on_refresh=self._on_refresh,
             on_forward=self._on_forward,
         )
-        server.admits = lambda path: is_reached(path, choice.root, self.permits)
+        server.channel.admits = lambda path: is_reached(path, choice.root, self.permits)
         return server
 
     # What the disk says
@@ -299,9 +299,9 @@ class Pool:
 
     def _look_for(self, server: Server, events: list[FileEvent]) -> None:
         """The same: a server may go by them."""
-        if server.usable and any(server.inputs.hold(one.path, one.kind) for one in events):
+        if server.usable and any(server.record.inputs.hold(one.path, one.kind) for one in events):
             self.seat(server).changed_at = time.monotonic()
-            if server.begun and server.reread():
+            if server.begun and server.record.reread():
                 self._choose_again()
 
     def _choose_again(self) -> None:
@@ -310,7 +310,7 @@ class Pool:
 
     def renew(self, server: Server) -> None:
         """Let a new process take the place of a server, as soon as one is asked for."""
-        server.outdated = True
+        server.record.outdated = True
         self._choose_again()
 
     # What becomes of them

@@ -42,23 +42,23 @@ class IdleServers:
 
     def begin(self, server: Server) -> None:
         """A server has come up. Whoever waited for that is only about to ask."""
-        server.last_used = time.monotonic()
+        server.channel.last_used = time.monotonic()
         self._look(server)
 
     def _look(self, server: Server) -> None:
         """Stop a server that nobody has used for long; else look again when that could be."""
         patience = self._patience()
         # One that is outdated has not ended by that.
-        if not patience or server.failure is not None or server.closing:
+        if not patience or server.channel.failure is not None or server.closing:
             return
         now = time.monotonic()
 
         def used(server: Server) -> bool:
-            return _is_needed(server) or now < server.last_used + patience
+            return _is_needed(server) or now < server.channel.last_used + patience
 
         if used(server) or not self._retire(server, unless=used):
             # Whoever needs it now has used it until now at least.
-            since = now if _is_needed(server) else server.last_used
+            since = now if _is_needed(server) else server.channel.last_used
             self._timers.at(since + patience, lambda: self._look(server))
             return
         self._leaving.stop_soon(server)
@@ -82,7 +82,9 @@ class IdleServers:
 
 def _is_needed(server: Server) -> bool:
     """Whether somebody waits for it: for an answer, for a push, for his turn."""
-    return bool(server.users or server.session.pending or server.turns.taken())
+    return bool(
+        server.channel.users or server.channel.session.pending or server.channel.turns.taken()
+    )
 
 
 class Retirement:
@@ -130,4 +132,4 @@ class Retirement:
 
 def has_ended(server: Server) -> bool:
     """Whether no process of it is there."""
-    return server.connection is None or server.connection.child.status() is not None
+    return server.channel.connection is None or server.channel.connection.child.status() is not None

@@ -47,7 +47,7 @@ def initialize_timeout(choice: Choice, config: Config) -> float:
 
 def may_restart(seat: Slot, now: float) -> None:
     """Raises while it is too early to start a failed server again."""
-    failure, record = seat.server.failure, seat.record
+    failure, record = seat.server.channel.failure, seat.record
     if isinstance(failure, ServerUnavailableError):
         if now - seat.started_at < LOOK_AGAIN:
             raise failure.renewed()
@@ -76,7 +76,7 @@ def starts_alike(
     old = server.choice
     said = config.server(old.id, old.definition.aliases)
     again = [one for one in definitions(config) if one.id == old.id]
-    if not server.usable or server.heard.admitted:
+    if not server.usable or server.channel.heard.admitted:
         return False
     if not again or said.disabled or not config.enabled:
         return False

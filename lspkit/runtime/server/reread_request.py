@@ -16,8 +16,8 @@ def request_reread(server: Server) -> None:
     said = msgspec.json.decode(msgspec.json.encode(params).replace(b"{root}", root))
     try:
         if method == "workspace/executeCommand":
-            server.ask(method, said)
+            server.channel.ask(method, said)
         elif method:
-            server.say(method, said)
+            server.channel.say(method, said)
     except LspkitError:
         return  # it has just ended

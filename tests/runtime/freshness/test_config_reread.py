@@ -145,7 +145,7 @@ def test_who_waits_for_his_turn_with_the_old_process_is_answered_by_the_new_one(
         guest = ws.submit(ws.check, "b.scr", "only for one\n", timeout=None, cancel=cancel)
         Log.of(argv).wait_for_message(PULL, count=2)
         behind = [ws.submit(ws.definition, "a.scr", 2, 4), ws.submit(ws.check, "a.scr")]
-        assert comes_true(lambda: len(old.turns._queue) == 3)
+        assert comes_true(lambda: len(old.channel.turns._queue) == 3)
         written_outside(tmp_path / "conf.ini", "")
         assert ask(ws) == "1:5"
         [place] = behind[0].result(30)
@@ -215,7 +215,7 @@ def test_one_that_is_outdated_ends_with_a_reload(tmp_path, scripted, monkeypatch
         assert ws.check("a.scr").verdict.clean
         [server] = ws._engine.pool.servers()
         written_outside(tmp_path / "conf.ini", "")
-        assert comes_true(lambda: server.outdated)
+        assert comes_true(lambda: server.record.outdated)
         ws.reload()
         assert not lives(Log.of(argv).pids()[0])
 

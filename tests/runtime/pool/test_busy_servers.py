@@ -81,7 +81,7 @@ def held(*locks: Any) -> Iterator[None]:
 def test_a_server_that_cannot_be_told_anything_does_not_hold_up_another(tmp_path, scripted):
     one, other = scripted(SCRIPT), scripted(SCRIPT)
     with two_servers(tmp_path, one, other) as ws:
-        with held(server_of(ws, "other").lock):
+        with held(server_of(ws, "other").channel.lock):
             written_outside(tmp_path / "a.scr", "ERROR\n")
             written_outside(tmp_path / "new.oth", "")
             ws.document_symbols("a.scr", timeout=30)
