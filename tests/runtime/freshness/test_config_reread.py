@@ -11,6 +11,7 @@ from lspkit.diagnostics.proof import ProofRule
 from lspkit.protocol.uris import path_to_uri
 from lspkit.runtime.concurrency.workers import THREADS
 from lspkit.runtime.freshness import config_reread
+from lspkit.runtime.pool import retirement
 from lspkit.runtime.server import shutdown
 from lspkit.runtime.server.diagnostics_record import BARRIER
 from lspkit.servers import built_in
