@@ -43,7 +43,8 @@ demo: $(USER_READY)
 	@$(PYTHON) examples/demo.py
 
 test: $(DEV_READY) servers
-	@$(PYTHON) tools/run_and_reap.py $(PYTHON) -m pytest -n 2 --dist loadscope $(ARGS)
+	@$(PYTHON) tools/run_and_reap.py $(PYTHON) -m pytest -n 2 --dist loadscope \
+	    --no-loadscope-reorder $(ARGS)
 
 check: $(DEV_READY)
 	@$(PYTHON) -m ruff check .
