@@ -200,6 +200,9 @@ class Definition(msgspec.Struct, frozen=True, kw_only=True):
     #: Names or globs of sources. When one comes or goes, and so an import may lead elsewhere, it
     #: does not look for the module again, and is started anew.
     modules: tuple[str, ...] = ()
+    #: Whether it takes a file for unchanged whose time of the last change and size are those from
+    #: before. When another content has both, it is started anew.
+    compares_times: bool = False
     #: A request for the text of a file as it has it, where it reads files in the background.
     read_back: str = ""
     #: Whether it reads a file when that is closed, and otherwise comes to see a change of it late,

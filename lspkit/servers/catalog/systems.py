@@ -39,6 +39,7 @@ SYSTEMS: tuple[Definition, ...] = (
             "apt": "apt-get install gopls",
         },
         proofs=(ProofRule(how="version", single=True),),
+        compares_times=True,
         # It runs `go` to find out what there is. Without one it refuses every question, and never
         # publishes anything.
         admissions=(
@@ -57,6 +58,7 @@ SYSTEMS: tuple[Definition, ...] = (
         quirks=(
             "Needs `go` on PATH.",
             "Publishes before a file is opened and after it is closed.",
+            "Takes a file for unchanged that has the time and size of the one before it.",
         ),
         verified="0.5.0",
     ),
