@@ -180,6 +180,9 @@ class Definition(msgspec.Struct, frozen=True, kw_only=True):
     #: Kind of change: the kinds that it is told instead, one after the other, where it would
     #: else keep what it has read.
     told_as: dict[int, tuple[int, ...]] = {}
+    #: Whether it sorts the changes of one note by their kind, and takes what is deleted and created
+    #: for deleted. Then the two are told in two notes.
+    sorts_changes: bool = False
     #: After so many changes of files with no request since, it loses the next change of a document.
     #: It is asked for a symbol then; 0 for one that does not.
     loses_edits_after: int = 0

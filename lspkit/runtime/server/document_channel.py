@@ -22,6 +22,7 @@ from lspkit.protocol.capabilities import DocumentKey
 from lspkit.protocol.open_documents import OPEN_LIMIT, Documents, View
 from lspkit.protocol.session import Session, State
 from lspkit.protocol.text import Encoding, Text
+from lspkit.protocol.watch_registrations import separate_notes
 from lspkit.runtime.concurrency.call import CallContext
 from lspkit.runtime.concurrency.waiter import Waiter
 from lspkit.runtime.files import File, Files, is_current
@@ -59,7 +60,7 @@ class DocumentChannel:
         self._describe = describe
         #: Whether a text that is not on disk comes as a change of what is there.
         self._opens_as_on_disk = definition.unsaved == "changed"
-        self._loses_edits_after = definition.loses_edits_after
+        self._definition = definition
         #: Changes of files that it was told of since it was last asked because of so many.
         self._files_told = 0
         #: Whether a file may be shown to it, by its path, wherever that has come from.
@@ -350,9 +351,10 @@ class DocumentChannel:
 
     def _tell_of_files(self, changes: list[dict[str, Any]]) -> None:
         """Ask something as well if it would else lose an edit. The lock is held."""
-        self.post([("workspace/didChangeWatchedFiles", {"changes": changes})])
+        for note in separate_notes(changes) if self._definition.sorts_changes else [changes]:
+            self.post([("workspace/didChangeWatchedFiles", {"changes": note})])
         self._files_told += len(changes)
-        if 0 < self._loses_edits_after < self._files_told:
+        if 0 < self._definition.loses_edits_after < self._files_told:
             self._files_told = 0
             pending = PendingRequest("workspace/symbol", Waiter(), None)
             self._queue(pending, [], {"query": NO_SYMBOL})

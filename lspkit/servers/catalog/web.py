@@ -82,6 +82,7 @@ TYPESCRIPT: tuple[Definition, ...] = (
         commands=(("typescript-language-server", "--stdio"),),
         packages="node_modules",
         refreshed_by=_RELOADS,
+        sorts_changes=True,
         unnoticed_within=_TOO_HIGH,
         initialization=_TSSERVER,
         # Not the TypeScript of the project, nor the plugins that its configuration names.
@@ -96,6 +97,7 @@ TYPESCRIPT: tuple[Definition, ...] = (
         quirks=(
             "Publishes nothing when a clean file stays clean, and never with a version.",
             "Refuses to start with TypeScript 7, or without any.",
+            "Told in one note that a file was deleted and created, it takes it for deleted.",
             "Watches nothing right below the top of the file system, as in `/app`.",
             "A rename of an imported symbol, asked for at its use, changes only that file.",
         ),
@@ -308,6 +310,7 @@ PAGES: tuple[Definition, ...] = (
         commands=(("typescript-language-server", "--stdio"),),
         packages="node_modules",
         refreshed_by=_RELOADS,
+        sorts_changes=True,
         unnoticed_within=_TOO_HIGH,
         # Without the plugin it would read the whole file as a script.
         borrows=("vue-language-server", "@vue/language-server", "@vue/typescript-plugin"),
