@@ -141,8 +141,15 @@ TYPESCRIPT: tuple[Definition, ...] = (
         packages="node_modules",
         # It asks for what it has read only after it has answered: a change may come before that.
         told_of=("**/*.{ts,mts,cts,tsx,js,mjs,cjs,jsx,json}",),
-        # It may have read a new file by itself, and takes no notice then of what is created.
-        told_as={CREATED: (DELETED, CREATED)},
+        # It adds up what it is told between two questions: deleted and created is changed, created
+        # and deleted is nothing. A file that it has read by itself has to have changed for it, and
+        # one in a folder that it has missed has to be created. These add up to both, or to deleted,
+        # whatever it was told before.
+        told_as={
+            CREATED: (CHANGED, CREATED, CREATED),
+            REPLACED: (CHANGED, CREATED, CREATED),
+            DELETED: (DELETED, DELETED),
+        },
         # It does from 1,000 on, however many notes they come in.
         loses_edits_after=500,
         # As it comes, it has npm fetch types for what a project's package.json names.
