@@ -186,6 +186,9 @@ class Definition(msgspec.Struct, frozen=True, kw_only=True):
     #: After so many changes of files with no request since, it loses the next change of a document.
     #: It is asked for a symbol then; 0 for one that does not.
     loses_edits_after: int = 0
+    #: Whether it blocks itself for good when it is told of a new file while it works on a request.
+    #: It is told of a change of an open document first, which ends that work.
+    blocks_on_new_files: bool = False
     #: Where installed packages lie that it reads: `node_modules` or `site-packages`.
     packages: str = ""
     #: What makes it read everything again, a notification or a command: when packages change, and

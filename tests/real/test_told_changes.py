@@ -13,7 +13,14 @@ from pathlib import Path
 import pytest
 
 from lspkit.protocol.capabilities import Registration
-from lspkit.protocol.watched import CHANGED, CREATED, DELETED, METHOD, REPLACED, Watched
+from lspkit.protocol.watch_registrations import (
+    CHANGED,
+    CREATED,
+    DELETED,
+    METHOD,
+    REPLACED,
+    WatchRegistrations,
+)
 from lspkit.servers.built_in import BUILT_IN
 from tests import real_servers
 from tests.real.raw_client import RawClient
@@ -37,7 +44,7 @@ class Told:
         self._client = client
         self._root = client.folder
         (definition,) = [one for one in BUILT_IN if one.id == SERVER]
-        self._watched = Watched(str(self._root), kinds=definition.told_as)
+        self._watched = WatchRegistrations(str(self._root), kinds=definition.told_as)
         watchers = {"watchers": [{"globPattern": "**/*"}]}
         self._watched.add(Registration(id="", method=METHOD, options=watchers))
         self.folder = self._root / "folder"

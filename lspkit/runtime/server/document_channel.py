@@ -22,7 +22,7 @@ from lspkit.protocol.capabilities import DocumentKey
 from lspkit.protocol.open_documents import OPEN_LIMIT, Documents, View
 from lspkit.protocol.session import Session, State
 from lspkit.protocol.text import Encoding, Text
-from lspkit.protocol.watch_registrations import separate_notes
+from lspkit.protocol.watch_registrations import CREATED, separate_notes
 from lspkit.runtime.concurrency.call import CallContext
 from lspkit.runtime.concurrency.waiter import Waiter
 from lspkit.runtime.files import File, Files, is_current
@@ -305,13 +305,27 @@ class DocumentChannel:
     def touch(self, uri: str) -> View | None:
         """Give a document a new version with the text that it has; None if that cannot be."""
         with self.lock:
-            document, notes = self.documents.touch(uri)
-            if document is None or not notes:
-                return None
-            self.post(notes)
-            self.documents.commit(document)
-            self.clock.touched(uri, self._opened())
-            return View(uri, document.text, document.version, self.session.encoding)
+            return self._touch(uri)
+
+    def _touch(self, uri: str) -> View | None:
+        document, notes = self.documents.touch(uri)
+        if document is None or not notes:
+            return None
+        self.post(notes)
+        self.documents.commit(document)
+        self.clock.touched(uri, self._opened())
+        return View(uri, document.text, document.version, self.session.encoding)
+
+    def _end_requests(self) -> None:
+        """Have it end its work on requests, also on cancelled ones, by a change of a document.
+
+        By one that no request is about, if there is one: answers about that one would not count.
+        The lock is held.
+        """
+        asked = {pending.uri for pending in self.session.pending.values()}
+        opened = [one.key.uri for one in self.documents]
+        if opened:
+            self._touch(min(opened, key=lambda uri: uri in asked))
 
     def nudge(self, uri: str) -> bool:
         """Say once more that a document is on disk; False if the server does not want to hear."""
@@ -351,6 +365,9 @@ class DocumentChannel:
 
     def _tell_of_files(self, changes: list[dict[str, Any]]) -> None:
         """Ask something as well if it would else lose an edit. The lock is held."""
+        created = any(one["type"] == CREATED for one in changes)
+        if created and self._definition.blocks_on_new_files:
+            self._end_requests()
         for note in separate_notes(changes) if self._definition.sorts_changes else [changes]:
             self.post([("workspace/didChangeWatchedFiles", {"changes": note})])
         self._files_told += len(changes)

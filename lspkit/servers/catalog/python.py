@@ -153,6 +153,8 @@ PYTHON: tuple[Definition, ...] = (
         source_folders=("src", "python"),
         # A file whose time is as before has not changed for it, whatever it is told.
         reads_closed="old",
+        # Its main thread and the one that answers wait for each other.
+        blocks_on_new_files=True,
         install={
             "pip": "pip install 'lspkit[python]'",
             "uv": "uv tool install ty",
@@ -163,6 +165,7 @@ PYTHON: tuple[Definition, ...] = (
             "Looks for modules in `src` and `python` if they are there when it starts.",
             "Finds nothing wrong with files that it leaves out: those in dist, venv and the like.",
             "So also with those that `[tool.ty.src]` leaves out, which lspkit does not know.",
+            "Answers nothing any more if it hears of a new file while it looks at another one.",
         ),
         verified="0.0.100",
     ),

@@ -50,7 +50,12 @@ RETURNS_SAMPLE = dataclasses.replace(
 
 OWN_SAMPLE = dataclasses.replace(
     OWN,
-    sample=("lspkit/config", "lspkit/edits", "lspkit/operations", "lspkit/servers/selection/program_lookup.py"),
+    sample=(
+        "lspkit/config",
+        "lspkit/edits",
+        "lspkit/operations",
+        "lspkit/servers/selection/program_lookup.py",
+    ),
 )
 
 
