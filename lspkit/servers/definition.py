@@ -214,6 +214,9 @@ class Definition(msgspec.Struct, frozen=True, kw_only=True):
     #: Whether it reads a file when that is closed, and otherwise comes to see a change of it late,
     #: or not at all where the file's time is an old one.
     reads_closed: Literal["never", "always", "old"] = "never"
+    #: Whether it leaves out others, or others instead, when it is asked for references without the
+    #: declarations. It is asked for all of them and for the declarations, which are taken away.
+    confuses_declarations: bool = False
     #: Whether changes are sent as the whole text, also where it would take less.
     whole_texts: bool = False
     #: Whether it is told that a text is on disk, where it wants to hear of that.

@@ -13,6 +13,7 @@ from lspkit.operations import Ask, Reply
 from lspkit.runtime.concurrency.call import CallContext
 from lspkit.runtime.concurrency.drive import together
 from lspkit.runtime.concurrency.waiter import Steps
+from lspkit.runtime.effects.reference_lists import are_confused, ask_references
 from lspkit.runtime.exchange.ask_server import (
     request_deadline,
     request_document,
@@ -57,6 +58,14 @@ def ask_servers_of_file(context: Context, effect: Ask, call: CallContext) -> Ste
 
 
 def _ask_one(
+    context: Context, server: Server, file: File, effect: Ask, call: CallContext
+) -> Steps[Reply]:
+    if are_confused(server, effect):
+        return (yield from ask_references(context, _ask_as_is, server, file, effect, call))
+    return (yield from _ask_as_is(context, server, file, effect, call))
+
+
+def _ask_as_is(
     context: Context, server: Server, file: File, effect: Ask, call: CallContext
 ) -> Steps[Reply]:
     """Ask a server, or, if it is replaced before it has answered, the one in its place."""

@@ -89,6 +89,7 @@ PYTHON: tuple[Definition, ...] = (
         unsaved="changed",
         rereads=_PYRIGHT,
         tells_whole_project=False,
+        confuses_declarations=True,
         install={
             "pip": "pip install basedpyright",
             "uv": "uv tool install basedpyright",
@@ -98,6 +99,7 @@ PYTHON: tuple[Definition, ...] = (
             "The pip package is a Python process around a Node one.",
             "Offers to be asked for diagnostics only once it is up, and then publishes none.",
             "Never ends its answer about a whole project, nor says when all of it is told.",
+            "Without declarations, leaves out the reference that it was asked at, whatever it is.",
             "Runs the interpreter that it finds in the project.",
         ),
         verified="1.40.2",
@@ -126,6 +128,7 @@ PYTHON: tuple[Definition, ...] = (
         unsaved="changed",
         rereads=_PYRIGHT,
         tells_whole_project=False,
+        confuses_declarations=True,
         install={
             "npm": "npm install -g pyright",
             "pip": "pip install pyright",
@@ -135,6 +138,7 @@ PYTHON: tuple[Definition, ...] = (
             "The pip package downloads the server when it is first run; the npm package has it.",
             "Offers to be asked for diagnostics only once it is up, and then publishes none.",
             "Never ends its answer about a whole project, nor says when all of it is told.",
+            "Without declarations, leaves out the reference that it was asked at, whatever it is.",
         ),
         verified="1.1.414",
     ),
@@ -155,6 +159,7 @@ PYTHON: tuple[Definition, ...] = (
         reads_closed="old",
         # Its main thread and the one that answers wait for each other.
         blocks_on_new_files=True,
+        confuses_declarations=True,
         install={
             "pip": "pip install 'lspkit[python]'",
             "uv": "uv tool install ty",
@@ -166,6 +171,7 @@ PYTHON: tuple[Definition, ...] = (
             "Finds nothing wrong with files that it leaves out: those in dist, venv and the like.",
             "So also with those that `[tool.ty.src]` leaves out, which lspkit does not know.",
             "Answers nothing any more if it hears of a new file while it looks at another one.",
+            "Takes the names in import statements for declarations.",
         ),
         verified="0.0.100",
     ),
