@@ -187,7 +187,8 @@ class Definition(msgspec.Struct, frozen=True, kw_only=True):
     #: It is asked for a symbol then; 0 for one that does not.
     loses_edits_after: int = 0
     #: Whether it blocks itself for good when it is told of a new file while it works on a request.
-    #: It is told of a change of an open document first, which ends that work.
+    #: It is told of a change of an open document first, which ends that work. And one that says and
+    #: does nothing for some seconds while somebody waits for its answer is replaced.
     blocks_on_new_files: bool = False
     #: Where installed packages lie that it reads: `node_modules` or `site-packages`.
     packages: str = ""

@@ -27,6 +27,7 @@ from lspkit.runtime.exchange.replies import (
     view_of,
 )
 from lspkit.runtime.files import File
+from lspkit.runtime.process.usage import is_asleep, usage
 from lspkit.runtime.server.document_queue import ExclusiveCallWaiting
 from lspkit.runtime.server.pending_request import (
     REQUEST_TIMEOUT,
@@ -39,6 +40,10 @@ from lspkit.runtime.server.pending_request import (
 from lspkit.runtime.server.server import Server
 
 log = logging.getLogger("lspkit.runtime")
+
+#: Seconds between two looks at a server that does not answer. It is blocked if nothing has come
+#: from it, and it has used no processor, from one look to the next.
+LOOK_EVERY = 2.5
 
 #: Seconds after which a server is asked again that gave a request up since the document changed.
 RETRY_AFTER = 0.02
@@ -126,7 +131,10 @@ def wait_for_answer(
     """Wait for one answer; a refusal is returned, everything worse is raised."""
     began = time.monotonic()
     try:
-        yield from wait_for(context, server, ticket.waiter, until, ticket.method)
+        if ticket.view is not None and server.choice.definition.blocks_on_new_files:
+            yield from _wait_unless_blocked(context, server, ticket, until)
+        else:
+            yield from wait_for(context, server, ticket.waiter, until, ticket.method)
     except RequestTimeoutError:
         server.give_up_if_stuck(ticket, began, request_timeout(context, server))
         raise
@@ -147,6 +155,28 @@ def wait_for_answer(
         server_code=value.code,
         server_message=value.message,
     )
+
+
+def _wait_unless_blocked(
+    context: Context, server: Server, ticket: PendingRequest, until: float
+) -> Steps[None]:
+    """Wait for an answer; end a server that has blocked itself, which is an answer, too.
+
+    Only for servers that are known to block themselves: another one may have a reason to wait.
+    """
+    before: tuple[float, float] | None = None
+    while not ticket.waiter.done:
+        connection, next_look = server.channel.connection, time.monotonic() + LOOK_EVERY
+        if connection is None or next_look >= until:
+            yield from wait_for(context, server, ticket.waiter, until, ticket.method)
+            return
+        uncancelled((yield (ticket.waiter, next_look)))
+        if ticket.waiter.done:
+            return
+        now = (connection.last_received, usage(connection.child.pid)[1])
+        if now == before and is_asleep(connection.child.pid):
+            server.give_up_blocked()
+        before = now
 
 
 def wait_for(

@@ -57,11 +57,14 @@ def may_restart(seat: Slot, now: float) -> None:
 
 def failed(seat: Slot, restart: Restart, *, now: float, dice: float) -> None:
     """Its server has ended: when may there be another one? `dice` is between -1 and 1."""
-    seat.counts.crashes += 1
     server, ran_for = seat.server, now - seat.started_at
+    if server.false_start:
+        return  # its reader says the same once more
+    seat.counts.crashes += 1
     of_use = server.was_of_use
-    may_fail = server.choice.definition.start_may_fail and not of_use
-    if may_fail and not restart.never and not seat.record.attempts and ran_for < FALSE_START:
+    may_fail = server.choice.definition.start_may_fail and not of_use and ran_for < FALSE_START
+    may_fail = may_fail or server.is_blocked
+    if may_fail and not restart.never and not seat.record.attempts:
         seat.record, server.false_start = FailureRecord(1, now), True
     else:
         seat.record = after_failure(

@@ -46,6 +46,7 @@ LAST_WORDS = 0.02
 #: Why a conversation is over, where the server gave no better reason.
 CLOSED_OUTPUT = "it closed its output"
 LATE = "it did not answer initialize in time"
+BLOCKED = "it has blocked itself, and answers nothing any more"
 STUCK = f"it has stopped reading its input, and {PILED_UP >> 20} MB wait for it"
 
 

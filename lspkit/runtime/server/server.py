@@ -30,7 +30,7 @@ from lspkit.runtime.process.launch import LaunchError, launch
 from lspkit.runtime.process.sidecar import Sidecar, start_all, stop_all
 from lspkit.runtime.process.usage import is_asleep
 from lspkit.runtime.server import failure_errors
-from lspkit.runtime.server.connection import CLOSED_OUTPUT, Connection
+from lspkit.runtime.server.connection import BLOCKED, CLOSED_OUTPUT, Connection
 from lspkit.runtime.server.diagnostics_record import DiagnosticsRecord
 from lspkit.runtime.server.document_channel import DocumentChannel
 from lspkit.runtime.server.document_queue import DocumentQueue
@@ -86,6 +86,8 @@ class Server:
         self.was_of_use = False
         #: Whether it ended before that, and another one may be started at once.
         self.false_start = False
+        #: Whether it was ended because it had blocked itself: another one may follow at once, too.
+        self.is_blocked = False
         self._initialize_timeout = initialize_timeout
         self._on_ready = on_ready
         self._on_edit: Callable[[events.EditAsked], None] = self._refuse_edit
@@ -275,6 +277,13 @@ class Server:
         reason = connection.is_stuck(ticket.posted, since)
         if reason and is_asleep(connection.child.pid):
             self._fail(failure_errors.gone(self.id, reason, None, self._tail()))
+
+    def give_up_blocked(self) -> None:
+        """End a server that has blocked itself. Who waits for it may have another one at once."""
+        with self.channel.lock:
+            known, self.is_blocked = self.is_blocked, True  # several callers may have looked
+        if not known:
+            self._fail(failure_errors.gone(self.id, BLOCKED, None, self._tail()))
 
     def take_edits(self, on_edit: Callable[[events.EditAsked], None] | None) -> None:
         """Hand the edits on that the server asks for from now on; None refuses them."""
