@@ -5,33 +5,17 @@ A server that is replaced before it has answered is succeeded by the one in its 
 
 from __future__ import annotations
 
-from lspkit.errors import (
-    ServerBrokenError,
-    ServerUnavailableError,
-)
+from lspkit.errors import ServerBrokenError, ServerUnavailableError
 from lspkit.operations import Ask, Reply
 from lspkit.runtime.concurrency.call import CallContext
 from lspkit.runtime.concurrency.drive import together
 from lspkit.runtime.concurrency.waiter import Steps
 from lspkit.runtime.effects.reference_lists import are_confused, ask_references
-from lspkit.runtime.exchange.ask_server import (
-    request_deadline,
-    request_document,
-    request_server,
-)
+from lspkit.runtime.exchange.ask_server import request_deadline, request_document, request_server
 from lspkit.runtime.exchange.context import Context
-from lspkit.runtime.exchange.disk_sync import (
-    locate,
-    restore_document,
-    servers_of,
-)
+from lspkit.runtime.exchange.disk_sync import locate, restore_document, servers_of
 from lspkit.runtime.exchange.preparation import prepare_server
-from lspkit.runtime.exchange.replies import (
-    NO_TEXT,
-    collect_replies,
-    no_longer_there,
-    unsupported,
-)
+from lspkit.runtime.exchange.replies import NO_TEXT, collect_replies, no_longer_there, unsupported
 from lspkit.runtime.exchange.turn_taking import wait_for_turn
 from lspkit.runtime.files import File
 from lspkit.runtime.server.document_queue import ExclusiveCallWaiting, QueueEntry

@@ -8,11 +8,7 @@ from __future__ import annotations
 
 import time
 
-from lspkit.errors import (
-    LspkitError,
-    NoServerError,
-    RequestTimeoutError,
-)
+from lspkit.errors import LspkitError, NoServerError, RequestTimeoutError
 from lspkit.operations import AskWorkspace, Reply
 from lspkit.runtime.concurrency.call import CallContext
 from lspkit.runtime.concurrency.drive import together
@@ -24,16 +20,9 @@ from lspkit.runtime.exchange.ask_server import (
     wait_until_ready,
 )
 from lspkit.runtime.exchange.context import Context
-from lspkit.runtime.exchange.disk_sync import (
-    catch_up_with_disk,
-    deliver_events,
-)
+from lspkit.runtime.exchange.disk_sync import catch_up_with_disk, deliver_events
 from lspkit.runtime.exchange.preparation import prepare_server
-from lspkit.runtime.exchange.replies import (
-    about_the_file,
-    collect_replies,
-    unsupported,
-)
+from lspkit.runtime.exchange.replies import about_the_file, collect_replies, unsupported
 from lspkit.runtime.exchange.turn_taking import wait_for_turn
 from lspkit.runtime.files import File, Files
 from lspkit.runtime.pool.pool import Pool

@@ -12,20 +12,14 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from lspkit.errors import (
-    RequestFailedError,
-    RequestTimeoutError,
-)
+from lspkit.errors import RequestFailedError, RequestTimeoutError
 from lspkit.operations import Reply
 from lspkit.protocol.events import Answered
 from lspkit.protocol.wire.messages import CONTENT_MODIFIED, REQUEST_CANCELLED, SERVER_CANCELLED
 from lspkit.runtime.concurrency.call import CallContext
 from lspkit.runtime.concurrency.waiter import Outcome, Steps, Waiter, uncancelled
 from lspkit.runtime.exchange.context import Context
-from lspkit.runtime.exchange.replies import (
-    nowhere,
-    view_of,
-)
+from lspkit.runtime.exchange.replies import nowhere, view_of
 from lspkit.runtime.files import File
 from lspkit.runtime.process.usage import is_asleep, usage
 from lspkit.runtime.server.document_queue import ExclusiveCallWaiting

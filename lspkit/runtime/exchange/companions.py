@@ -8,10 +8,7 @@ import time
 from lspkit.errors import CancelledError, LspkitError, RequestTimeoutError
 from lspkit.runtime.concurrency.call import CallContext
 from lspkit.runtime.concurrency.waiter import Steps
-from lspkit.runtime.exchange.ask_server import (
-    request_timeout,
-    wait_until_ready,
-)
+from lspkit.runtime.exchange.ask_server import request_timeout, wait_until_ready
 from lspkit.runtime.exchange.context import Context
 from lspkit.runtime.exchange.loading import wait_for_project
 from lspkit.runtime.files import File

@@ -6,10 +6,7 @@ follow the files that they show.
 
 from __future__ import annotations
 
-from lspkit.errors import (
-    LspkitError,
-    RequestTimeoutError,
-)
+from lspkit.errors import LspkitError, RequestTimeoutError
 from lspkit.runtime.concurrency.call import CallContext
 from lspkit.runtime.concurrency.waiter import Step, Steps
 from lspkit.runtime.exchange.context import Context

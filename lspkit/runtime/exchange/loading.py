@@ -6,9 +6,7 @@ import time
 
 from lspkit.runtime.concurrency.call import CallContext
 from lspkit.runtime.concurrency.waiter import Outcome, Steps, Waiter
-from lspkit.runtime.exchange.ask_server import (
-    wait_for,
-)
+from lspkit.runtime.exchange.ask_server import wait_for
 from lspkit.runtime.exchange.context import Context
 from lspkit.runtime.server.server import Server
 

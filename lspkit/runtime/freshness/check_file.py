@@ -33,10 +33,7 @@ from lspkit.protocol.open_documents import Unsaved
 from lspkit.runtime.concurrency.call import CallContext
 from lspkit.runtime.concurrency.drive import together
 from lspkit.runtime.concurrency.waiter import Steps
-from lspkit.runtime.exchange.ask_server import (
-    wait_for_room,
-    wait_until_ready,
-)
+from lspkit.runtime.exchange.ask_server import wait_for_room, wait_until_ready
 from lspkit.runtime.exchange.context import Context
 from lspkit.runtime.exchange.disk_sync import (
     locate,

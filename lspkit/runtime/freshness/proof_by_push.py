@@ -20,11 +20,7 @@ from lspkit.protocol.methods import PULL_DIAGNOSTICS
 from lspkit.protocol.open_documents import View
 from lspkit.protocol.wire.raw_items import read_pieces
 from lspkit.runtime.concurrency.waiter import Steps, uncancelled
-from lspkit.runtime.exchange.ask_server import (
-    request_deadline,
-    request_server,
-    request_timeout,
-)
+from lspkit.runtime.exchange.ask_server import request_deadline, request_server, request_timeout
 from lspkit.runtime.exchange.context import Context
 from lspkit.runtime.exchange.replies import view_of
 from lspkit.runtime.freshness.check_subject import CheckSubject

@@ -14,9 +14,7 @@ from lspkit.protocol.uris import uri_to_path
 from lspkit.protocol.wire.messages import CONTENT_MODIFIED, METHOD_NOT_FOUND, decode_any
 from lspkit.runtime.concurrency.call import CallContext
 from lspkit.runtime.concurrency.waiter import Steps, Waiter, uncancelled
-from lspkit.runtime.exchange.ask_server import (
-    wait_for_answer,
-)
+from lspkit.runtime.exchange.ask_server import wait_for_answer
 from lspkit.runtime.exchange.context import Context
 from lspkit.runtime.server.server import Server
 

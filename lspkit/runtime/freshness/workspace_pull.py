@@ -17,10 +17,7 @@ from lspkit.protocol.uris import one_spelling
 from lspkit.protocol.wire.raw_items import read_pieces
 from lspkit.runtime.concurrency.call import CallContext
 from lspkit.runtime.concurrency.waiter import Steps
-from lspkit.runtime.exchange.ask_server import (
-    request_deadline,
-    request_server,
-)
+from lspkit.runtime.exchange.ask_server import request_deadline, request_server
 from lspkit.runtime.exchange.context import Context
 from lspkit.runtime.server.server import Server
 
