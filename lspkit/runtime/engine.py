@@ -144,7 +144,7 @@ class LocalEngine:
             self._stop_servers,
             self._workers.close,
             self._timers.close,
-            self.pool.leaving.close,
+            self.pool.retirement.close,
             # A start that was under way meanwhile has seen that it is too late; make sure.
             lambda: self._stop_servers(),
             lambda: self._news.tell(over=True),
@@ -157,7 +157,7 @@ class LocalEngine:
 
     def run(self, request: Request[T], limits: Limits) -> T:
         """Do it, and return its result."""
-        call = CallContext(limits.timeout, limits.cancel, limits.witness)
+        call = CallContext(limits.timeout, limits.cancel, limits.answer_log)
         try:
             result: T = block(self._steps(request, call), call)
             return result
@@ -166,7 +166,7 @@ class LocalEngine:
 
     def submit(self, request: Request[T], limits: Limits) -> Future[T]:
         """Do it without a thread that waits."""
-        call = CallContext(limits.timeout, limits.cancel, limits.witness)
+        call = CallContext(limits.timeout, limits.cancel, limits.answer_log)
         return self._begin(self._steps(request, call), call)
 
     def _begin(self, steps: Steps[T], call: CallContext) -> Future[T]:
@@ -277,7 +277,7 @@ class LocalEngine:
         self.files.confine(_boundary(self.files.boundary.root, loaded.config))
         self.loaded = loaded
         permits = permits_of(loaded, self.files.boundary.root, self._trusted)
-        self.pool.leaving.stop(self.pool.reconfigure(loaded.config, permits))
+        self.pool.retirement.stop(self.pool.reconfigure(loaded.config, permits))
 
     def _await_change(self, after: int, call: CallContext) -> Steps[int]:
         while self.epoch <= after:

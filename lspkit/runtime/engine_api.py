@@ -25,7 +25,7 @@ class Limits(msgspec.Struct, frozen=True):
     timeout: float | None = None
     cancel: CancelLike | None = None
     #: Is told who has answered. What travels to a service leaves it behind.
-    witness: AnswerLog | None = None
+    answer_log: AnswerLog | None = None
 
 
 class CallOptions(TypedDict, total=False):

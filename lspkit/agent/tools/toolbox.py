@@ -208,13 +208,13 @@ class Toolbox:
     def _result(self, call: _Call, asked: ToolRequest) -> Any:
         request, limits, outcome = asked.request, call.limits, call.outcome
         if not isinstance(request, ops.CheckRequest):
-            witness = AnswerLog()
+            answer_log = AnswerLog()
             try:
                 result = self._ws._engine.run(
-                    request, Limits(limits.timeout, limits.cancel, witness)
+                    request, Limits(limits.timeout, limits.cancel, answer_log)
                 )
             finally:
-                outcome.hits, outcome.errors = witness.answered, failures_of(witness)
+                outcome.hits, outcome.errors = answer_log.answered, failures_of(answer_log)
             if isinstance(request, ops.DiagnosticsRequest):
                 outcome.hits = servers_of(result)  # nobody was asked
             return result

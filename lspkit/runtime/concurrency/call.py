@@ -92,13 +92,13 @@ def _seconds(timeout: Any) -> float:
 class CallContext:
     """What one caller allows."""
 
-    __slots__ = ("_uses", "began", "cancel", "deadline", "done", "witness")
+    __slots__ = ("_uses", "answer_log", "began", "cancel", "deadline", "done")
 
     def __init__(
         self,
         timeout: float | None = None,
         cancel: CancelToken | threading.Event | None = None,
-        witness: AnswerLog | None = None,
+        answer_log: AnswerLog | None = None,
     ) -> None:
         #: By the monotonic clock, like the deadline. What has changed before is to be known; of
         #: what changes later, nobody can say that the caller meant it.
@@ -107,7 +107,7 @@ class CallContext:
         if cancel is not None and not hasattr(cancel, "is_set"):
             raise TypeError(f"cancel is {cancel!r}: a threading.Event is needed, or None")
         self.cancel = cancel
-        self.witness = witness
+        self.answer_log = answer_log
         #: What one part of the call has done for all of them. One thread at a time is in a call.
         self.done: set[object] = set()
         self._uses: set[Used] = set()
@@ -130,17 +130,17 @@ class CallContext:
         self.began = time.monotonic()
         self.done.clear()
 
-    def heard(self, servers: Iterable[str], failed: Iterable[Exception] = ()) -> None:
+    def log_answers(self, servers: Iterable[str], failed: Iterable[Exception] = ()) -> None:
         """These have answered, and those have failed."""
-        if self.witness is not None:
-            self.witness.answered.update(servers)
-            self.witness.failed += failed
+        if self.answer_log is not None:
+            self.answer_log.answered.update(servers)
+            self.answer_log.failed += failed
 
-    def misheard(self, failed: Iterable[str], problems: Iterable[Exception]) -> None:
+    def log_undecodable(self, failed: Iterable[str], problems: Iterable[Exception]) -> None:
         """What some have answered makes no sense, or not all of it; `failed`: none of it."""
-        if self.witness is not None:
-            self.witness.answered.difference_update(failed)
-            self.witness.failed += problems
+        if self.answer_log is not None:
+            self.answer_log.answered.difference_update(failed)
+            self.answer_log.failed += problems
 
     def cancelled(self) -> bool:
         """Whether the caller has given up."""

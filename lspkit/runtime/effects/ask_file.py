@@ -30,11 +30,11 @@ def ask_servers_of_file(context: Context, effect: Ask, call: CallContext) -> Ste
         servers = [one for one in servers if one.id == effect.server]
         if not servers and not failures:
             raise no_longer_there(effect)
-    elif effect.unheard_of:
+    elif effect.ignore_capabilities:
         servers = servers[:1]
     if len(servers) == 1 and not failures:
         reply = yield from _ask_one(context, servers[0], file, effect, call)
-        call.heard((reply.server,))
+        call.log_answers((reply.server,))
         return [reply]
     jobs = [_ask_one(context, server, file, effect, call) for server in servers]
     results = yield from together(jobs, call)
@@ -62,7 +62,7 @@ def _ask_as_is(
         except (ServerBrokenError, ServerUnavailableError):
             # What a question that lspkit does not know has done by then, nobody can say.
             may_go_on = server.false_start or (first and server.record.outdated)
-            if effect.unheard_of or not may_go_on:
+            if effect.ignore_capabilities or not may_go_on:
                 raise
         server = yield from _successor(context, server, file, call)
         first = False
@@ -74,12 +74,12 @@ def _ask_this(
     """None if it is to be replaced, and was not asked."""
     if not server.is_ready or not server.record.loading.done or server.choice.definition.forwards:
         yield from prepare_server(context, server, file, effect.text, call)
-    if not effect.unheard_of and not server.channel.session.supports(
+    if not effect.ignore_capabilities and not server.channel.session.supports(
         effect.method, server.channel.key_of(file.uri)
     ):
         raise unsupported(effect.method, server)
     method, about = effect.method, file.uri if effect.in_step else ""
-    if about and effect.text is None and not server.channel.turns.has_guests:
+    if about and effect.text is None and not server.channel.queue.has_exclusive_calls:
         until = request_deadline(context, server, call)
         try:
             asked = request_document(
@@ -89,9 +89,9 @@ def _ask_this(
         except ExclusiveCallWaiting:
             pass
     # Another text is another caller's business while somebody waits for an answer about his.
-    turn = QueueEntry(guest=effect.text is not None and server.choice.definition.compares_files)
+    turn = QueueEntry(exclusive=effect.text is not None and server.choice.definition.compares_files)
     try:
-        server.channel.turns.queue(about, turn)
+        server.channel.queue.join(about, turn)
         if not (yield from wait_for_turn(context, server, turn, call, method, may_leave=may_leave)):
             return None
         until = request_deadline(context, server, call)
@@ -109,7 +109,7 @@ def _ask_this(
                 restore_document(context, server, file.uri)
         finally:
             turn.over = True
-            server.channel.turns.tidy()
+            server.channel.queue.tidy()
 
 
 def _successor(context: Context, server: Server, file: File, call: CallContext) -> Steps[Server]:

@@ -87,12 +87,12 @@ def _ask_in_turn(
     """What another caller shows the server, and nobody else, is no part of the project."""
     turn = QueueEntry()
     try:
-        server.channel.turns.queue("", turn)
+        server.channel.queue.join("", turn)
         yield from wait_for_turn(context, server, turn, call, effect.method, may_leave=False)
         return (yield from request_server(context, server, effect.method, effect.params, until))
     finally:
         turn.over = True
-        server.channel.turns.tidy()
+        server.channel.queue.tidy()
 
 
 def _introduce(context: Context, server: Server, sample: File, call: CallContext) -> Steps[None]:

@@ -76,7 +76,7 @@ def _versions(context: Context, edit: WorkspaceEdit) -> dict[str, int]:
 
 def _announce(context: Context, events: list[FileEvent]) -> None:
     """Tell the servers: what was deleted is closed, what was written is shown."""
-    context.pool.watching.changed_by_us(events)
+    context.pool.disk_events.changed_by_us(events)
 
 
 def show_texts(context: Context, texts: dict[str, str], call: CallContext) -> int:
@@ -86,7 +86,7 @@ def show_texts(context: Context, texts: dict[str, str], call: CallContext) -> in
     }
     # Before it: typescript-language-server takes no notice of files that it has open, and would
     # keep to it that one is not there which has just come back.
-    context.pool.watching.catch_up(call.deadline)
+    context.pool.disk_events.catch_up(call.deadline)
     number = context.files.overlays.begin(located)
     for path in located:
         try:

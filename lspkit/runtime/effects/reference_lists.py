@@ -29,7 +29,7 @@ AskOne = Callable[[Context, Server, File, Ask, CallContext], Steps[Reply]]
 def are_confused(server: Server, effect: Ask) -> bool:
     """Whether this is a question for references that the server answers in its own way."""
     confused = server.choice.definition.confuses_declarations
-    return confused and effect.method == REFERENCES and not effect.unheard_of
+    return confused and effect.method == REFERENCES and not effect.ignore_capabilities
 
 
 def ask_references(

@@ -88,17 +88,17 @@ def run_command(
     # The second entry: the command changes what is on disk, not another caller's own text.
     turn, alone = QueueEntry(), QueueEntry()
     try:
-        server.channel.commands.queue(EXECUTE_COMMAND, turn)
+        server.channel.commands.join(EXECUTE_COMMAND, turn)
         yield from prepare_server(context, server, file, None, call)
         yield from wait_for_turn(context, server, turn, call, EXECUTE_COMMAND, may_leave=False)
         _refuse_unknown(server, effect.command)
-        server.channel.turns.queue("", alone)
+        server.channel.queue.join("", alone)
         yield from wait_for_turn(context, server, alone, call, EXECUTE_COMMAND, may_leave=False)
         yield from _run(context, _Run(server, file, effect, EditInbox(server), call, drive))
     finally:
         turn.over = alone.over = True
         server.channel.commands.tidy()
-        server.channel.turns.tidy()
+        server.channel.queue.tidy()
 
 
 def _run(context: Context, run: _Run) -> Steps[None]:

@@ -21,4 +21,4 @@ def sync_file(context: Context, effect: SyncFile, call: CallContext) -> None:
 def take_changes(context: Context, effect: TakeChanges, call: CallContext) -> Steps[ChangedFiles]:
     """The files that have changed on disk since a mark."""
     yield from catch_up_with_disk(context, call)
-    return context.pool.watching.changed(effect.after)
+    return context.pool.disk_events.changed(effect.after)

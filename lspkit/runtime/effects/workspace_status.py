@@ -95,7 +95,7 @@ def take_status(files: Files, pool: Pool, loaded: Loaded, root: str | None) -> W
     ]
     beside = [warning for one in pool.servers() for warning in one.sidecar_warnings]
     beyond = [warning for one in pool.servers() if (warning := _beyond(one))]
-    warnings = (*told, *pool.watching.warnings(), *beside, *beyond)
+    warnings = (*told, *pool.disk_events.warnings(), *beside, *beyond)
     # One line has to do, and what is held back may be all of the reason.
     why = why_nothing_runs(rows)
     unavailable = f"{why}; {held_back}" if why and held_back else why
@@ -133,8 +133,8 @@ def _root(server: Server, pool: Pool) -> RootStatus:
     connection, failure = server.channel.connection, server.channel.failure
     pid = connection.child.pid if connection is not None and failure is None else None
     memory, cpu = usage(pid)
-    seat = pool.seat(server)
-    record = seat.record
+    slot = pool.slot(server)
+    record = slot.record
     broken = None
     if failure is not None:
         wait = max(0.0, record.retry_at - time.monotonic())
@@ -150,8 +150,8 @@ def _root(server: Server, pool: Pool) -> RootStatus:
         name=server.channel.session.server_name,
         busy_with=tuple(what for what, _ in work),
         busy_for=tuple(seconds for _, seconds in work),
-        requests=seat.counts.taken(flying),
-        checks=seat.counts.checks(files),
+        requests=slot.metrics.taken(flying),
+        checks=slot.metrics.checks(files),
         broken=broken,
         documents=len(server.channel.documents),
         memory_bytes=memory,

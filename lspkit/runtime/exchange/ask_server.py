@@ -67,10 +67,10 @@ def request_document(
     polite: bool = False,
 ) -> Steps[Reply]:
     """Ask about a document."""
-    answered, ticket = yield from request_document_raw(
+    answered, pending = yield from request_document_raw(
         context, server, file, text, method, build, until, polite=polite
     )
-    return Reply(server.id, answered.result, view_of(ticket), method)
+    return Reply(server.id, answered.result, view_of(pending), method)
 
 
 def request_document_raw(
@@ -107,44 +107,44 @@ def _send_until_answered(
     while True:
         if server.channel.connection is not None and not server.channel.connection.has_room():
             yield from wait_for_room(context, server, method, until)
-        ticket = send()
-        value = yield from wait_for_answer(context, server, ticket, until)
+        pending = send()
+        value = yield from wait_for_answer(context, server, pending, until)
         if isinstance(value, Answered):
-            return value, ticket
+            return value, pending
         if value.server_code not in GIVEN_UP or time.monotonic() + pause >= until:
             raise value
-        if polite and server.channel.turns.has_guests:
+        if polite and server.channel.queue.has_exclusive_calls:
             raise ExclusiveCallWaiting
         uncancelled((yield (Waiter(), time.monotonic() + pause)))
         pause *= 2
 
 
 def wait_for_answer(
-    context: Context, server: Server, ticket: PendingRequest, until: float
+    context: Context, server: Server, pending: PendingRequest, until: float
 ) -> Steps[Answered | RequestFailedError]:
     """Wait for one answer; a refusal is returned, everything worse is raised."""
     began = time.monotonic()
     try:
-        if ticket.view is not None and server.choice.definition.blocks_on_new_files:
-            yield from _wait_unless_blocked(context, server, ticket, until)
+        if pending.view is not None and server.choice.definition.blocks_on_new_files:
+            yield from _wait_unless_blocked(context, server, pending, until)
         else:
-            yield from wait_for(context, server, ticket.waiter, until, ticket.method)
+            yield from wait_for(context, server, pending.waiter, until, pending.method)
     except RequestTimeoutError:
-        server.give_up_if_stuck(ticket, began, request_timeout(context, server))
+        server.give_up_if_stuck(pending, began, request_timeout(context, server))
         raise
     finally:
-        server.channel.finish(ticket)
-    value = ticket.waiter.value
+        server.channel.finish(pending)
+    value = pending.waiter.value
     if isinstance(value, Answered):
         took = time.monotonic() - began
-        context.pool.seat(server).counts.answered(took)
+        context.pool.slot(server).metrics.answered(took)
         context.pool.succeeded(server)
-        log.debug("%s answered %s in %.1f ms", server.id, ticket.method, took * 1000)
+        log.debug("%s answered %s in %.1f ms", server.id, pending.method, took * 1000)
         return value
     if isinstance(value, ConnectionLost):
         raise value.error.renewed()
     return RequestFailedError(
-        f"{server.id} refused {ticket.method}: {value.message} ({value.code})",
+        f"{server.id} refused {pending.method}: {value.message} ({value.code})",
         server=server.id,
         server_code=value.code,
         server_message=value.message,
@@ -152,20 +152,20 @@ def wait_for_answer(
 
 
 def _wait_unless_blocked(
-    context: Context, server: Server, ticket: PendingRequest, until: float
+    context: Context, server: Server, pending: PendingRequest, until: float
 ) -> Steps[None]:
     """Wait for an answer; end a server that has blocked itself, which is an answer, too.
 
     Only for servers that are known to block themselves: another one may have a reason to wait.
     """
     before: tuple[float, float] | None = None
-    while not ticket.waiter.done:
+    while not pending.waiter.done:
         connection, next_look = server.channel.connection, time.monotonic() + LOOK_EVERY
         if connection is None or next_look >= until:
-            yield from wait_for(context, server, ticket.waiter, until, ticket.method)
+            yield from wait_for(context, server, pending.waiter, until, pending.method)
             return
-        uncancelled((yield (ticket.waiter, next_look)))
-        if ticket.waiter.done:
+        uncancelled((yield (pending.waiter, next_look)))
+        if pending.waiter.done:
             return
         now = (connection.last_received, usage(connection.child.pid)[1])
         if now == before and is_asleep(connection.child.pid):
@@ -179,7 +179,7 @@ def wait_for(
     """Wait for something of a server, or say why it did not come."""
     began = time.monotonic()
     if uncancelled((yield (waiter, until))) is Outcome.TIMED_OUT:
-        context.pool.seat(server).counts.timed_out()
+        context.pool.slot(server).metrics.timed_out()
         log.debug("%s did not answer %s in time", server.id, method)
         now = time.monotonic()
         raise server.timed_out(method, now - began, setting_of(until, now))

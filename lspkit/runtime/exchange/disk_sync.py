@@ -43,7 +43,7 @@ def catch_up_with_disk(context: Context, call: CallContext) -> Steps[None] | tup
 
     Seldom is there anything to wait for: then it is done when this returns.
     """
-    reading = context.pool.watching.reading()
+    reading = context.pool.disk_events.reading()
     if reading is not None:
         return _after_first_reading(context, reading, call)
     if CAUGHT_UP not in call.done:
@@ -52,7 +52,7 @@ def catch_up_with_disk(context: Context, call: CallContext) -> Steps[None] | tup
 
 
 def _look_at_disk(context: Context, call: CallContext) -> None:
-    if not context.pool.watching.catch_up(call.deadline):
+    if not context.pool.disk_events.catch_up(call.deadline):
         raise RequestTimeoutError(UNSEEN)
     call.done.add(CAUGHT_UP)
 
@@ -66,7 +66,7 @@ def _after_first_reading(context: Context, reading: Step, call: CallContext) -> 
 def deliver_events(context: Context, servers: list[Server], call: CallContext) -> None:
     """See to it that these have heard of it."""
     for server in servers:
-        if not context.pool.watching.told(server, call.deadline):
+        if not context.pool.disk_events.told(server, call.deadline):
             raise RequestTimeoutError(f"{server.id} {UNTOLD}", server=server.id, state=server.state)
 
 

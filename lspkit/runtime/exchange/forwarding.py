@@ -122,8 +122,8 @@ class Forwarding:
         # shown to it by a caller.
         if file.stamp is not None:
             other.channel.follow_disk(file, opens=True)
-        ticket = other.channel.ask(EXECUTE_COMMAND, {"command": command, "arguments": question})
-        answered = yield from wait_for_answer(self._context, other, ticket, call.deadline)
+        pending = other.channel.ask(EXECUTE_COMMAND, {"command": command, "arguments": question})
+        answered = yield from wait_for_answer(self._context, other, pending, call.deadline)
         if isinstance(answered, RequestFailedError):
             raise answered
         return _body_of(answered.result)

@@ -74,7 +74,7 @@ def report_undecodable(
     effect: ReportUndecodable, servers: Iterable[Server], call: CallContext
 ) -> None:
     """Perform `ReportUndecodable`: it is counted, and told to whoever wants to know."""
-    call.misheard(effect.failed, effect.problems)
+    call.log_undecodable(effect.failed, effect.problems)
     for problem in effect.problems:
         log.debug("%s", problem.message)
         for server in servers:
@@ -104,11 +104,11 @@ def nowhere(server: Server) -> View:
     return View("", NO_TEXT, 0, server.channel.session.encoding)
 
 
-def view_of(ticket: PendingRequest) -> View:
+def view_of(pending: PendingRequest) -> View:
     """The document that a request was about."""
-    if ticket.view is None:
-        raise TypeError(f"{ticket.method} is about no document")
-    return ticket.view
+    if pending.view is None:
+        raise TypeError(f"{pending.method} is about no document")
+    return pending.view
 
 
 def collect_replies(
@@ -120,7 +120,7 @@ def collect_replies(
     """What the servers have answered; raises if none has. The caller is told who has not."""
     replies, failed = sorted_out(results)
     problems = of_the_able([*failed, *failures], method)
-    call.heard((one.server for one in replies), problems)
+    call.log_answers((one.server for one in replies), problems)
     if not replies:
         raise worst_of(problems, method)
     return replies

@@ -38,6 +38,6 @@ def wait_for_turn(
         else:
             uncancelled((yield (turn, patience)))
         # Whoever had it may have been interrupted before he could give it on.
-        if turn.turns is not None:
-            turn.turns.tidy()
+        if turn.queue is not None:
+            turn.queue.tidy()
     return True

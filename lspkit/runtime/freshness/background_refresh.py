@@ -78,7 +78,7 @@ class BackgroundRefresh:
             if self._wanted.get(id(server)) == since:
                 del self._wanted[id(server)]
         for uri in self._old(server, since):
-            if server.channel.turns.taken():
+            if server.channel.queue.taken():
                 self.want(server)  # somebody checks something meanwhile: later
                 return
             if server.closing or not (yield from self._ask_again(server, uri)):
@@ -86,7 +86,7 @@ class BackgroundRefresh:
 
     def _old(self, server: Server, since: float) -> list[str]:
         with server.channel.lock:
-            store = server.channel.heard.store
+            store = server.channel.observations.store
             open_now = {one.key.uri for one in server.channel.documents if one.stamp is not None}
             asked = [uri for uri in store.asked_about() if uri in open_now]
             return [uri for uri in asked if store.newest(uri) < since]

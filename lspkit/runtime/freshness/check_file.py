@@ -182,11 +182,11 @@ def _examine_one(
     meanwhile makes the answer unknown.
     """
     began = time.monotonic()
-    turn = QueueEntry(guest=effect.text is not None and server.choice.definition.compares_files)
+    turn = QueueEntry(exclusive=effect.text is not None and server.choice.definition.compares_files)
     found = _SourceResult()
     try:
         if not own:
-            server.channel.turns.queue(file.uri, turn)
+            server.channel.queue.join(file.uri, turn)
         yield from prepare_server(context, server, file, effect.text, call)
         if not own and not (
             yield from wait_for_turn(context, server, turn, call, PULL_DIAGNOSTICS, may_leave=True)
@@ -213,13 +213,13 @@ def _examine_one(
                 restore_document(context, server, file.uri)
         finally:
             turn.over = True
-            server.channel.turns.tidy()
+            server.channel.queue.tidy()
     known = any(one.how != "none" for one in found.examined)
     took = time.monotonic() - began if known else None
     if known:
         context.pool.succeeded(server)
     timed_out = any(one.timed_out for one in found.examined)
-    context.pool.seat(server).counts.checked(took, timed_out=timed_out)
+    context.pool.slot(server).metrics.checked(took, timed_out=timed_out)
     found.examined = [_with_memories(one, server, file.uri) for one in found.examined]
     return found
 

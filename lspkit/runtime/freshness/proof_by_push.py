@@ -63,20 +63,20 @@ def wait_for_push(
     `unknown`: nothing special is known about the server, not even whether it gives versions.
     """
     server = one.server
-    ticket = server.channel.sync(one.file, one.text)
-    watch = _begin(one, rule, view_of(ticket), unknown=unknown)
+    pending = server.channel.sync(one.file, one.text)
+    watch = _begin(one, rule, view_of(pending), unknown=unknown)
     if not rule.start:
-        return (yield from _watch(context, one, watch, ticket))
+        return (yield from _watch(context, one, watch, pending))
     server.record.want_work(id(watch), max(event.at for event in watch.basis))
     try:
-        return (yield from _watch(context, one, watch, ticket))
+        return (yield from _watch(context, one, watch, pending))
     finally:
         server.record.want_work(id(watch), None)
         server.news.tell()  # somebody else may be waiting to end what is under way
 
 
 def _watch(
-    context: Context, one: CheckSubject, watch: _Watch, ticket: PendingRequest
+    context: Context, one: CheckSubject, watch: _Watch, pending: PendingRequest
 ) -> Steps[Examined | None]:
     server, rule = one.server, watch.rule
     debounce = context.pool.config.timing.debounce_ms / 1000
@@ -95,7 +95,7 @@ def _watch(
             # It said so only after it was up (pyright does), and from now on pushes nothing.
             return None
         if isinstance(decision, Unknown):
-            server.give_up_if_stuck(ticket, one.began, request_timeout(context, server))
+            server.give_up_if_stuck(pending, one.began, request_timeout(context, server))
             return one.failed(rule, decision.reason, late=decision.reason != settle.CHANGED)
         if (yield from _do(context, one, watch, decision.ask, said)):
             continue

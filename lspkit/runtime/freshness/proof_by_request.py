@@ -49,7 +49,7 @@ def prove(context: Context, one: CheckSubject, rule: ProofRule) -> Steps[Examine
     if rule.how is None:
         key = server.channel.key_of(one.file.uri)
         offered = server.channel.session.supports(PULL_DIAGNOSTICS, key)
-        other: How = "quiet" if server.channel.heard.versionless else "version"
+        other: How = "quiet" if server.channel.observations.versionless else "version"
         rule = msgspec.structs.replace(rule, how="pull" if offered else other)
     if rule.how == "pull":
         return (yield from _pull_when_ready(context, one, rule))
@@ -71,7 +71,7 @@ def _pull_when_ready(context: Context, one: CheckSubject, rule: ProofRule) -> St
     server = one.server
     while True:
         found = yield from _pull_once(context, one, rule)
-        may_be = server.channel.heard.ready is not None or server.record.loading.again
+        may_be = server.channel.observations.ready is not None or server.record.loading.again
         if found.reason != NOT_READY or not may_be or one.call.is_over:
             return found
         yield from wait_while_reloading(context, one.server, one.call)
@@ -81,14 +81,14 @@ def _pull_once(context: Context, one: CheckSubject, rule: ProofRule) -> Steps[Ex
     yield from _read_again(context, one)
     yield from _wait_for_pending(context, one)
     lists: list[bytes] = []
-    ticket: PendingRequest | None = None
+    pending: PendingRequest | None = None
     versions: set[int] = set()
     asked_at = time.monotonic()
     for identifier in identifiers(one.server, one.file):
         source = f"pull {identifier or ''}".strip()
         last = one.server.record.last_said(one.uri, source)
         known = last.result_id if last is not None else None
-        answered, ticket = yield from request_document_raw(
+        answered, pending = yield from request_document_raw(
             context,
             one.server,
             one.file,
@@ -104,18 +104,18 @@ def _pull_once(context: Context, one: CheckSubject, rule: ProofRule) -> Steps[Ex
         if report.kind == "unchanged" and last is not None:
             items, result_id = last.items, result_id or known
         lists.append(items)
-        version = view_of(ticket).version
+        version = view_of(pending).version
         versions.add(version)
         if one.text is None:
             one.server.record.pulled(one.uri, version, items, source, result_id, asked_at)
             _keep_related(one.server, report.related_documents or {}, source)
-    if ticket is None:
+    if pending is None:
         return one.failed(rule, "it has no kind of findings to be asked for")
     if len(versions) > 1:
         return one.failed(rule, CHANGED)
     # It may have looked at any time since it was asked.
-    event = settle.Pulled(uri=one.uri, asked_seq=ticket.seq, at=asked_at)
-    return _judge(one, rule, ticket, event, lists)
+    event = settle.Pulled(uri=one.uri, asked_seq=pending.seq, at=asked_at)
+    return _judge(one, rule, pending, event, lists)
 
 
 def _keep_related(server: Server, related: dict[str, Any], source: str) -> None:
@@ -129,7 +129,7 @@ def _keep_related(server: Server, related: dict[str, Any], source: str) -> None:
 
 def _ask_tsserver(context: Context, one: CheckSubject, rule: ProofRule) -> Steps[Examined]:
     until = request_deadline(context, one.server, one.call)
-    tickets = [
+    requests = [
         one.server.channel.ask_about(
             one.file, one.text, EXECUTE_COMMAND, _command(command, one.file.path)
         )
@@ -137,8 +137,8 @@ def _ask_tsserver(context: Context, one: CheckSubject, rule: ProofRule) -> Steps
     ]
     lists: list[bytes] = []
     try:
-        for ticket in tickets:
-            answered = yield from wait_for_answer(context, one.server, ticket, until)
+        for pending in requests:
+            answered = yield from wait_for_answer(context, one.server, pending, until)
             if isinstance(answered, RequestFailedError):
                 raise answered
             items = tsserver.items_of(answered.result)
@@ -146,22 +146,22 @@ def _ask_tsserver(context: Context, one: CheckSubject, rule: ProofRule) -> Steps
                 return one.failed(rule, "TypeScript's own server gave no findings")
             lists.append(items)
     finally:
-        for ticket in tickets:
-            one.server.channel.finish(ticket)
-    if len({view_of(ticket).version for ticket in tickets}) > 1:
+        for pending in requests:
+            one.server.channel.finish(pending)
+    if len({view_of(pending).version for pending in requests}) > 1:
         return one.failed(rule, CHANGED)
     if one.text is None:
         pieces = [piece for items in lists for piece in read_pieces(items).items]
         joined = b"[" + b",".join(pieces) + b"]"
-        one.server.record.pulled(one.uri, view_of(tickets[0]).version, joined)
-    first = tickets[0]
+        one.server.record.pulled(one.uri, view_of(requests[0]).version, joined)
+    first = requests[0]
     event = settle.RequestAnswered(tag=rule.ask, asked_seq=first.seq, at=time.monotonic())
     return _judge(one, rule, first, event, lists)
 
 
 def _after_barrier(context: Context, one: CheckSubject, rule: ProofRule) -> Steps[Examined]:
     """A server that publishes before it answers the next question: what it has published."""
-    _, ticket = yield from request_document_raw(
+    _, pending = yield from request_document_raw(
         context,
         one.server,
         one.file,
@@ -174,12 +174,12 @@ def _after_barrier(context: Context, one: CheckSubject, rule: ProofRule) -> Step
     while True:
         news = one.server.news.next()
         # Without a version nothing tells of which text it is, if there has been another one.
-        said, still = one.server.record.pushed_about(view_of(ticket))
+        said, still = one.server.record.pushed_about(view_of(pending))
         if not still:
             return one.failed(rule, CHANGED)
         if said is not None:
-            event = settle.RequestAnswered(tag=rule.ask, asked_seq=ticket.seq, at=time.monotonic())
-            return _judge(one, rule, ticket, event, [said.items])
+            event = settle.RequestAnswered(tag=rule.ask, asked_seq=pending.seq, at=time.monotonic())
+            return _judge(one, rule, pending, event, [said.items])
         # Only for the first text: it may have had to ask for its settings before it could look.
         if (yield (news, until)) is not Outcome.DONE:
             return one.failed(rule, "it has published nothing", late=True)
@@ -190,15 +190,15 @@ def _after_barrier(context: Context, one: CheckSubject, rule: ProofRule) -> Step
 def _judge(
     one: CheckSubject,
     rule: ProofRule,
-    ticket: PendingRequest,
+    pending: PendingRequest,
     event: settle.FreshnessEvent,
     lists: list[bytes],
 ) -> Examined:
     """What an answer is worth."""
-    view = view_of(ticket)
-    target = Target(view.uri, view.version, ticket.seq, float("inf"))
-    written = settle.Written(seq=ticket.seq, at=one.began)
-    ready = one.server.channel.heard.ready
+    view = view_of(pending)
+    target = Target(view.uri, view.version, pending.seq, float("inf"))
+    written = settle.Written(seq=pending.seq, at=one.began)
+    ready = one.server.channel.observations.ready
     events = [written, event] if ready is None else [ready, written, event]
     if not one.server.record.still_shows(view):
         # Some servers answer about what is there by the time that they come to it.
@@ -231,9 +231,9 @@ def _read_again(context: Context, one: CheckSubject) -> Steps[None]:
     server.channel.sync(one.file, one.text)
     if how == "reload":
         params = {"command": "typescript.reloadProjects", "arguments": []}
-        ticket = server.channel.ask(EXECUTE_COMMAND, params)
+        pending = server.channel.ask(EXECUTE_COMMAND, params)
         yield from wait_for_answer(
-            context, server, ticket, request_deadline(context, one.server, one.call)
+            context, server, pending, request_deadline(context, one.server, one.call)
         )
         server.channel.saw_disk()
     else:

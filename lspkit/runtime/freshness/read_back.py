@@ -40,12 +40,12 @@ def _is_read(
     context: Context, server: Server, uri: str, method: str, until: float, call: CallContext
 ) -> Steps[bool]:
     there = context.files.text_at(uri_to_path(uri) or "")
-    ticket = server.channel.ask(method, {"uri": uri})
-    answered = yield from wait_for_answer(context, server, ticket, call.deadline)
+    pending = server.channel.ask(method, {"uri": uri})
+    answered = yield from wait_for_answer(context, server, pending, call.deadline)
     if isinstance(answered, RequestFailedError):
         if answered.server_code == CONTENT_MODIFIED:
             return False
-        unheard_of = answered.server_code == METHOD_NOT_FOUND  # by an older version
-        return there is None or unheard_of or time.monotonic() >= until
+        ignore_capabilities = answered.server_code == METHOD_NOT_FOUND  # by an older version
+        return there is None or ignore_capabilities or time.monotonic() >= until
     known = decode_any(answered.result)
     return there is not None and known == there.value.replace("\r\n", "\n")

@@ -51,7 +51,7 @@ def _synced(server: Server) -> list[str]:
     """The files whose text was synced, and not for somebody's single question."""
     with server.channel.lock:
         uris = {one.key.uri for one in server.channel.documents if one.stamp is None}
-        uris -= server.channel.turns.taken()
+        uris -= server.channel.queue.taken()
         uris |= {
             uri for uri, told in server.channel.untold if told is not None and told.stamp is None
         }

@@ -20,7 +20,7 @@ from lspkit.servers import Choice
 def texts_of(server: Server) -> Untold:
     """What the next process is to know. Not a text of a single question: it is asked again."""
     with server.channel.lock:
-        asked = server.channel.turns.taken()
+        asked = server.channel.queue.taken()
         texts: Untold = []
         for one in server.channel.documents:
             synced = one.stamp is None and one.key.uri not in asked
@@ -53,7 +53,7 @@ def reopen(server: Server, files: Files) -> None:
         path = uri_to_path(uri)
         try:
             # Whoever checks it right now has shown it already, perhaps with a text of his own.
-            if path is not None and uri not in server.channel.turns.taken():
+            if path is not None and uri not in server.channel.queue.taken():
                 server.channel.sync(files.locate(path), None)
         except LspkitError:
             continue  # gone, or no longer ours to read

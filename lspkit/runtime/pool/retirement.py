@@ -35,7 +35,7 @@ class IdleServers:
         self, timers: Timers, leaving: Retirement, patience: Callable[[], float], retire: Retire
     ) -> None:
         self._timers = timers
-        self._leaving = leaving
+        self._retirement = leaving
         #: Seconds; 0 for ever. The configuration may be another one by the next look.
         self._patience = patience
         self._retire = retire
@@ -61,7 +61,7 @@ class IdleServers:
             since = now if _is_needed(server) else server.channel.last_used
             self._timers.at(since + patience, lambda: self._look(server))
             return
-        self._leaving.stop_soon(server)
+        self._retirement.stop_soon(server)
 
     def stop_when_unused(self, server: Server, on_end: Callable[[Server], None]) -> None:
         """Stop a server that was replaced, when nobody needs it any more. Returns at once."""
@@ -71,11 +71,11 @@ class IdleServers:
             if _is_needed(server) and time.monotonic() < latest:
                 self._timers.at(time.monotonic() + LOOK_EVERY, look)
             else:
-                self._leaving.do(end)
+                self._retirement.do(end)
 
         def end() -> None:
             on_end(server)
-            self._leaving.stop([server])
+            self._retirement.stop([server])
 
         self._timers.at(time.monotonic() + LOOK_EVERY, look)
 
@@ -83,7 +83,7 @@ class IdleServers:
 def _is_needed(server: Server) -> bool:
     """Whether somebody waits for it: for an answer, for a push, for his turn."""
     return bool(
-        server.channel.users or server.channel.session.pending or server.channel.turns.taken()
+        server.channel.users or server.channel.session.pending or server.channel.queue.taken()
     )
 
 

@@ -61,14 +61,14 @@ class DiagnosticsRecord:
     def gone(self, uri: str) -> None:
         """A file that may never have been open is no more."""
         with self._channel.lock:
-            self._channel.heard.store.drop(uri)
+            self._channel.observations.store.drop(uri)
 
     def pushed(self, uri: str, version: int | None, items: bytes) -> None:
         """Keep what it said unasked."""
         items, dropped = bounded_report(items)
         with self._channel.lock:
             self._channel.session.dropped["findings"] += dropped
-            self._channel.heard.store.push(uri, version, items, time.monotonic())
+            self._channel.observations.store.push(uri, version, items, time.monotonic())
         log_findings(self._choice.id, uri, (items,), "pushed")
         self._on_change()
 
@@ -76,7 +76,7 @@ class DiagnosticsRecord:
         """It is not told of all that it wants to hear of, so its silence proves nothing."""
         self.beyond("registrations", dropped)
         with self._channel.lock:
-            self._channel.heard.overrun = (
+            self._channel.observations.overrun = (
                 "it has asked to be told of more than lspkit can look after, so it may miss changes"
             )
 
@@ -89,16 +89,16 @@ class DiagnosticsRecord:
         """How much of what it has sent was beyond a limit, by what it is."""
         with self._channel.lock:
             counts = dict(self._channel.session.dropped)
-            counts["reports"] = self._channel.heard.store.dropped
+            counts["reports"] = self._channel.observations.store.dropped
             counts["pieces of work"] = self._channel.session.progress.dropped
         return {what: number for what, number in sorted(counts.items()) if number}
 
     def believe(self) -> None:
         """It knows its project: what it says from now on counts, unless it loads it again."""
-        if self._channel.heard.ready is None:
+        if self._channel.observations.ready is None:
             with self._channel.lock:
                 if not self.loading.again:
-                    self._channel.heard.believe(time.monotonic())
+                    self._channel.observations.believe(time.monotonic())
 
     def logged(self, line: str) -> str:
         """It has written a line for people, from which some things can be told.
@@ -107,7 +107,7 @@ class DiagnosticsRecord:
         """
         self.loading.notified("window/logMessage", {"message": line})
         with self._channel.lock:
-            admission = self._channel.heard.read(line)
+            admission = self._channel.observations.read(line)
             if admission is not None and admission.afresh and self._channel.clock.disk_has_changed:
                 self.outdated = True
             rereads = self._choice.definition.rereads
@@ -138,7 +138,7 @@ class DiagnosticsRecord:
     def start_work(self, rule: ProofRule) -> bool:
         """Let it begin with the work that this rule goes by; False if it may still be at it."""
         with self._channel.lock:
-            if not self._channel.heard.started(rule, time.monotonic()):
+            if not self._channel.observations.started(rule, time.monotonic()):
                 return False
             self._channel.post([(rule.start, {})])
             return True
@@ -146,7 +146,7 @@ class DiagnosticsRecord:
     def stop_work(self, rule: ProofRule) -> bool:
         """Let it leave off with a run from before, unless somebody still waits for that."""
         with self._channel.lock:
-            if not self._channel.heard.stopped(rule, time.monotonic()):
+            if not self._channel.observations.stopped(rule, time.monotonic()):
                 return False
             self._channel.post([(rule.stop, {})])
             return True
@@ -155,14 +155,14 @@ class DiagnosticsRecord:
         """Somebody waits for work that was started then or later; None: no longer."""
         with self._channel.lock:
             if since is None:
-                self._channel.heard.wanted.pop(who, None)
+                self._channel.observations.wanted.pop(who, None)
             else:
-                self._channel.heard.wanted[who] = since
+                self._channel.observations.wanted[who] = since
 
     def gives_no_versions(self) -> None:
         """Its pushes carry no versions."""
         with self._channel.lock:
-            self._channel.heard.versionless = True
+            self._channel.observations.versionless = True
 
     def pulled(
         self,
@@ -177,7 +177,7 @@ class DiagnosticsRecord:
         items, dropped = bounded_report(items)
         with self._channel.lock:
             self._channel.session.dropped["findings"] += dropped
-            self._channel.heard.store.pulled(
+            self._channel.observations.store.pulled(
                 uri,
                 version,
                 items,
@@ -191,17 +191,17 @@ class DiagnosticsRecord:
     def last_said(self, uri: str, source: str = PUSHED) -> StoredReport | None:
         """The newest report of one source about a file."""
         with self._channel.lock:
-            return self._channel.heard.store.last(uri, source)
+            return self._channel.observations.store.last(uri, source)
 
     def is_done_with(self, uri: str) -> bool:
         """Whether it has nothing more to do with a file; of one that never says so, always."""
         with self._channel.lock:
-            return self._channel.heard.rests(uri)
+            return self._channel.observations.rests(uri)
 
     def doubt(self, uri: str) -> str:
         """Why it proves nothing that it finds nothing in a file; empty if it does prove it."""
         with self._channel.lock:
-            said = self._channel.heard.doubt(uri)
+            said = self._channel.observations.doubt(uri)
         path = uri_to_path(uri)
         if said or path is None:
             return said
@@ -216,7 +216,7 @@ class DiagnosticsRecord:
     def remembered(self, uri: str) -> list[StoredReport]:
         """The last that it said about a file, also about a text that is no longer there."""
         with self._channel.lock:
-            return self._channel.heard.store.about(uri)
+            return self._channel.observations.store.about(uri)
 
     def known(self) -> list[StoredReport]:
         """What it has to say, but nothing about a text that is no longer there."""
@@ -224,7 +224,7 @@ class DiagnosticsRecord:
             versions = {one.key.uri: one.version for one in self._channel.documents}
             return [
                 said
-                for said in self._channel.heard.store.known()
+                for said in self._channel.observations.store.known()
                 if said.version is None or said.version >= versions.get(said.uri, 0)
             ]
 
@@ -242,7 +242,7 @@ class DiagnosticsRecord:
         Both at once: what is read a moment later may be about another text.
         """
         with self._channel.lock:
-            events = [*basis, *self._channel.heard.about(view.uri)]
+            events = [*basis, *self._channel.observations.about(view.uri)]
             if not self._shows(view):
                 # Nobody has noted when: at any time since the write, from the next version on.
                 version = view.version + 1
@@ -250,7 +250,7 @@ class DiagnosticsRecord:
             if self._channel.failure is not None:
                 reason = self._channel.failure.message
                 events.append(settle.Gone(reason=reason, at=time.monotonic()))
-            return events, self._channel.heard.store.last(view.uri)
+            return events, self._channel.observations.store.last(view.uri)
 
     def still_shows(self, view: View) -> bool:
         """Whether the document has had no other text since."""
@@ -260,7 +260,7 @@ class DiagnosticsRecord:
     def pushed_about(self, view: View) -> tuple[StoredReport | None, bool]:
         """The newest push, and whether the document has had no other text up to now."""
         with self._channel.lock:
-            return self._channel.heard.store.last(view.uri), self._shows(view)
+            return self._channel.observations.store.last(view.uri), self._shows(view)
 
     def _shows(self, view: View) -> bool:
         """Whether the document has had no other text since. The lock is held."""

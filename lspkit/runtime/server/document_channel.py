@@ -73,12 +73,12 @@ class DocumentChannel:
         #: Why the server cannot be used (any more).
         self.failure: LspkitError | None = None
         #: What the server has said so far.
-        self.heard = Observations(definition)
+        self.observations = Observations(definition)
         #: The order of what the server was told.
         self.clock = ChangeClock()
         #: Callers who check one document take turns, or ask while another shows it a text of his
         #: own; and so do those who have it run a command.
-        self.turns, self.commands = DocumentQueue(), DocumentQueue()
+        self.queue, self.commands = DocumentQueue(), DocumentQueue()
         #: When it was last asked something, by the monotonic clock; and who is not done with it.
         self.last_used = time.monotonic()
         self.users: set[CallContext] = set()
@@ -97,10 +97,10 @@ class DocumentChannel:
 
     def ask(self, method: str, params: Any) -> PendingRequest:
         """Queue a request about no document."""
-        ticket = PendingRequest(method, Waiter(), None)
+        pending = PendingRequest(method, Waiter(), None)
         with self.lock:
-            self._queue(ticket, [], params)
-        return ticket
+            self._queue(pending, [], params)
+        return pending
 
     def say(self, method: str, params: Any) -> None:
         """Queue a notification about no document."""
@@ -115,9 +115,9 @@ class DocumentChannel:
         shown: DocumentText | None = None
         while True:
             with self.lock:
-                ticket = self._ask_about(file, key, given, shown, method, build)
-            if ticket is not None:
-                return ticket
+                pending = self._ask_about(file, key, given, shown, method, build)
+            if pending is not None:
+                return pending
             shown = self._shown(file, given)  # outside the lock, then compare and set
 
     def _refuse_foreign(self, file: File) -> None:
@@ -160,18 +160,18 @@ class DocumentChannel:
             params = build(key.uri, shown.text, encoding)
             document, notes = self.documents.sync(key, shown.text, shown.stamp, shown.below)
         view = View(key.uri, document.text, document.version, encoding)
-        ticket = PendingRequest(method, Waiter(), view)
+        pending = PendingRequest(method, Waiter(), view)
         if method:
-            self._queue(ticket, notes, params)
+            self._queue(pending, notes, params)
         else:
             self.post(notes)
-            ticket.posted = self._connected().queued
-            ticket.waiter.complete()
+            pending.posted = self._connected().queued
+            pending.waiter.complete()
         self.documents.commit(document)
         if notes:
             self._wrote(key.uri, notes, matters_to_others=not merely_opened(document, notes))
-        ticket.seq = self.clock.seq
-        return ticket
+        pending.seq = self.clock.seq
+        return pending
 
     def _opened(self) -> set[str]:
         return {one.key.uri for one in self.documents}
@@ -241,7 +241,7 @@ class DocumentChannel:
             self.post(self.documents.close(uri))
             self.documents.commit()
             self._wrote(uri, [], matters_to_others=True)
-            self.heard.store.drop(uri)
+            self.observations.store.drop(uri)
 
     def post(self, notes: list[Any]) -> None:
         """Queue notifications. The lock is held."""
@@ -249,17 +249,17 @@ class DocumentChannel:
         if notes:
             connection.post(*[self.session.notify(method, params) for method, params in notes])
 
-    def _queue(self, ticket: PendingRequest, notes: list[Any], params: Any) -> None:
+    def _queue(self, pending: PendingRequest, notes: list[Any], params: Any) -> None:
         connection = self._connected()
         self.last_used = time.monotonic()
         frames = [self.session.notify(method, said) for method, said in notes]
         try:
-            uri = ticket.view.uri if ticket.view is not None else ""
-            ticket.id, frame = self.session.request(ticket.method, params, ticket.waiter, uri)
+            uri = pending.view.uri if pending.view is not None else ""
+            pending.id, frame = self.session.request(pending.method, params, pending.waiter, uri)
             connection.post(*frames, frame)
-            ticket.posted = connection.queued
+            pending.posted = connection.queued
         except BaseException:
-            self.session.pending.pop(ticket.id, None)
+            self.session.pending.pop(pending.id, None)
             raise
 
     def told_at(self) -> float:
@@ -356,7 +356,7 @@ class DocumentChannel:
         with self.lock:
             if changes:
                 # It begins to work at that, if it is one that does.
-                self.heard.told_of_files(time.monotonic())
+                self.observations.told_of_files(time.monotonic())
             for uri in reread:
                 self.post(self.documents.reread(self.key_of(uri)))
             if changes:
@@ -396,18 +396,18 @@ class DocumentChannel:
         with self.lock:
             self.clock.has_read(uri, number)
 
-    def finish(self, ticket: PendingRequest) -> None:
+    def finish(self, pending: PendingRequest) -> None:
         """The caller no longer waits; a request without an answer is taken back."""
-        if ticket.waiter.done:
+        if pending.waiter.done:
             return
         with self.lock:
-            cancel = self.session.cancel(ticket.id)
+            cancel = self.session.cancel(pending.id)
             if cancel is not None and self.connection is not None:
                 self.connection.post(cancel)
 
     def in_use(self) -> set[str]:
         """Documents that somebody waits for an answer about. The lock is held."""
-        return {pending.uri for pending in self.session.pending.values()} | self.turns.taken()
+        return {pending.uri for pending in self.session.pending.values()} | self.queue.taken()
 
 
 def _nothing(_: str, __: Text, ___: Encoding) -> None:

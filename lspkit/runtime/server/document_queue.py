@@ -17,14 +17,14 @@ class ExclusiveCallWaiting(Exception):
 class QueueEntry(Waiter):
     """A place in the queue of a server; complete when this caller may go on."""
 
-    __slots__ = ("guest", "over", "turns", "uri")
+    __slots__ = ("exclusive", "over", "queue", "uri")
 
-    def __init__(self, *, guest: bool = False) -> None:
+    def __init__(self, *, exclusive: bool = False) -> None:
         super().__init__()
         #: Whether the server is shown a text that is only for this caller.
-        self.guest = guest
+        self.exclusive = exclusive
         #: Where it is queued, and for what.
-        self.turns: DocumentQueue | None = None
+        self.queue: DocumentQueue | None = None
         self.uri = ""
         #: Set by the caller who needs it no more, before it calls `DocumentQueue.tidy`. An
         #: interrupt may keep it from that call, but not from setting this: nobody waits for a lost
@@ -35,9 +35,9 @@ class QueueEntry(Waiter):
 class DocumentQueue:
     """Who may ask a server about a document, or about none (""), in order of arrival.
 
-    One caller at a time per document; any number of those who ask about none. And a guest has the
-    server to himself: what he shows it is another's business as soon as one file is checked against
-    another.
+    One caller at a time per document; any number of those who ask about none. And an exclusive call
+    has the server to himself: what he shows it is another's business as soon as one file is checked
+    against another.
     """
 
     def __init__(self) -> None:
@@ -46,13 +46,13 @@ class DocumentQueue:
         self._queue: list[QueueEntry] = []
 
     @property
-    def has_guests(self) -> bool:
+    def has_exclusive_calls(self) -> bool:
         """Whether somebody shows the server a text of his own, or waits for that."""
-        return any(turn.guest for turn in self._queue)
+        return any(turn.exclusive for turn in self._queue)
 
-    def queue(self, uri: str, turn: QueueEntry) -> None:
+    def join(self, uri: str, turn: QueueEntry) -> None:
         """Take a place. Whoever calls this sets `over` in the end, whatever happens."""
-        turn.turns, turn.uri = self, uri
+        turn.queue, turn.uri = self, uri
         with self._lock:
             self._queue.append(turn)
         self.tidy()
@@ -68,8 +68,8 @@ class DocumentQueue:
             self._queue = queue = [turn for turn in self._queue if not turn.over]
         ahead: set[str] = set()
         for turn in queue:
-            if (not turn.uri or turn.uri not in ahead) and not (turn.guest and ahead):
+            if (not turn.uri or turn.uri not in ahead) and not (turn.exclusive and ahead):
                 turn.complete()
             ahead.add(turn.uri)
-            if turn.guest:
+            if turn.exclusive:
                 break

@@ -242,7 +242,7 @@ class Server:
                 saves=definition.saves,
             )
             if self.record.loading.done:
-                self.channel.heard.believe(time.monotonic())
+                self.channel.observations.believe(time.monotonic())
             connection.post(*self.channel.session.initialized())
             self.reopen += self.channel.catch_up()
             self._ready = True
@@ -263,7 +263,7 @@ class Server:
             stderr=self._tail(),
         )
 
-    def give_up_if_stuck(self, ticket: PendingRequest, since: float, patience: float) -> None:
+    def give_up_if_stuck(self, pending: PendingRequest, since: float, patience: float) -> None:
         """End a server that cannot be expected to answer this request any more.
 
         Not before it has had all the time that a request has, and not while it works: a server
@@ -274,7 +274,7 @@ class Server:
         had_its_time = time.monotonic() - since >= 0.9 * patience
         if connection is None or self.closing or not had_its_time:
             return
-        reason = connection.is_stuck(ticket.posted, since)
+        reason = connection.is_stuck(pending.posted, since)
         if reason and is_asleep(connection.child.pid):
             self._fail(failure_errors.gone(self.id, reason, None, self._tail()))
 
@@ -319,11 +319,11 @@ class Server:
                 self.news.tell()
             case events.ProgressBegan():
                 with self.channel.lock:
-                    self.channel.heard.began(event.token, event.title, time.monotonic())
+                    self.channel.observations.began(event.token, event.title, time.monotonic())
             case events.ProgressEnded():
                 self.record.loading.work_ended()
                 with self.channel.lock:
-                    self.channel.heard.ended(event.token, event.title, time.monotonic())
+                    self.channel.observations.ended(event.token, event.title, time.monotonic())
                 self.news.tell()
             case events.Notified():
                 forwards = self.choice.definition.forwards
@@ -332,7 +332,7 @@ class Server:
                 params = params_of(event.params)
                 self.record.loading.notified(event.method, params)
                 with self.channel.lock:
-                    self.channel.heard.noticed(event.method, params, time.monotonic())
+                    self.channel.observations.noticed(event.method, params, time.monotonic())
                     self._believe_by_its_word()
                 self.news.tell()
             case events.EditAsked():
@@ -362,9 +362,9 @@ class Server:
     def _believe_by_its_word(self) -> None:
         """A server that says when it is loading is believed only while it is not."""
         if self.record.loading.again:
-            self.channel.heard.disbelieve()
+            self.channel.observations.disbelieve()
         elif self.record.loading.done and self.choice.definition.unready_by is not None:
-            self.channel.heard.believe(time.monotonic())
+            self.channel.observations.believe(time.monotonic())
 
     def _on_lost(self, reason: str) -> None:
         """The reader's last word: the connection is over."""
@@ -399,7 +399,7 @@ class Server:
                 orphans = list(self.channel.session.pending.values())
                 self.channel.session.pending.clear()
             waiters = [pending.tag for pending in orphans if pending.tag is not None]
-            self.channel.heard.store.forget()
+            self.channel.observations.store.forget()
         lost = ConnectionLost(self.channel.failure)
         for waiter in waiters:
             waiter.complete(lost)
@@ -416,7 +416,7 @@ class Server:
     def drop_after_fork(self) -> None:
         """In a forked child: let go of the parent's server without touching it."""
         self.channel.lock = threading.Lock()
-        self._settled, self.news, self.channel.turns, self.channel.commands = (
+        self._settled, self.news, self.channel.queue, self.channel.commands = (
             Broadcast(),
             Broadcast(),
             DocumentQueue(),

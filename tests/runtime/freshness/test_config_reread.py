@@ -146,7 +146,7 @@ def test_who_waits_for_his_turn_with_the_old_process_is_answered_by_the_new_one(
         guest = ws.submit(ws.check, "b.scr", "only for one\n", timeout=None, cancel=cancel)
         Log.of(argv).wait_for_message(PULL, count=2)
         behind = [ws.submit(ws.definition, "a.scr", 2, 4), ws.submit(ws.check, "a.scr")]
-        assert comes_true(lambda: len(old.channel.turns._queue) == 3)
+        assert comes_true(lambda: len(old.channel.queue._queue) == 3)
         written_outside(tmp_path / "conf.ini", "")
         assert ask(ws) == "1:5"
         [place] = behind[0].result(30)
@@ -205,7 +205,7 @@ def test_nothing_is_kept_of_those_that_were_replaced(tmp_path, scripted, monkeyp
             assert ws.check("a.scr").verdict.clean
             written_outside(tmp_path / "conf.ini", str(number))
         assert ws.check("a.scr").verdict.clean
-        assert comes_true(lambda: not ws._engine.pool.leaving.servers())
+        assert comes_true(lambda: not ws._engine.pool.retirement.servers())
         assert [lives(pid) for pid in Log.of(argv).pids()] == [False, False, False, True]
 
 
