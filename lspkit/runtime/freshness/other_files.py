@@ -156,7 +156,7 @@ def _examine_one(
 
 def _not_examined(context: Context, server: Server, seen: set[str]) -> dict[str, list[Examined]]:
     """What is known about files that were left out."""
-    changed = server.channel.told_at()
+    changed = server.channel.clock.told_at()
     left: dict[str, list[Examined]] = {}
     for said in server.record.known():
         file = context.files.again(said.uri) if said.uri not in seen else None

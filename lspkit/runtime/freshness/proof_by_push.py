@@ -108,7 +108,7 @@ def _begin(one: CheckSubject, rule: ProofRule, view: View, *, unknown: bool) -> 
     if rule.how == "quiet":
         patience = FIRST_SILENCE if server.record.is_first(view) else SILENCE
         deadline = min(deadline, time.monotonic() + patience + (rule.debounce or 0.0))
-    return _Watch(rule, view, deadline, server.channel.basis(view.uri, rule), unknown)
+    return _Watch(rule, view, deadline, server.channel.clock.basis(view.uri, rule), unknown)
 
 
 def _do(
@@ -142,7 +142,7 @@ def _do(
         server.channel.nudge(one.uri)
     else:
         watch.view = server.channel.touch(one.uri) or watch.view
-    watch.basis = server.channel.basis(one.uri, rule)
+    watch.basis = server.channel.clock.basis(one.uri, rule)
     return True
 
 
@@ -150,10 +150,10 @@ def _look_again(one: CheckSubject, rule: ProofRule, view: View) -> View:
     """Give the document a new version where a push about the one it has may be from before."""
     server = one.server
     if server.choice.definition.looks_again == "touch":
-        behind = server.channel.missed_disk(one.uri)
+        behind = server.channel.clock.missed_disk(one.uri)
     else:
         by_push = rule.how in ("version", "quiet") and not rule.alone
-        behind = by_push and server.channel.is_behind(one.uri)
+        behind = by_push and server.channel.clock.is_behind(one.uri)
     if behind or rule.publishes:
         return server.channel.touch(one.uri) or view
     return view

@@ -216,17 +216,17 @@ def _judge(
 def _wait_for_pending(context: Context, one: CheckSubject) -> Steps[None]:
     """Let the server see the changes of other open documents, if it would wait with that."""
     server, method = one.server, one.server.choice.definition.takes_in_by
-    for uri, number in server.channel.pending(one.uri) if method else ():
+    for uri, number in server.channel.clock.pending(one.uri) if method else ():
         params = {"textDocument": {"uri": uri}}
         until = request_deadline(context, server, one.call)
         yield from request_server(context, server, method, params, until)
-        server.channel.took_in(uri, number)
+        server.channel.clock.took_in(uri, number)
 
 
 def _read_again(context: Context, one: CheckSubject) -> Steps[None]:
     """Let the server look at files that changed on disk, if it does not by itself."""
     server, how = one.server, one.server.choice.definition.looks_again
-    if how == "watched" or not server.channel.missed_disk(one.uri):
+    if how == "watched" or not server.channel.clock.missed_disk(one.uri):
         return
     server.channel.sync(one.file, one.text)
     if how == "reload":
@@ -235,7 +235,7 @@ def _read_again(context: Context, one: CheckSubject) -> Steps[None]:
         yield from wait_for_answer(
             context, server, pending, request_deadline(context, one.server, one.call)
         )
-        server.channel.saw_disk()
+        server.channel.clock.saw_disk()
     else:
         server.channel.touch(one.uri)
 

@@ -29,11 +29,11 @@ def wait_until_read(context: Context, server: Server, call: CallContext) -> Step
     method = server.choice.definition.read_back
     if not method:
         return
-    for uri, number in server.channel.unread():
+    for uri, number in server.channel.clock.unread():
         until = time.monotonic() + UNKNOWN
         while not (yield from _is_read(context, server, uri, method, until, call)):
             uncancelled((yield (Waiter(), time.monotonic() + PAUSE)))
-        server.channel.has_read(uri, number)
+        server.channel.clock.has_read(uri, number)
 
 
 def _is_read(

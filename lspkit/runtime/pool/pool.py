@@ -78,15 +78,15 @@ class Pool:
         self.config = config
         self.permits = permits
         # What this imports on first use is so now, while there are descriptors to do it with.
-        self._served = AssignmentCache(config)
+        self._assignments = AssignmentCache(config)
         self._files = files
         self._workers = workers
         #: No longer in a slot, perhaps not yet stopped.
         self.retirement = Retirement()
-        self._idling = IdleServers(
+        self._idle = IdleServers(
             timers, self.retirement, lambda: self.config.timing.idle_shutdown_ms / 1000, self.retire
         )
-        self._stillness = RestartDebounce(timers)
+        self._debounce = RestartDebounce(timers)
         self._version = version
         self._on_change, self._on_refresh = on_change, on_refresh
         self._on_forward = on_forward
@@ -96,7 +96,7 @@ class Pool:
         self.disk_events = DiskEvents(files, self._look_at, self._look_for, workers.do)
         #: Guards the tables below. No I/O while it is held.
         self._lock = threading.Lock()
-        self._seats: dict[Key, Slot] = {}
+        self._slots: dict[Key, Slot] = {}
         #: Programs that were found but do not work, and until when to pass them over.
         self._unusable_programs: dict[str, float] = {}
         #: What those that left had open, for the next one on their key.
@@ -110,12 +110,12 @@ class Pool:
     def servers(self) -> list[Server]:
         """All that run, start or have failed."""
         with self._lock:
-            return [slot.server for slot in self._seats.values()]
+            return [slot.server for slot in self._slots.values()]
 
     def in_use_by(self, call: CallContext, key: Key | None = None) -> list[Server]:
         """All that can be asked, or the one on a key: they are kept until the call ends."""
         with self._lock:
-            found = [slot.server for at, slot in self._seats.items() if key in (None, at)]
+            found = [slot.server for at, slot in self._slots.items() if key in (None, at)]
             found = [one for one in found if one.usable]
             for one in found:
                 call.use(one.channel)
@@ -123,14 +123,14 @@ class Pool:
 
     def slot(self, server: Server) -> Slot:
         """What is kept about a server; of one that has left, nothing."""
-        return self._seats.get((server.id, server.root)) or Slot(server, 0.0)
+        return self._slots.get((server.id, server.root)) or Slot(server, 0.0)
 
     # Which servers
 
     @property
     def turnover(self) -> int:
         """Counts how often servers had to be chosen anew."""
-        return self._served.turnover
+        return self._assignments.turnover
 
     def servers_for(
         self, path: str, call: CallContext, file: File | None = None
@@ -141,24 +141,24 @@ class Pool:
         does `file`, the same one where it is to be read, if it is no text: nothing is started then.
         """
         now = self._clock()
-        known = self._served.get(path)
+        known = self._assignments.get(path)
         if known is None or not known.holds(now):
             with self._lock:
-                known = self._served.like_another(path, now)
+                known = self._assignments.like_another(path, now)
         if known is not None and known.admits(path):
             if not known.servers:
                 raise known.failures[0].renewed()
             for one in known.servers:
                 call.use(one.channel)
             # Who retires a server forgets this first, and then looks who has taken it.
-            if self._served.get(path) is known:
+            if self._assignments.get(path) is known:
                 return known.servers, known.failures
         variable, turnover = os.environ.get("PATH", ""), self.turnover
         servers, failures = self._start_for(path, call, file)
         if all(isinstance(one, NoServerError | ServerUnavailableError) for one in failures):
             serving = Assignment(now + LOOK_AGAIN, variable, servers, failures)
             with self._lock:
-                self._served.keep(path, serving, turnover)
+                self._assignments.keep(path, serving, turnover)
         if not servers:
             raise failures[0]
         return servers, failures
@@ -200,14 +200,14 @@ class Pool:
 
     def expected(self, path: str) -> dict[Key, Server | None]:
         """The servers that a file has, or that would be started for it. Starts nothing."""
-        known = self._served.get(path)
+        known = self._assignments.get(path)
         if known is not None and known.holds(self._clock()) and known.admits(path):
             return {(one.id, one.root): one for one in known.servers}
         try:
             choices = [one for one in self._choices(path) if one.argv and not one.held_back]
         except NoServerError:
             return {}
-        slots = {(one.id, one.root): self._seats.get((one.id, one.root)) for one in choices}
+        slots = {(one.id, one.root): self._slots.get((one.id, one.root)) for one in choices}
         return {key: None if slot is None else slot.server for key, slot in slots.items()}
 
     # Starting
@@ -220,7 +220,7 @@ class Pool:
             raise failure_errors.missing(choice, self.folders())
         key = (choice.id, choice.root)
         with self._lock:
-            slot = self._seats.get(key)
+            slot = self._slots.get(key)
             if slot is None or not slot.server.usable:
                 slot = self._take_seat(key, choice, slot)
             call.use(slot.server.channel)
@@ -238,7 +238,7 @@ class Pool:
         self.disk_events.begin(server)
         slot = self.slot(server)
         if slot.restless and not server.begun:
-            self._stillness.then(slot, lambda: self._workers.do(lambda: self._launch(server)))
+            self._debounce.then(slot, lambda: self._workers.do(lambda: self._launch(server)))
         else:
             self._launch(server)
 
@@ -260,12 +260,12 @@ class Pool:
             may_restart(old, now)
         fresh = self._new(choice)
         if old is None:
-            slot = self._seats[key] = Slot(fresh, now)
+            slot = self._slots[key] = Slot(fresh, now)
         else:
             fresh.channel.untold = handover.texts_of(old.server)
             if old.server.record.outdated:
                 self.retirement.add(old.server)
-                self._idling.stop_when_unused(old.server, self.disk_events.end)
+                self._idle.stop_when_unused(old.server, self.disk_events.end)
             slot = old
             slot.restless = old.server.record.outdated and now - old.started_at < BRIEF
             slot.server, slot.started_at = fresh, now
@@ -306,7 +306,7 @@ class Pool:
 
     def _choose_again(self) -> None:
         with self._lock:
-            self._served.choose_again()
+            self._assignments.choose_again()
 
     def renew(self, server: Server) -> None:
         """Let a new process take the place of a server, as soon as one is asked for."""
@@ -322,7 +322,7 @@ class Pool:
         server.accompany(programs, restart_of(self.config.restart))
         if server.reopen:
             self._workers.do(lambda: handover.reopen(server, self._files))
-        self._idling.begin(server)
+        self._idle.begin(server)
 
     def _gone(self, server: Server, error: LspkitError) -> LspkitError:
         """A server ended that nobody told to, or did not come up. Called by its own threads.
@@ -330,7 +330,7 @@ class Pool:
         Returns the error for its callers, who are told as well when it is started again.
         """
         with self._lock:
-            slot = self._seats.get((server.id, server.root))
+            slot = self._slots.get((server.id, server.root))
             if self._closed or slot is None or slot.server is not server:
                 return error
             if isinstance(error, ServerUnavailableError):
@@ -359,13 +359,13 @@ class Pool:
     def retire(self, server: Server, *, unless: Callable[[Server], bool] = lambda _: False) -> bool:
         """Leave a server out of the pool; whoever calls this stops it."""
         with self._lock:
-            self._served.choose_again()
+            self._assignments.choose_again()
             if unless(server):
                 return False
-            slot = self._seats.get((server.id, server.root))
+            slot = self._slots.get((server.id, server.root))
             if slot is not None and slot.server is server:
                 self.retirement.add(server)
-                del self._seats[server.id, server.root]
+                del self._slots[server.id, server.root]
                 self._kept[server.id, server.root] = handover.texts_of(server)
         self.disk_events.end(server)
         return True
@@ -375,10 +375,10 @@ class Pool:
         with self._lock:
             self.config, self.permits = config, permits
             self._markers = None
-            self._served.choose_again(config)
-            for slot in self._seats.values():
+            self._assignments.choose_again(config)
+            for slot in self._slots.values():
                 slot.record = FailureRecord()
-            servers = [slot.server for slot in self._seats.values()]
+            servers = [slot.server for slot in self._slots.values()]
         where = self._files.boundary.root, self.folders()
         changed = [one for one in servers if not starts_alike(one, config, permits, *where)]
         for server in changed:
@@ -389,7 +389,7 @@ class Pool:
         """Start nothing any more; returns what has to be stopped."""
         with self._lock:
             self._closed = True
-            return [*(slot.server for slot in self._seats.values()), *self.retirement.servers()]
+            return [*(slot.server for slot in self._slots.values()), *self.retirement.servers()]
 
     def release(self) -> None:
         """Everything is stopped: the watchers and the guardian may go."""
@@ -405,5 +405,5 @@ class Pool:
         self._closed = True
         self.disk_events.drop_after_fork()
         self.retirement.drop_after_fork()
-        for slot in self._seats.values():
+        for slot in self._slots.values():
             slot.server.drop_after_fork()

@@ -15,8 +15,6 @@ import time
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from lspkit.diagnostics import settle
-from lspkit.diagnostics.proof import ProofRule
 from lspkit.errors import LspkitError, PathError, ServerBrokenError, ServerUnavailableError
 from lspkit.protocol.capabilities import DocumentKey
 from lspkit.protocol.open_documents import OPEN_LIMIT, Documents, View
@@ -75,7 +73,7 @@ class DocumentChannel:
         #: What the server has said so far.
         self.observations = Observations(definition)
         #: The order of what the server was told.
-        self.clock = ChangeClock()
+        self.clock = ChangeClock(self.lock, self._opened)
         #: Callers who check one document take turns, or ask while another shows it a text of his
         #: own; and so do those who have it run a command.
         self.queue, self.commands = DocumentQueue(), DocumentQueue()
@@ -169,16 +167,12 @@ class DocumentChannel:
             pending.waiter.complete()
         self.documents.commit(document)
         if notes:
-            self._wrote(key.uri, notes, matters_to_others=not merely_opened(document, notes))
+            self.clock.wrote(key.uri, notes, matters_to_others=not merely_opened(document, notes))
         pending.seq = self.clock.seq
         return pending
 
     def _opened(self) -> set[str]:
         return {one.key.uri for one in self.documents}
-
-    def _wrote(self, uri: str, notes: list[Any], *, matters_to_others: bool) -> None:
-        """The server was told something about a document. The lock is held."""
-        self.clock.wrote(uri, notes, self._opened(), matters_to_others=matters_to_others)
 
     def sync(self, file: File, text: str | None) -> PendingRequest:
         """Bring the document up to date, and ask nothing."""
@@ -218,7 +212,7 @@ class DocumentChannel:
             document, notes = self.documents.sync(key, shown.text, shown.stamp)
             self.post(notes)
             self.documents.commit(document)
-            self._wrote(uri, notes, matters_to_others=True)
+            self.clock.wrote(uri, notes, matters_to_others=True)
         return unread
 
     def restore(self, uri: str, file: File | None) -> None:
@@ -240,7 +234,7 @@ class DocumentChannel:
         with self.lock:
             self.post(self.documents.close(uri))
             self.documents.commit()
-            self._wrote(uri, [], matters_to_others=True)
+            self.clock.wrote(uri, [], matters_to_others=True)
             self.observations.store.drop(uri)
 
     def post(self, notes: list[Any]) -> None:
@@ -261,21 +255,6 @@ class DocumentChannel:
         except BaseException:
             self.session.pending.pop(pending.id, None)
             raise
-
-    def told_at(self) -> float:
-        """When it was last told about a document or a file, by the monotonic clock."""
-        with self.lock:
-            return self.clock.told_at()
-
-    def is_behind(self, uri: str) -> bool:
-        """Whether something else has changed since it was last told about this document."""
-        with self.lock:
-            return self.clock.is_behind(uri)
-
-    def basis(self, uri: str, rule: ProofRule) -> list[settle.FreshnessEvent]:
-        """What has to come first for anything to count, as it is now."""
-        with self.lock:
-            return self.clock.basis(uri, rule)
 
     def follow_disk(self, file: File, *, opens: bool = False) -> None:
         """Bring an open document up to date, unless it shows a text of a caller's own by now.
@@ -313,7 +292,7 @@ class DocumentChannel:
             return None
         self.post(notes)
         self.documents.commit(document)
-        self.clock.touched(uri, self._opened())
+        self.clock.touched(uri)
         return View(uri, document.text, document.version, self.session.encoding)
 
     def _end_requests(self) -> None:
@@ -335,16 +314,6 @@ class DocumentChannel:
             if notes:
                 self.clock.saved()
             return bool(notes)
-
-    def missed_disk(self, uri: str) -> bool:
-        """Whether other files on disk have changed since it looked at this document as if new."""
-        with self.lock:
-            return self.clock.missed_disk(uri)
-
-    def saw_disk(self) -> None:
-        """The server has read all files again."""
-        with self.lock:
-            self.clock.saw_disk()
 
     def notes_of_files(
         self, changed: Iterable[str], changes: list[dict[str, Any]], reread: Iterable[str] = ()
@@ -376,26 +345,6 @@ class DocumentChannel:
             pending = PendingRequest("workspace/symbol", Waiter(), None)
             self._queue(pending, [], {"query": NO_SYMBOL})
 
-    def pending(self, uri: str) -> list[tuple[str, int]]:
-        """The other open documents whose last change it may not have taken in."""
-        with self.lock:
-            return self.clock.pending(self._opened() - {uri})
-
-    def took_in(self, uri: str, number: int) -> None:
-        """It has, unless there was another one since; what depends on it is behind from now on."""
-        with self.lock:
-            self.clock.took_in(uri, number)
-
-    def unread(self) -> list[tuple[str, int]]:
-        """The files on disk that it may not have read, but those that are open."""
-        with self.lock:
-            return self.clock.unread(self._opened())
-
-    def has_read(self, uri: str, number: int) -> None:
-        """It has, unless it was told of another change since."""
-        with self.lock:
-            self.clock.has_read(uri, number)
-
     def finish(self, pending: PendingRequest) -> None:
         """The caller no longer waits; a request without an answer is taken back."""
         if pending.waiter.done:
@@ -404,6 +353,11 @@ class DocumentChannel:
             cancel = self.session.cancel(pending.id)
             if cancel is not None and self.connection is not None:
                 self.connection.post(cancel)
+
+    def drop_after_fork(self) -> None:
+        """In a forked child: another thread of the parent may have held the lock."""
+        self.lock = self.clock.lock = threading.Lock()
+        self.queue, self.commands = DocumentQueue(), DocumentQueue()
 
     def in_use(self) -> set[str]:
         """Documents that somebody waits for an answer about. The lock is held."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 import logging
 import os
 import tempfile
-import threading
 import time
 from collections.abc import Callable
 
@@ -33,7 +32,6 @@ from lspkit.runtime.server import failure_errors
 from lspkit.runtime.server.connection import BLOCKED, CLOSED_OUTPUT, Connection
 from lspkit.runtime.server.diagnostics_record import DiagnosticsRecord
 from lspkit.runtime.server.document_channel import DocumentChannel
-from lspkit.runtime.server.document_queue import DocumentQueue
 from lspkit.runtime.server.pending_request import ConnectionLost, PendingRequest
 from lspkit.servers import Choice
 from lspkit.servers.definition import Forwards
@@ -415,13 +413,8 @@ class Server:
 
     def drop_after_fork(self) -> None:
         """In a forked child: let go of the parent's server without touching it."""
-        self.channel.lock = threading.Lock()
-        self._settled, self.news, self.channel.queue, self.channel.commands = (
-            Broadcast(),
-            Broadcast(),
-            DocumentQueue(),
-            DocumentQueue(),
-        )
+        self.channel.drop_after_fork()
+        self._settled, self.news = Broadcast(), Broadcast()
         self.closing = True
         for sidecar in self.sidecars:
             sidecar.drop_after_fork()
