@@ -93,7 +93,7 @@ def take_status(files: Files, pool: Pool, loaded: Loaded, root: str | None) -> W
         )
         for definition in definitions(config)
     ]
-    beside = [warning for one in pool.servers() for warning in one.sidecar_warnings]
+    beside = [warning for one in pool.servers() for warning in one.setup.sidecar_warnings]
     beyond = [warning for one in pool.servers() if (warning := _beyond(one))]
     warnings = (*told, *pool.disk_events.warnings(), *beside, *beyond)
     # One line has to do, and what is held back may be all of the reason.
@@ -160,7 +160,7 @@ def _root(server: Server, pool: Pool) -> RootStatus:
         stderr=connection.stderr_tail() if connection is not None else "",
         noise=connection.noise if connection is not None else 0,
         dropped=server.record.dropped(),
-        sidecars=tuple(one.status() for one in server.sidecars),
+        sidecars=tuple(one.status() for one in server.setup.sidecars),
     )
 
 

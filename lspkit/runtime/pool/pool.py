@@ -319,7 +319,7 @@ class Pool:
         """A server has come up. Called by its reader."""
         self.disk_events.registered(server)
         programs = beside(server.choice, self.folders())
-        server.accompany(programs, restart_of(self.config.restart))
+        server.start_sidecars(programs, restart_of(self.config.restart))
         if server.reopen:
             self._workers.do(lambda: handover.reopen(server, self._files))
         self._idle.begin(server)

@@ -8,12 +8,10 @@ from __future__ import annotations
 
 import logging
 import os
-import tempfile
 import time
 from collections.abc import Callable
 
 from lspkit.errors import LspkitError, RequestTimeoutError, ServerBrokenError
-from lspkit.late_imports import safe_imports
 from lspkit.protocol import events
 from lspkit.protocol.initialize_params import InitializeOptions
 from lspkit.protocol.open_documents import Documents
@@ -25,17 +23,16 @@ from lspkit.runtime.concurrency.waiter import Waiter
 from lspkit.runtime.files import Files
 from lspkit.runtime.process.backoff import Restart
 from lspkit.runtime.process.child import describe_exit
-from lspkit.runtime.process.launch import LaunchError, launch
-from lspkit.runtime.process.sidecar import Sidecar, start_all, stop_all
+from lspkit.runtime.process.launch import LaunchError
 from lspkit.runtime.process.usage import is_asleep
 from lspkit.runtime.server import failure_errors
 from lspkit.runtime.server.connection import BLOCKED, CLOSED_OUTPUT, Connection
 from lspkit.runtime.server.diagnostics_record import DiagnosticsRecord
 from lspkit.runtime.server.document_channel import DocumentChannel
 from lspkit.runtime.server.pending_request import ConnectionLost, PendingRequest
+from lspkit.runtime.server.process_setup import ProcessSetup
 from lspkit.servers import Choice
 from lspkit.servers.definition import Forwards
-from lspkit.servers.restriction import server_environment
 from lspkit.servers.sidecar_commands import Commands
 
 log = logging.getLogger("lspkit.runtime")
@@ -72,14 +69,15 @@ class Server:
         self.id = choice.id
         self.root = root
         self.choice = choice
-        self._workspace = files.boundary.root
+        #: Its environment, its temporary folder, and what runs beside it.
+        self.setup = ProcessSetup(choice, files.boundary.root)
         session = Session(opening, time.monotonic)
         #: Its documents, and what it is asked.
         self.channel = DocumentChannel(
             session, definition, files, lambda: f"{self.id} {self.state}"
         )
         #: What it has found, and how fresh that is.
-        self.record = DiagnosticsRecord(self.channel, choice, self._workspace, on_change)
+        self.record = DiagnosticsRecord(self.channel, choice, files.boundary.root, on_change)
         #: Whether it has ever answered or found anything.
         self.was_of_use = False
         #: Whether it ended before that, and another one may be started at once.
@@ -97,12 +95,6 @@ class Server:
         self.watched = WatchRegistrations(
             root, files.boundary.root, kinds=choice.definition.told_as
         )
-        #: Its own folder for temporary files, and its environment.
-        self._scratch = ""
-        self._environment: dict[str, str] = {}
-        #: Programs that run beside it, and why others do not.
-        self.sidecars: list[Sidecar] = []
-        self.sidecar_warnings: tuple[str, ...] = ()
         #: Whether its start is under way or over.
         self.begun = False
         #: Who was to answer its questions and could not in time.
@@ -144,17 +136,11 @@ class Server:
             if self.begun:
                 return
             self.begun = True
-        argv = self.choice.argv
         deadline = time.monotonic() + self._initialize_timeout
         try:
-            # Only the name, which nobody can guess: who makes it must be sure to remove it.
-            self._scratch = os.path.join(tempfile.gettempdir(), f"lspkit-{os.urandom(8).hex()}")
-            private = ("TMPDIR", "TEMP", "TMP", *self.choice.definition.own_folders)
-            scratch = dict.fromkeys(private, self._scratch)
-            self._environment = server_environment.made(self.choice, scratch, self._workspace)
-            child = launch(argv, cwd=self.root, env=self._environment, scratch=self._scratch)
+            child = self.setup.launch()
         except (LaunchError, OSError) as problem:
-            self._sweep()
+            self.setup.clean_up()
             said = problem.message if isinstance(problem, LaunchError) else str(problem)
             self._fail(failure_errors.useless(self.choice, said))
             return
@@ -186,29 +172,17 @@ class Server:
 
     def close(self, timeout: float) -> None:
         """End its threads, its process tree, its descriptors and its temporary files."""
-        stop_all(self.sidecars)
+        self.setup.stop_sidecars()
         if self.channel.connection is not None:
             self.channel.connection.close(timeout)
-        self._sweep()
+        self.setup.clean_up()
 
-    def accompany(self, beside: Commands, restart: Restart) -> None:
+    def start_sidecars(self, beside: Commands, restart: Restart) -> None:
         """Start what runs beside it."""
-        self.sidecar_warnings = beside.warnings
-        if beside.commands and not self.closing:
-            self.sidecars = start_all(
-                beside.commands, self.root, self._environment, restart=restart
-            )
+        if not self.closing:
+            self.setup.start_sidecars(beside, restart)
             if self.closing:  # meanwhile
-                stop_all(self.sidecars)
-
-    def _sweep(self) -> None:
-        """Servers leave things in the folder for temporary files, so each has one of its own."""
-        with safe_imports():
-            import shutil  # here, since it takes 5 ms to import
-
-        scratch, self._scratch = self._scratch, ""
-        if scratch:
-            shutil.rmtree(scratch, ignore_errors=True)
+                self.setup.stop_sidecars()
 
     def ready(self) -> Waiter:
         """Complete as soon as the server can be asked, or never will be."""
@@ -416,9 +390,7 @@ class Server:
         self.channel.drop_after_fork()
         self._settled, self.news = Broadcast(), Broadcast()
         self.closing = True
-        for sidecar in self.sidecars:
-            sidecar.drop_after_fork()
-        self.sidecars = []
+        self.setup.drop_after_fork()
         if self.channel.connection is not None:
             self.channel.connection.drop_after_fork()
             self.channel.connection = None

@@ -83,7 +83,7 @@ def stop(servers: Sequence[Server], *, patient: bool = True) -> None:
             server.closing = True
         server.call_off()
     for server in servers:
-        for sidecar in server.sidecars:
+        for sidecar in server.setup.sidecars:
             sidecar.tell()
     descents = [_Descent(server, bell) for server in servers]
     try:

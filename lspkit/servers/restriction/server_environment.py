@@ -9,7 +9,7 @@ from lspkit.servers import Choice
 from lspkit.servers.restriction.launch_environment import clean_environment
 
 
-def made(choice: Choice, scratch: dict[str, str], workspace: str) -> dict[str, str]:
+def environment_of(choice: Choice, scratch: dict[str, str], workspace: str) -> dict[str, str]:
     """The user's, with what the configuration adds, and the definition for an untrusted project."""
     made = {**os.environ, **scratch, **choice.config.env}
     if choice.permit.trusted:

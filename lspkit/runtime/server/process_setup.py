@@ -1,0 +1,70 @@
+"""What a server process needs around it: an environment, a temporary folder, sidecars.
+
+Servers leave files in the folder for temporary files, so each process has one of its own, which is
+removed with it.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+
+from lspkit.late_imports import safe_imports
+from lspkit.runtime.process.backoff import Restart
+from lspkit.runtime.process.child import Child
+from lspkit.runtime.process.launch import launch
+from lspkit.runtime.process.sidecar import Sidecar, start_all, stop_all
+from lspkit.servers import Choice
+from lspkit.servers.restriction.server_environment import environment_of
+from lspkit.servers.sidecar_commands import Commands
+
+
+class ProcessSetup:
+    """The surroundings of one server process. `clean_up` once, at the end."""
+
+    def __init__(self, choice: Choice, workspace: str) -> None:
+        self._choice = choice
+        self._workspace = workspace
+        #: The folder for temporary files.
+        self._scratch = ""
+        self._environment: dict[str, str] = {}
+        #: Programs that run beside the server, and why others do not.
+        self.sidecars: list[Sidecar] = []
+        self.sidecar_warnings: tuple[str, ...] = ()
+
+    def launch(self) -> Child:
+        """Start the process. Raises `LaunchError` or `OSError`."""
+        choice = self._choice
+        # Only the name, which nobody can guess: who makes it must be sure to remove it.
+        self._scratch = os.path.join(tempfile.gettempdir(), f"lspkit-{os.urandom(8).hex()}")
+        private = ("TMPDIR", "TEMP", "TMP", *choice.definition.own_folders)
+        folders = dict.fromkeys(private, self._scratch)
+        self._environment = environment_of(choice, folders, self._workspace)
+        return launch(choice.argv, cwd=choice.root, env=self._environment, scratch=self._scratch)
+
+    def start_sidecars(self, beside: Commands, restart: Restart) -> None:
+        """Start the programs that run beside the server."""
+        self.sidecar_warnings = beside.warnings
+        if beside.commands:
+            self.sidecars = start_all(
+                beside.commands, self._choice.root, self._environment, restart=restart
+            )
+
+    def stop_sidecars(self) -> None:
+        """End the programs that run beside the server."""
+        stop_all(self.sidecars)
+
+    def clean_up(self) -> None:
+        """Remove the folder for temporary files."""
+        with safe_imports():
+            import shutil  # here, since it takes 5 ms to import
+
+        scratch, self._scratch = self._scratch, ""
+        if scratch:
+            shutil.rmtree(scratch, ignore_errors=True)
+
+    def drop_after_fork(self) -> None:
+        """In a forked child: the sidecars are the parent's."""
+        for sidecar in self.sidecars:
+            sidecar.drop_after_fork()
+        self.sidecars = []
