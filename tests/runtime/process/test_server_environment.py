@@ -13,7 +13,7 @@ import pytest
 import lspkit
 from lspkit.config import read_config
 from lspkit.servers.definition import Definition, Restricted
-from lspkit.servers.restriction.server_environment import made
+from lspkit.servers.restriction.server_environment import environment_of
 from lspkit.servers.restriction.trust_profile import Permit
 from lspkit.servers.selection.choose import permitted
 from lspkit.testing import Log, Script
@@ -73,7 +73,7 @@ def test_a_restricted_server_gets_harmless_variables(monkeypatch: pytest.MonkeyP
     said = read_config({"lsp": {"x": {"command": ["x"], "env": {"B": "1"}}}}).server("x")
     choice = permitted(row, said, "/code", "/code", [], Permit(False, "untrusted"))
     variables = {"PATH": "/bin", "PYTHONPATH": "", "LANG": "C", "TMP": "/own", "A": "2", "B": "2"}
-    assert made(choice, {"TMP": "/own"}, "/code") == variables
+    assert environment_of(choice, {"TMP": "/own"}, "/code") == variables
 
 
 def test_without_a_place_for_temporary_files_a_server_is_unavailable_at_once(
