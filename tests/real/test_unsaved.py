@@ -25,6 +25,8 @@ DOUBTFUL = ("jdtls", "intelephense")
 TRIED = [name for name, course in COURSES.items() if course.pair and name not in DOUBTFUL]
 DEFINED = {one.id: one for one in BUILT_IN}
 SEES_FILES = [name for name in TRIED if DEFINED[name].unsaved_files]
+#: That a module is missing is said where it is declared, and not in the file that uses it.
+SAYS_SO_ELSEWHERE = ("rust-analyzer",)
 TIMEOUT = 60
 
 
@@ -105,6 +107,23 @@ def test_a_file_that_is_not_there_is_seen_by_some(tmp_path: Path, server: str) -
             verdicts.append(ws.check(user, timeout=TIMEOUT).verdict)
         verdicts.append(ws.check(user, timeout=TIMEOUT).verdict)
     assert [one.value for one in verdicts] == ["dirty", "clean", "dirty"]
+
+
+@pytest.mark.parametrize("server", [one for one in TRIED if one not in SAYS_SO_ELSEWHERE])
+def test_a_file_that_comes_while_its_text_is_shown_is_there_afterwards(
+    tmp_path: Path, server: str
+) -> None:
+    with project(server, tmp_path) as (ws, course):
+        user, other = course.pair.name, tmp_path / "project" / course.other.name
+        text = course.other.make(2, broken=False).content
+        other.unlink()
+        verdicts = [ws.check(user, timeout=TIMEOUT).verdict]
+        with ws.overlay({course.other.name: text}):
+            ws.check(user, timeout=TIMEOUT)
+            other.write_text(text, encoding="utf-8")
+            ws.check(user, timeout=TIMEOUT)
+        verdicts.append(ws.check(user, timeout=TIMEOUT).verdict)
+    assert [one.value for one in verdicts] == ["dirty", "clean"]
 
 
 def test_every_server_that_was_tried_says_so() -> None:

@@ -34,7 +34,7 @@ def beside(server: Server, uri: str, files: Files, pool: Pool, own: str = "") ->
     definition, found = server.choice.definition, UnsavedNeighbours()
     synced = {path for one in pool.servers() for path in _synced(one)}
     path_of_own = uri_to_path(own)
-    if path_of_own is not None and _shows_unsaved(server, path_of_own):
+    if path_of_own is not None and server.channel.shows_unsaved(own):
         synced.add(path_of_own)
     for path in sorted({*files.overlays.paths(), *synced} - {uri_to_path(uri)}):
         name = os.path.basename(path)
@@ -42,7 +42,12 @@ def beside(server: Server, uri: str, files: Files, pool: Pool, own: str = "") ->
             continue
         name = os.path.relpath(path, files.boundary.root)
         is_there = os.path.exists(path)
-        why = unseen(definition, name, is_shown=_shows_unsaved(server, path), is_there=is_there)
+        why = unseen(
+            definition,
+            name,
+            is_shown=server.channel.shows_unsaved(path_to_uri(path)),
+            is_there=is_there,
+        )
         found = UnsavedNeighbours(found.name or name, found.unseen or why)
     return found
 
@@ -56,13 +61,6 @@ def _synced(server: Server) -> list[str]:
             uri for uri, told in server.channel.untold if told is not None and told.stamp is None
         }
     return [path for uri in uris if (path := uri_to_path(uri)) is not None]
-
-
-def _shows_unsaved(server: Server, path: str) -> bool:
-    """Whether the server has a file open with a text that is not on disk."""
-    with server.channel.lock:
-        document = server.channel.documents.get(path_to_uri(path))
-        return document is not None and not document.is_on_disk
 
 
 def judged(found: Examined, server: Server, beside: UnsavedNeighbours) -> Examined:

@@ -29,7 +29,7 @@ from lspkit.edit_types import ChangedFiles
 from lspkit.errors import LspkitError
 from lspkit.protocol.capabilities import Registration
 from lspkit.protocol.uris import path_to_uri
-from lspkit.protocol.watch_registrations import DELETED, METHOD, REPLACED, FileEvent
+from lspkit.protocol.watch_registrations import CREATED, DELETED, METHOD, REPLACED, FileEvent
 from lspkit.runtime.concurrency.waiter import Waiter
 from lspkit.runtime.files import Files
 from lspkit.runtime.pool.event_queue import EventQueue, QueuedEvent
@@ -332,8 +332,11 @@ class DiskEvents:
             for one in files
             if one.is_read_when_closed(definition) and server.channel.admits(one.event.path)
         ]
+        # typescript-language-server drops the event of a file whose text it is shown.
         missed = any(
-            is_missed(definition, server.root, watched, one.event, one.place) for one in news
+            is_missed(definition, server.root, watched, one.event, one.place)
+            or (one.event.kind == CREATED and server.channel.shows_unsaved(one.uri))
+            for one in news
         )
         try:
             if changes or read or missed:

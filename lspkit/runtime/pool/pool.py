@@ -18,7 +18,8 @@ from collections.abc import Callable
 from lspkit.config import Config
 from lspkit.config.model import DISABLED
 from lspkit.errors import LspkitError, NoServerError, ServerBrokenError, ServerUnavailableError
-from lspkit.protocol.watch_registrations import CHANGED, FileEvent
+from lspkit.protocol.uris import path_to_uri
+from lspkit.protocol.watch_registrations import CHANGED, CREATED, FileEvent
 from lspkit.runtime.concurrency.call import CallContext
 from lspkit.runtime.concurrency.timers import Timers
 from lspkit.runtime.concurrency.workers import Workers
@@ -303,6 +304,18 @@ class Pool:
             self.slot(server).changed_at = time.monotonic()
             if server.begun and server.record.reread():
                 self._choose_again()
+        if server.usable and any(self._stays_missing(server, one) for one in events):
+            self.renew(server)
+
+    def _stays_missing(self, server: Server, event: FileEvent) -> bool:
+        """Whether a file comes whose text a server is shown that cannot be made to look again.
+
+        ty keeps to it that the module is missing, also when it is shown what is on disk.
+        """
+        definition = server.choice.definition
+        if event.kind != CREATED or definition.refreshed_by or definition.unsaved == "never":
+            return False
+        return server.channel.shows_unsaved(path_to_uri(event.path))
 
     def _choose_again(self) -> None:
         with self._lock:

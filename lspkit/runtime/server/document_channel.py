@@ -281,6 +281,12 @@ class DocumentChannel:
             document = self.documents.get(uri)
             return document is None or document.stamp is not None
 
+    def shows_unsaved(self, uri: str) -> bool:
+        """Whether a document is open with a text that is not on disk."""
+        with self.lock:
+            document = self.documents.get(uri)
+            return document is not None and not document.is_on_disk
+
     def touch(self, uri: str) -> View | None:
         """Give a document a new version with the text that it has; None if that cannot be."""
         with self.lock:
