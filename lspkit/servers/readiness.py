@@ -8,18 +8,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from lspkit.servers.definition import Definition
+from lspkit.servers.definition_parts import Readiness
 
 
 class Loading:
     """The signs that one server process has given so far."""
 
-    def __init__(self, definition: Definition) -> None:
-        self._definition = definition
+    def __init__(self, readiness: Readiness) -> None:
+        self._readiness = readiness
         #: Whether it knows its project.
-        self.done = definition.load_begins_within is None
+        self.done = readiness.load_begins_within is None
         #: Seconds after which one that has begun with nothing has nothing to do.
-        self.begins_within = definition.load_begins_within or 0.0
+        self.begins_within = readiness.load_begins_within or 0.0
         #: Whether it is loading it once more: questions are answered, but findings are of before.
         self.again = False
         #: Whether it gives the sign of its own that its definition names.
@@ -32,7 +32,7 @@ class Loading:
 
     def notified(self, method: str, params: Any) -> None:
         """It has sent a notification that the protocol does not know."""
-        sign, lost = self._definition.ready_by, self._definition.unready_by
+        sign, lost = self._readiness.ready_by, self._readiness.unready_by
         if lost is not None and _is_sign(lost, method, params):
             self.again = self.done
         if sign is None or method != sign[0]:
@@ -49,7 +49,7 @@ class Loading:
         for the others the end of their work counts, or that they never began.
         """
         if not self.done and not self._gives_sign and not busy:
-            self.done = late or (self._work_ended and self._definition.ready_by is None)
+            self.done = late or (self._work_ended and self._readiness.ready_by is None)
         return self.done
 
 

@@ -24,7 +24,7 @@ pytestmark = pytest.mark.server
 DOUBTFUL = ("jdtls", "intelephense")
 TRIED = [name for name, course in COURSES.items() if course.pair and name not in DOUBTFUL]
 DEFINED = {one.id: one for one in BUILT_IN}
-SEES_FILES = [name for name in TRIED if DEFINED[name].unsaved_files]
+SEES_FILES = [name for name in TRIED if DEFINED[name].documents.unsaved_files]
 TIMEOUT = 60
 
 
@@ -47,7 +47,7 @@ def project(
 
 
 def expected(server: str, verdict: str) -> str:
-    return "unknown" if DEFINED[server].unsaved == "never" else verdict
+    return "unknown" if DEFINED[server].documents.unsaved == "never" else verdict
 
 
 @pytest.mark.parametrize("server", TRIED)
@@ -108,4 +108,4 @@ def test_a_file_that_is_not_there_is_seen_by_some(tmp_path: Path, server: str) -
 
 
 def test_every_server_that_was_tried_says_so() -> None:
-    assert {name for name in TRIED if DEFINED[name].unsaved == "untried"} == set()
+    assert {name for name in TRIED if DEFINED[name].documents.unsaved == "untried"} == set()

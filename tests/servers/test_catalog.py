@@ -113,7 +113,7 @@ def test_no_two_servers_have_a_name_in_common():
 )
 def test_the_name_of_a_language_stands_for_its_first_server(alias, id):
     config = read_config({"lsp": {alias: {"roots": ["marked"]}}})
-    changed = {one.id for one in definitions(config) if one.markers == ("marked",)}
+    changed = {one.id for one in definitions(config) if one.roots.markers == ("marked",)}
     assert changed == {id}
     first = next(one for one in BUILT_IN if one.family == BY_ID[id].family)
     assert first.id == id
@@ -138,8 +138,8 @@ def test_no_language_id_is_listed_that_nobody_uses():
 
 @each
 def test_it_has_a_command_that_names_a_program_and_no_path(one: Definition):
-    assert one.commands
-    for command in one.commands:
+    assert one.launch.commands
+    for command in one.launch.commands:
         assert command[0]
         assert not any(os.sep in word for word in command)
 
@@ -182,26 +182,27 @@ WITHOUT_MARKERS = {"yaml", "dockerfile"}
 
 @each
 def test_it_has_markers_for_its_root(one: Definition):
-    assert bool(one.markers) != (one.id in WITHOUT_MARKERS)
+    assert bool(one.roots.markers) != (one.id in WITHOUT_MARKERS)
 
 
 @each
 def test_what_marks_its_root_from_outside_marks_it_at_all(one: Definition):
     """A marker of a workspace is one of the server's markers, or lies above all of them."""
     above = {"pnpm-workspace.yaml", "Cargo.lock", "gradlew", "mvnw"}
-    assert set(one.outermost) <= {*one.markers, *above}
+    assert set(one.roots.outermost) <= {*one.roots.markers, *above}
 
 
 def test_a_deno_project_is_left_to_deno_alone():
     for id in EXPECTED["typescript"]:
         deno = {"deno.json", "deno.jsonc"}
-        assert set(BY_ID[id].only_with if id == "deno" else BY_ID[id].kept_out_by) == deno
+        roots = BY_ID[id].roots
+        assert set(roots.only_with if id == "deno" else roots.kept_out_by) == deno
 
 
 @pytest.mark.parametrize("id", sorted(LINTERS - {"ruff"}))
 def test_a_linter_of_the_web_wants_a_project_that_is_set_up_for_it(id):
-    assert BY_ID[id].only_with
-    assert BY_ID[id].only_with == BY_ID[id].markers
+    assert BY_ID[id].roots.only_with
+    assert BY_ID[id].roots.only_with == BY_ID[id].roots.markers
 
 
 def test_the_first_server_of_every_file_is_no_linter_where_there_is_another():

@@ -33,7 +33,7 @@ def asked_of_project(
     if not server.session.supports(effect.method):
         raise unsupported(effect.method, server)
     until = asking.until(server, call)
-    latest = server.told_at() + server.choice.definition.indexed_within
+    latest = server.told_at() + server.choice.definition.exceptions.indexed_within
     pause, reply = AGAIN_AFTER, None
     while True:
         now = time.monotonic()

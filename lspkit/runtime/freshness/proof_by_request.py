@@ -208,7 +208,7 @@ class Proving:
 
     def _let_it_take_in(self, one: CheckSubject) -> Steps[None]:
         """Let the server see the changes of other open documents, if it would wait with that."""
-        server, method = one.server, one.server.choice.definition.takes_in_by
+        server, method = one.server, one.server.choice.definition.documents.takes_in_by
         for uri, number in server.pending(one.uri) if method else ():
             params = {"textDocument": {"uri": uri}}
             until = self._asking.until(server, one.call)
@@ -217,7 +217,7 @@ class Proving:
 
     def _read_again(self, one: CheckSubject) -> Steps[None]:
         """Let the server look at files that changed on disk, if it does not by itself."""
-        server, how = one.server, one.server.choice.definition.looks_again
+        server, how = one.server, one.server.choice.definition.disk.looks_again
         if how == "watched" or not server.missed_disk(one.uri):
             return
         server.sync(one.file, one.text)

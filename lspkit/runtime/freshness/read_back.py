@@ -30,7 +30,7 @@ class ReadBack:
 
     def wait(self, server: Server, call: CallContext) -> Steps[None]:
         """Until the server has read all that it was told of."""
-        method = server.choice.definition.read_back
+        method = server.choice.definition.exceptions.read_back
         if not method:
             return
         for uri, number in server.unread():

@@ -44,7 +44,7 @@ class WholeProject:
 
     def can(self, server: Server) -> bool:
         """Whether the server offers it, from the start or by a registration."""
-        if not server.choice.definition.tells_whole_project:
+        if not server.choice.definition.caveats.workspace_pull:
             return False
         capabilities = server.session.capabilities
         offers = [

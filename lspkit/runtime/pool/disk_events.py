@@ -103,7 +103,7 @@ class DiskEvents:
         self._changelog.interrupted()
         self._watchers.hold(self._files.boundary.root)
         self._watchers.hold(server.root)
-        if COMPILED_BY in server.choice.definition.markers:
+        if COMPILED_BY in server.choice.definition.roots.markers:
             self._later(functools.partial(self._watch_headers, server.root))
 
     def _watch_headers(self, root: str) -> None:
@@ -157,7 +157,7 @@ class DiskEvents:
             return False
         if not place.kind or self._is_asked_for(folder, place.top):
             return by_name or not self._outer.admit(folder)
-        if not any(server.choice.definition.packages == place.kind for server in held):
+        if not any(server.choice.definition.disk.packages == place.kind for server in held):
             return True
         return not (place.holds_packages or (place.is_package and self._is_chosen(folder)))
 
@@ -378,5 +378,5 @@ class DiskEvents:
 
 def _unasked(server: Server) -> Registration:
     """What a server is told of though it does not ask, as if it had."""
-    globs = [{"globPattern": one} for one in server.choice.definition.told_of]
+    globs = [{"globPattern": one} for one in server.choice.definition.disk.told_of]
     return Registration(id="", method=METHOD, options={"watchers": globs})

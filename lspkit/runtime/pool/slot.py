@@ -41,7 +41,7 @@ def initialize_timeout(choice: Choice, config: Config) -> float:
     knows better.
     """
     usual, said = TimingConfig().initialize_timeout_ms, config.timing.initialize_timeout_ms
-    known = choice.definition.initialize_timeout_ms if said == usual else None
+    known = choice.definition.launch.initialize_timeout_ms if said == usual else None
     return (choice.config.timing.initialize_timeout_ms or known or said) / 1000
 
 
@@ -60,7 +60,7 @@ def failed(seat: Slot, restart: Restart, *, now: float, dice: float) -> None:
     seat.counts.crashes += 1
     server, ran_for = seat.server, now - seat.started_at
     of_use = server.was_of_use
-    may_fail = server.choice.definition.start_may_fail and not of_use
+    may_fail = server.choice.definition.exceptions.start_may_fail and not of_use
     if may_fail and not restart.never and not seat.record.attempts and ran_for < FALSE_START:
         seat.record, server.false_start = FailureRecord(1, now), True
     else:

@@ -48,19 +48,19 @@ class DiagnosticsRecord(DocumentChannel):
         self, session: Session, choice: Choice, files: Files, on_change: Callable[[], None]
     ) -> None:
         definition = choice.definition
-        opens_as_on_disk = definition.unsaved == "changed"
+        opens_as_on_disk = definition.documents.unsaved == "changed"
         key_of = functools.lru_cache(maxsize=OPEN_LIMIT)(definition.key_of)
         super().__init__(session, key_of, files, opens_as_on_disk=opens_as_on_disk)
         self.choice = choice
         self._on_change = on_change
         #: What it has said so far. Guarded by the lock.
-        self.heard = Observations(choice.definition)
+        self.heard = Observations(definition)
         #: Whether answers can be trusted: some servers answer before they know the project.
-        self.loading = Loading(choice.definition)
+        self.loading = Loading(definition.readiness)
         #: Why it cannot be used (any more).
         self.failure: LspkitError | None = None
         #: What it has read of its configuration.
-        self.inputs = Inputs(choice.definition, choice.root)
+        self.inputs = Inputs(definition, choice.root)
         #: Whether it goes by what is no longer so, and has to be replaced by a new process.
         self.outdated = False
         #: Whether it has ever answered or found anything. And whether it ended before that, and
@@ -135,8 +135,8 @@ class DiagnosticsRecord(DocumentChannel):
             admission = self.heard.read(line)
             if admission is not None and admission.afresh and self._disk:
                 self.outdated = True
-            rereads = self.choice.definition.rereads
-            has_read = rereads is not None and any(one in line for one in rereads.says)
+            config = self.choice.definition.disk.config
+            has_read = config is not None and any(one in line for one in config.says)
             if has_read and self._barrier is not None and self._barrier.waiter.done:
                 self.rereading = self._barrier = None
         if admission is None or not admission.ends:
@@ -146,9 +146,9 @@ class DiagnosticsRecord(DocumentChannel):
 
     def reread(self) -> bool:
         """It is about to be told of a new configuration; whether it has to be replaced for that."""
-        rereads = self.choice.definition.rereads
+        config = self.choice.definition.disk.config
         try:
-            barrier = self.ask(BARRIER, None) if rereads is not None and rereads.says else None
+            barrier = self.ask(BARRIER, None) if config is not None and config.says else None
         except LspkitError:
             barrier = None  # it is only just starting, and may have read the old one
         if barrier is None:
@@ -171,7 +171,7 @@ class DiagnosticsRecord(DocumentChannel):
         """And ask something, whatever the answer, if it would else lose an edit after so many."""
         super()._tell_of_files(changes)
         self._files_told += len(changes)
-        if 0 < self.choice.definition.loses_edits_after < self._files_told:
+        if 0 < self.choice.definition.exceptions.loses_edits_after < self._files_told:
             self._files_told = 0
             self._queue(
                 PendingRequest("workspace/symbol", Waiter(), None), [], {"query": NO_SYMBOL}
@@ -251,7 +251,7 @@ class DiagnosticsRecord(DocumentChannel):
         folder = passed_over(path, choice.definition, choice.root, self._files.boundary.root)
         if folder:
             return PASSED_OVER.format(folder)
-        names = choice.definition.ignores_by
+        names = choice.definition.exceptions.ignore_files
         ignored_by = ignoring(path, names, choice.root) if names else ""
         return IGNORED.format(ignored_by) if ignored_by else ""
 

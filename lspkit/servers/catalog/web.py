@@ -4,7 +4,23 @@ from __future__ import annotations
 
 from lspkit.diagnostics.proof import ProofRule
 from lspkit.protocol.watch_registrations import CHANGED, CREATED, DELETED, REPLACED
-from lspkit.servers.definition import Admission, Definition, Forwards, Rereads, Restricted
+from lspkit.servers.definition import Definition
+from lspkit.servers.definition_parts import (
+    HARMLESS,
+    Admission,
+    Caveats,
+    ConfigFiles,
+    DiskReactions,
+    DocumentSync,
+    Exceptions,
+    Forwards,
+    Launch,
+    Readiness,
+    Refresh,
+    Roots,
+    TrustProfile,
+    UntrustedRun,
+)
 
 #: Extensions of scripts, also for the linters.
 SCRIPT = {
@@ -62,13 +78,12 @@ _OWN_TSSERVER = (
 )
 
 #: Asked of TypeScript's own server, which then reads all projects again.
-_RELOADS = (
-    "workspace/executeCommand",
-    {"command": "typescript.tsserverRequest", "arguments": ["reloadProjects", {}, {}]},
+_RELOADS = Refresh(
+    method="workspace/executeCommand",
+    params={"command": "typescript.tsserverRequest", "arguments": ["reloadProjects", {}, {}]},
+    # It takes `/home/somebody` for nothing to be watched, and `/app` and `/srv/project` as well.
+    path_depth=2,
 )
-
-#: It takes `/home/somebody` for nothing to be watched, and `/app` and `/srv/project` as well.
-_TOO_HIGH = 2
 
 TYPESCRIPT: tuple[Definition, ...] = (
     Definition(
@@ -76,23 +91,23 @@ TYPESCRIPT: tuple[Definition, ...] = (
         family="typescript",
         languages=SCRIPT,
         aliases=("typescript-language-server", "javascript"),
-        markers=_MARKERS,
-        outermost=_WORKSPACE,
-        kept_out_by=_DENO,
-        commands=(("typescript-language-server", "--stdio"),),
-        packages="node_modules",
-        refreshed_by=_RELOADS,
-        unnoticed_within=_TOO_HIGH,
-        initialization=_TSSERVER,
-        # Not the TypeScript of the project, nor the plugins that its configuration names.
-        restricted=Restricted(initialization={"tsserver": {"path": "{tsserver}"}, "plugins": []}),
-        own_files=_OWN_TSSERVER,
-        unsaved="opened",
-        reads=_DATA,
-        install={"npm": "npm install -g typescript-language-server@5.3.0 typescript@5.9"},
-        load_begins_within=1.0,
+        roots=Roots(markers=_MARKERS, outermost=_WORKSPACE, kept_out_by=_DENO),
+        launch=Launch(
+            commands=(("typescript-language-server", "--stdio"),), initialization=_TSSERVER
+        ),
+        trust=TrustProfile(
+            # Not the TypeScript of the project, nor the plugins that its configuration names.
+            untrusted=UntrustedRun(
+                initialization={"tsserver": {"path": "{tsserver}"}, "plugins": []}
+            ),
+            risky_files=_OWN_TSSERVER,
+        ),
+        readiness=Readiness(load_begins_within=1.0),
+        documents=DocumentSync(unsaved="opened"),
         # It publishes nothing when a clean file stays clean; asked this way, it says so at once.
         proofs=(ProofRule(how="ordered", ask="tsserver"),),
+        disk=DiskReactions(packages="node_modules", refresh=_RELOADS, reads=_DATA),
+        install={"npm": "npm install -g typescript-language-server@5.3.0 typescript@5.9"},
         quirks=(
             "Publishes nothing when a clean file stays clean, and never with a version.",
             "Refuses to start with TypeScript 7, or without any.",
@@ -105,21 +120,22 @@ TYPESCRIPT: tuple[Definition, ...] = (
         id="vtsls",
         family="typescript",
         languages=SCRIPT,
-        markers=_MARKERS,
-        outermost=_WORKSPACE,
-        kept_out_by=_DENO,
-        commands=(("vtsls", "--stdio"),),
-        packages="node_modules",
-        settings={"typescript": _VTSLS, "javascript": _VTSLS},
-        restricted=Restricted(),
-        unsaved="opened",
-        reads=_DATA,
-        install={"npm": "npm install -g @vtsls/language-server"},
-        load_begins_within=1.0,
+        roots=Roots(markers=_MARKERS, outermost=_WORKSPACE, kept_out_by=_DENO),
+        launch=Launch(
+            commands=(("vtsls", "--stdio"),), settings={"typescript": _VTSLS, "javascript": _VTSLS}
+        ),
+        trust=HARMLESS,
+        readiness=Readiness(load_begins_within=1.0),
+        documents=DocumentSync(unsaved="opened"),
         proofs=(ProofRule(how="ordered", ask="tsserver"),),
-        looks_again="reload",
-        # No others: reading all projects again takes long.
-        depends_on=("*.json",),
+        disk=DiskReactions(
+            packages="node_modules",
+            reads=_DATA,
+            looks_again="reload",
+            # No others: reading all projects again takes long.
+            depends_on=("*.json",),
+        ),
+        install={"npm": "npm install -g @vtsls/language-server"},
         quirks=(
             "Publishes without a version, and perhaps nothing when a clean file stays clean.",
             "Publishes about tsconfig.json, too.",
@@ -131,28 +147,30 @@ TYPESCRIPT: tuple[Definition, ...] = (
         family="typescript",
         languages=SCRIPT,
         aliases=("tsgo",),
-        markers=_MARKERS,
-        outermost=_WORKSPACE,
-        kept_out_by=_DENO,
+        roots=Roots(markers=_MARKERS, outermost=_WORKSPACE, kept_out_by=_DENO),
         # The preview first: a program of that name is always able to serve, a `tsc` only from 7 on.
-        commands=(("tsgo", "--lsp", "--stdio"), ("tsc", "--lsp", "--stdio")),
-        packages="node_modules",
-        # It asks for what it has read only after it has answered: a change may come before that.
-        told_of=("**/*.{ts,mts,cts,tsx,js,mjs,cjs,jsx,json}",),
-        # It may have read a new file by itself, and takes no notice then of what is created.
-        told_as={CREATED: (DELETED, CREATED)},
-        # It does from 1,000 on, however many notes they come in.
-        loses_edits_after=500,
+        launch=Launch(commands=(("tsgo", "--lsp", "--stdio"), ("tsc", "--lsp", "--stdio"))),
         # As it comes, it has npm fetch types for what a project's package.json names.
-        restricted=Restricted(
-            settings=dict.fromkeys(("js/ts", "typescript", "javascript"), _NO_FETCHING)
+        trust=TrustProfile(
+            untrusted=UntrustedRun(
+                settings=dict.fromkeys(("js/ts", "typescript", "javascript"), _NO_FETCHING)
+            )
         ),
-        unsaved="opened",
-        unsaved_files=True,
-        reads=_DATA,
+        documents=DocumentSync(unsaved="opened", unsaved_files=True),
+        disk=DiskReactions(
+            packages="node_modules",
+            # It asks for what it has read only after it has answered: a change may come before
+            # that.
+            told_of=("**/*.{ts,mts,cts,tsx,js,mjs,cjs,jsx,json}",),
+            # It may have read a new file by itself, and takes no notice then of what is created.
+            told_as={CREATED: (DELETED, CREATED)},
+            reads=_DATA,
+            # It asks for changes of what these extend, but only some time after it has read that.
+            config=ConfigFiles(imports=("tsconfig.json", "jsconfig.json")),
+        ),
+        # It does from 1,000 on, however many notes they come in.
+        exceptions=Exceptions(loses_edits_after=500),
         install={"npm": "npm install -g typescript@7"},
-        # It asks for changes of what these extend, but only some time after it has read that.
-        rereads=Rereads(imports=("tsconfig.json", "jsconfig.json")),
         quirks=(
             "Diagnostics only when asked.",
             "A `tsc` older than 7 is found under the same name, and ends at once.",
@@ -166,22 +184,21 @@ TYPESCRIPT: tuple[Definition, ...] = (
         id="deno",
         family="typescript",
         languages=SCRIPT,
-        markers=_DENO,
-        only_with=_DENO,
-        commands=(("deno", "lsp"),),
-        # Without the switch it answers nothing; some versions read it here, some there.
-        initialization={"enable": True, "lint": True},
-        settings={"deno": {"enable": True, "lint": True}},
-        unsaved="opened",
-        unsaved_files=True,
-        reads=_DATA,
+        roots=Roots(markers=_DENO, only_with=_DENO),
+        launch=Launch(
+            commands=(("deno", "lsp"),),
+            # Without the switch it answers nothing; some versions read it here, some there.
+            initialization={"enable": True, "lint": True},
+            settings={"deno": {"enable": True, "lint": True}},
+        ),
+        documents=DocumentSync(unsaved="opened", unsaved_files=True),
+        disk=DiskReactions(reads=_DATA, looks_again="touch"),
         install={
             "brew": "brew install deno",
             "pip": "pip install deno",
             "npm": "npm install -g deno",
             "cargo": "cargo install deno --locked",
         },
-        looks_again="touch",
         quirks=("A module that appears on disk is found only after an edit.",),
         verified="2.9.8",
     ),
@@ -219,16 +236,20 @@ PAGES: tuple[Definition, ...] = (
             ".swcrc": "jsonc",
             ".jshintrc": "jsonc",
         },
-        markers=_PACKAGE,
-        commands=(("vscode-json-language-server", "--stdio"),),
-        # It checks nothing until it is told to.
-        settings={"json": {"validate": {"enable": True}, "format": {"enable": False}}},
+        roots=Roots(markers=_PACKAGE),
+        launch=Launch(
+            commands=(("vscode-json-language-server", "--stdio"),),
+            # It checks nothing until it is told to.
+            settings={"json": {"validate": {"enable": True}, "format": {"enable": False}}},
+        ),
         # A file may name any address as that of its schema.
-        restricted=Restricted(initialization={"handledSchemaProtocols": ["file"]}),
-        unsaved="never",
-        install=_EXTRACTED,
+        trust=TrustProfile(
+            untrusted=UntrustedRun(initialization={"handledSchemaProtocols": ["file"]})
+        ),
+        documents=DocumentSync(unsaved="never"),
         # It keeps the schemas that it has read, until it is told that they have changed.
-        told_of=("**",),
+        disk=DiskReactions(told_of=("**",)),
+        install=_EXTRACTED,
         quirks=(
             "Publishes without a version.",
             "Downloads the schema that a file names, if the project is trusted.",
@@ -239,19 +260,21 @@ PAGES: tuple[Definition, ...] = (
         id="html",
         family="html",
         languages={".html": "html", ".htm": "html", ".xhtml": "html"},
-        markers=_PACKAGE,
-        commands=(("vscode-html-language-server", "--stdio"),),
-        initialization={
-            "provideFormatter": False,
-            "embeddedLanguages": {"css": True, "javascript": True},
-        },
-        # Asked for all three, since a page may hold styles and scripts.
-        settings={
-            "html": {"validate": {"scripts": True, "styles": True}},
-            "css": _STYLE,
-            "javascript": {"validate": {"enable": True}},
-        },
-        restricted=Restricted(),
+        roots=Roots(markers=_PACKAGE),
+        launch=Launch(
+            commands=(("vscode-html-language-server", "--stdio"),),
+            initialization={
+                "provideFormatter": False,
+                "embeddedLanguages": {"css": True, "javascript": True},
+            },
+            # Asked for all three, since a page may hold styles and scripts.
+            settings={
+                "html": {"validate": {"scripts": True, "styles": True}},
+                "css": _STYLE,
+                "javascript": {"validate": {"enable": True}},
+            },
+        ),
+        trust=HARMLESS,
         proofs=(ProofRule(alone=True),),
         install=_EXTRACTED,
         quirks=("Publishes without a version.", "Symbols come as a flat list."),
@@ -261,11 +284,13 @@ PAGES: tuple[Definition, ...] = (
         id="css",
         family="css",
         languages={".css": "css", ".scss": "scss", ".less": "less"},
-        markers=_PACKAGE,
-        commands=(("vscode-css-language-server", "--stdio"),),
-        # It asks for the settings of the file's language, and checks nothing on null.
-        settings={"css": _STYLE, "scss": _STYLE, "less": _STYLE},
-        restricted=Restricted(),
+        roots=Roots(markers=_PACKAGE),
+        launch=Launch(
+            commands=(("vscode-css-language-server", "--stdio"),),
+            # It asks for the settings of the file's language, and checks nothing on null.
+            settings={"css": _STYLE, "scss": _STYLE, "less": _STYLE},
+        ),
+        trust=HARMLESS,
         proofs=(ProofRule(alone=True),),
         install=_EXTRACTED,
         quirks=("Publishes without a version.",),
@@ -276,11 +301,10 @@ PAGES: tuple[Definition, ...] = (
         family="vue",
         languages={".vue": "vue"},
         aliases=("volar",),
-        markers=_MARKERS,
-        outermost=_WORKSPACE,
-        shares_markers=True,
-        commands=(("vue-language-server", "--stdio"),),
-        packages="node_modules",
+        roots=Roots(markers=_MARKERS, outermost=_WORKSPACE, shares_markers=True),
+        launch=Launch(commands=(("vue-language-server", "--stdio"),)),
+        proofs=(ProofRule(alone=True),),
+        disk=DiskReactions(packages="node_modules"),
         # It answers nothing about a file before it has heard which project that belongs to.
         forwards=Forwards(
             asks="tsserver/request",
@@ -288,7 +312,6 @@ PAGES: tuple[Definition, ...] = (
             to="vue-typescript",
             command="typescript.tsserverRequest",
         ),
-        proofs=(ProofRule(alone=True),),
         install={"npm": "npm install -g @vue/language-server typescript@5.9"},
         quirks=(
             "Knows the template, the styles and the parts of a file, but no types.",
@@ -302,33 +325,32 @@ PAGES: tuple[Definition, ...] = (
         # Not of the same family: both are needed, so one that is missing is to be told.
         family="vue-typescript",
         languages={".vue": "vue"},
-        markers=_MARKERS,
-        outermost=_WORKSPACE,
-        shares_markers=True,
-        commands=(("typescript-language-server", "--stdio"),),
-        packages="node_modules",
-        refreshed_by=_RELOADS,
-        unnoticed_within=_TOO_HIGH,
+        roots=Roots(markers=_MARKERS, outermost=_WORKSPACE, shares_markers=True),
+        launch=Launch(
+            commands=(("typescript-language-server", "--stdio"),),
+            initialization={
+                **_TSSERVER,
+                "plugins": [
+                    {
+                        "name": "@vue/typescript-plugin",
+                        "location": "{package}",
+                        "languages": ["vue"],
+                    }
+                ],
+            },
+        ),
+        readiness=Readiness(load_begins_within=1.0),
+        documents=DocumentSync(unsaved="opened"),
+        proofs=(ProofRule(how="ordered", ask="tsserver"),),
+        disk=DiskReactions(packages="node_modules", refresh=_RELOADS, reads=(*SCRIPT, *_DATA)),
         # Without the plugin it would read the whole file as a script.
-        borrows=("vue-language-server", "@vue/language-server", "@vue/typescript-plugin"),
-        initialization={
-            **_TSSERVER,
-            "plugins": [
-                {
-                    "name": "@vue/typescript-plugin",
-                    "location": "{package}",
-                    "languages": ["vue"],
-                }
-            ],
-        },
-        unsaved="opened",
-        reads=(*SCRIPT, *_DATA),
+        exceptions=Exceptions(
+            borrows=("vue-language-server", "@vue/language-server", "@vue/typescript-plugin")
+        ),
         install={
             "npm": "npm install -g typescript-language-server@5.3.0 @vue/language-server "
             "typescript@5.9"
         },
-        load_begins_within=1.0,
-        proofs=(ProofRule(how="ordered", ask="tsserver"),),
         quirks=(
             "The types of scripts and templates, by a plugin that is part of vue-language-server.",
             "Refuses to start with TypeScript 7, or without any.",
@@ -341,38 +363,47 @@ PAGES: tuple[Definition, ...] = (
         id="svelte",
         family="svelte",
         languages={".svelte": "svelte"},
-        markers=("svelte.config.js", "svelte.config.mjs", "svelte.config.ts", *_MARKERS),
-        outermost=_WORKSPACE,
-        shares_markers=True,
-        commands=(("svelteserver", "--stdio"),),
-        packages="node_modules",
-        # What depends on an open document is told from before until it was asked about that one.
-        takes_in_by="textDocument/documentSymbol",
-        unsaved="opened",
-        reads=(*SCRIPT, *_DATA),
-        install={"npm": "npm install -g svelte-language-server"},
-        passes_over=("node_modules",),
-        # A file that was deleted is not read again when it is created; one that has changed is.
-        told_as={
-            CREATED: (CREATED, CHANGED),
-            DELETED: (CHANGED,),
-            REPLACED: (CREATED, CHANGED),
-        },
-        # It looks for changes of the first ones once a second, and reads the others once.
-        rereads=Rereads(
-            files=("tsconfig*.json", "jsconfig*.json", "svelte.config.*"),
-            imports=("tsconfig.json", "jsconfig.json", "svelte.config.js"),
+        roots=Roots(
+            markers=("svelte.config.js", "svelte.config.mjs", "svelte.config.ts", *_MARKERS),
+            outermost=_WORKSPACE,
+            shares_markers=True,
         ),
-        # When it hears of a new file, it looks for all files of the project again, in a project
-        # that does not say where they are also in node_modules. Then they are too many for it.
-        admissions=(
-            Admission(
-                says="detected a large amount of JS/Svelte files",
-                means="it leaves TypeScript out, since the project has too many scripts for it: "
-                "say in tsconfig.json which folders to include",
-                afresh=True,
+        launch=Launch(commands=(("svelteserver", "--stdio"),)),
+        documents=DocumentSync(
+            # What depends on an open document is told from before until it was asked about that
+            # one.
+            takes_in_by="textDocument/documentSymbol",
+            unsaved="opened",
+        ),
+        disk=DiskReactions(
+            packages="node_modules",
+            reads=(*SCRIPT, *_DATA),
+            # A file that was deleted is not read again when it is created; one that has changed is.
+            told_as={
+                CREATED: (CREATED, CHANGED),
+                DELETED: (CHANGED,),
+                REPLACED: (CREATED, CHANGED),
+            },
+            # It looks for changes of the first ones once a second, and reads the others once.
+            config=ConfigFiles(
+                files=("tsconfig*.json", "jsconfig*.json", "svelte.config.*"),
+                imports=("tsconfig.json", "jsconfig.json", "svelte.config.js"),
             ),
         ),
+        caveats=Caveats(
+            skipped_folders=("node_modules",),
+            # When it hears of a new file, it looks for all files of the project again, in a project
+            # that does not say where they are also in node_modules. Then they are too many for it.
+            admissions=(
+                Admission(
+                    says="detected a large amount of JS/Svelte files",
+                    means="it leaves TypeScript out, since the project has too many scripts for "
+                    "it: say in tsconfig.json which folders to include",
+                    afresh=True,
+                ),
+            ),
+        ),
+        install={"npm": "npm install -g svelte-language-server"},
         quirks=(
             "Runs the project's svelte.config.js.",
             "Publishes without a version, and about tsconfig.json, too.",

@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from lspkit.diagnostics.proof import ProofRule
 from lspkit.servers.catalog.web import COMMENTED_JSON, SCRIPT
-from lspkit.servers.definition import Definition, Rereads
+from lspkit.servers.definition import Definition
+from lspkit.servers.definition_parts import (
+    Caveats,
+    ConfigFiles,
+    DiskReactions,
+    DocumentSync,
+    Exceptions,
+    Launch,
+    Roots,
+)
 
 _ESLINT_CONFIG = (
     "eslint.config.js",
@@ -29,51 +38,56 @@ WEB_LINT: tuple[Definition, ...] = (
         id="eslint",
         family="eslint",
         role="lint",
-        answers_only=("textDocument/codeAction",),
         languages={**SCRIPT, ".vue": "vue", ".svelte": "svelte", ".astro": "astro"},
-        markers=_ESLINT_CONFIG,
-        only_with=_ESLINT_CONFIG,
-        commands=(("vscode-eslint-language-server", "--stdio"),),
-        # It asks for one nameless section and reads all of this without looking whether it is
-        # there: what is left out makes its answers fail.
-        settings={
-            "validate": "on",
-            "run": "onType",
-            "nodePath": None,
-            "packageManager": None,
-            "workingDirectory": {"mode": "location"},
-            "options": {},
-            "experimental": {},
-            "useESLintClass": False,
-            "problems": {"shortenToSingleLine": False},
-            "rulesCustomizations": [],
-            "quiet": False,
-            "onIgnoredFiles": "off",
-            "format": False,
-            "codeAction": {
-                "disableRuleComment": {
-                    "enable": True,
-                    "location": "separateLine",
-                    "commentStyle": "line",
+        answers_only=("textDocument/codeAction",),
+        roots=Roots(markers=_ESLINT_CONFIG, only_with=_ESLINT_CONFIG),
+        launch=Launch(
+            commands=(("vscode-eslint-language-server", "--stdio"),),
+            # It asks for one nameless section and reads all of this without looking whether it is
+            # there: what is left out makes its answers fail.
+            settings={
+                "validate": "on",
+                "run": "onType",
+                "nodePath": None,
+                "packageManager": None,
+                "workingDirectory": {"mode": "location"},
+                "options": {},
+                "experimental": {},
+                "useESLintClass": False,
+                "problems": {"shortenToSingleLine": False},
+                "rulesCustomizations": [],
+                "quiet": False,
+                "onIgnoredFiles": "off",
+                "format": False,
+                "codeAction": {
+                    "disableRuleComment": {
+                        "enable": True,
+                        "location": "separateLine",
+                        "commentStyle": "line",
+                    },
+                    "showDocumentation": {"enable": True},
                 },
-                "showDocumentation": {"enable": True},
+                "codeActionOnSave": {"mode": "all"},
             },
-            "codeActionOnSave": {"mode": "all"},
-        },
-        # For rules that look at types, or at what is imported.
-        unsaved="never",
-        install={"npm": "npm install -g vscode-langservers-extracted"},
-        # Then its list is empty because it could not look.
-        doubts=(
-            ("eslint/status", {"state": 3}),
-            ("eslint/noLibrary", {}),
-            ("eslint/noConfig", {}),
-            ("eslint/probeFailed", {}),
         ),
-        # Its configuration it reads again, but not the modules and packages that this imports.
-        packages="node_modules",
-        rereads=Rereads(imports=_ESLINT_CONFIG, packages=True),
-        passes_over=("/.git", "node_modules"),
+        # For rules that look at types, or at what is imported.
+        documents=DocumentSync(unsaved="never"),
+        disk=DiskReactions(
+            # Its configuration it reads again, but not the modules and packages that this imports.
+            packages="node_modules",
+            config=ConfigFiles(imports=_ESLINT_CONFIG, packages=True),
+        ),
+        caveats=Caveats(
+            # Then its list is empty because it could not look.
+            doubts=(
+                ("eslint/status", {"state": 3}),
+                ("eslint/noLibrary", {}),
+                ("eslint/noConfig", {}),
+                ("eslint/probeFailed", {}),
+            ),
+            skipped_folders=("/.git", "node_modules"),
+        ),
+        install={"npm": "npm install -g vscode-langservers-extracted"},
         quirks=(
             "Diagnostics only when asked.",
             "Runs the project's own eslint, and its configuration.",
@@ -86,7 +100,6 @@ WEB_LINT: tuple[Definition, ...] = (
         id="biome",
         family="biome",
         role="lint",
-        answers_only=("textDocument/codeAction", "textDocument/formatting"),
         languages={
             **SCRIPT,
             ".json": "json",
@@ -100,20 +113,22 @@ WEB_LINT: tuple[Definition, ...] = (
             ".svelte": "svelte",
             ".astro": "astro",
         },
-        markers=_BIOME_CONFIG,
-        only_with=_BIOME_CONFIG,
-        commands=(("biome", "lsp-proxy"),),
-        # Where it looks for a process of another client, which would end with that client.
-        own_folders=("XDG_CACHE_HOME",),
-        # The process that does the work ends with its last client, also between the first look
-        # whether it is there and the lasting connection: 3 of 120 starts on a busy machine.
-        start_may_fail=True,
+        answers_only=("textDocument/codeAction", "textDocument/formatting"),
+        roots=Roots(markers=_BIOME_CONFIG, only_with=_BIOME_CONFIG),
+        launch=Launch(commands=(("biome", "lsp-proxy"),)),
+        proofs=(ProofRule(how="version", single=True),),
+        disk=DiskReactions(config=ConfigFiles(imports=_BIOME_CONFIG)),
+        exceptions=Exceptions(
+            # Where it looks for a process of another client, which would end with that client.
+            private_folders=("XDG_CACHE_HOME",),
+            # The process that does the work ends with its last client, also between the first look
+            # whether it is there and the lasting connection: 3 of 120 starts on a busy machine.
+            start_may_fail=True,
+        ),
         install={
             "npm": "npm install -g @biomejs/biome",
             "brew": "brew install biome",
         },
-        proofs=(ProofRule(how="version", single=True),),
-        rereads=Rereads(imports=_BIOME_CONFIG),
         quirks=(
             "Starts a process in the background that does the work; here each has its own.",
             "Now and then ends as soon as it was started; then it is started once more.",
@@ -125,16 +140,17 @@ WEB_LINT: tuple[Definition, ...] = (
         id="oxlint",
         family="oxlint",
         role="lint",
-        answers_only=("textDocument/codeAction",),
         languages={**SCRIPT, ".vue": "vue", ".svelte": "svelte", ".astro": "astro"},
-        markers=_OXLINT_CONFIG,
-        only_with=_OXLINT_CONFIG,
-        commands=(("oxlint", "--lsp"), ("oxc_language_server",)),
-        # Told so late as when it asks, it has answered the first question with an empty list.
-        initialization={"settings": {"run": "onType"}},
+        answers_only=("textDocument/codeAction",),
+        roots=Roots(markers=_OXLINT_CONFIG, only_with=_OXLINT_CONFIG),
+        launch=Launch(
+            commands=(("oxlint", "--lsp"), ("oxc_language_server",)),
+            # Told so late as when it asks, it has answered the first question with an empty list.
+            initialization={"settings": {"run": "onType"}},
+        ),
+        disk=DiskReactions(config=ConfigFiles(files=_IGNORES, imports=_OXLINT_CONFIG)),
+        exceptions=Exceptions(ignore_files=_IGNORES),
         install={"npm": "npm install -g oxlint", "brew": "brew install oxlint"},
-        ignores_by=_IGNORES,
-        rereads=Rereads(files=_IGNORES, imports=_OXLINT_CONFIG),
         quirks=(
             "Wants the whole text with every change.",
             "Finds nothing wrong with files that `.gitignore` or `.eslintignore` names.",

@@ -1,7 +1,7 @@
 """Files on disk that decide which servers there are, and what a running one goes by.
 
 A server reads its configuration when it starts. What it does when that changes is in its definition
-(`Rereads`): it says when it has read the files again, or it has to be started anew.
+(`ConfigFiles`): it says when it has read the files again, or it has to be started anew.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Markers:
     def __init__(self, definitions: Iterable[Definition]) -> None:
         names = {
             name
-            for one in definitions
+            for one in (definition.roots for definition in definitions)
             for name in (*one.markers, *one.outermost, *one.kept_out_by, *one.only_with)
         }
         globs = {name for name in names if _WILD.search(name)}
@@ -52,26 +52,27 @@ class Inputs(msgspec.Struct):
 
     def hold(self, path: str, kind: int = CHANGED) -> bool:
         """Whether it has read a file that it does not read again by itself at once."""
-        rereads = self.definition.rereads
+        config = self.definition.disk.config
         if changes_modules(path, kind, self.definition, self.root):
             return True
-        if rereads is None:
+        if config is None:
             return False
-        names, packages = rereads.files, os.path.join(self.root, self.definition.packages)
+        names, packages = config.files, os.path.join(self.root, self.definition.disk.packages)
         if is_named(path, names, self.root) and is_inside(path, self.root):
-            held = not (rereads.one and is_shadowed(path, names, self.root))
-        elif rereads.packages and is_inside(path, packages):
+            held = not (config.first_only and is_shadowed(path, names, self.root))
+        elif config.packages and is_inside(path, packages):
             held = is_of_packages(path, packages)
         else:
-            held = bool(rereads.imports) and self._import(path, rereads.imports)
-        if os.path.basename(path) in rereads.imports:
+            held = bool(config.imports) and self._import(path, config.imports)
+        if os.path.basename(path) in config.imports:
             self._imported = None  # it may import something else from now on
         return held
 
     def read(self) -> None:
         """The process is about to start: look at what it will read."""
-        if self.definition.rereads is not None and self.definition.rereads.imports:
-            self._imported = imported_by(self.root, self.definition.rereads.imports)
+        config = self.definition.disk.config
+        if config is not None and config.imports:
+            self._imported = imported_by(self.root, config.imports)
 
     def _import(self, path: str, names: tuple[str, ...]) -> bool:
         if self._imported is None:
@@ -98,15 +99,16 @@ def changes_modules(path: str, kind: int, definition: Definition, root: str) -> 
     A folder of modules or a file that decides where a module is came or went, and it would go on to
     resolve imports as before.
     """
-    if definition.refreshed_by is None and is_source_folder(path, definition, root):
+    if definition.disk.refresh is None and is_source_folder(path, definition, root):
         return True
-    return kind != CHANGED and is_named(path, definition.modules, root) and is_inside(path, root)
+    modules = definition.exceptions.modules
+    return kind != CHANGED and is_named(path, modules, root) and is_inside(path, root)
 
 
 def is_source_folder(path: str, definition: Definition, root: str) -> bool:
     """Whether a server looks for modules in this folder, from when it has seen it on."""
     above, name = os.path.split(path)
-    return name in definition.source_folders and above == root
+    return name in definition.disk.source_folders and above == root
 
 
 def is_shadowed(path: str, names: tuple[str, ...], root: str) -> bool:

@@ -40,7 +40,7 @@ def may_read(definition: Definition, path: str) -> bool:
         return True
     # What is named more closely than by `*` is read, whatever it is called.
     is_noise = NOISE.fullmatch(name) is not None
-    return _is_named(definition, name) or ("*" in definition.depends_on and not is_noise)
+    return _is_named(definition, name) or ("*" in definition.disk.depends_on and not is_noise)
 
 
 def is_by_chance(
@@ -53,13 +53,13 @@ def is_by_chance(
     name = os.path.basename(path)
     if definition.language_of(name) is not None or definition.is_marker(name):
         return False
-    if os.path.splitext(name)[1] in definition.reads or _is_named(definition, name):
+    if os.path.splitext(name)[1] in definition.disk.reads or _is_named(definition, name):
         return False
-    return (not place.kind or place.kind != definition.packages) and not watched.means(path)
+    return (not place.kind or place.kind != definition.disk.packages) and not watched.means(path)
 
 
 def _is_named(definition: Definition, name: str) -> bool:
-    return any(one != "*" and fnmatch.fnmatchcase(name, one) for one in definition.depends_on)
+    return any(one != "*" and fnmatch.fnmatchcase(name, one) for one in definition.disk.depends_on)
 
 
 def is_missed(
@@ -73,15 +73,16 @@ def is_missed(
 
     `place` is where it has happened.
     """
-    if definition.refreshed_by is None:
+    refresh = definition.disk.refresh
+    if refresh is None:
         return False
     if place.kind:
-        return place.kind == definition.packages and is_of_packages(event.path, place.top)
+        return place.kind == definition.disk.packages and is_of_packages(event.path, place.top)
     if event.is_folder and is_source_folder(event.path, definition, root):
         return True
     above, name = os.path.split(event.path)
-    if event.kind != CHANGED and len(PurePath(above).parts[1:]) <= definition.unnoticed_within:
+    if event.kind != CHANGED and len(PurePath(above).parts[1:]) <= refresh.path_depth:
         return concerns(definition, name, is_inside=is_inside(event.path, root))
-    if not any(fnmatch.fnmatchcase(name, one) for one in definition.refreshed_for):
+    if not any(fnmatch.fnmatchcase(name, one) for one in refresh.files):
         return False
     return not is_inside(event.path, root) or not watched.told_as(event.path, event.kind)

@@ -17,7 +17,7 @@ def concerns(definition: Definition, name: str, *, is_inside: bool) -> bool:
         return True
     if not definition.compares_files:
         return False
-    is_read = is_inside and os.path.splitext(name)[1] in definition.reads
+    is_read = is_inside and os.path.splitext(name)[1] in definition.disk.reads
     return is_read or definition.language_of(name) is not None
 
 
@@ -26,12 +26,12 @@ def unseen(definition: Definition, name: str, *, is_shown: bool, is_there: bool)
 
     `is_shown`: it has the file open with that text. `is_there`: so is a file on disk.
     """
-    if definition.unsaved == "never":
+    if definition.documents.unsaved == "never":
         return f"it reads other files from disk, and the text of {name} is not there"
-    if definition.unsaved == "untried":
+    if definition.documents.unsaved == "untried":
         return f"nobody has tried whether it sees a text that is not on disk, as that of {name}"
     if not is_shown:
         return f"it reads {name} from disk, and not the text that stands for it"
-    if not is_there and not definition.unsaved_files:
+    if not is_there and not definition.documents.unsaved_files:
         return f"it sees no files that are not on disk, as {name}"
     return ""

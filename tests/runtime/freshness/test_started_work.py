@@ -8,6 +8,7 @@ import msgspec
 import pytest
 
 from lspkit.diagnostics.proof import ProofRule
+from lspkit.servers.definition_parts import Exceptions, Readiness
 from lspkit.testing import Diagnostics, Fault, Log, Say, Script
 from tests.runtime.server_log import (
     CHANGE,
@@ -163,9 +164,11 @@ def test_an_answer_given_while_the_project_is_loaded_anew_counts_for_nothing(
 ):
     rules(
         ProofRule(how="pull"),
-        load_begins_within=1.0,
-        ready_by=(STATUS, {"quiet": True}),
-        unready_by=(STATUS, {"quiet": False}),
+        readiness=Readiness(
+            load_begins_within=1.0,
+            ready_by=(STATUS, {"quiet": True}),
+            unready_by=(STATUS, {"quiet": False}),
+        ),
     )
     say = [
         Say("initialized", notification=status(quiet=True)),
@@ -187,9 +190,11 @@ def test_while_the_project_is_loaded_anew_questions_are_answered_and_findings_wa
 ):
     rules(
         ProofRule(how="pull"),
-        load_begins_within=1.0,
-        ready_by=(STATUS, {"quiet": True}),
-        unready_by=(STATUS, {"quiet": False}),
+        readiness=Readiness(
+            load_begins_within=1.0,
+            ready_by=(STATUS, {"quiet": True}),
+            unready_by=(STATUS, {"quiet": False}),
+        ),
     )
     say = [
         Say("initialized", notification=status(quiet=True)),
@@ -285,7 +290,7 @@ def test_a_first_question_about_the_project_waits_until_the_server_is_done_with_
 def test_a_server_whose_index_lags_behind_is_asked_again_while_it_finds_nothing(
     tmp_path, scripted, rules, within, found
 ):
-    rules(ProofRule(how="version"), indexed_within=within)
+    rules(ProofRule(how="version"), exceptions=Exceptions(indexed_within=within))
     method = "workspace/symbol"
     place = {"uri": (tmp_path / "a.scr").as_uri(), "range": finding("")["range"]}
     faults = [Fault(method, "result", nth=nth, result=[]) for nth in (1, 2)]
@@ -297,7 +302,7 @@ def test_a_server_whose_index_lags_behind_is_asked_again_while_it_finds_nothing(
 
 def test_a_name_that_is_nowhere_is_given_up_after_a_moment(tmp_path, scripted, rules):
     """And not before it: the last question comes when there is no more time."""
-    rules(ProofRule(how="version"), indexed_within=0.2)
+    rules(ProofRule(how="version"), exceptions=Exceptions(indexed_within=0.2))
     argv = scripted(Script(answers={"workspace/symbol": []}))
     with workspace(tmp_path, argv, text="def greet\n") as ws:
         assert ws.workspace_symbols("other", "a.scr") == []
@@ -312,7 +317,7 @@ def test_a_name_that_is_nowhere_is_given_up_after_a_moment(tmp_path, scripted, r
 
 
 def test_who_shows_a_text_of_his_own_does_not_wait_for_all_of_that(tmp_path, scripted, rules):
-    rules(ProofRule(how="version"), indexed_within=3.0)
+    rules(ProofRule(how="version"), exceptions=Exceptions(indexed_within=3.0))
     answers = {"workspace/symbol": []}
     argv = scripted(Script(answers=answers))
     with workspace(tmp_path, argv, text="def greet\n") as ws:
@@ -324,7 +329,7 @@ def test_who_shows_a_text_of_his_own_does_not_wait_for_all_of_that(tmp_path, scr
 
 
 def test_a_caller_without_the_time_for_that_is_told_what_is_known(tmp_path, scripted, rules):
-    rules(ProofRule(how="version"), indexed_within=30.0)
+    rules(ProofRule(how="version"), exceptions=Exceptions(indexed_within=30.0))
     argv = scripted(Script(answers={"workspace/symbol": []}))
     with workspace(tmp_path, argv, text="def greet\n") as ws:
         ws.document_symbols("a.scr")
