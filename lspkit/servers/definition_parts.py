@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from lspkit.protocol.server_signal import Signal
 from lspkit.protocol.text import Encoding
 
 #: How a server notices that another file has changed on disk: by `didChangeWatchedFiles` or by its
@@ -92,11 +93,11 @@ class Readiness(msgspec.Struct, frozen=True, kw_only=True):
     #: For a server that loads the project after the first `didOpen` and reports progress: seconds
     #: in which the progress begins, if there is anything to load. None: its first answer counts.
     load_begins_within: float | None = None
-    #: A notification, and what its params hold, after which the project is loaded. Progress may
-    #: come in several pieces with pauses, so this is more reliable.
-    ready_by: tuple[str, dict[str, Any]] | None = None
-    #: One after which the server loads the project again: nothing counts until it is ready again.
-    unready_by: tuple[str, dict[str, Any]] | None = None
+    #: The project is loaded. Progress may come in several pieces with pauses, so this is more
+    #: reliable.
+    ready_by: Signal | None = None
+    #: The server loads the project again: nothing counts until it is ready again.
+    unready_by: Signal | None = None
 
 
 class DocumentSync(msgspec.Struct, frozen=True, kw_only=True):
@@ -122,9 +123,9 @@ class ConfigFiles(msgspec.Struct, frozen=True, kw_only=True):
     packages: bool = False
     #: Whether the server reads only the first of `files` that exists.
     first_only: bool = False
-    #: Parts of log lines: one of them appears when the server has read the files again. Without
-    #: any, and if none comes in time, the server is restarted.
-    says: tuple[str, ...] = ()
+    #: Log lines of which one comes when the server has read the files again. Without any, and if
+    #: none comes in time, the server is restarted.
+    says: tuple[Signal, ...] = ()
 
 
 class Refresh(msgspec.Struct, frozen=True, kw_only=True):
@@ -172,8 +173,7 @@ class DiskReactions(msgspec.Struct, frozen=True, kw_only=True):
 class Admission(msgspec.Struct, frozen=True, kw_only=True):
     """A log line by which a server says that it does not check files (any more)."""
 
-    #: A part of the line.
-    says: str
+    says: Signal
     #: What that means for its findings, and what a user can do about it.
     means: str
     #: Whether a new process checks files again. The server is restarted if files have changed.
@@ -185,9 +185,9 @@ class Admission(msgspec.Struct, frozen=True, kw_only=True):
 class Caveats(msgspec.Struct, frozen=True, kw_only=True):
     """When an empty list of findings proves nothing."""
 
-    #: A notification or request of the server, and what its params hold, after which its findings
-    #: do not count; or `$/progress` and the title of the work that says so.
-    doubts: tuple[tuple[str, dict[str, Any]], ...] = ()
+    #: The server's next findings do not count, about the file that the message names or about all
+    #: files: until another message of the same method, or until the end of the `$/progress`.
+    doubts: tuple[Signal, ...] = ()
     #: How diagnostics begin which say that the server has not checked the file.
     disclaimers: tuple[str, ...] = ()
     #: Log lines which say that it checks no file.

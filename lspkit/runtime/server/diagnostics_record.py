@@ -12,6 +12,7 @@ from lspkit.diagnostics.proof import ProofRule
 from lspkit.diagnostics.store import PUSHED, StoredReport
 from lspkit.errors import LspkitError
 from lspkit.protocol.open_documents import OPEN_LIMIT, View
+from lspkit.protocol.server_signal import LOG_MESSAGE
 from lspkit.protocol.session import Session
 from lspkit.protocol.uris import uri_to_path
 from lspkit.protocol.wire.bounded_lists import bounded_report
@@ -130,18 +131,21 @@ class DiagnosticsRecord(DocumentChannel):
 
         Returns why it is of no use at all, if that is one of them.
         """
-        self.loading.notified("window/logMessage", {"message": line})
+        message = {"message": line}
+        self.loading.notified(LOG_MESSAGE, message)
         with self.lock:
-            admission = self.heard.read(line)
+            admission = self.heard.read(message)
             if admission is not None and admission.afresh and self._disk:
                 self.outdated = True
             config = self.choice.definition.disk.config
-            has_read = config is not None and any(one in line for one in config.says)
+            signals = () if config is None else config.says
+            has_read = any(one.fits(LOG_MESSAGE, message) for one in signals)
             if has_read and self._barrier is not None and self._barrier.waiter.done:
                 self.rereading = self._barrier = None
         if admission is None or not admission.ends:
             return ""
-        said = next((one for one in line.splitlines() if admission.says in one), line)
+        part = admission.says.contains
+        said = next((one for one in line.splitlines() if part in one), line)
         return f"{admission.means}. It says: {said.strip()[:LONGEST_LINE]}"
 
     def reread(self) -> bool:

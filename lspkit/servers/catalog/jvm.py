@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from lspkit.diagnostics.proof import ProofRule
+from lspkit.protocol.server_signal import Signal
 from lspkit.servers.definition import Definition
 from lspkit.servers.definition_parts import (
     DiskReactions,
@@ -30,7 +31,7 @@ JVM: tuple[Definition, ...] = (
         roots=Roots(markers=(*_BUILD, ".project", ".classpath"), outermost=_TOP),
         launch=Launch(commands=(("jdtls",),), initialize_timeout_ms=60_000),
         readiness=Readiness(
-            load_begins_within=3.0, ready_by=("language/status", {"type": "ServiceReady"})
+            load_begins_within=3.0, ready_by=Signal("language/status", {"type": "ServiceReady"})
         ),
         documents=DocumentSync(unsaved="opened"),
         # It looks some time after the last change, and publishes all open documents then. Not

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from lspkit.diagnostics.proof import ProofRule
+from lspkit.protocol.server_signal import log_line
 from lspkit.servers.definition import Definition
 from lspkit.servers.definition_parts import (
     HARMLESS,
@@ -35,7 +36,7 @@ _PYRIGHT = ConfigFiles(
     files=("/pyrightconfig.json", "/pyproject.toml"),
     imports=("pyrightconfig.json", "pyproject.toml"),
     first_only=True,
-    says=("oading configuration file", "Loading pyproject.toml file"),
+    says=(log_line("oading configuration file"), log_line("Loading pyproject.toml file")),
 )
 
 #: What it does by itself, but no longer as soon as it is told anything about its analysis, be it by

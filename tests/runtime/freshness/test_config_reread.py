@@ -8,6 +8,7 @@ from typing import Any
 
 import lspkit
 from lspkit.diagnostics.proof import ProofRule
+from lspkit.protocol.server_signal import log_line
 from lspkit.protocol.uris import path_to_uri
 from lspkit.runtime.concurrency.workers import THREADS
 from lspkit.runtime.freshness import config_reread
@@ -41,7 +42,7 @@ from tests.scripted import ask, comes_true, lives, workspace
 DEFINITION = "textDocument/definition"
 BY_PULL = Diagnostics(how="pull")
 ANEW = ConfigFiles(files=("conf.ini",))
-SAYS = ConfigFiles(files=("conf.ini",), says=("has read conf",))
+SAYS = ConfigFiles(files=("conf.ini",), says=(log_line("has read conf"),))
 REREAD = {"method": "window/logMessage", "params": {"type": 3, "message": "it has read conf.ini"}}
 
 
@@ -283,8 +284,8 @@ def test_a_caller_with_less_time_is_told_nothing_from_before(tmp_path, scripted,
 # What a server writes
 
 
-GIVES_UP = Admission(says="too much", means="it does not look any more")
-AFRESH = Admission(says="too much", means="it does not look any more", afresh=True)
+GIVES_UP = Admission(says=log_line("too much"), means="it does not look any more")
+AFRESH = Admission(says=log_line("too much"), means="it does not look any more", afresh=True)
 LINE = {"method": "window/showMessage", "params": {"type": 2, "message": "That is too much."}}
 
 

@@ -8,6 +8,7 @@ import pytest
 
 import lspkit
 from lspkit.diagnostics.proof import ProofRule
+from lspkit.protocol.server_signal import Signal
 from lspkit.servers.definition_parts import Caveats, DiskReactions, DocumentMessages, Exceptions
 from lspkit.testing import Diagnostics, Fault, Log, Say, Script, progress
 from tests.runtime.server_log import (
@@ -347,7 +348,7 @@ STATE = "scripted/state"
 def test_a_server_that_doubts_itself_is_not_believed_until_it_does_no_more(
     tmp_path, scripted, rules, how
 ):
-    rules(ProofRule(), caveats=Caveats(doubts=((STATE, {"broken": True}),)))
+    rules(ProofRule(), caveats=Caveats(doubts=(Signal(STATE, {"broken": True}),)))
     about = {"uri": (tmp_path / "a.scr").as_uri()}
     doubt = {"method": STATE, "params": {**about, "broken": True, "message": "no settings"}}
     lifted = {"method": STATE, "params": {**about, "broken": False}}
@@ -363,7 +364,7 @@ def test_a_server_that_doubts_itself_is_not_believed_until_it_does_no_more(
 
 
 def test_a_doubt_may_be_told_by_a_part_of_what_is_said_to_people(tmp_path, scripted, rules):
-    rules(ProofRule(), caveats=Caveats(doubts=((STATE, {"message": "cannot build"}),)))
+    rules(ProofRule(), caveats=Caveats(doubts=(Signal(STATE, contains="cannot build"),)))
     say = [
         Say(OPEN, notification={"method": STATE, "params": {"message": "Sorry: cannot build: no"}}),
         Say(CHANGE, notification={"method": STATE, "params": {"message": None}}),
@@ -381,7 +382,7 @@ def test_a_server_that_doubts_itself_by_a_piece_of_work_is_not_believed_while_it
         params = {"token": "1", "value": value}
         return {"method": "$/progress", "params": params}
 
-    rules(ProofRule(), caveats=Caveats(doubts=(("$/progress", {"title": "Cannot load"}),)))
+    rules(ProofRule(), caveats=Caveats(doubts=(Signal("$/progress", {"title": "Cannot load"}),)))
     begin, end = note(kind="begin", title="Cannot load"), note(kind="end")
     say = [Say(OPEN, notification=begin), Say(CHANGE, notification=end)]
     with workspace(tmp_path, scripted(Script(say=say)), text="fine\n") as ws:
@@ -398,7 +399,7 @@ def test_a_server_that_doubts_itself_by_a_piece_of_work_is_not_believed_while_it
 def test_a_doubt_is_about_the_file_that_it_names_or_about_all(
     tmp_path, scripted, rules, about, verdict
 ):
-    rules(ProofRule(), caveats=Caveats(doubts=((STATE, {}),)))
+    rules(ProofRule(), caveats=Caveats(doubts=(Signal(STATE),)))
     say = Say(OPEN, notification={"method": STATE, "params": {"textDocument": about}})
     with workspace(tmp_path, scripted(Script(say=[say])), text="fine\n") as ws:
         assert ws.check("a.scr").verdict.value == verdict

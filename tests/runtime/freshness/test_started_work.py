@@ -8,6 +8,7 @@ import msgspec
 import pytest
 
 from lspkit.diagnostics.proof import ProofRule
+from lspkit.protocol.server_signal import Signal
 from lspkit.servers.definition_parts import Exceptions, Readiness
 from lspkit.testing import Diagnostics, Fault, Log, Say, Script
 from tests.runtime.server_log import (
@@ -166,8 +167,8 @@ def test_an_answer_given_while_the_project_is_loaded_anew_counts_for_nothing(
         ProofRule(how="pull"),
         readiness=Readiness(
             load_begins_within=1.0,
-            ready_by=(STATUS, {"quiet": True}),
-            unready_by=(STATUS, {"quiet": False}),
+            ready_by=Signal(STATUS, {"quiet": True}),
+            unready_by=Signal(STATUS, {"quiet": False}),
         ),
     )
     say = [
@@ -192,8 +193,8 @@ def test_while_the_project_is_loaded_anew_questions_are_answered_and_findings_wa
         ProofRule(how="pull"),
         readiness=Readiness(
             load_begins_within=1.0,
-            ready_by=(STATUS, {"quiet": True}),
-            unready_by=(STATUS, {"quiet": False}),
+            ready_by=Signal(STATUS, {"quiet": True}),
+            unready_by=Signal(STATUS, {"quiet": False}),
         ),
     )
     say = [
@@ -212,7 +213,7 @@ def test_a_push_counts_once_the_server_says_that_it_is_done_with_the_file(
     tmp_path, scripted, rules
 ):
     """The first one may be from before something else was read."""
-    rules(ProofRule(how="version", single=True, rests_by=(STATUS, ({"state": "idle"},))))
+    rules(ProofRule(how="version", single=True, rests_by=(Signal(STATUS, {"state": "idle"}),)))
     uri = (tmp_path / "a.scr").as_uri()
     second = published(tmp_path / "a.scr", finding("second"), version=1)
     busy, idle = (
@@ -234,8 +235,8 @@ def test_a_server_that_says_too_early_that_it_is_done_is_asked_something(
     tmp_path, scripted, rules, ask, verdict
 ):
     """It answers when it is: the rule without a question has a stale push for the last."""
-    states = ({"state": "idle"}, {"state": "waiting"})
-    rules(ProofRule(how="version", single=True, rests_by=(STATUS, states), ask=ask))
+    states = tuple(Signal(STATUS, {"state": state}) for state in ("idle", "waiting"))
+    rules(ProofRule(how="version", single=True, rests_by=states, ask=ask))
     path = tmp_path / "a.scr"
     waiting, idle = (
         {"method": STATUS, "params": {"uri": path.as_uri(), "state": state}}
@@ -259,7 +260,7 @@ def test_who_refuses_the_question_is_believed_only_if_something_is_wrong(
     tmp_path, scripted, rules, text, verdict
 ):
     """clangd finds nothing in a file for a language or a machine that it does not know."""
-    rests_by = (STATUS, ({"state": "idle"},))
+    rests_by = (Signal(STATUS, {"state": "idle"}),)
     rules(ProofRule(how="version", single=True, rests_by=rests_by, ask=LINKS))
     uri = (tmp_path / "a.scr").as_uri()
     idle = {"method": STATUS, "params": {"uri": uri, "state": "idle"}}
@@ -275,7 +276,7 @@ def test_a_first_question_about_the_project_waits_until_the_server_is_done_with_
     tmp_path, scripted, rules
 ):
     """Only then is the file in its index."""
-    rules(ProofRule(how="version", rests_by=(STATUS, ({"state": "idle"},))))
+    rules(ProofRule(how="version", rests_by=(Signal(STATUS, {"state": "idle"}),)))
     uri = (tmp_path / "a.scr").as_uri()
     idle = {"method": STATUS, "params": {"uri": uri, "state": "idle"}}
     say = [Say("textDocument/didOpen", notification=idle, seconds=0.5)]
