@@ -149,11 +149,10 @@ class DiskReactions(msgspec.Struct, frozen=True, kw_only=True):
     """How the server learns of changes on disk."""
 
     looks_again: LooksAgain = "watched"
-    #: Extensions of files that it reads from disk and takes in, besides those of its languages.
-    reads: tuple[str, ...] = ()
-    #: Names or globs of other files that its findings may depend on, besides its languages and its
-    #: markers: data that a source takes in, headers without an extension, files of settings.
-    depends_on: tuple[str, ...] = ("*",)
+    #: Names or globs of files that its findings may depend on, besides its languages and markers:
+    #: imported data, headers without an extension, settings. `*`: any file on disk, except for logs
+    #: and other by-products. The unsaved text of a file counts only if a closer pattern fits.
+    reads: tuple[str, ...] = ("*",)
     #: Globs of files that it is notified of although it has not registered for them.
     told_of: tuple[str, ...] = ()
     #: `FileChangeType`: the types that are sent in its place, in this order.

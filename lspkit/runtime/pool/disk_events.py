@@ -38,7 +38,7 @@ from lspkit.runtime.server.reread_request import request_reread
 from lspkit.runtime.server.server import Server
 from lspkit.runtime.watch import Changelog, WatchedRoots, is_excluded
 from lspkit.runtime.watch.outer_folders import OuterFolders
-from lspkit.servers.project.file_relevance import is_by_chance, is_missed, may_read, speaks
+from lspkit.servers.project.file_relevance import is_by_chance, is_missed, is_source_in, may_read
 from lspkit.servers.project.package_folders import MOST, PackageFolder
 from lspkit.servers.restriction.compile_commands import header_folders
 
@@ -265,7 +265,7 @@ class DiskEvents:
             for one in named
             if not one.event.is_folder
             and not one.place.kind
-            and any(speaks(by, root, one.event.path) for by, root in definitions)
+            and any(is_source_in(by, root, one.event.path) for by, root in definitions)
         )
         self._deliver_soon(held)
 

@@ -47,7 +47,7 @@ JVM: tuple[Definition, ...] = (
         ),
         # No others: what it compiles may lie among the sources, and is its own doing.
         disk=DiskReactions(
-            depends_on=("*.gradle", "*.kts", "*.jar", "*.prefs", "*.properties", "*.xml")
+            reads=("*.gradle", "*.kts", "*.jar", "*.prefs", "*.properties", "*.xml")
         ),
         # Told of a save it throws its text away and reads the disk, which may be newer by then.
         exceptions=Exceptions(messages=DocumentMessages(saves=False, whole_texts=True)),

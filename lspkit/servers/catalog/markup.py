@@ -106,7 +106,7 @@ DOCUMENTS: tuple[Definition, ...] = (
         trust=HARMLESS,
         # It publishes before it answers the next question, and nothing for a text as it was.
         proofs=(ProofRule(how="ordered", ask="textDocument/documentSymbol", alone=True),),
-        disk=DiskReactions(depends_on=()),
+        disk=DiskReactions(reads=()),
         install={"npm": "npm install -g dockerfile-language-server-nodejs"},
         quirks=("Publishes without a version.", "Symbols come as a flat list."),
         verified="0.15.0",

@@ -213,7 +213,7 @@ PYTHON: tuple[Definition, ...] = (
         ),
         disk=DiskReactions(
             packages="site-packages",
-            depends_on=_TYPED,
+            reads=_TYPED,
             # Of a file that names further folders of modules it hears nothing.
             config=ConfigFiles(files=("/pyproject.toml", "/pyrefly.toml", "*.pth")),
             source_folders=("src", "typings"),
@@ -241,7 +241,7 @@ PYTHON: tuple[Definition, ...] = (
         documents=DocumentSync(unsaved="opened", unsaved_files=True),
         disk=DiskReactions(
             packages="site-packages",
-            depends_on=_TYPED,
+            reads=_TYPED,
             # It watches files itself, and may take notice only after the next question.
             reads_closed="always",
             config=ConfigFiles(

@@ -234,7 +234,7 @@ SYSTEMS: tuple[Definition, ...] = (
             # It tells headers apart by size and by the second in which they were written.
             looks_again="touch",
             # A source may include a file of any name.
-            depends_on=("*", "*.log", "*.tmp", "*.bak", "*.orig", "*.db"),
+            reads=("*", "*.log", "*.tmp", "*.bak", "*.orig", "*.db"),
             # It looks at them at most every few seconds, and then only if it is asked about a
             # change.
             config=ConfigFiles(

@@ -49,7 +49,9 @@ _MARKERS = ("tsconfig.json", "jsconfig.json", *_PACKAGE)
 _WORKSPACE = ("pnpm-workspace.yaml",)
 _DENO = ("deno.json", "deno.jsonc")
 #: What a script may import, though no server of scripts is asked about it.
-_DATA = (".json",)
+_DATA = ("*", "*.json")
+#: The same for a component, which also imports scripts.
+_SCRIPTS_AND_DATA = (*_DATA, *(f"*{extension}" for extension in SCRIPT))
 
 #: For typescript-language-server. Told about files, it knows of them before the next question; its
 #: own watching is late.
@@ -131,10 +133,9 @@ TYPESCRIPT: tuple[Definition, ...] = (
         proofs=(ProofRule(how="ordered", ask="tsserver"),),
         disk=DiskReactions(
             packages="node_modules",
-            reads=_DATA,
             looks_again="reload",
             # No others: reading all projects again takes long.
-            depends_on=("*.json",),
+            reads=("*.json",),
         ),
         install={"npm": "npm install -g @vtsls/language-server"},
         quirks=(
@@ -343,7 +344,7 @@ PAGES: tuple[Definition, ...] = (
         readiness=Readiness(load_begins_within=1.0),
         documents=DocumentSync(unsaved="opened"),
         proofs=(ProofRule(how="ordered", ask="tsserver"),),
-        disk=DiskReactions(packages="node_modules", refresh=_RELOADS, reads=(*SCRIPT, *_DATA)),
+        disk=DiskReactions(packages="node_modules", refresh=_RELOADS, reads=_SCRIPTS_AND_DATA),
         # Without the plugin it would read the whole file as a script.
         exceptions=Exceptions(
             borrows=("vue-language-server", "@vue/language-server", "@vue/typescript-plugin")
@@ -378,7 +379,7 @@ PAGES: tuple[Definition, ...] = (
         ),
         disk=DiskReactions(
             packages="node_modules",
-            reads=(*SCRIPT, *_DATA),
+            reads=_SCRIPTS_AND_DATA,
             # A file that was deleted is not read again when it is created; one that has changed is.
             told_as={
                 CREATED: (CREATED, CHANGED),

@@ -7,7 +7,6 @@ A server reads its configuration when it starts. What it does when that changes 
 from __future__ import annotations
 
 import fnmatch
-import functools
 import os
 import re
 from collections.abc import Iterable, Iterator
@@ -18,6 +17,7 @@ from lspkit.boundary import is_inside
 from lspkit.protocol.watch_registrations import CHANGED
 from lspkit.servers.definition import Definition
 from lspkit.servers.project.config_imports import imported_by
+from lspkit.servers.project.file_relevance import changes_modules, is_named
 from lspkit.servers.project.installed import is_of_packages
 
 _WILD = re.compile(r"[*?\[]")
@@ -80,37 +80,6 @@ class Inputs(msgspec.Struct):
         return bool(self._imported) and any(one in self._imported for one in _and_above(path))
 
 
-def is_named(path: str, names: tuple[str, ...], root: str) -> bool:
-    """Whether one of the names or globs fits; one with `/` before it only directly in the root."""
-    name = os.path.basename(path)
-    if not names or not _any_of(names).fullmatch(name):
-        return False
-    in_root = os.path.dirname(path) == root
-    return any(
-        fnmatch.fnmatchcase(name, one.removeprefix("/"))
-        for one in names
-        if in_root or not one.startswith("/")
-    )
-
-
-def changes_modules(path: str, kind: int, definition: Definition, root: str) -> bool:
-    """Whether there is another set of modules now than a server believes that has to be replaced.
-
-    A folder of modules or a file that decides where a module is came or went, and it would go on to
-    resolve imports as before.
-    """
-    if definition.disk.refresh is None and is_source_folder(path, definition, root):
-        return True
-    modules = definition.exceptions.modules
-    return kind != CHANGED and is_named(path, modules, root) and is_inside(path, root)
-
-
-def is_source_folder(path: str, definition: Definition, root: str) -> bool:
-    """Whether a server looks for modules in this folder, from when it has seen it on."""
-    above, name = os.path.split(path)
-    return name in definition.disk.source_folders and above == root
-
-
 def is_shadowed(path: str, names: tuple[str, ...], root: str) -> bool:
     """Whether a file that is named before this one is in the root."""
     plain = [one.removeprefix("/") for one in names]
@@ -125,8 +94,3 @@ def _and_above(path: str) -> Iterator[str]:
         path, below = os.path.dirname(path), path
         if path == below:
             return
-
-
-@functools.cache
-def _any_of(names: tuple[str, ...]) -> re.Pattern[str]:
-    return re.compile("|".join(fnmatch.translate(one.removeprefix("/")) for one in names))

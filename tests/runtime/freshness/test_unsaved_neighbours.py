@@ -280,7 +280,7 @@ def test_what_a_server_reads_and_is_not_shown_is_not_seen(tmp_path, scripted, mo
         monkeypatch,
         OFFERED,
         documents=DocumentSync(unsaved="opened"),
-        disk=DiskReactions(reads=(".dat",)),
+        disk=DiskReactions(reads=("*", "*.dat")),
         roots=Roots(markers=("scr.conf",)),
     )
     names = ("x.dat", "scr.conf", "notes.txt")

@@ -114,7 +114,7 @@ def test_a_server_that_asks_for_nothing_is_told_what_its_definition_says(
 
 
 def test_what_a_server_does_not_read_leaves_its_proofs_as_they_are(tmp_path, scripted, monkeypatch):
-    define(monkeypatch, ProofRule(how="version"), disk=DiskReactions(depends_on=("*.txt",)))
+    define(monkeypatch, ProofRule(how="version"), disk=DiskReactions(reads=("*.txt",)))
     with workspace(tmp_path, scripted(Script()), text="fine\n") as ws:
         ws.check("a.scr")
         written_outside(tmp_path / "c.log", "new")
@@ -140,7 +140,7 @@ def test_a_marker_may_be_a_glob_and_is_read_whatever_else_is_not() -> None:
         family="x",
         languages={},
         roots=Roots(markers=("*.sln",)),
-        disk=DiskReactions(depends_on=()),
+        disk=DiskReactions(reads=()),
     )
     assert may_read(row, "/project/all.sln")
     assert not may_read(row, "/project/all.txt")
