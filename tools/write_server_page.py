@@ -99,7 +99,7 @@ def section(one: Definition) -> str:
     lines = [f"## {one.id}", ""]
     lines += [f"- {name}: {value}" for name, value in rows.items() if value]
     lines += ["", "Install:", ""]
-    lines += [f"- {manager}: `{command}`" for manager, command in one.install.items()]
+    lines += [f"- {manager}: `{command}`" for manager, command in one.install_commands.items()]
     if one.quirks:
         lines += ["", "Good to know:", ""]
         lines += [f"- {quirk}" for quirk in one.quirks]

@@ -26,6 +26,19 @@ from lspkit.servers.definition_parts import (
 #: `types`: of several for one language the first one found runs. `lint`: runs beside it.
 Role = Literal["types", "lint"]
 
+#: How the commands of package managers begin, where that is not `<manager> install`.
+INSTALLERS = {
+    "apt": "apt-get install ",
+    "dotnet": "dotnet tool install --global ",
+    "nix": "nix profile install nixpkgs#",
+    "npm": "npm install -g ",
+    "pacman": "pacman -S ",
+    "rokit": "rokit add --global ",
+    "rustup": "rustup component add ",
+    "uv": "uv tool install ",
+    "xcode": "xcode-select ",
+}
+
 #: The `languageId` of a file of none of a server's languages, as editors call it.
 UNKNOWN_LANGUAGE = "plaintext"
 
@@ -35,12 +48,13 @@ class Definition(msgspec.Struct, frozen=True, kw_only=True):
 
     #: The usual name of the server.
     id: str
-    #: Servers of one family and role `types` are alternatives: one of them runs.
+    #: Servers of one family and role `types` are alternatives: one of them runs. The first built-in
+    #: server of a family also has the name of the family.
     family: str
     role: Role = "types"
     #: File extension with its dot, file name, or its first part (`Dockerfile.*`): `languageId`.
     languages: dict[str, str]
-    #: Other names: for the first server of a language also the name of the language.
+    #: Other names.
     aliases: tuple[str, ...] = ()
     #: The methods that it answers, besides those for diagnostics. Empty: not known before it runs.
     answers_only: tuple[str, ...] = ()
@@ -56,7 +70,7 @@ class Definition(msgspec.Struct, frozen=True, kw_only=True):
     #: Its requests that another server answers.
     forwards: Forwards | None = None
     exceptions: Exceptions = Exceptions()
-    #: Package manager: the command that installs the server.
+    #: Package manager: what it has to install.
     install: dict[str, str] = {}
     #: What a user or a reader of this table should know about it.
     quirks: tuple[str, ...] = ()
@@ -69,9 +83,15 @@ class Definition(msgspec.Struct, frozen=True, kw_only=True):
         return any(not rule.alone for rule in self.proofs)
 
     @property
+    def install_commands(self) -> dict[str, str]:
+        """Package manager: the command that installs the server."""
+        begin = {one: INSTALLERS.get(one, f"{one} install ") for one in self.install}
+        return {one: begin[one] + package for one, package in self.install.items()}
+
+    @property
     def how_to_install(self) -> str:
         """The command of the package manager that comes first; empty if none is known."""
-        return next(iter(self.install.values()), "")
+        return next(iter(self.install_commands.values()), "")
 
     def with_launch(self, **changes: object) -> Definition:
         """The same definition with other values in `launch`."""

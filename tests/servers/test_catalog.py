@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import collections
 import os
 import re
@@ -9,12 +10,26 @@ import runpy
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 import lspkit
 from lspkit.config import read_config
+from lspkit.protocol.server_signal import Signal
+from lspkit.servers import definition_parts
 from lspkit.servers.built_in import BUILT_IN
 from lspkit.servers.definition import Definition
+from lspkit.servers.definition_parts import (
+    Caveats,
+    DiskReactions,
+    DocumentMessages,
+    DocumentSync,
+    Exceptions,
+    Launch,
+    Readiness,
+    Roots,
+    TrustProfile,
+)
 from lspkit.servers.selection.choose import definitions
 from tests import real_servers
 from tests.real.running import TIMING
@@ -147,7 +162,7 @@ def test_it_has_a_command_that_names_a_program_and_no_path(one: Definition):
 @each
 def test_it_says_how_to_install_it(one: Definition):
     assert one.install
-    for manager, command in one.install.items():
+    for manager, command in one.install_commands.items():
         assert manager in INSTALLERS
         assert command.startswith(INSTALLERS[manager]), command
 
@@ -267,6 +282,96 @@ def test_what_was_tested_is_what_is_installed_for_the_tests():
         version = pinned.get(program.package or program.name)
         if program.server is not None and version is not None:
             assert BY_ID[program.server].verified in (version, "documentation"), program.server
+
+
+# The form of the rows
+
+
+def rows() -> dict[str, list[str]]:
+    """The lines of source of each row, without comments."""
+    found = {}
+    for file in (ROOT / "lspkit" / "servers" / "catalog").glob("*.py"):
+        source = file.read_text(encoding="utf-8")
+        lines = source.splitlines()
+        for call in ast.walk(ast.parse(source)):
+            if isinstance(call, ast.Call) and ast.unparse(call.func) == "Definition":
+                [id] = [one.value for one in call.keywords if one.arg == "id"]
+                written = lines[call.lineno - 1 : call.end_lineno]
+                code = [line for line in written if not line.lstrip().startswith("#")]
+                found[ast.literal_eval(id)] = code
+    return found
+
+
+def is_ordinary(one: Definition) -> bool:
+    """Whether nothing is said about a server but its names, its program and its markers."""
+    plain = Definition(
+        id=one.id,
+        family=one.family,
+        languages=one.languages,
+        aliases=one.aliases,
+        roots=Roots(markers=one.roots.markers),
+        launch=Launch(commands=one.launch.commands),
+        install=one.install,
+        quirks=one.quirks,
+        verified=one.verified,
+    )
+    return one == plain
+
+
+def test_the_row_of_an_ordinary_server_has_less_than_ten_lines():
+    lengths = {id: len(lines) for id, lines in rows().items() if is_ordinary(BY_ID[id])}
+    assert len(lengths) >= 9
+    assert {id: length for id, length in lengths.items() if length >= 10} == {}
+
+
+PARTS = [
+    one
+    for one in vars(definition_parts).values()
+    if isinstance(one, type) and issubclass(one, msgspec.Struct) and one is not Signal
+]
+
+
+@pytest.mark.parametrize("part", PARTS, ids=lambda one: one.__name__)
+def test_no_part_of_a_definition_has_more_than_ten_fields(part: type[msgspec.Struct]):
+    assert len(part.__struct_fields__) <= 10
+
+
+#: The parts that every definition has.
+EVERYWHERE = (
+    *(Roots, Launch, TrustProfile, Readiness, DocumentSync, DiskReactions, Caveats, Exceptions),
+    DocumentMessages,
+)
+
+
+def said() -> collections.Counter[str]:
+    """The fields of these parts, and how many servers set each."""
+    found = collections.Counter(
+        {f"{part.__name__}.{field}": 0 for part in EVERYWHERE for field in part.__struct_fields__}
+    )
+    for one in BUILT_IN:
+        parts = [getattr(one, name) for name in one.__struct_fields__]
+        for part in (*parts, one.exceptions.messages):
+            if isinstance(part, EVERYWHERE):
+                usual = type(part)()
+                names = part.__struct_fields__
+                found.update(
+                    f"{type(part).__name__}.{name}"
+                    for name in names
+                    if getattr(part, name) != getattr(usual, name)
+                )
+    return found
+
+
+def test_there_is_no_field_that_no_server_sets():
+    unused = [name for name, count in said().items() if count == 0]
+    assert unused == ["Launch.encodings"]  # for the user's configuration
+
+
+def test_what_only_one_server_needs_is_an_exception_of_that_server():
+    lonely = {name for name, count in said().items() if count == 1}
+    exceptions = {name for name in said() if name.startswith(("Exceptions.", "DocumentMessages."))}
+    beside = {"Readiness.unready_by"}  # the counterpart of `ready_by`
+    assert lonely == (exceptions | beside) - {"Exceptions.messages"}
 
 
 def test_the_page_about_the_servers_is_up_to_date():

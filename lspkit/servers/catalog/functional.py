@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 from lspkit.servers.definition import Definition
-from lspkit.servers.definition_parts import (
-    Launch,
-    Readiness,
-    Roots,
-)
+from lspkit.servers.definition_parts import Launch, Readiness, Roots
 
 FUNCTIONAL: tuple[Definition, ...] = (
     Definition(
@@ -20,10 +16,10 @@ FUNCTIONAL: tuple[Definition, ...] = (
             ".lhs": "literate haskell",
             ".cabal": "cabal",
         },
-        aliases=("haskell", "haskell-language-server"),
+        aliases=("haskell-language-server",),
         roots=Roots(
             markers=("*.cabal", "package.yaml", "cabal.project", "stack.yaml", "hie.yaml"),
-            # Packages of one project have their own *.cabal; these name the project.
+            # Each package of a project has a *.cabal file; these mark the project.
             outermost=("cabal.project", "stack.yaml", "hie.yaml"),
         ),
         launch=Launch(
@@ -34,10 +30,7 @@ FUNCTIONAL: tuple[Definition, ...] = (
             initialize_timeout_ms=60_000,
         ),
         readiness=Readiness(load_begins_within=3.0),
-        install={
-            "ghcup": "ghcup install hls",
-            "brew": "brew install haskell-language-server",
-        },
+        install={"ghcup": "hls", "brew": "haskell-language-server"},
         quirks=(
             "Has to be built for the project's version of GHC; the wrapper finds the right one.",
             "Builds what the project depends on before its first answer.",
@@ -57,14 +50,14 @@ FUNCTIONAL: tuple[Definition, ...] = (
             "dune-project": "dune",
             "dune-workspace": "dune",
         },
-        aliases=("ocaml", "ocamllsp"),
+        aliases=("ocamllsp",),
         roots=Roots(
             markers=("dune-project", "dune-workspace", "*.opam", "esy.json"),
-            # As dune itself finds its root.
+            # As dune finds its root.
             outermost=("dune-workspace", "dune-project"),
         ),
         launch=Launch(commands=(("ocamllsp",),)),
-        install={"opam": "opam install ocaml-lsp-server"},
+        install={"opam": "ocaml-lsp-server"},
         quirks=(
             "Knows other modules only from a build: `dune build --watch` keeps it up to date.",
             "Has to be of the same switch as the project.",
@@ -76,10 +69,7 @@ FUNCTIONAL: tuple[Definition, ...] = (
         languages={".gleam": "gleam"},
         roots=Roots(markers=("gleam.toml",)),
         launch=Launch(commands=(("gleam", "lsp"),)),
-        install={
-            "brew": "brew install gleam",
-            "scoop": "scoop install gleam",
-        },
+        install={"brew": "gleam", "scoop": "gleam"},
         quirks=("Comes with the compiler.", "Does nothing outside of a project."),
     ),
 )

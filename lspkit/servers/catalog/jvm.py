@@ -17,9 +17,9 @@ from lspkit.servers.definition_parts import (
 
 _GRADLE = ("settings.gradle", "settings.gradle.kts")
 _BUILD = ("build.gradle", "build.gradle.kts", "pom.xml", "build.xml", *_GRADLE)
-#: Modules have build files of their own, and a machine of its own for each is more than most
-#: computers have memory for. Settings, and the scripts that fetch the build tool, are at the top
-#: only; of Maven's files the outermost is the parent.
+#: Modules have build files of their own, but a Java process for each needs too much memory. Only
+#: the top has settings and the scripts that fetch the build tool; the outermost of Maven's files is
+#: the parent.
 _TOP = (*_GRADLE, "gradlew", "mvnw", "pom.xml")
 
 JVM: tuple[Definition, ...] = (
@@ -27,15 +27,14 @@ JVM: tuple[Definition, ...] = (
         id="jdtls",
         family="java",
         languages={".java": "java"},
-        aliases=("java",),
         roots=Roots(markers=(*_BUILD, ".project", ".classpath"), outermost=_TOP),
         launch=Launch(commands=(("jdtls",),), initialize_timeout_ms=60_000),
         readiness=Readiness(
             load_begins_within=3.0, ready_by=Signal("language/status", {"type": "ServiceReady"})
         ),
         documents=DocumentSync(unsaved="opened"),
-        # It looks some time after the last change, and publishes all open documents then. Not
-        # trusted: in a race of two files one push in some hundred was from before.
+        # It checks some time after the last change, and then publishes for all open documents. Not
+        # trusted: in a race of two files one push in some hundred was stale.
         proofs=(
             ProofRule(
                 how="progress",
@@ -45,16 +44,13 @@ JVM: tuple[Definition, ...] = (
                 ask="textDocument/documentSymbol",
             ),
         ),
-        # No others: what it compiles may lie among the sources, and is its own doing.
+        # Not `*`: its own output may lie among the sources.
         disk=DiskReactions(
             reads=("*.gradle", "*.kts", "*.jar", "*.prefs", "*.properties", "*.xml")
         ),
-        # Told of a save it throws its text away and reads the disk, which may be newer by then.
+        # After `didSave` it reads the disk, which may be newer than the document.
         exceptions=Exceptions(messages=DocumentMessages(saves=False, whole_texts=True)),
-        install={
-            "brew": "brew install jdtls",
-            "nix": "nix profile install nixpkgs#jdt-language-server",
-        },
+        install={"brew": "jdtls", "nix": "jdt-language-server"},
         quirks=(
             "Needs Java 21 or newer to run, whatever the project is built with.",
             "Registers nearly all that it can do only once it is up.",
@@ -71,11 +67,11 @@ JVM: tuple[Definition, ...] = (
         id="kotlin-lsp",
         family="kotlin",
         languages={".kt": "kotlin", ".kts": "kotlin"},
-        aliases=("kotlin", "kotlin-ls"),
+        aliases=("kotlin-ls",),
         roots=Roots(markers=_BUILD, outermost=_TOP),
         launch=Launch(commands=(("kotlin-lsp", "--stdio"),), initialize_timeout_ms=60_000),
         readiness=Readiness(load_begins_within=3.0),
-        install={"brew": "brew install JetBrains/utils/kotlin-lsp"},
+        install={"brew": "JetBrains/utils/kotlin-lsp"},
         quirks=("Knows Gradle projects best.", "Needs Java 17 or newer."),
     ),
     Definition(
@@ -85,30 +81,16 @@ JVM: tuple[Definition, ...] = (
         roots=Roots(markers=_BUILD, outermost=_TOP),
         launch=Launch(commands=(("kotlin-language-server",),), initialize_timeout_ms=60_000),
         readiness=Readiness(load_begins_within=3.0),
-        install={
-            "brew": "brew install kotlin-language-server",
-            "nix": "nix profile install nixpkgs#kotlin-language-server",
-        },
+        install={"brew": "kotlin-language-server", "nix": "kotlin-language-server"},
         quirks=("No longer maintained.",),
     ),
     Definition(
         id="clojure-lsp",
         family="clojure",
-        languages={
-            ".clj": "clojure",
-            ".cljs": "clojure",
-            ".cljc": "clojure",
-            ".cljd": "clojure",
-            ".bb": "clojure",
-            ".edn": "clojure",
-        },
-        aliases=("clojure",),
+        languages=dict.fromkeys((".clj", ".cljs", ".cljc", ".cljd", ".bb", ".edn"), "clojure"),
         roots=Roots(markers=("deps.edn", "project.clj", "shadow-cljs.edn", "bb.edn", "build.boot")),
         launch=Launch(commands=(("clojure-lsp",),), initialize_timeout_ms=60_000),
-        install={
-            "brew": "brew install clojure-lsp/brew/clojure-lsp-native",
-            "nix": "nix profile install nixpkgs#clojure-lsp",
-        },
+        install={"brew": "clojure-lsp/brew/clojure-lsp-native", "nix": "clojure-lsp"},
         quirks=("Reads the whole class path before it answers `initialize`.",),
     ),
 )

@@ -21,17 +21,12 @@ from lspkit.servers.definition_parts import (
 
 _LANGUAGES = {".py": "python", ".pyi": "python", ".pyw": "python"}
 _MARKERS = (
-    "pyproject.toml",
-    "setup.py",
-    "setup.cfg",
-    "requirements.txt",
-    "Pipfile",
-    "pyrightconfig.json",
-    "ty.toml",
+    *("pyproject.toml", "setup.py", "setup.cfg", "requirements.txt", "Pipfile"),
+    *("pyrightconfig.json", "ty.toml"),
 )
 
-#: It reads them by a timer, a tenth of a second after it was told. Of a `pyrightconfig.json` that
-#: is new beside another file it takes no notice.
+#: It reads them 0.1 s after the notification. It ignores a new `pyrightconfig.json` if the other
+#: file exists.
 _PYRIGHT = ConfigFiles(
     files=("/pyrightconfig.json", "/pyproject.toml"),
     imports=("pyrightconfig.json", "pyproject.toml"),
@@ -39,36 +34,19 @@ _PYRIGHT = ConfigFiles(
     says=(log_line("oading configuration file"), log_line("Loading pyproject.toml file")),
 )
 
-#: What it does by itself, but no longer as soon as it is told anything about its analysis, be it by
-#: the user or because the project is not trusted.
+#: The default of pyright, which any other setting of `analysis` turns off: one of the user, or one
+#: for an untrusted project.
 _FINDS_SRC = {"autoSearchPaths": True}
 
-#: What both ty and ruff leave out, unless a project's own configuration takes it in again.
+#: Folders that ty and ruff exclude by default.
 _LEFT_OUT = (
-    ".bzr",
-    ".direnv",
-    ".eggs",
-    ".git",
-    ".git-rewrite",
-    ".hg",
-    ".mypy_cache",
-    ".nox",
-    ".pants.d",
-    ".pytype",
-    ".ruff_cache",
-    ".svn",
-    ".tox",
-    ".venv",
-    "__pypackages__",
-    "_build",
-    "buck-out",
-    "dist",
-    "node_modules",
-    "venv",
+    *(".bzr", ".direnv", ".eggs", ".git", ".git-rewrite", ".hg", ".mypy_cache", ".nox", ".pants.d"),
+    *(".pytype", ".ruff_cache", ".svn", ".tox", ".venv", "__pypackages__", "_build", "buck-out"),
+    *("dist", "node_modules", "venv"),
 )
 
-#: pyright looks at packages long after they have changed, and not at all at what lies beyond its
-#: root. With new settings it begins anew, and answers nothing before it has.
+#: pyright notices changed packages late, and changes outside of its root never. After a change of
+#: the settings it reads all files again before it answers.
 _BEGINS_ANEW = Refresh(
     method="workspace/didChangeConfiguration",
     params={"settings": {}},
@@ -83,7 +61,6 @@ PYTHON: tuple[Definition, ...] = (
         id="basedpyright",
         family="python",
         languages=_LANGUAGES,
-        aliases=("python",),
         roots=Roots(markers=_MARKERS),
         launch=Launch(
             commands=(("basedpyright-langserver", "--stdio"),),
@@ -91,7 +68,7 @@ PYTHON: tuple[Definition, ...] = (
         ),
         trust=TrustProfile(
             trusted_settings={"python": {"pythonPath": "{interpreter}"}},
-            # Not the interpreter of the project, but its packages, so that imports resolve.
+            # The packages of the project without its interpreter, so that imports resolve.
             untrusted=UntrustedRun(
                 settings={
                     "python": {
@@ -107,11 +84,7 @@ PYTHON: tuple[Definition, ...] = (
             packages="site-packages", refresh=_BEGINS_ANEW, source_folders=("src",), config=_PYRIGHT
         ),
         caveats=Caveats(workspace_pull=False),
-        install={
-            "pip": "pip install basedpyright",
-            "uv": "uv tool install basedpyright",
-            "npm": "npm install -g basedpyright",
-        },
+        install={"pip": "basedpyright", "uv": "basedpyright", "npm": "basedpyright"},
         quirks=(
             "The pip package is a Python process around a Node one.",
             "Offers to be asked for diagnostics only once it is up, and then publishes none.",
@@ -131,7 +104,7 @@ PYTHON: tuple[Definition, ...] = (
         ),
         trust=TrustProfile(
             trusted_settings={"python": {"pythonPath": "{interpreter}"}},
-            # Not the interpreter of the project, but its packages, so that imports resolve.
+            # The packages of the project without its interpreter, so that imports resolve.
             untrusted=UntrustedRun(
                 settings={
                     "python": {
@@ -146,11 +119,7 @@ PYTHON: tuple[Definition, ...] = (
             packages="site-packages", refresh=_BEGINS_ANEW, source_folders=("src",), config=_PYRIGHT
         ),
         caveats=Caveats(workspace_pull=False),
-        install={
-            "npm": "npm install -g pyright",
-            "pip": "pip install pyright",
-            "uv": "uv tool install pyright",
-        },
+        install={"npm": "pyright", "pip": "pyright", "uv": "pyright"},
         quirks=(
             "The pip package downloads the server when it is first run; the npm package has it.",
             "Offers to be asked for diagnostics only once it is up, and then publishes none.",
@@ -164,7 +133,7 @@ PYTHON: tuple[Definition, ...] = (
         languages=_LANGUAGES,
         roots=Roots(markers=_MARKERS),
         launch=Launch(commands=(("ty", "server"),)),
-        # With uv, which it runs if it is told to, it would build the project.
+        # With uv it would build the project.
         trust=TrustProfile(
             untrusted=UntrustedRun(
                 initialization={"untrustedWorkspace": True}, environment={"TY_UV": "0"}
@@ -174,14 +143,11 @@ PYTHON: tuple[Definition, ...] = (
         disk=DiskReactions(
             packages="site-packages",
             source_folders=("src", "python"),
-            # A file whose time is as before has not changed for it, whatever it is told.
+            # It ignores a notification of a file whose modification time is unchanged.
             reads_closed="old",
         ),
         caveats=Caveats(skipped_folders=_LEFT_OUT),
-        install={
-            "pip": "pip install 'lspkit[python]'",
-            "uv": "uv tool install ty",
-        },
+        install={"pip": "'lspkit[python]'", "uv": "ty"},
         quirks=(
             "Runs nothing that lies in the project.",
             "Looks for modules in `src` and `python` if they are there when it starts.",
@@ -197,12 +163,12 @@ PYTHON: tuple[Definition, ...] = (
         roots=Roots(markers=(*_MARKERS, "pyrefly.toml")),
         launch=Launch(
             commands=(("pyrefly", "lsp"),),
-            # As it comes, a project without a file of its own is hardly checked. Such a file wins.
+            # By default it hardly checks a project without pyrefly.toml, which overrides this.
             settings={"python": {"pyrefly": {"typeCheckingMode": "default"}}},
         ),
         documents=DocumentSync(unsaved="never"),
-        # It looks at what has changed on disk in the background, and says so; the pushes for a
-        # version that come before the end of that show other files as they were.
+        # It reads changes on disk in the background, with progress. What it publishes before the
+        # end of that is about other files as they were before.
         proofs=(
             ProofRule(
                 how="version",
@@ -214,15 +180,15 @@ PYTHON: tuple[Definition, ...] = (
         disk=DiskReactions(
             packages="site-packages",
             reads=_TYPED,
-            # Of a file that names further folders of modules it hears nothing.
+            # It does not register for `.pth` files.
             config=ConfigFiles(files=("/pyproject.toml", "/pyrefly.toml", "*.pth")),
             source_folders=("src", "typings"),
         ),
-        # `**/`: it compares whole paths.
+        # `**/`: it matches whole paths.
         caveats=Caveats(
             skipped_folders=("**/__pycache__", "**/node_modules", "**/venv", "/typings")
         ),
-        install={"pip": "pip install pyrefly", "uv": "uv tool install pyrefly"},
+        install={"pip": "pyrefly", "uv": "pyrefly"},
         quirks=(
             "Publishes two or three times for a file that is opened.",
             "Says since 1.0 when it looks at other files again; without that nothing is proven.",
@@ -242,16 +208,16 @@ PYTHON: tuple[Definition, ...] = (
         disk=DiskReactions(
             packages="site-packages",
             reads=_TYPED,
-            # It watches files itself, and may take notice only after the next question.
+            # Its own watcher may notice a change only after the next request.
             reads_closed="always",
             config=ConfigFiles(
                 files=("/pyproject.toml", "/mypy.ini", "/.mypy.ini", "/setup.cfg", "*.pth")
             ),
             source_folders=("src",),
         ),
-        # What takes the place of a module that it has found, or gives it free.
+        # A stub or a package takes the place of a module that it has already found.
         exceptions=Exceptions(modules=("*.pyi", "__init__.py")),
-        install={"pip": "pip install zuban", "uv": "uv tool install zuban"},
+        install={"pip": "zuban", "uv": "zuban"},
         quirks=(
             "Publishes without a version.",
             "Looks for changed files by itself, a moment late, but at one that is closed at once.",
@@ -270,31 +236,23 @@ PYTHON: tuple[Definition, ...] = (
         trust=HARMLESS,
         proofs=(ProofRule(alone=True),),
         disk=DiskReactions(
-            # Of configuration that lies above its root, or that another one extends, it hears
-            # nothing; it reads all of it again when it hears of one in its root.
+            # It does not register for configuration above its root, nor for extended files. It
+            # reads all of them again after a notification of a file in its root.
             refresh=Refresh(
                 method="workspace/didChangeWatchedFiles",
                 params={"changes": [{"uri": "{root}/ruff.toml", "type": 2}]},
                 files=("*.toml",),
             ),
-            # It asks for changes of these, but not of what they extend.
+            # It registers for these files, but not for what they extend.
             config=ConfigFiles(imports=("ruff.toml", ".ruff.toml", "pyproject.toml")),
         ),
         caveats=Caveats(
             skipped_folders=(
                 *_LEFT_OUT,
-                ".ipynb_checkpoints",
-                ".pyenv",
-                ".pytest_cache",
-                ".vscode",
-                "site-packages",
+                *(".ipynb_checkpoints", ".pyenv", ".pytest_cache", ".vscode", "site-packages"),
             )
         ),
-        install={
-            "pip": "pip install ruff",
-            "uv": "uv tool install ruff",
-            "brew": "brew install ruff",
-        },
+        install={"pip": "ruff", "uv": "ruff", "brew": "ruff"},
         quirks=(
             "Finds nothing wrong with files that it leaves out: those in dist, venv and the like.",
             "So also with those that `exclude` leaves out, which lspkit does not know.",

@@ -15,55 +15,45 @@ from lspkit.servers.definition_parts import (
     Roots,
 )
 
-_RUBY = {
-    ".rb": "ruby",
-    ".rake": "ruby",
-    ".gemspec": "ruby",
-    ".ru": "ruby",
-    ".jbuilder": "ruby",
-    "Gemfile": "ruby",
-    "Rakefile": "ruby",
-    "Guardfile": "ruby",
-    "Vagrantfile": "ruby",
-    "Podfile": "ruby",
-    "Fastfile": "ruby",
-    "Capfile": "ruby",
-    "Brewfile": "ruby",
-    ".irbrc": "ruby",
-    ".pryrc": "ruby",
-}
+_RUBY_FILES = (
+    *(".rb", ".rake", ".gemspec", ".ru", ".jbuilder", "Gemfile", "Rakefile", "Guardfile"),
+    *("Vagrantfile", "Podfile", "Fastfile", "Capfile", "Brewfile", ".irbrc", ".pryrc"),
+)
+_RUBY = dict.fromkeys(_RUBY_FILES, "ruby")
 _RUBY_MARKERS = ("Gemfile", "gems.rb", "*.gemspec", "Rakefile")
+_SHELL = (
+    *(".sh", ".bash", ".ksh", ".bats", ".command", ".ebuild", ".eclass", ".bashrc"),
+    *(".bash_profile", ".bash_login", ".bash_logout", ".bash_aliases", ".profile", ".envrc"),
+    *("bashrc", "PKGBUILD", "APKBUILD"),
+)
+_LUA_MARKERS = (
+    *(".luarc.json", ".luarc.jsonc", ".luacheckrc", ".stylua.toml", "stylua.toml"),
+    *("selene.toml", "selene.yml", "*.rockspec"),
+)
+_LUAU_MARKERS = (
+    *("default.project.json", "*.project.json", ".luaurc"),
+    *("wally.toml", "rokit.toml", "aftman.toml", "selene.toml"),
+)
 
 SCRIPTING: tuple[Definition, ...] = (
     Definition(
         id="lua-language-server",
         family="lua",
         languages={".lua": "lua", ".rockspec": "lua", ".luacheckrc": "lua"},
-        aliases=("lua", "lua-ls"),
-        roots=Roots(
-            markers=(
-                ".luarc.json",
-                ".luarc.jsonc",
-                ".luacheckrc",
-                ".stylua.toml",
-                "stylua.toml",
-                "selene.toml",
-                "selene.yml",
-                "*.rockspec",
-            )
-        ),
+        aliases=("lua-ls",),
+        roots=Roots(markers=_LUA_MARKERS),
         launch=Launch(
             commands=(("lua-language-server",),),
-            # Otherwise it asks a person whether it may set itself up for a library it has seen.
+            # Otherwise it shows a dialog when it detects a library.
             settings={
                 "Lua": {"workspace": {"checkThirdParty": False}, "telemetry": {"enable": False}}
             },
         ),
         readiness=Readiness(load_begins_within=1.0),
         install={
-            "brew": "brew install lua-language-server",
-            "pacman": "pacman -S lua-language-server",
-            "scoop": "scoop install lua-language-server",
+            "brew": "lua-language-server",
+            "pacman": "lua-language-server",
+            "scoop": "lua-language-server",
         },
         quirks=("Reads the whole workspace first.",),
     ),
@@ -71,52 +61,20 @@ SCRIPTING: tuple[Definition, ...] = (
         id="luau-lsp",
         family="luau",
         languages={".luau": "luau"},
-        aliases=("luau",),
-        roots=Roots(
-            markers=(
-                "default.project.json",
-                "*.project.json",
-                ".luaurc",
-                "wally.toml",
-                "rokit.toml",
-                "aftman.toml",
-                "selene.toml",
-            )
-        ),
+        roots=Roots(markers=_LUAU_MARKERS),
         launch=Launch(commands=(("luau-lsp", "lsp"),)),
-        install={
-            "rokit": "rokit add --global JohnnyMorganz/luau-lsp",
-            "nix": "nix profile install nixpkgs#luau-lsp",
-        },
+        install={"rokit": "JohnnyMorganz/luau-lsp", "nix": "luau-lsp"},
         quirks=("Knows a Rojo project only from its source map, which another program writes.",),
     ),
     Definition(
         id="bash",
         family="bash",
-        languages={
-            ".sh": "shellscript",
-            ".bash": "shellscript",
-            ".ksh": "shellscript",
-            ".bats": "shellscript",
-            ".command": "shellscript",
-            ".ebuild": "shellscript",
-            ".eclass": "shellscript",
-            ".bashrc": "shellscript",
-            ".bash_profile": "shellscript",
-            ".bash_login": "shellscript",
-            ".bash_logout": "shellscript",
-            ".bash_aliases": "shellscript",
-            ".profile": "shellscript",
-            ".envrc": "shellscript",
-            "bashrc": "shellscript",
-            "PKGBUILD": "shellscript",
-            "APKBUILD": "shellscript",
-        },
+        languages=dict.fromkeys(_SHELL, "shellscript"),
         aliases=("bash-language-server", "bashls"),
         roots=Roots(markers=(".shellcheckrc", "shellcheckrc")),
         launch=Launch(
             commands=(("bash-language-server", "start"),),
-            # No page on the network explains what is hovered over.
+            # No explanations from the network.
             settings={
                 "bashIde": {
                     "globPattern": "**/*@(.sh|.inc|.bash|.command)",
@@ -132,7 +90,7 @@ SCRIPTING: tuple[Definition, ...] = (
         ),
         trust=HARMLESS,
         readiness=Readiness(
-            # It reads no file before it has its settings, and then all of them in the background.
+            # It reads the files in the background, as soon as it has its settings.
             load_begins_within=2.0,
             ready_by=log_line("BackgroundAnalysis: Completed"),
         ),
@@ -146,10 +104,7 @@ SCRIPTING: tuple[Definition, ...] = (
                 ),
             )
         ),
-        install={
-            "npm": "npm install -g bash-language-server",
-            "brew": "brew install bash-language-server",
-        },
+        install={"npm": "bash-language-server", "brew": "bash-language-server"},
         quirks=(
             "Finds mistakes only with `shellcheck` on PATH.",
             "Answers with nothing for a moment after its start.",
@@ -162,23 +117,22 @@ SCRIPTING: tuple[Definition, ...] = (
         id="intelephense",
         family="php",
         languages={".php": "php", ".phtml": "php", ".phpt": "php", ".php5": "php"},
-        aliases=("php", "php intelephense"),
+        aliases=("php intelephense",),
         roots=Roots(markers=("composer.json", "composer.lock", ".php-version")),
         launch=Launch(
             commands=(("intelephense", "--stdio"),),
             settings={"intelephense": {"telemetry": {"enabled": False}}},
         ),
         trust=HARMLESS,
-        # It finds nothing in what it has not indexed yet.
+        # It finds no symbol before it has indexed the project.
         readiness=Readiness(load_begins_within=1.0),
         documents=DocumentSync(
             unsaved="opened",
-            # It looks at a text a second after the last change, and at nothing before; so does it
-            # know of what another document holds, unless it is asked about that one.
+            # It parses a document a second after the last change, or for a request about it.
             takes_in_by="textDocument/documentSymbol",
         ),
         proofs=(ProofRule(how="quiet", debounce=1.3),),
-        install={"npm": "npm install -g intelephense"},
+        install={"npm": "intelephense"},
         quirks=(
             "Publishes without a version.",
             "Keeps its index in a folder for temporary files.",
@@ -190,11 +144,10 @@ SCRIPTING: tuple[Definition, ...] = (
         id="ruby-lsp",
         family="ruby",
         languages={**_RUBY, ".erb": "erb", ".rbi": "ruby", ".rbs": "rbs"},
-        aliases=("ruby",),
         roots=Roots(markers=_RUBY_MARKERS),
         launch=Launch(commands=(("ruby-lsp",),), initialize_timeout_ms=60_000),
         readiness=Readiness(load_begins_within=1.0),
-        install={"gem": "gem install ruby-lsp"},
+        install={"gem": "ruby-lsp"},
         quirks=(
             "Runs the project's bundle, and writes a folder `.ruby-lsp` into the project.",
             "Mistakes other than those of syntax need the project's own linter.",
@@ -210,7 +163,7 @@ SCRIPTING: tuple[Definition, ...] = (
             settings={"solargraph": {"diagnostics": True}},
             initialize_timeout_ms=45_000,
         ),
-        install={"gem": "gem install solargraph"},
+        install={"gem": "solargraph"},
     ),
     Definition(
         id="elixir-ls",
@@ -223,23 +176,19 @@ SCRIPTING: tuple[Definition, ...] = (
             ".leex": "html-eex",
             ".sface": "surface",
         },
-        aliases=("elixir",),
         roots=Roots(
             markers=("mix.exs", "mix.lock"),
-            # An umbrella has one above those of its applications; what it depends on lies below it.
+            # An umbrella project has one above those of its applications and dependencies.
             outermost=("mix.exs",),
         ),
         launch=Launch(
             commands=(("elixir-ls",), ("language_server.sh",)),
-            # Success types take many minutes at the first start.
+            # Dialyzer takes many minutes at the first start.
             settings={"elixirLS": {"dialyzerEnabled": False, "fetchDeps": False}},
             initialize_timeout_ms=60_000,
         ),
         readiness=Readiness(load_begins_within=1.0),
-        install={
-            "brew": "brew install elixir-ls",
-            "nix": "nix profile install nixpkgs#elixir-ls",
-        },
+        install={"brew": "elixir-ls", "nix": "elixir-ls"},
         quirks=(
             "Compiles the project, into a folder `.elixir_ls` in it.",
             "The archive of the project has it as `language_server.sh`.",

