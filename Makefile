@@ -27,6 +27,9 @@ $(shell [ -x $(PYTHON) ] || rm -f $(VENV)/.ready-*)
 USER_READY := $(VENV)/.ready-for-demo-$(PLACE)
 DEV_READY := $(VENV)/.ready-for-tests-$(PLACE)
 ARGS ?=
+# Also where it is set: pytest would rewrite the asserts of all tests anew in each worker, and each
+# process that a test starts would compile lspkit, which takes longer than many a test.
+export PYTHONDONTWRITEBYTECODE :=
 # An environment that was made by hand may have no pip.
 install = { $(PYTHON) -c 'import pip' 2>/dev/null || $(PYTHON) -m ensurepip >/dev/null; } && \
     $(PYTHON) -m pip -qq --disable-pip-version-check install --editable '.[$(EXTRAS)]'
@@ -40,7 +43,8 @@ demo: $(USER_READY)
 	@$(PYTHON) examples/demo.py
 
 test: $(DEV_READY) servers
-	@$(PYTHON) tools/run_and_reap.py $(PYTHON) -m pytest -n 2 --dist loadscope $(ARGS)
+	@$(PYTHON) tools/run_and_reap.py $(PYTHON) -m pytest -n 2 --dist loadscope \
+	    --no-loadscope-reorder $(ARGS)
 
 check: $(DEV_READY)
 	@$(PYTHON) -m ruff check .

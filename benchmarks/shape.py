@@ -139,8 +139,11 @@ def _compare(folder: Path, project: Project, state: State) -> None:
         there = LINK + os.readlink(path) if path.is_symlink() else path.read_text()
         if there != text:
             raise RuntimeError(f"{name} is not as it should be at the end: {there!r}")
+    meant = project.at(state)
     known = {one for place in project.places for state_of in place.states for one in state_of}
-    extra = [one for one in known - set(project.at(state)) if os.path.lexists(folder / one)]
+    # What is a link in one state may be a folder in another.
+    meant_folders = {str(above) for one in meant for above in Path(one).parents}
+    extra = [one for one in known - {*meant, *meant_folders} if os.path.lexists(folder / one)]
     if extra:
         raise RuntimeError(f"at the end there is also {extra}")
 

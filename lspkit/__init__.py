@@ -37,7 +37,7 @@ from lspkit.errors import (
     UnsupportedError,
     WorkspaceClosedError,
 )
-from lspkit.runtime.concurrency.waiting import CancelToken
+from lspkit.runtime.concurrency.call import CancelToken
 from lspkit.servers.status import ServerState, ServerStatus, WorkspaceStatus
 from lspkit.types import (
     Call,

@@ -16,7 +16,7 @@ from tests.conftest import nothing_is_left_behind, pytest_configure
 __all__ = ["nothing_is_left_behind", "pytest_configure"]
 
 # A loaded machine makes single examples slow: that says nothing about the code, so no deadline.
-settings.register_profile("quick", max_examples=25, deadline=None)
+settings.register_profile("quick", max_examples=10, deadline=None)
 settings.register_profile("default", max_examples=100, deadline=None)
 settings.register_profile(
     "ci",

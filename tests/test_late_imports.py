@@ -39,11 +39,11 @@ def source_of(module: str) -> ast.Module:
 
 
 @functools.cache
-def modules() -> list[str]:
-    """Those of lspkit that run in a user's program."""
+def modules() -> dict[str, None]:
+    """Those of lspkit that run in a user's program, in order."""
     found = [path.relative_to(PACKAGE.parent).with_suffix("") for path in PACKAGE.rglob("*.py")]
     names = [".".join(path.parts).removesuffix(".__init__") for path in found]
-    return [one for one in names if not one.startswith(("lspkit.testing", "lspkit.cli"))]
+    return {one: None for one in names if not one.startswith(("lspkit.testing", "lspkit.cli"))}
 
 
 def names_in(node: ast.AST) -> list[str]:
@@ -55,8 +55,7 @@ def names_in(node: ast.AST) -> list[str]:
     if not node.module.startswith("lspkit"):
         return [node.module]
     inner = [f"{node.module}.{alias.name}" for alias in node.names]
-    known = set(modules())
-    return [node.module, *(one for one in inner if one in known)]
+    return [node.module, *(one for one in inner if one in modules())]
 
 
 def is_safe(node: ast.AST) -> bool:

@@ -36,6 +36,22 @@ RANK = {part: rank for rank, parts in enumerate(LAYERS) for part in parts}
 #: These may import one another, as long as no circle arises.
 SIBLINGS = frozenset({"operations", "servers", "config", "edits", "diagnostics"})
 
+#: The floors inside of `runtime/`, from top to bottom. A folder imports only from those below it.
+FLOORS = (
+    ("engine",),
+    ("engine_api",),
+    ("freshness",),
+    ("effects",),
+    ("exchange",),
+    ("pool",),
+    ("watch",),
+    ("server",),
+    ("files",),
+    ("process",),
+    ("concurrency",),
+)
+FLOOR = {part: rank for rank, parts in enumerate(FLOORS) for part in parts}
+
 #: May import everything; nothing imports it.
 TESTING = "testing"
 
@@ -94,7 +110,9 @@ def imported(tree: ast.AST, module: str, *, is_package: bool) -> Iterator[tuple[
 
 
 def is_part(base: str, name: str) -> bool:
-    return base == "lspkit" and (name in RANK or name == TESTING)
+    if base == "lspkit":
+        return name in RANK or name == TESTING
+    return (PACKAGE.parent / base.replace(".", "/") / f"{name}.py").exists()
 
 
 def may_import(part: str, other: str) -> bool:
@@ -105,6 +123,20 @@ def may_import(part: str, other: str) -> bool:
     if RANK[part] == RANK[other]:
         return part in SIBLINGS and other in SIBLINGS
     return RANK[part] < RANK[other]
+
+
+def floor_of(module: str) -> str:
+    """`lspkit.runtime.pool.slot` is on the floor `pool`; empty outside of `runtime/`."""
+    words = module.split(".")
+    return words[2] if words[:2] == ["lspkit", "runtime"] and len(words) > 2 else ""
+
+
+def may_go_down(module: str, name: str) -> bool:
+    """Whether an import inside of `runtime/` leads downward, or stays on its floor."""
+    own, other = floor_of(module), floor_of(name)
+    if not own or not other or own == other:
+        return True
+    return own in FLOOR and other in FLOOR and FLOOR[own] < FLOOR[other]
 
 
 def uses_of_os(tree: ast.AST) -> Iterator[tuple[int, str]]:
@@ -131,6 +163,8 @@ def faults(source: str, module: str, *, is_package: bool = False) -> Iterator[st
         top = name.split(".")[0]
         if top == "lspkit" and not may_import(part, part_of(name)):
             yield f"{module}:{line} imports {name}, and {part} must not import {part_of(name)}"
+        if not may_go_down(module, name):
+            yield f"{module}:{line} imports {name}, which is not below {floor_of(module)}"
         if top in ACTIVITY and part not in ACTIVE and (module, top) not in EXCEPTIONS:
             yield f"{module}:{line} imports {name}, which is for {', '.join(sorted(ACTIVE))}"
         elif top in IMPURE and part in PURE:
@@ -190,6 +224,29 @@ def test_no_parts_import_each_other_in_a_circle() -> None:
     assert circle(edges) is None
 
 
+def test_no_modules_import_each_other_in_a_circle() -> None:
+    """Also not behind `TYPE_CHECKING`, nor inside of functions."""
+    edges: dict[str, set[str]] = {}
+    names = {module for module, _, _ in modules()}
+    for module, is_package, source in modules():
+        tree = ast.parse(source)
+        edges[module] = {
+            name for _, name in imported(tree, module, is_package=is_package) if name in names
+        } - {module}
+    assert circle(edges) is None
+
+
+def test_no_file_name_occurs_twice() -> None:
+    names = [path.name for path in PACKAGE.rglob("*.py") if path.name != "__init__.py"]
+    assert sorted({name for name in names if names.count(name) > 1}) == []
+
+
+def test_no_folder_is_crowded() -> None:
+    folders = {path.parent for path in PACKAGE.rglob("*.py")}
+    crowded = {str(one): len(list(one.glob("*.py"))) for one in folders}
+    assert {name: number for name, number in crowded.items() if number > 15} == {}
+
+
 def test_the_package_is_where_this_test_looks() -> None:
     assert {part_of(module) for module, _, _ in modules()} >= {"__init__", "errors", "protocol"}
 
@@ -207,6 +264,9 @@ def test_the_package_is_where_this_test_looks() -> None:
         ("lspkit.workspace", "import lspkit.testing", "must not import testing"),
         ("lspkit.runtime.x", "import lspkit", "must not import __init__"),
         ("lspkit", "import lspkit.cli", "must not import cli"),
+        ("lspkit.runtime.pool.x", "import lspkit.runtime.exchange.y", "is not below pool"),
+        ("lspkit.runtime.files", "from lspkit.runtime.server.y import z", "is not below files"),
+        ("lspkit.runtime.other.x", "import lspkit.runtime.files", "is not below other"),
         ("lspkit.config.x", "import threading", "which is for"),
         ("lspkit.operations.x", "from subprocess import run", "which is for"),
         ("lspkit.protocol.x", "import time", "protocol is pure"),
@@ -229,6 +289,7 @@ def test_the_checker_finds_a_wrong_import(module: str, source: str, words: str) 
         ("lspkit.__main__", "from lspkit.cli import main"),
         ("lspkit.cli.main", "from lspkit import errors\nimport lspkit\nimport subprocess"),
         ("lspkit.runtime.x", "from lspkit.operations import y\nimport threading"),
+        ("lspkit.runtime.engine", "import lspkit.runtime.freshness.x, lspkit.runtime.engine_api"),
         ("lspkit.config.x", "from lspkit.edits import plan\nimport os\nos.stat('x')"),
         ("lspkit.protocol.x", "from . import y\nimport os\nos.path.join(os.sep, os.name)"),
         ("lspkit.testing.x", "import lspkit.cli, lspkit.errors, socket, time"),

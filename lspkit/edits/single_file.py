@@ -16,12 +16,7 @@ from collections.abc import Callable, Iterator
 from lspkit.boundary import Boundary, Located, locate
 from lspkit.edits.directory import Directory, identity, spare_name
 from lspkit.edits.open_folders import confirm, reached
-from lspkit.edits.path_errors import (
-    changed_since,
-    facts,
-    leading_inside,
-    refused_by_disk,
-)
+from lspkit.edits.path_errors import changed_since, facts, leading_inside, refused_by_disk
 from lspkit.errors import PathError
 
 GivenPath = str | os.PathLike[str]

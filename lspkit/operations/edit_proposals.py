@@ -222,7 +222,7 @@ def resolved(action: CodeAction) -> Generator[Effect, Any, WorkspaceEdit | WireC
             "codeAction/resolve",
             lambda *_: msgspec.Raw(action.raw.encode()),
             server=action.server,
-            unheard_of=True,
+            ignore_capabilities=True,
         )
     except RequestFailedError:
         if command is None:

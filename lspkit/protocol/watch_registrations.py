@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
@@ -55,6 +56,19 @@ class FileEvent(msgspec.Struct, frozen=True):
     kind: int
     #: Whether it is a folder, which only comes and goes; what it holds is told as well.
     is_folder: bool = False
+
+
+def separate_notes(changes: Iterable[dict[str, Any]]) -> list[list[dict[str, Any]]]:
+    """The same changes in as few notes as will do so that none has two changes of one file."""
+    notes: list[list[dict[str, Any]]] = []
+    told: Counter[str] = Counter()
+    for change in changes:
+        earlier = told[change["uri"]]
+        if earlier == len(notes):
+            notes.append([])
+        notes[earlier].append(change)
+        told[change["uri"]] += 1
+    return notes
 
 
 class _Glob(NamedTuple):

@@ -1,7 +1,7 @@
 """The local engine: drives operations on the servers of this process.
 
 `run` drives an operation in the caller's thread, `submit` drives the same generator without one.
-Each effect of an operation is performed by a generator of waits (`waiting.py`), so there is one
+Each effect of an operation is performed by a generator of waits (`waiter.py`), so there is one
 way to ask a server, whoever waits for it.
 """
 
@@ -11,6 +11,8 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Generator
+from functools import partial
+from types import GeneratorType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from lspkit.boundary import Boundary, boundary_of
@@ -32,7 +34,6 @@ from lspkit.operations import (
     ExamineOthers,
     FindPlaces,
     FindServers,
-    FoundFile,
     Overlay,
     ReadText,
     Remember,
@@ -48,34 +49,32 @@ from lspkit.operations import (
     Undo,
 )
 from lspkit.operations.effects import TOO_LATE
-from lspkit.protocol.text import Text
-from lspkit.protocol.uris import one_spelling
+from lspkit.runtime.concurrency.broadcast import Broadcast
+from lspkit.runtime.concurrency.call import CallContext
+from lspkit.runtime.concurrency.drive import block, together
 from lspkit.runtime.concurrency.teardown import Teardown
 from lspkit.runtime.concurrency.timers import Timers
-from lspkit.runtime.concurrency.waiting import (
-    CallContext,
-    Outcome,
-    Steps,
-    block,
-    together,
-    uncancelled,
-)
+from lspkit.runtime.concurrency.waiter import Outcome, Steps, uncancelled
 from lspkit.runtime.concurrency.workers import Workers
-from lspkit.runtime.effects.change_disk import Changing
-from lspkit.runtime.effects.run_command import Commanding
+from lspkit.runtime.effects import change_disk
+from lspkit.runtime.effects.ask_file import ask_servers_of_file
+from lspkit.runtime.effects.ask_project import ask_project
+from lspkit.runtime.effects.find_places import find_places, read_text
+from lspkit.runtime.effects.replaced_files import ReplacedFiles
+from lspkit.runtime.effects.run_command import run_command
+from lspkit.runtime.effects.sync_files import sync_file, take_changes
 from lspkit.runtime.effects.workspace_status import find_servers, known, take_status
 from lspkit.runtime.engine_api import Limits
-from lspkit.runtime.exchange.ask_server import Asking
+from lspkit.runtime.exchange.context import Context
 from lspkit.runtime.exchange.forwarding import Forwarding
-from lspkit.runtime.exchange.replies import misread
+from lspkit.runtime.exchange.replies import report_undecodable
 from lspkit.runtime.files import Files
 from lspkit.runtime.freshness.background_refresh import BackgroundRefresh
 from lspkit.runtime.freshness.baselines import Baselines
-from lspkit.runtime.freshness.check_file import Examining
+from lspkit.runtime.freshness.check_file import check_file, check_others
 from lspkit.runtime.pool.pool import Pool
 from lspkit.runtime.pool.root_permits import permits_of
 from lspkit.runtime.process import exit_hooks
-from lspkit.runtime.server.document_queue import Broadcast
 from lspkit.runtime.server.shutdown import stop
 from lspkit.visible_text import one_line
 
@@ -91,8 +90,8 @@ log.addHandler(logging.NullHandler())
 #: Why nothing can be asked after `close`.
 CLOSED = "this workspace was closed"
 
-#: What changes files, or what is shown in their place.
-Change = Apply | Undo | Overlay | EndOverlay | ChangeDisk
+#: Performs an effect: its result, or a generator of waits that ends with it.
+Handler = Callable[[Any, CallContext], Any]
 
 
 class LocalEngine:
@@ -134,23 +133,22 @@ class LocalEngine:
             permits=permits_of(self.loaded, boundary.root, trusted),
             clock=clock,
         )
-        self._asking = Asking(self.files, self.pool)
+        self._context = Context(self.files, self.pool)
         self._baselines = Baselines()
-        self._examining = Examining(self._asking, self._baselines)
-        self._refreshing = BackgroundRefresh(self._asking, self._workers, self._timers)
-        self._forwarding = Forwarding(self._asking, self._workers, self._timers)
-        self._changing = Changing(self.files, self.pool)
-        self._commanding = Commanding(self._asking, self._drive)
+        self._refreshing = BackgroundRefresh(self._context, self._workers, self._timers)
+        self._forwarding = Forwarding(self._context, self._workers, self._timers)
+        self._replaced = ReplacedFiles()
+        self._handlers = self._effect_handlers()
         self._closed = ""
         self._closing = Teardown(
             self._stop_servers,
             self._workers.close,
             self._timers.close,
-            self.pool.leaving.close,
+            self.pool.retirement.close,
             # A start that was under way meanwhile has seen that it is too late; make sure.
             lambda: self._stop_servers(),
             lambda: self._news.tell(over=True),
-            self._changing.replaced.close,
+            self._replaced.close,
             self.pool.release,
             # Last, since callbacks may take any time, unless they ask something here.
             lambda: self._callers.close(finish=True),
@@ -159,7 +157,7 @@ class LocalEngine:
 
     def run(self, request: Request[T], limits: Limits) -> T:
         """Do it, and return its result."""
-        call = CallContext(limits.timeout, limits.cancel, limits.witness)
+        call = CallContext(limits.timeout, limits.cancel, limits.answer_log)
         try:
             result: T = block(self._steps(request, call), call)
             return result
@@ -168,7 +166,7 @@ class LocalEngine:
 
     def submit(self, request: Request[T], limits: Limits) -> Future[T]:
         """Do it without a thread that waits."""
-        call = CallContext(limits.timeout, limits.cancel, limits.witness)
+        call = CallContext(limits.timeout, limits.cancel, limits.answer_log)
         return self._begin(self._steps(request, call), call)
 
     def _begin(self, steps: Steps[T], call: CallContext) -> Future[T]:
@@ -207,71 +205,49 @@ class LocalEngine:
         return WorkspaceClosedError(self._closed) if self._closed and not keep else problem
 
     def _perform(self, effect: Effect, call: CallContext) -> Steps[Any]:
-        match effect:
-            case Ask():
-                return (yield from self._asking.ask(effect, call))
-            case AskWorkspace():
-                return (yield from self._asking.ask_workspace(effect, call))
-            case FindPlaces():
-                return self._find_places(effect)
-            case Examine():
-                return (yield from self._examining.examine(effect, call))
-            case ExamineOthers():
-                return (yield from self._examining.examine_others(effect, call))
-            case ReadText():
-                if effect.text is not None:
-                    return Text(effect.text)
-                return self.files.read(self.files.locate(effect.path)).text
-            case ReportUndecodable():
-                return misread(effect, self.pool.servers(), call)
-            case TakeKnownDiagnostics():
-                return known(effect, self.files, self.pool)
-            case SyncFile():
-                return self._sync(effect, call)
-            case TakeStatus():
-                return take_status(self.files, self.pool, self.loaded, effect.root)
-            case FindServers():
-                return find_servers(effect, self.files, self.pool)
-            case DoAll():
-                return (yield from self._do_all(effect, call))
-            case Reread():
-                return self._reload()
-            case TakeChanges():
-                yield from self._asking.catch_up(call)
-                return self.pool.watching.changed(effect.after)
-            case AwaitChange():
-                return (yield from self._await_change(effect.after, call))
-            case TakeConfig():
-                return self.loaded.config
-            case Remember():
-                return self._baselines.remember(str(effect.path), effect.before)
-            case RunCommand():
-                return (yield from self._commanding.run(effect, call))
-            case _:
-                try:
-                    return self._change(effect, call)
-                finally:
-                    call.renew()
+        result = self._handlers[type(effect)](effect, call)
+        return (yield from result) if isinstance(result, GeneratorType) else result
 
-    def _change(self, effect: Change, call: CallContext) -> Any:
-        match effect:
-            case Apply():
-                return self._changing.apply(effect.edit)
-            case Undo():
-                return self._changing.undo(effect.applied)
-            case Overlay():
-                return self._changing.show(effect.texts, call)
-            case EndOverlay():
-                return self._changing.end_show(effect.number)
-            case ChangeDisk():
-                return self._changing.change(effect)
+    def _change_handlers(self) -> dict[type[Effect], Handler]:
+        """Effects that change files, or what is shown in their place."""
+        context = self._context
+        return {
+            Apply: lambda effect, _: change_disk.apply_edit(context, effect.edit),
+            Undo: lambda effect, _: change_disk.undo_edit(context, effect.applied),
+            Overlay: lambda effect, call: change_disk.show_texts(context, effect.texts, call),
+            EndOverlay: lambda effect, _: change_disk.end_overlay(context, effect.number),
+            ChangeDisk: lambda effect, _: change_disk.change_disk(context, self._replaced, effect),
+        }
 
-    def _sync(self, effect: SyncFile, call: CallContext) -> None:
-        """In the caller's thread, so that what is synced first is told first."""
-        file = self.files.locate(effect.path, may_be_missing=effect.text is not None)
-        read = file if effect.text is None else None
-        for server in self.pool.servers_for(file.path, call, read)[0]:
-            server.tell(file, effect.text)
+    def _effect_handlers(self) -> dict[type[Effect], Handler]:
+        """How each effect is performed: a value at once, or a generator of waits."""
+        context, files, pool = self._context, self.files, self.pool
+        return {
+            Ask: partial(ask_servers_of_file, context),
+            AskWorkspace: partial(ask_project, context),
+            FindPlaces: lambda effect, _: find_places(context, effect),
+            Examine: partial(check_file, context, self._baselines),
+            ExamineOthers: partial(check_others, context),
+            ReadText: lambda effect, _: read_text(context, effect),
+            ReportUndecodable: lambda effect, call: report_undecodable(
+                effect, pool.servers(), call
+            ),
+            TakeKnownDiagnostics: lambda effect, _: known(effect, files, pool),
+            SyncFile: partial(sync_file, context),
+            TakeStatus: lambda effect, _: take_status(files, pool, self.loaded, effect.root),
+            FindServers: lambda effect, _: find_servers(effect, files, pool),
+            DoAll: self._do_all,
+            Reread: lambda *_: self._reload(),
+            TakeChanges: partial(take_changes, context),
+            AwaitChange: lambda effect, call: self._await_change(effect.after, call),
+            TakeConfig: lambda *_: self.loaded.config,
+            Remember: lambda effect, _: self._baselines.remember(str(effect.path), effect.before),
+            RunCommand: lambda effect, call: run_command(context, effect, call, self._drive),
+            **{
+                effect: partial(_renewing, handler)
+                for effect, handler in self._change_handlers().items()
+            },
+        }
 
     def _do_all(self, effect: DoAll, call: CallContext) -> Steps[list[Any]]:
         jobs = [self._begin_in_time(request, call) for request in effect.requests]
@@ -301,7 +277,7 @@ class LocalEngine:
         self.files.confine(_boundary(self.files.boundary.root, loaded.config))
         self.loaded = loaded
         permits = permits_of(loaded, self.files.boundary.root, self._trusted)
-        self.pool.leaving.stop(self.pool.reconfigure(loaded.config, permits))
+        self.pool.retirement.stop(self.pool.reconfigure(loaded.config, permits))
 
     def _await_change(self, after: int, call: CallContext) -> Steps[int]:
         while self.epoch <= after:
@@ -312,35 +288,6 @@ class LocalEngine:
             if outcome is Outcome.TIMED_OUT or self._closed:
                 break
         return self.epoch
-
-    def _find_places(self, effect: FindPlaces) -> dict[str, FoundFile]:
-        found: dict[str, FoundFile] = {}
-        opened = self._open_texts(effect) if effect.texts else {}
-        for uri in effect.uris:
-            path, readable = self.files.place(uri)
-            text, marked = opened.get(uri), False
-            asked = one_spelling(uri) == effect.asked_uri
-            if text is None and effect.texts and readable is not None and not asked:
-                content = self.files.content_at(readable)
-                if content is not None:
-                    text, marked = content.text, content.marked
-            found[uri] = FoundFile(path, text, marked)
-        return found
-
-    def _open_texts(self, effect: FindPlaces) -> dict[str, Text]:
-        """Texts that the server itself has open: those, not the disk, are what it speaks of."""
-        if effect.uris == (effect.asked_uri,):
-            return {}
-        texts: dict[str, Text] = {}
-        for server in self.pool.servers():
-            if server.id != effect.server or len(server.documents) < 2:
-                continue
-            with server.lock:
-                for uri in effect.uris:
-                    document = server.documents.get(one_spelling(uri))
-                    if document is not None:
-                        texts[uri] = document.text
-        return texts
 
     def _on_change(self) -> None:
         with self._epoch_lock:
@@ -365,8 +312,7 @@ class LocalEngine:
         self._workers, self._callers, self._timers = Workers(), Workers(), Timers()
         self._workers.close()
         self._epoch_lock, self._news = threading.Lock(), Broadcast()
-        self._baselines = Baselines()
-        self._changing.replaced.drop_after_fork()
+        self._replaced.drop_after_fork()
         self.pool.drop_after_fork()
 
 
@@ -377,3 +323,11 @@ def _boundary(root: str, config: Config) -> Boundary:
         allow_external=config.security.allow_external_paths,
         edit_work_tree=config.edits.boundary == "worktree",
     )
+
+
+def _renewing(handler: Handler, effect: Effect, call: CallContext) -> Any:
+    """A call that has changed something goes by the disk as it is from then on."""
+    try:
+        return handler(effect, call)
+    finally:
+        call.renew()

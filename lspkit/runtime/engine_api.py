@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypedDict, TypeVar
 import msgspec
 
 from lspkit.operations import Request
-from lspkit.runtime.concurrency.waiting import AnswerLog, CancelLike
+from lspkit.runtime.concurrency.call import AnswerLog, CancelLike
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -25,7 +25,7 @@ class Limits(msgspec.Struct, frozen=True):
     timeout: float | None = None
     cancel: CancelLike | None = None
     #: Is told who has answered. What travels to a service leaves it behind.
-    witness: AnswerLog | None = None
+    answer_log: AnswerLog | None = None
 
 
 class CallOptions(TypedDict, total=False):

@@ -58,6 +58,9 @@ class Definition(msgspec.Struct, frozen=True, kw_only=True):
     aliases: tuple[str, ...] = ()
     #: The methods that it answers, besides those for diagnostics. Empty: not known before it runs.
     answers_only: tuple[str, ...] = ()
+    #: Whether its references without declarations are wrong. Then all references and the
+    #: declarations are requested, and the latter are removed.
+    confuses_declarations: bool = False
     roots: Roots = Roots()
     launch: Launch = Launch()
     trust: TrustProfile = TrustProfile()

@@ -157,6 +157,9 @@ class DiskReactions(msgspec.Struct, frozen=True, kw_only=True):
     told_of: tuple[str, ...] = ()
     #: `FileChangeType`: the types that are sent in its place, in this order.
     told_as: dict[int, tuple[int, ...]] = {}
+    #: Whether it sorts the changes of one notification by type, and takes a file that was deleted
+    #: and created for deleted. Then the two are sent in two notifications.
+    sorts_changes: bool = False
     #: The folder of installed packages that it reads: `node_modules` or `site-packages`.
     packages: str = ""
     config: ConfigFiles | None = None
@@ -255,9 +258,16 @@ class Exceptions(msgspec.Struct, frozen=True, kw_only=True):
     #: After this number of notified file changes without a request, the server ignores the next
     #: `didChange`; a request is sent before. 0: never.
     loses_edits_after: int = 0
+    #: Whether it deadlocks when it is notified of a new file while it works on a request. A change
+    #: of an open document is sent before, which ends the request. A process that is silent and idle
+    #: for some seconds while a call waits for its answer is replaced.
+    blocks_on_new_files: bool = False
     #: Names or globs of sources. When one is created or deleted, the server does not resolve
     #: imports again, and is restarted.
     modules: tuple[str, ...] = ()
+    #: Whether it takes a file for unchanged if modification time and size are the same. When
+    #: another content has both, the server is restarted.
+    compares_times: bool = False
     #: Names of files, in the root and in folders below it, with patterns (as in `.gitignore`) of
     #: files that the server does not check. It reads them when it starts.
     ignore_files: tuple[str, ...] = ()

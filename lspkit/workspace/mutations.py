@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 import lspkit.operations as ops
 from lspkit.diagnostics.report import Report
 from lspkit.edit_types import AppliedEdit, CodeAction, WorkspaceEdit
-from lspkit.runtime.concurrency.waiting import CancelLike
+from lspkit.runtime.concurrency.call import CancelLike
 from lspkit.runtime.engine_api import Engine, Limits
 from lspkit.workspace.queries import PathLike
 

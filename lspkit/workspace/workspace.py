@@ -21,7 +21,7 @@ from lspkit.config.load import load
 from lspkit.diagnostics.report import Report
 from lspkit.edit_types import ChangedFiles
 from lspkit.late_imports import safe_imports
-from lspkit.runtime.concurrency.waiting import CancelLike
+from lspkit.runtime.concurrency.call import CancelLike
 from lspkit.runtime.engine import LocalEngine
 from lspkit.runtime.engine_api import CallOptions, Engine, Limits, Submitting
 from lspkit.servers.selection.choose import aliases

@@ -13,6 +13,7 @@ from lspkit.protocol.watch_registrations import (
     DELETED,
     METHOD,
     WatchRegistrations,
+    separate_notes,
 )
 
 KINDS = (CREATED, CHANGED, DELETED)
@@ -270,3 +271,11 @@ class TestWindows:
 
     def test_elsewhere_a_backslash_is_part_of_a_name(self) -> None:
         assert not watched("**/a.py").wanted("\\ws\\app\\a.py", CREATED)
+
+
+def test_two_changes_of_one_file_are_told_in_two_notes() -> None:
+    a, b = "file:///a", "file:///b"
+    gone, back, other = {"uri": a, "type": 3}, {"uri": a, "type": 1}, {"uri": b, "type": 2}
+    assert separate_notes([gone, back, other]) == [[gone, other], [back]]
+    assert separate_notes([back, other]) == [[back, other]]
+    assert separate_notes([]) == []

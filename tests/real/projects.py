@@ -209,3 +209,5 @@ ENCODINGS = {
 
 #: Servers that give diagnostics when they are asked; the others send them on their own.
 PULLING = ("pyright", "basedpyright", "ty")
+#: Those that are asked for all references and for declarations by lspkit, where these are unwanted.
+CONFUSED = ("pyright", "basedpyright", "ty")

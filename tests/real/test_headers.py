@@ -71,7 +71,7 @@ def test_a_header_in_a_folder_outside_of_the_workspace_is_read_again(tmp_path: P
     user.write_text('#include "far.h"\nint copy = value();\n', encoding="utf-8")
     with opened as ws:
         assert ws.check(user, timeout=60).verdict.clean
-        watched = ws._engine.pool.watching._watchers.reading()
+        watched = ws._engine.pool.disk_events._watchers.reading()
         assert watched is None or watched.wait(30)
         (outside / "far.h").write_text("char *value();\n", encoding="utf-8")
         assert ws.check(user, timeout=60).verdict.dirty

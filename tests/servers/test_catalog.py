@@ -332,8 +332,8 @@ PARTS = [
 
 
 @pytest.mark.parametrize("part", PARTS, ids=lambda one: one.__name__)
-def test_no_part_of_a_definition_has_more_than_ten_fields(part: type[msgspec.Struct]):
-    assert len(part.__struct_fields__) <= 10
+def test_no_part_of_a_definition_has_many_fields(part: type[msgspec.Struct]):
+    assert len(part.__struct_fields__) <= 12
 
 
 #: The parts that every definition has.

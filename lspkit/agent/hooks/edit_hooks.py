@@ -40,7 +40,7 @@ from lspkit.agent.hooks.tool_files import (
 from lspkit.boundary import written
 from lspkit.diagnostics.report import OtherFiles, Report
 from lspkit.errors import PathError
-from lspkit.runtime.concurrency.waiting import CancelLike
+from lspkit.runtime.concurrency.call import CancelLike
 from lspkit.types import Diagnostic
 from lspkit.workspace import Workspace
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from lspkit.diagnostics.report import OtherFiles
 from lspkit.operations import CheckOthersRequest, OtherScope
-from lspkit.runtime.concurrency.waiting import CancelLike
+from lspkit.runtime.concurrency.call import CancelLike
 from lspkit.runtime.engine_api import Limits
 from lspkit.types import Diagnostic
 from lspkit.workspace import Workspace

@@ -15,7 +15,7 @@ from lspkit.errors import (
     ServerUnavailableError,
     UnsupportedError,
 )
-from lspkit.runtime.concurrency.waiting import AnswerLog
+from lspkit.runtime.concurrency.call import AnswerLog
 from lspkit.types import Diagnostic
 
 
@@ -24,11 +24,11 @@ def servers_of(findings: Mapping[Path, Iterable[Diagnostic]]) -> set[str]:
     return {server for all in findings.values() for one in all for server in one.servers}
 
 
-def failures_of(witness: AnswerLog) -> list[LspkitError]:
+def failures_of(answer_log: AnswerLog) -> list[LspkitError]:
     """What went wrong with servers. One that cannot do a thing at all has not failed to do it."""
     return [
         one
-        for one in witness.failed
+        for one in answer_log.failed
         if isinstance(one, LspkitError) and not isinstance(one, UnsupportedError)
     ]
 

@@ -42,7 +42,7 @@ from lspkit.config.model import Permission
 from lspkit.config.problems import nearest
 from lspkit.edit_types import WorkspaceEdit
 from lspkit.errors import LspkitError
-from lspkit.runtime.concurrency.waiting import AnswerLog, CancelLike
+from lspkit.runtime.concurrency.call import AnswerLog, CancelLike
 from lspkit.runtime.engine_api import Limits
 from lspkit.visible_text import one_line
 from lspkit.workspace import Workspace
@@ -208,13 +208,13 @@ class Toolbox:
     def _result(self, call: _Call, asked: ToolRequest) -> Any:
         request, limits, outcome = asked.request, call.limits, call.outcome
         if not isinstance(request, ops.CheckRequest):
-            witness = AnswerLog()
+            answer_log = AnswerLog()
             try:
                 result = self._ws._engine.run(
-                    request, Limits(limits.timeout, limits.cancel, witness)
+                    request, Limits(limits.timeout, limits.cancel, answer_log)
                 )
             finally:
-                outcome.hits, outcome.errors = witness.answered, failures_of(witness)
+                outcome.hits, outcome.errors = answer_log.answered, failures_of(answer_log)
             if isinstance(request, ops.DiagnosticsRequest):
                 outcome.hits = servers_of(result)  # nobody was asked
             return result

@@ -17,15 +17,9 @@ from concurrent.futures import Future, InvalidStateError
 from typing import Any
 
 from lspkit.errors import WorkspaceClosedError
+from lspkit.runtime.concurrency.call import EVENT_LOOK, CallContext, CancelToken
 from lspkit.runtime.concurrency.timers import Timer, Timers
-from lspkit.runtime.concurrency.waiting import (
-    EVENT_LOOK,
-    CallContext,
-    CancelToken,
-    Outcome,
-    Steps,
-    Waiter,
-)
+from lspkit.runtime.concurrency.waiter import Outcome, Steps, Waiter
 from lspkit.runtime.concurrency.workers import Workers
 
 log = logging.getLogger("lspkit.runtime")

@@ -1,44 +1,76 @@
-"""Questions about a whole project, whose answers rest on what a server has put into its index."""
+"""The effect `AskWorkspace`: requests about a whole project.
+
+Their answers depend on what a server has put into its index. A server without a document is shown
+a file of the project first.
+"""
 
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
 
-from lspkit.errors import RequestTimeoutError
+from lspkit.errors import LspkitError, NoServerError, RequestTimeoutError
 from lspkit.operations import AskWorkspace, Reply
-from lspkit.runtime.concurrency.waiting import CallContext, Outcome, Steps, Waiter, uncancelled
-from lspkit.runtime.exchange.replies import about_the_file, unsupported
-from lspkit.runtime.exchange.turn_taking import in_turn
-from lspkit.runtime.files import File
+from lspkit.runtime.concurrency.call import CallContext
+from lspkit.runtime.concurrency.drive import together
+from lspkit.runtime.concurrency.waiter import Outcome, Steps, Waiter, uncancelled
+from lspkit.runtime.exchange.ask_server import (
+    request_deadline,
+    request_document,
+    request_server,
+    wait_until_ready,
+)
+from lspkit.runtime.exchange.context import Context
+from lspkit.runtime.exchange.disk_sync import catch_up_with_disk, deliver_events
+from lspkit.runtime.exchange.preparation import prepare_server
+from lspkit.runtime.exchange.replies import about_the_file, collect_replies, unsupported
+from lspkit.runtime.exchange.turn_taking import wait_for_turn
+from lspkit.runtime.files import File, Files
+from lspkit.runtime.pool.pool import Pool
 from lspkit.runtime.server.document_queue import QueueEntry
 from lspkit.runtime.server.server import Server
+from lspkit.servers.project.project_files import samples
 
-if TYPE_CHECKING:
-    from lspkit.runtime.exchange.ask_server import Asking
-
-#: A server that may not have put everything into its index is asked again after so long.
+#: A server whose index may be incomplete is asked again after so many seconds.
 AGAIN_AFTER = 0.02
-#: Answers that say that there is no such thing.
+#: Answers that hold nothing.
 NOTHING = (b"[]", b"null")
 
 
-def asked_of_project(
-    asking: Asking, server: Server, sample: File | None, effect: AskWorkspace, call: CallContext
+def ask_project(context: Context, effect: AskWorkspace, call: CallContext) -> Steps[list[Reply]]:
+    """Perform `AskWorkspace`."""
+    failures: list[LspkitError] = []
+    yield from catch_up_with_disk(context, call)
+    if effect.path is not None:
+        file = context.files.locate(effect.path)
+        servers, failures = context.pool.servers_for(file.path, call, file)
+        asked: list[tuple[Server, File | None]] = [(server, file) for server in servers]
+    else:
+        running = [one for one in context.pool.in_use_by(call) if len(one.channel.documents)]
+        asked = [(one, None) for one in running] or _needed_servers(
+            context.files, context.pool, call
+        )
+    deliver_events(context, [server for server, _ in asked], call)
+    jobs = [_ask_about_project(context, server, sample, effect, call) for server, sample in asked]
+    results = yield from together(jobs, call)
+    return collect_replies(results, failures, effect.method, call)
+
+
+def _ask_about_project(
+    context: Context, server: Server, sample: File | None, effect: AskWorkspace, call: CallContext
 ) -> Steps[Reply]:
     """Ask about the project; a server that knows none yet is shown a file of it first."""
-    yield from asking.ready(server, call)
-    if sample is not None and not len(server.documents):
-        yield from _introduced(asking, server, sample, call)
-    if not server.session.supports(effect.method):
+    yield from wait_until_ready(context, server, call)
+    if sample is not None and not len(server.channel.documents):
+        yield from _introduce(context, server, sample, call)
+    if not server.channel.session.supports(effect.method):
         raise unsupported(effect.method, server)
-    until = asking.until(server, call)
-    latest = server.told_at() + server.choice.definition.exceptions.indexed_within
+    until = request_deadline(context, server, call)
+    latest = server.channel.told_at() + server.choice.definition.exceptions.indexed_within
     pause, reply = AGAIN_AFTER, None
     while True:
         now = time.monotonic()
         try:
-            reply = yield from _asked_in_turn(asking, server, effect, call, until)
+            reply = yield from _ask_in_turn(context, server, effect, call, until)
         except RequestTimeoutError:
             if reply is None:
                 raise
@@ -49,33 +81,51 @@ def asked_of_project(
         pause *= 1.5
 
 
-def _asked_in_turn(
-    asking: Asking, server: Server, effect: AskWorkspace, call: CallContext, until: float
+def _ask_in_turn(
+    context: Context, server: Server, effect: AskWorkspace, call: CallContext, until: float
 ) -> Steps[Reply]:
     """What another caller shows the server, and nobody else, is no part of the project."""
     turn = QueueEntry()
     try:
-        server.turns.queue("", turn)
-        yield from in_turn(asking, server, turn, call, effect.method, may_leave=False)
-        return (yield from asking.asked_whole(server, effect.method, effect.params, until))
+        server.channel.queue.join("", turn)
+        yield from wait_for_turn(context, server, turn, call, effect.method, may_leave=False)
+        return (yield from request_server(context, server, effect.method, effect.params, until))
     finally:
         turn.over = True
-        server.turns.tidy()
+        server.channel.queue.tidy()
 
 
-def _introduced(asking: Asking, server: Server, sample: File, call: CallContext) -> Steps[None]:
+def _introduce(context: Context, server: Server, sample: File, call: CallContext) -> Steps[None]:
     """Open a file, and wait until the server has seen it: many know no project before."""
-    yield from asking.loaded(server, sample, None, call)
-    until = asking.until(server, call)
+    yield from prepare_server(context, server, sample, None, call)
+    until = request_deadline(context, server, call)
     method = "textDocument/documentSymbol"
-    if server.session.supports(method, server.key_of(sample.uri)):
-        yield from asking.asked(server, sample, None, method, about_the_file, until)
+    if server.channel.session.supports(method, server.channel.key_of(sample.uri)):
+        yield from request_document(context, server, sample, None, method, about_the_file, until)
     else:
-        server.sync(sample, None)
+        server.channel.sync(sample, None)
     # It may answer about a file before it has put that into its index.
-    while server.failure is None:
+    while server.channel.failure is None:
         news = server.news.next()
-        if server.is_done_with(sample.uri):
+        if server.record.is_done_with(sample.uri):
             return
         if (yield (news, min(until, call.deadline))) is not Outcome.DONE:
             return  # then it is asked as it is
+
+
+def _needed_servers(
+    files: Files, pool: Pool, call: CallContext
+) -> list[tuple[Server, File | None]]:
+    """The servers that the workspace's own files call for, started, each with such a file."""
+    found: dict[int, tuple[Server, File | None]] = {}
+    for path in samples(files.boundary.root):
+        try:
+            file = files.locate(path)
+            servers, _ = pool.servers_for(file.path, call, file)
+        except LspkitError:
+            continue
+        for server in servers:
+            found.setdefault(id(server), (server, file))
+    if not found:
+        raise NoServerError("no file of this workspace belongs to a server that can be started")
+    return list(found.values())

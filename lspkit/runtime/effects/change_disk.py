@@ -16,110 +16,105 @@ from lspkit.errors import LspkitError
 from lspkit.operations import ChangeDisk
 from lspkit.protocol.uris import path_to_uri
 from lspkit.protocol.watch_registrations import CHANGED, CREATED, DELETED, FileEvent
-from lspkit.runtime.concurrency.waiting import CallContext
-from lspkit.runtime.effects.replaced import Replaced
-from lspkit.runtime.files import Files
-from lspkit.runtime.pool.pool import Pool
+from lspkit.runtime.concurrency.call import CallContext
+from lspkit.runtime.effects.replaced_files import ReplacedFiles
+from lspkit.runtime.exchange.context import Context
 
 
-class Changing:
-    """Changes of files, and overlays."""
+def change_disk(context: Context, replaced: ReplacedFiles, effect: ChangeDisk) -> None:
+    """Perform `ChangeDisk`."""
+    if effect.kind == "write":
+        events = _write(context, replaced, effect.path, effect.text)
+    elif effect.kind == "delete":
+        real = single_file.remove(effect.path, context.files.boundary)
+        events = [FileEvent(real, DELETED)]
+    else:
+        old, new = single_file.move(
+            effect.path, effect.new_path, context.files.boundary, make_folders=True
+        )
+        events = [FileEvent(old, DELETED), FileEvent(new, CREATED)]
+    _announce(context, events)
 
-    def __init__(self, files: Files, pool: Pool) -> None:
-        self._files = files
-        self._pool = pool
-        #: To be closed by whoever made this.
-        self.replaced = Replaced()
 
-    def change(self, effect: ChangeDisk) -> None:
-        """Perform `ChangeDisk`."""
-        if effect.kind == "write":
-            events = self._write(effect.path, effect.text)
-        elif effect.kind == "delete":
-            real = single_file.remove(effect.path, self._files.boundary)
-            events = [FileEvent(real, DELETED)]
-        else:
-            old, new = single_file.move(
-                effect.path, effect.new_path, self._files.boundary, make_folders=True
-            )
-            events = [FileEvent(old, DELETED), FileEvent(new, CREATED)]
-        self.announce(events)
+def _write(context: Context, replaced: ReplacedFiles, path: str, text: str) -> list[FileEvent]:
+    boundary = context.files.boundary
+    there = locate(path, boundary, may_be_missing=True)
+    marked = there.stat is not None and _begins_with_mark(there.path)
+    data = encode(BOM_UTF8 if marked else b"", text, path)
+    if there.stat is not None:
+        replaced.hold(there.path)
+    real = single_file.replace(path, data, boundary, make_folders=True)
+    return [FileEvent(real, CREATED if there.stat is None else CHANGED)]
 
-    def _write(self, path: str, text: str) -> list[FileEvent]:
-        boundary = self._files.boundary
-        there = locate(path, boundary, may_be_missing=True)
-        marked = there.stat is not None and _begins_with_mark(there.path)
-        data = encode(BOM_UTF8 if marked else b"", text, path)
-        if there.stat is not None:
-            self.replaced.hold(there.path)
-        real = single_file.replace(path, data, boundary, make_folders=True)
-        return [FileEvent(real, CREATED if there.stat is None else CHANGED)]
 
-    def apply(self, edit: WorkspaceEdit) -> AppliedEdit:
-        """Perform `Apply`."""
-        from lspkit.edits import apply  # here: few need it, and it takes some milliseconds
+def apply_edit(context: Context, edit: WorkspaceEdit) -> AppliedEdit:
+    """Perform `Apply`."""
+    from lspkit.edits import apply  # here: few need it, and it takes some milliseconds
 
-        applied = apply.apply(edit, self._files.boundary, versions=self._versions(edit))
-        self.announce(_events(applied))
-        return applied
+    applied = apply.apply(edit, context.files.boundary, versions=_versions(context, edit))
+    _announce(context, _events(applied))
+    return applied
 
-    def undo(self, applied: AppliedEdit) -> None:
-        """Perform `Undo`."""
-        from lspkit.edits import apply  # as above
 
-        apply.undo(applied, self._files.boundary)
-        self.announce([_reversed(event) for event in _events(applied)])
+def undo_edit(context: Context, applied: AppliedEdit) -> None:
+    """Perform `Undo`."""
+    from lspkit.edits import apply  # as above
 
-    def _versions(self, edit: WorkspaceEdit) -> dict[str, int]:
-        """The versions of documents as the server that proposes the edit has them."""
-        versions: dict[str, int] = {}
-        for server in self._pool.servers():
-            if server.id == edit.server:
-                with server.lock:
-                    versions |= {one.key.uri: one.version for one in server.documents}
-        return versions
+    apply.undo(applied, context.files.boundary)
+    _announce(context, [_reversed(event) for event in _events(applied)])
 
-    def announce(self, events: list[FileEvent]) -> None:
-        """Tell the servers: what was deleted is closed, what was written is shown."""
-        self._pool.watching.changed_by_us(events)
 
-    # Texts in place of files
+def _versions(context: Context, edit: WorkspaceEdit) -> dict[str, int]:
+    """The versions of documents as the server that proposes the edit has them."""
+    versions: dict[str, int] = {}
+    for server in context.pool.servers():
+        if server.id == edit.server:
+            with server.channel.lock:
+                versions |= {one.key.uri: one.version for one in server.channel.documents}
+    return versions
 
-    def show(self, texts: dict[str, str], call: CallContext) -> int:
-        """Perform `Overlay`: the servers of these files see the texts as soon as they can."""
-        located = {
-            self._files.locate(path, may_be_missing=True).path: text for path, text in texts.items()
-        }
-        # Before it: typescript-language-server takes no notice of files that it has open, and would
-        # keep to it that one is not there which has just come back.
-        self._pool.watching.catch_up(call.deadline)
-        number = self._files.overlays.begin(located)
-        for path in located:
+
+def _announce(context: Context, events: list[FileEvent]) -> None:
+    """Tell the servers: what was deleted is closed, what was written is shown."""
+    context.pool.disk_events.changed_by_us(events)
+
+
+def show_texts(context: Context, texts: dict[str, str], call: CallContext) -> int:
+    """Perform `Overlay`: the servers of these files see the texts as soon as they can."""
+    located = {
+        context.files.locate(path, may_be_missing=True).path: text for path, text in texts.items()
+    }
+    # Before it: typescript-language-server takes no notice of files that it has open, and would
+    # keep to it that one is not there which has just come back.
+    context.pool.disk_events.catch_up(call.deadline)
+    number = context.files.overlays.begin(located)
+    for path in located:
+        try:
+            file = context.files.locate(path)
+            for server in context.pool.servers_for(file.path, call)[0]:
+                server.channel.tell(file, None)
+        except LspkitError:
+            continue  # nobody to show it to; whoever asks about it is told why
+    return number
+
+
+def end_overlay(context: Context, number: int) -> None:
+    """Perform `EndOverlay`: the servers see the disk again, or the overlay below."""
+    for path in context.files.overlays.end(number):
+        uri = path_to_uri(path)
+        for server in context.pool.servers():
+            with server.channel.lock:
+                is_open = server.channel.documents.get(uri) is not None
+            file = context.files.again(uri)
+            if not is_open or file is None or not server.is_ready:
+                continue
             try:
-                file = self._files.locate(path)
-                for server in self._pool.servers_for(file.path, call)[0]:
-                    server.tell(file, None)
+                if file.stamp is None:
+                    server.channel.forget(uri)
+                else:
+                    server.channel.sync(file, None)
             except LspkitError:
-                continue  # nobody to show it to; whoever asks about it is told why
-        return number
-
-    def end_show(self, number: int) -> None:
-        """Perform `EndOverlay`: the servers see the disk again, or the overlay below."""
-        for path in self._files.overlays.end(number):
-            uri = path_to_uri(path)
-            for server in self._pool.servers():
-                with server.lock:
-                    is_open = server.documents.get(uri) is not None
-                file = self._files.again(uri)
-                if not is_open or file is None or not server.is_ready:
-                    continue
-                try:
-                    if file.stamp is None:
-                        server.forget(uri)
-                    else:
-                        server.sync(file, None)
-                except LspkitError:
-                    continue
+                continue
 
 
 _REVERSED = {CREATED: DELETED, DELETED: CREATED, CHANGED: CHANGED}

@@ -8,22 +8,26 @@ from __future__ import annotations
 
 import collections
 from collections.abc import Callable, Generator
-from typing import Any
+from typing import Any, NamedTuple
 
 from lspkit.errors import LspkitError, RequestFailedError
 from lspkit.limits import LARGEST_EDITS, MOST_EDITS
 from lspkit.operations import Effect, Reply, RunCommand
 from lspkit.protocol.events import EditAsked
-from lspkit.runtime.concurrency.waiting import CallContext, Outcome, Steps, together
-from lspkit.runtime.exchange.ask_server import Asking
+from lspkit.protocol.methods import APPLY_EDIT, EXECUTE_COMMAND
+from lspkit.runtime.concurrency.broadcast import Broadcast
+from lspkit.runtime.concurrency.call import CallContext
+from lspkit.runtime.concurrency.drive import together
+from lspkit.runtime.concurrency.waiter import Outcome, Steps
+from lspkit.runtime.exchange.ask_server import request_deadline, wait_for_answer
+from lspkit.runtime.exchange.context import Context
+from lspkit.runtime.exchange.preparation import prepare_server
 from lspkit.runtime.exchange.replies import view_of
-from lspkit.runtime.exchange.turn_taking import in_turn
+from lspkit.runtime.exchange.turn_taking import wait_for_turn
 from lspkit.runtime.files import File
-from lspkit.runtime.server.document_queue import Broadcast, QueueEntry
+from lspkit.runtime.server.document_queue import QueueEntry
 from lspkit.runtime.server.server import Server
 
-COMMAND = "workspace/executeCommand"
-EDIT = "workspace/applyEdit"
 TOO_MANY = f"a command may ask for {MOST_EDITS} edits at most; those beyond were not made"
 
 
@@ -57,108 +61,106 @@ class EditInbox:
         self.news.tell(over=True)
 
 
-class Commanding:
-    """How the engine lets servers run commands. Holds no state of its own."""
+#: Drives an operation of the engine, here the one that makes an edit.
+Drive = Callable[[Generator[Effect, Any, None], CallContext], Steps[None]]
 
-    def __init__(
-        self,
-        asking: Asking,
-        drive: Callable[[Generator[Effect, Any, None], CallContext], Steps[None]],
-    ) -> None:
-        self._asking = asking
-        self._drive = drive
 
-    def run(self, effect: RunCommand, call: CallContext) -> Steps[None]:
-        """Perform `RunCommand`. One at a time for a server: its edits do not say whose they are."""
-        file = self._asking.files.locate(effect.via)
-        servers, failures = self._asking.pool.servers_for(file.path, call, file)
-        server = next((one for one in servers if one.id == effect.server), None)
-        if server is None:
-            raise failures[0] if failures else _no_longer_there(effect)
-        # The second: what it changes is what is on disk, and not another caller's own text.
-        turn, alone = QueueEntry(), QueueEntry()
-        try:
-            server.commands.queue(COMMAND, turn)
-            yield from self._asking.loaded(server, file, None, call)
-            yield from in_turn(self._asking, server, turn, call, COMMAND, may_leave=False)
-            _refuse_unknown(server, effect.command)
-            server.turns.queue("", alone)
-            yield from in_turn(self._asking, server, alone, call, COMMAND, may_leave=False)
-            yield from self._run(server, file, effect, call)
-        finally:
-            turn.over = alone.over = True
-            server.commands.tidy()
-            server.turns.tidy()
+class _Run(NamedTuple):
+    """A command that is being run."""
 
-    def _run(
-        self, server: Server, file: File, effect: RunCommand, call: CallContext
-    ) -> Steps[None]:
-        inbox = EditInbox(server)
-        jobs = [
-            self._make_edits(server, file, effect, inbox, call),
-            self._command(server, effect, inbox, call),
-        ]
-        try:
-            server.take_edits(inbox.put)
-            results = yield from together(jobs, call)
-        finally:
-            server.take_edits(None)
-            for event in inbox.asked:
-                server.edit_done(event, "the command is over")
-        for result in results:  # an edit that could not be made says more than the command
-            if result is not None:
-                raise result
+    server: Server
+    file: File
+    effect: RunCommand
+    inbox: EditInbox
+    call: CallContext
+    drive: Drive
 
-    def _command(
-        self, server: Server, effect: RunCommand, inbox: EditInbox, call: CallContext
-    ) -> Steps[None]:
-        until = self._asking.until(server, call)
-        try:
-            params = {"command": effect.command, "arguments": effect.arguments}
-            ticket = server.ask(COMMAND, params)
-            refused = yield from self._asking.answer(server, ticket, until)
-            if isinstance(refused, RequestFailedError):
-                raise refused
-        finally:
-            inbox.close()
 
-    def _make_edits(
-        self, server: Server, file: File, effect: RunCommand, inbox: EditInbox, call: CallContext
-    ) -> Steps[None]:
-        problem: LspkitError | None = None
-        while True:
-            news = inbox.news.next()
-            if call.is_over:
-                break  # whoever waits for the command says why
-            if inbox.asked:
-                failure = yield from self._make(server, file, effect, inbox.asked[0], call)
-                problem = problem or failure
-                inbox.asked.popleft()
-            elif inbox.closed or (yield (news, call.deadline)) is not Outcome.DONE:
-                break
-        if inbox.refused:
-            server.beyond("edits", inbox.refused)
-            problem = problem or RequestFailedError(TOO_MANY, server=server.id)
-        if problem is not None:
-            raise problem
+def run_command(
+    context: Context, effect: RunCommand, call: CallContext, drive: Drive
+) -> Steps[None]:
+    """Perform `RunCommand`. One at a time for a server: its edits do not say whose they are."""
+    file = context.files.locate(effect.via)
+    servers, failures = context.pool.servers_for(file.path, call, file)
+    server = next((one for one in servers if one.id == effect.server), None)
+    if server is None:
+        raise failures[0] if failures else _no_longer_there(effect)
+    # The second entry: the command changes what is on disk, not another caller's own text.
+    turn, alone = QueueEntry(), QueueEntry()
+    try:
+        server.channel.commands.join(EXECUTE_COMMAND, turn)
+        yield from prepare_server(context, server, file, None, call)
+        yield from wait_for_turn(context, server, turn, call, EXECUTE_COMMAND, may_leave=False)
+        _refuse_unknown(server, effect.command)
+        server.channel.queue.join("", alone)
+        yield from wait_for_turn(context, server, alone, call, EXECUTE_COMMAND, may_leave=False)
+        yield from _run(context, _Run(server, file, effect, EditInbox(server), call, drive))
+    finally:
+        turn.over = alone.over = True
+        server.channel.commands.tidy()
+        server.channel.queue.tidy()
 
-    def _make(
-        self, server: Server, file: File, effect: RunCommand, event: EditAsked, call: CallContext
-    ) -> Steps[LspkitError | None]:
-        """Make one edit, and tell the server; what was wrong with it."""
-        problem: LspkitError | None = None
-        try:
-            view = view_of(server.sync(file, None))
-            yield from self._drive(effect.make(Reply(server.id, event.edit, view, EDIT)), call)
-        except LspkitError as refused:
-            problem = refused
-        server.edit_done(event, "" if problem is None else str(problem))
-        return problem
+
+def _run(context: Context, run: _Run) -> Steps[None]:
+    try:
+        run.server.take_edits(run.inbox.put)
+        results = yield from together([_make_edits(run), _send(context, run)], run.call)
+    finally:
+        run.server.take_edits(None)
+        for event in run.inbox.asked:
+            run.server.edit_done(event, "the command is over")
+    for result in results:  # an edit that could not be made says more than the command
+        if result is not None:
+            raise result
+
+
+def _send(context: Context, run: _Run) -> Steps[None]:
+    until = request_deadline(context, run.server, run.call)
+    try:
+        params = {"command": run.effect.command, "arguments": run.effect.arguments}
+        pending = run.server.channel.ask(EXECUTE_COMMAND, params)
+        refused = yield from wait_for_answer(context, run.server, pending, until)
+        if isinstance(refused, RequestFailedError):
+            raise refused
+    finally:
+        run.inbox.close()
+
+
+def _make_edits(run: _Run) -> Steps[None]:
+    inbox, problem = run.inbox, None
+    while True:
+        news = inbox.news.next()
+        if run.call.is_over:
+            break  # whoever waits for the command says why
+        if inbox.asked:
+            failure = yield from _make_edit(run, inbox.asked[0])
+            problem = problem or failure
+            inbox.asked.popleft()
+        elif inbox.closed or (yield (news, run.call.deadline)) is not Outcome.DONE:
+            break
+    if inbox.refused:
+        run.server.record.beyond("edits", inbox.refused)
+        problem = problem or RequestFailedError(TOO_MANY, server=run.server.id)
+    if problem is not None:
+        raise problem
+
+
+def _make_edit(run: _Run, event: EditAsked) -> Steps[LspkitError | None]:
+    """Make one edit, and tell the server; what was wrong with it."""
+    server, problem = run.server, None
+    try:
+        view = view_of(server.channel.sync(run.file, None))
+        reply = Reply(server.id, event.edit, view, APPLY_EDIT)
+        yield from run.drive(run.effect.make(reply), run.call)
+    except LspkitError as refused:
+        problem = refused
+    server.edit_done(event, "" if problem is None else str(problem))
+    return problem
 
 
 def _refuse_unknown(server: Server, command: str) -> None:
     """Some actions are for the editor that they were written for, not for the server."""
-    if command not in server.session.capabilities.commands():
+    if command not in server.channel.session.capabilities.commands():
         raise RequestFailedError(
             f"{command} is a command for an editor: {server.id} itself does not know it",
             server=server.id,

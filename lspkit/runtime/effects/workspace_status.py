@@ -35,7 +35,7 @@ def known(effect: TakeKnownDiagnostics, files: Files, pool: Pool) -> list[KnownD
     uri = None if effect.path is None else files.locate(effect.path, may_be_missing=True).uri
     found: list[KnownDiagnostics] = []
     for server in pool.servers():
-        pushes, encoding = server.known(), server.session.encoding
+        pushes, encoding = server.record.known(), server.channel.session.encoding
         found += [
             KnownDiagnostics(server.id, push.uri, push.items, encoding)
             for push in pushes
@@ -95,7 +95,7 @@ def take_status(files: Files, pool: Pool, loaded: Loaded, root: str | None) -> W
     ]
     beside = [warning for one in pool.servers() for warning in one.sidecar_warnings]
     beyond = [warning for one in pool.servers() if (warning := _beyond(one))]
-    warnings = (*told, *pool.watching.warnings(), *beside, *beyond)
+    warnings = (*told, *pool.disk_events.warnings(), *beside, *beyond)
     # One line has to do, and what is held back may be all of the reason.
     why = why_nothing_runs(rows)
     unavailable = f"{why}; {held_back}" if why and held_back else why
@@ -130,52 +130,52 @@ def _row(choice: Choice, servers: list[Server], pool: Pool, loaded: Loaded) -> S
 
 
 def _root(server: Server, pool: Pool) -> RootStatus:
-    connection, failure = server.connection, server.failure
+    connection, failure = server.channel.connection, server.channel.failure
     pid = connection.child.pid if connection is not None and failure is None else None
     memory, cpu = usage(pid)
-    seat = pool.seat(server)
-    record = seat.record
+    slot = pool.slot(server)
+    record = slot.record
     broken = None
     if failure is not None:
         wait = max(0.0, record.retry_at - time.monotonic())
         broken = Broken(record.attempts, None if wait == float("inf") else wait, str(failure))
-    flying = tuple(pending.method for pending in list(server.session.pending.values()))
+    flying = tuple(pending.method for pending in list(server.channel.session.pending.values()))
     seen = None if connection is None else time.monotonic() - connection.last_received
-    work = server.session.progress.busy_with()
-    files = len({said.uri for said in server.known()})
+    work = server.channel.session.progress.busy_with()
+    files = len({said.uri for said in server.record.known()})
     return RootStatus(
         root=server.root,
         state=_state(server),
         pid=pid,
-        name=server.session.server_name,
+        name=server.channel.session.server_name,
         busy_with=tuple(what for what, _ in work),
         busy_for=tuple(seconds for _, seconds in work),
-        requests=seat.counts.taken(flying),
-        checks=seat.counts.checks(files),
+        requests=slot.metrics.taken(flying),
+        checks=slot.metrics.checks(files),
         broken=broken,
-        documents=len(server.documents),
+        documents=len(server.channel.documents),
         memory_bytes=memory,
         cpu_seconds=cpu,
         last_seen=seen,
         stderr=connection.stderr_tail() if connection is not None else "",
         noise=connection.noise if connection is not None else 0,
-        dropped=server.dropped(),
+        dropped=server.record.dropped(),
         sidecars=tuple(one.status() for one in server.sidecars),
     )
 
 
 def _beyond(server: Server) -> str:
     """What of a server had to be dropped, for people; empty if nothing had."""
-    dropped = [f"{number} {what}" for what, number in server.dropped().items()]
+    dropped = [f"{number} {what}" for what, number in server.record.dropped().items()]
     if not dropped:
         return ""
     return f"{server.id} sends more than lspkit takes: {', '.join(dropped)} were dropped"
 
 
 def _state(server: Server) -> ServerState:
-    if isinstance(server.failure, ServerUnavailableError):
+    if isinstance(server.channel.failure, ServerUnavailableError):
         return ServerState.UNAVAILABLE
-    if server.failure is not None:
+    if server.channel.failure is not None:
         return ServerState.BROKEN
     return ServerState.ACTIVE if server.is_ready else ServerState.STARTING
 
@@ -183,7 +183,7 @@ def _state(server: Server) -> ServerState:
 def _counted(servers: list[Server]) -> dict[str, int]:
     counts = {one.value: 0 for one in Severity} | {"total": 0}
     for server in servers:
-        for push in server.known():
+        for push in server.record.known():
             for severity, number in read_severities(push.items).items():
                 counts[severity_named(severity).value] += number
                 counts["total"] += number

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import logging
 import time
-from typing import TYPE_CHECKING
 
 from lspkit.errors import CancelledError, LspkitError, RequestTimeoutError
-from lspkit.runtime.concurrency.waiting import CallContext, Steps
-
-if TYPE_CHECKING:
-    from lspkit.runtime.exchange.ask_server import Asking
-    from lspkit.runtime.files import File
-    from lspkit.runtime.pool.pool import Pool
-    from lspkit.runtime.server.server import Server
+from lspkit.runtime.concurrency.call import CallContext
+from lspkit.runtime.concurrency.waiter import Steps
+from lspkit.runtime.exchange.ask_server import request_timeout, wait_until_ready
+from lspkit.runtime.exchange.context import Context
+from lspkit.runtime.exchange.loading import wait_for_project
+from lspkit.runtime.files import File
+from lspkit.runtime.pool.pool import Pool
+from lspkit.runtime.server.server import Server
 
 log = logging.getLogger("lspkit.runtime")
 
@@ -31,22 +31,24 @@ def companion_of(server: Server, path: str, pool: Pool, call: CallContext) -> Se
     return next((one for one in servers if (one.id, one.root) == key), None)
 
 
-def companion_loaded(asking: Asking, server: Server, file: File, call: CallContext) -> Steps[None]:
+def wait_for_companion(
+    context: Context, server: Server, file: File, call: CallContext
+) -> Steps[None]:
     """Wait for who answers the server's questions: else the time of this one would run.
 
     One that takes too long is waited for no more: the server goes on without its answers.
     """
     other: Server | None = None
     try:
-        other = companion_of(server, file.path, asking.pool, call)
-        if other is None or other.loading.done or other is server.goes_on_without:
+        other = companion_of(server, file.path, context.pool, call)
+        if other is None or other.record.loading.done or other is server.goes_on_without:
             return
-        left = min(call.deadline - time.monotonic(), asking.request_timeout(server))
+        left = min(call.deadline - time.monotonic(), request_timeout(context, server))
         its = CallContext(SHARE * max(left, 0.0))
-        yield from asking.ready(other, its)
+        yield from wait_until_ready(context, other, its)
         if file.stamp is not None:
-            other.follow_disk(file, opens=True)
-        yield from asking.project_loaded(other, its)
+            other.channel.follow_disk(file, opens=True)
+        yield from wait_for_project(context, other, its)
     except CancelledError:
         raise
     except LspkitError as problem:

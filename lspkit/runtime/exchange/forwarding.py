@@ -16,13 +16,20 @@ from typing import Any
 
 from lspkit.errors import LspkitError, RequestFailedError
 from lspkit.late_imports import safe_imports
+from lspkit.protocol.methods import EXECUTE_COMMAND
 from lspkit.protocol.wire.messages import decode_any
+from lspkit.runtime.concurrency.call import CallContext
 from lspkit.runtime.concurrency.timers import Timers
-from lspkit.runtime.concurrency.waiting import CallContext, Steps
+from lspkit.runtime.concurrency.waiter import Steps
 from lspkit.runtime.concurrency.workers import Workers
-from lspkit.runtime.effects.run_command import COMMAND
-from lspkit.runtime.exchange.ask_server import Asking
+from lspkit.runtime.exchange.ask_server import (
+    request_timeout,
+    wait_for_answer,
+    wait_for_room,
+    wait_until_ready,
+)
 from lspkit.runtime.exchange.companions import SHARE, companion_of
+from lspkit.runtime.exchange.context import Context
 from lspkit.runtime.files import File
 from lspkit.runtime.server.server import Server
 from lspkit.servers.definition_parts import Forwards
@@ -36,8 +43,8 @@ MOST = 1000
 class Forwarding:
     """How questions get from server to server."""
 
-    def __init__(self, asking: Asking, workers: Workers, timers: Timers) -> None:
-        self._asking = asking
+    def __init__(self, context: Context, workers: Workers, timers: Timers) -> None:
+        self._context = context
         self._workers = workers
         self._timers = timers
         #: Guards the number of questions that are under way.
@@ -53,7 +60,7 @@ class Forwarding:
 
         for number, command, arguments in _questions(params):
             # A caller whose question led to this one still gets an answer in time.
-            call = CallContext(SHARE * self._asking.request_timeout(server))
+            call = CallContext(SHARE * request_timeout(self._context, server))
             steps = self._carry(server, forwards, number, [command, arguments], call)
             if self._begun():
                 task = Task(steps, call, self._workers, self._timers)
@@ -100,12 +107,12 @@ class Forwarding:
         path = _file_in(question[1])
         if server.choice.definition.language_of(os.path.basename(path)) is None:
             return None  # no file of theirs
-        file = self._asking.files.locate(path, may_be_missing=True)
-        other = companion_of(server, file.path, self._asking.pool, call)
+        file = self._context.files.locate(path, may_be_missing=True)
+        other = companion_of(server, file.path, self._context.pool, call)
         if other is None:
             return None
-        yield from self._asking.ready(other, call)
-        yield from self._asking.room(other, COMMAND, call.deadline)
+        yield from wait_until_ready(self._context, other, call)
+        yield from wait_for_room(self._context, other, EXECUTE_COMMAND, call.deadline)
         return (yield from self._asked(other, file, forwards.command, question, call))
 
     def _asked(
@@ -114,18 +121,18 @@ class Forwarding:
         # It knows nothing of a file that it does not have open. One that is not on disk may be
         # shown to it by a caller.
         if file.stamp is not None:
-            other.follow_disk(file, opens=True)
-        ticket = other.ask(COMMAND, {"command": command, "arguments": question})
-        answered = yield from self._asking.answer(other, ticket, call.deadline)
+            other.channel.follow_disk(file, opens=True)
+        pending = other.channel.ask(EXECUTE_COMMAND, {"command": command, "arguments": question})
+        answered = yield from wait_for_answer(self._context, other, pending, call.deadline)
         if isinstance(answered, RequestFailedError):
             raise answered
         return _body_of(answered.result)
 
     def _answer(self, server: Server, forwards: Forwards, answer: list[Any]) -> None:
-        if server.connection is not None and not server.connection.has_room():
+        if server.channel.connection is not None and not server.channel.connection.has_room():
             return  # it has stopped reading
         try:
-            server.say(forwards.answers, [answer])
+            server.channel.say(forwards.answers, [answer])
         except LspkitError as problem:
             log.debug("%s is gone and wants no answer any more: %s", server.id, problem)
 

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Sequence
 from typing import Any, TypeVar
 
 from lspkit.errors import LspkitError, UnsupportedError
-from lspkit.operations import OWN_FAULTS, Ask, ReportUndecodable
+from lspkit.operations import OWN_FAULTS, Ask, Reply, ReportUndecodable
 from lspkit.protocol.open_documents import View
 from lspkit.protocol.text import Encoding, Text
-from lspkit.runtime.concurrency.waiting import CallContext
+from lspkit.runtime.concurrency.call import CallContext
 from lspkit.runtime.server.pending_request import PendingRequest
 from lspkit.runtime.server.server import Server
 from lspkit.servers.selection.choose import might_answer
@@ -70,15 +70,17 @@ def no_longer_there(effect: Ask) -> UnsupportedError:
     return UnsupportedError(message, operation=effect.method, servers=(effect.server,))
 
 
-def misread(effect: ReportUndecodable, servers: Iterable[Server], call: CallContext) -> None:
+def report_undecodable(
+    effect: ReportUndecodable, servers: Iterable[Server], call: CallContext
+) -> None:
     """Perform `ReportUndecodable`: it is counted, and told to whoever wants to know."""
-    call.misheard(effect.failed, effect.problems)
+    call.log_undecodable(effect.failed, effect.problems)
     for problem in effect.problems:
         log.debug("%s", problem.message)
         for server in servers:
             if server.id == getattr(problem, "server", ""):
-                with server.lock:
-                    server.session.counts["answers of no use"] += 1
+                with server.channel.lock:
+                    server.channel.session.counts["answers of no use"] += 1
                 break
 
 
@@ -99,11 +101,26 @@ def about_the_file(uri: str, _: Text, __: Encoding) -> dict[str, Any]:
 
 def nowhere(server: Server) -> View:
     """The view of a question about no document."""
-    return View("", NO_TEXT, 0, server.session.encoding)
+    return View("", NO_TEXT, 0, server.channel.session.encoding)
 
 
-def view_of(ticket: PendingRequest) -> View:
+def view_of(pending: PendingRequest) -> View:
     """The document that a request was about."""
-    if ticket.view is None:
-        raise TypeError(f"{ticket.method} is about no document")
-    return ticket.view
+    if pending.view is None:
+        raise TypeError(f"{pending.method} is about no document")
+    return pending.view
+
+
+def collect_replies(
+    results: Sequence[Reply | Exception],
+    failures: list[LspkitError],
+    method: str,
+    call: CallContext,
+) -> list[Reply]:
+    """What the servers have answered; raises if none has. The caller is told who has not."""
+    replies, failed = sorted_out(results)
+    problems = of_the_able([*failed, *failures], method)
+    call.log_answers((one.server for one in replies), problems)
+    if not replies:
+        raise worst_of(problems, method)
+    return replies

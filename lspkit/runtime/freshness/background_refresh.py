@@ -13,13 +13,14 @@ import time
 
 from lspkit.errors import LspkitError
 from lspkit.late_imports import safe_imports
+from lspkit.protocol.methods import PULL_DIAGNOSTICS
+from lspkit.runtime.concurrency.call import CallContext
 from lspkit.runtime.concurrency.timers import Timers
-from lspkit.runtime.concurrency.waiting import CallContext, Steps
+from lspkit.runtime.concurrency.waiter import Steps
 from lspkit.runtime.concurrency.workers import Workers
-from lspkit.runtime.exchange.ask_server import Asking
+from lspkit.runtime.exchange.context import Context
 from lspkit.runtime.freshness.check_subject import CheckSubject
-from lspkit.runtime.freshness.proof_by_push import PULL
-from lspkit.runtime.freshness.proof_by_request import Proving
+from lspkit.runtime.freshness.proof_by_request import prove
 from lspkit.runtime.server.server import Server
 
 log = logging.getLogger("lspkit.runtime")
@@ -33,9 +34,8 @@ PATIENCE = 10.0
 class BackgroundRefresh:
     """The servers that want to be asked again."""
 
-    def __init__(self, asking: Asking, workers: Workers, timers: Timers) -> None:
-        self._asking = asking
-        self._proving = Proving(asking)
+    def __init__(self, context: Context, workers: Workers, timers: Timers) -> None:
+        self._context = context
         self._workers = workers
         self._timers = timers
         #: Guards `_wanted`.
@@ -70,7 +70,7 @@ class BackgroundRefresh:
         """Ask again for what was answered before the server said so."""
         with self._lock:
             since = self._wanted.get(id(server), 0.0)
-        idle_for = time.monotonic() - max(server.last_used, since)
+        idle_for = time.monotonic() - max(server.channel.last_used, since)
         if server.usable and idle_for < PAUSE:
             self._later(server)
             return
@@ -78,29 +78,29 @@ class BackgroundRefresh:
             if self._wanted.get(id(server)) == since:
                 del self._wanted[id(server)]
         for uri in self._old(server, since):
-            if server.turns.taken():
+            if server.channel.queue.taken():
                 self.want(server)  # somebody checks something meanwhile: later
                 return
             if server.closing or not (yield from self._ask_again(server, uri)):
                 return
 
     def _old(self, server: Server, since: float) -> list[str]:
-        with server.lock:
-            store = server.heard.store
-            open_now = {one.key.uri for one in server.documents if one.stamp is not None}
+        with server.channel.lock:
+            store = server.channel.observations.store
+            open_now = {one.key.uri for one in server.channel.documents if one.stamp is not None}
             asked = [uri for uri in store.asked_about() if uri in open_now]
             return [uri for uri in asked if store.newest(uri) < since]
 
     def _ask_again(self, server: Server, uri: str) -> Steps[bool]:
-        file = self._asking.files.again(uri)
+        file = self._context.files.again(uri)
         if file is None or file.stamp is None or not server.usable:
             return server.usable
         call = CallContext(PATIENCE)
         subject = CheckSubject(server, file, None, call, time.monotonic())
         try:
             for rule in server.choice.definition.proofs:
-                if rule.how in (None, "pull") and server.session.supports(PULL):
-                    yield from self._proving.prove(subject, rule)
+                if rule.how in (None, "pull") and server.channel.session.supports(PULL_DIAGNOSTICS):
+                    yield from prove(self._context, subject, rule)
         except LspkitError as problem:
             log.debug("%s was not asked again about %s: %s", server.id, uri, problem)
             return False

@@ -28,19 +28,30 @@ from lspkit.operations import (
     ExamineOthers,
     OthersExamined,
 )
+from lspkit.protocol.methods import PULL_DIAGNOSTICS
 from lspkit.protocol.open_documents import Unsaved
-from lspkit.runtime.concurrency.waiting import CallContext, Steps, together
-from lspkit.runtime.exchange.ask_server import Asking
+from lspkit.runtime.concurrency.call import CallContext
+from lspkit.runtime.concurrency.drive import together
+from lspkit.runtime.concurrency.waiter import Steps
+from lspkit.runtime.exchange.ask_server import wait_for_room, wait_until_ready
+from lspkit.runtime.exchange.context import Context
+from lspkit.runtime.exchange.disk_sync import (
+    locate,
+    refresh_documents,
+    restore_document,
+    servers_of,
+)
+from lspkit.runtime.exchange.loading import wait_while_reloading
+from lspkit.runtime.exchange.preparation import prepare_server
 from lspkit.runtime.exchange.replies import nowhere
-from lspkit.runtime.exchange.turn_taking import in_turn
+from lspkit.runtime.exchange.turn_taking import wait_for_turn
 from lspkit.runtime.files import File
 from lspkit.runtime.freshness.baselines import Baselines
 from lspkit.runtime.freshness.check_subject import CheckSubject
-from lspkit.runtime.freshness.config_reread import OUTDATED, reread
-from lspkit.runtime.freshness.other_files import OtherFilesExamining, OtherFilesResult
-from lspkit.runtime.freshness.proof_by_push import PULL
-from lspkit.runtime.freshness.proof_by_request import Proving
-from lspkit.runtime.freshness.read_back import ReadBack
+from lspkit.runtime.freshness.config_reread import OUTDATED, wait_for_reread
+from lspkit.runtime.freshness.other_files import OtherFilesResult, check_other_files
+from lspkit.runtime.freshness.proof_by_request import prove
+from lspkit.runtime.freshness.read_back import wait_until_read
 from lspkit.runtime.freshness.unsaved_neighbours import UnsavedNeighbours, beside, judged
 from lspkit.runtime.server.document_queue import QueueEntry
 from lspkit.runtime.server.metrics import log_findings
@@ -50,207 +61,215 @@ from lspkit.runtime.server.server import Server
 MOST_TRIES = 3
 
 
-class Examining:
-    """How the engine examines a file. Holds no state of its own."""
+def check_file(
+    context: Context, baselines: Baselines, effect: Examine, call: CallContext
+) -> Steps[Examination]:
+    """Perform `Examine`. A caller's time limit or cancel ends it early, with what is known."""
+    began = time.monotonic()
+    config = context.pool.config
+    file = locate(context, effect.path, effect.text, call)
+    for _ in range(MOST_TRIES):
+        whole, again = yield from _examine_by_all(context, file, effect, call)
+        if not again:
+            break
+    for one in whole.examined:
+        took = f"by {one.how} in {one.duration * 1000:.1f} ms"
+        log_findings(one.server, file.path, one.lists, took)
+    return Examination(
+        path=Path(file.path),
+        uri=file.uri,
+        servers=tuple(whole.examined),
+        severities=config.diagnostics.include_severities,
+        most=config.diagnostics.max_per_file,
+        duration=time.monotonic() - began,
+        on_disk=_is_on_disk(file, effect) and not whole.beside,
+        before=baselines.get(file.path),
+        others=whole.others.told(config.diagnostics.include_severities),
+    )
 
-    def __init__(self, asking: Asking, baselines: Baselines) -> None:
-        self._asking = asking
-        self._proving = Proving(asking)
-        self._others = OtherFilesExamining(asking, self._examine_other)
-        self._read_back = ReadBack(asking)
-        self._baselines = baselines
 
-    def examine(self, effect: Examine, call: CallContext) -> Steps[Examination]:
-        """Perform `Examine`. A caller's time limit or cancel ends it early, with what is known."""
-        began = time.monotonic()
-        config = self._asking.pool.config
-        file = self._asking.locate(effect.path, effect.text, call)
-        for _ in range(MOST_TRIES):
-            whole, again = yield from self._by_all(file, effect, call)
-            if not again:
-                break
-        for one in whole.examined:
-            took = f"by {one.how} in {one.duration * 1000:.1f} ms"
-            log_findings(one.server, file.path, one.lists, took)
-        return Examination(
-            path=Path(file.path),
-            uri=file.uri,
-            servers=tuple(whole.examined),
-            severities=config.diagnostics.include_severities,
-            most=config.diagnostics.max_per_file,
-            duration=time.monotonic() - began,
-            on_disk=_is_on_disk(file, effect) and not whole.beside,
-            before=self._baselines.get(file.path),
-            others=whole.others.told(config.diagnostics.include_severities),
-        )
-
-    def examine_others(self, effect: ExamineOthers, call: CallContext) -> Steps[OthersExamined]:
-        """Perform `ExamineOthers`. Of a file that has no server nothing is known."""
-        severities = self._asking.pool.config.diagnostics.include_severities
-        for _ in range(MOST_TRIES):
-            others, servers = OtherFilesResult(coverage="workspace"), dict[Server, str]()
-            paths: list[str] = []
-            for path in effect.paths:
-                try:
-                    file = self._asking.locate(path, None, call)
-                    found, failures = yield from self._asking.serving(file, call)
-                except LspkitError:
-                    continue
-                paths.append(file.path)
-                servers |= {one: file.path for one in found if one not in servers}
-                for problem in failures:
-                    others.missed(_failed(problem, time.monotonic()))
-            if not servers:
-                return OthersExamined()
-            jobs = [self._others_of(one, paths, servers[one], effect, call) for one in servers]
-            for result in (yield from together(jobs, call)):
-                if isinstance(result, Exception):
-                    raise result
-                others.add(result)
-            if not any(one.may_be_replaced for one in servers):
-                break
-        return others.told(severities)
-
-    def _others_of(
-        self, server: Server, paths: list[str], own: str, effect: ExamineOthers, call: CallContext
-    ) -> Steps[OtherFilesResult]:
-        """What one server finds in files besides these, of which one is its own."""
-        began = time.monotonic()
-        try:
-            yield from self._asking.ready(server, call)
-            self._asking.refresh(server, call)
-            about = [own, *paths]
-            return (yield from self._others.examine(server, about, effect.scope, call))
-        except (*OWN_FAULTS, CancelledError) as problem:
-            others = OtherFilesResult(coverage="open")
-            others.missed(_failed(problem, began, server.id))
-            return others
-
-    def _by_all(
-        self, file: File, effect: Examine, call: CallContext
-    ) -> Steps[tuple[_SourceResult, bool]]:
-        """What all servers of a file find, and whether one of them has to be started anew."""
-        began = time.monotonic()
-        servers: list[Server] = []
-        failures: list[LspkitError] = []
-        try:
-            servers, failures = yield from self._asking.serving(file, call, effect.text)
-        except RequestTimeoutError as late:
-            failures = [late]
-        except ServerBrokenError as problem:
-            if not problem.attempts:
-                raise
-            failures = [problem]  # it is too early to start it again
-        whole = _SourceResult(examined=[_failed(problem, began) for problem in failures])
-        if effect.others is not None:
-            whole.others.coverage = "workspace"
-            for one in whole.examined:
-                whole.others.missed(one)
-        jobs = [self._examine_one(one, file, effect, call) for one in servers]
-        for found in (yield from together(jobs, call)):
-            if isinstance(found, Exception):
-                raise found
-            whole.add(found)
-        absent = [one for one in failures if isinstance(one, ServerUnavailableError)]
-        if servers and len(whole.absent) + len(absent) == len(servers) + len(failures):
-            raise whole.absent[0].renewed()  # as if that had been known before
-        return whole, any(one.may_be_replaced for one in servers)
-
-    def _examine_one(
-        self, server: Server, file: File, effect: Examine, call: CallContext, own: str = ""
-    ) -> Steps[_SourceResult]:
-        """One server: its own faults are its result, those of the file are raised.
-
-        Whoever has the turn of one document, `own`, does not wait for another's: two callers who
-        did would wait for each other. Then the text on disk is asked about, and whoever changes it
-        meanwhile makes the answer unknown.
-        """
-        began = time.monotonic()
-        turn = QueueEntry(guest=effect.text is not None and server.choice.definition.compares_files)
-        found = _SourceResult()
-        try:
-            if not own:
-                server.turns.queue(file.uri, turn)
-            yield from self._asking.loaded(server, file, effect.text, call)
-            if not own and not (
-                yield from in_turn(self._asking, server, turn, call, PULL, may_leave=True)
-            ):
-                raise ServerBrokenError(OUTDATED, server=server.id)
-            yield from self._asking.room(server, PULL, call.deadline)
-            self._asking.refresh(server, call)
-            subject = CheckSubject(server, file, effect.text, call, began, own)
-            found.examined = yield from self._proven(subject, effect, found)
-            if effect.others is not None:
-                # Before the caller's text is taken back: it is what the others may depend on.
-                found.others = yield from self._others.examine(
-                    server, [file.path], effect.others, call, file.uri
-                )
-        except (*OWN_FAULTS, CancelledError) as problem:
-            found.examined.append(_failed(problem, began, server.id))
-            found.absent += [problem] if isinstance(problem, ServerUnavailableError) else []
-            if effect.others is not None:
-                found.others.coverage = "open"
-                found.others.missed(found.examined[-1])
-        finally:
+def check_others(
+    context: Context, effect: ExamineOthers, call: CallContext
+) -> Steps[OthersExamined]:
+    """Perform `ExamineOthers`. Of a file that has no server nothing is known."""
+    severities = context.pool.config.diagnostics.include_severities
+    for _ in range(MOST_TRIES):
+        others, servers = OtherFilesResult(coverage="workspace"), dict[Server, str]()
+        paths: list[str] = []
+        for path in effect.paths:
             try:
-                if effect.text is not None and turn.done:
-                    self._asking.restore(server, file.uri)
-            finally:
-                turn.over = True
-                server.turns.tidy()
-        known = any(one.how != "none" for one in found.examined)
-        took = time.monotonic() - began if known else None
-        if known:
-            self._asking.pool.succeeded(server)
-        timed_out = any(one.timed_out for one in found.examined)
-        self._asking.pool.seat(server).counts.checked(took, timed_out=timed_out)
-        found.examined = [_with_memories(one, server, file.uri) for one in found.examined]
-        return found
+                file = locate(context, path, None, call)
+                found, failures = yield from servers_of(context, file, call)
+            except LspkitError:
+                continue
+            paths.append(file.path)
+            servers |= {one: file.path for one in found if one not in servers}
+            for problem in failures:
+                others.missed(_failed(problem, time.monotonic()))
+        if not servers:
+            return OthersExamined()
+        jobs = [_others_of(context, one, paths, servers[one], effect, call) for one in servers]
+        for result in (yield from together(jobs, call)):
+            if isinstance(result, Exception):
+                raise result
+            others.add(result)
+        if not any(one.may_be_replaced for one in servers):
+            break
+    return others.told(severities)
 
-    def _proven(
-        self, one: CheckSubject, effect: Examine, found: _SourceResult
-    ) -> Steps[list[Examined]]:
-        """What each source of a server says about one text.
 
-        If the document got another text meanwhile, it begins anew: with the one that is on disk by
-        then, or with the caller's own.
-        """
-        while True:
-            yield from self._read_back.wait(one.server, one.call)
-            yield from self._asking.at_rest(one.server, one.call)
-            yield from reread(self._asking, one.server, one.call)
-            examined: list[Examined] = []
-            texts = self._beside(one.server, one.uri, one.own)
-            found.beside = found.beside or bool(texts.name)
-            for rule in one.server.choice.definition.proofs:
-                name = "this text" if not _is_on_disk(one.file, effect) else texts.name
-                if one.server.outdated:
-                    examined.append(one.failed(rule, OUTDATED))
-                elif rule.sees == "disk" and name:
-                    nothing = one.failed(rule, f"it sees the disk, and {name} is not there")
-                    examined.append(msgspec.structs.replace(nothing, how="not applicable"))
-                else:
-                    proven = yield from self._proving.prove(one, rule)
-                    examined.append(judged(proven, one.server, texts))
-            examined = of_one_text(examined)
-            if all(result.reason != CHANGED for result in examined):
+def _others_of(
+    context: Context,
+    server: Server,
+    paths: list[str],
+    own: str,
+    effect: ExamineOthers,
+    call: CallContext,
+) -> Steps[OtherFilesResult]:
+    """What one server finds in files besides these, of which one is its own."""
+    began = time.monotonic()
+    try:
+        yield from wait_until_ready(context, server, call)
+        refresh_documents(context, server, call)
+        about = [own, *paths]
+        return (
+            yield from check_other_files(context, server, about, effect.scope, call, _examine_other)
+        )
+    except (*OWN_FAULTS, CancelledError) as problem:
+        others = OtherFilesResult(coverage="open")
+        others.missed(_failed(problem, began, server.id))
+        return others
+
+
+def _examine_by_all(
+    context: Context, file: File, effect: Examine, call: CallContext
+) -> Steps[tuple[_SourceResult, bool]]:
+    """What all servers of a file find, and whether one of them has to be started anew."""
+    began = time.monotonic()
+    servers: list[Server] = []
+    failures: list[LspkitError] = []
+    try:
+        servers, failures = yield from servers_of(context, file, call, effect.text)
+    except RequestTimeoutError as late:
+        failures = [late]
+    except ServerBrokenError as problem:
+        if not problem.attempts:
+            raise
+        failures = [problem]  # it is too early to start it again
+    whole = _SourceResult(examined=[_failed(problem, began) for problem in failures])
+    if effect.others is not None:
+        whole.others.coverage = "workspace"
+        for one in whole.examined:
+            whole.others.missed(one)
+    jobs = [_examine_one(context, one, file, effect, call) for one in servers]
+    for found in (yield from together(jobs, call)):
+        if isinstance(found, Exception):
+            raise found
+        whole.add(found)
+    absent = [one for one in failures if isinstance(one, ServerUnavailableError)]
+    if servers and len(whole.absent) + len(absent) == len(servers) + len(failures):
+        raise whole.absent[0].renewed()  # as if that had been known before
+    return whole, any(one.may_be_replaced for one in servers)
+
+
+def _examine_one(
+    context: Context, server: Server, file: File, effect: Examine, call: CallContext, own: str = ""
+) -> Steps[_SourceResult]:
+    """One server: its own faults are its result, those of the file are raised.
+
+    Whoever has the turn of one document, `own`, does not wait for another's: two callers who
+    did would wait for each other. Then the text on disk is asked about, and whoever changes it
+    meanwhile makes the answer unknown.
+    """
+    began = time.monotonic()
+    turn = QueueEntry(exclusive=effect.text is not None and server.choice.definition.compares_files)
+    found = _SourceResult()
+    try:
+        if not own:
+            server.channel.queue.join(file.uri, turn)
+        yield from prepare_server(context, server, file, effect.text, call)
+        if not own and not (
+            yield from wait_for_turn(context, server, turn, call, PULL_DIAGNOSTICS, may_leave=True)
+        ):
+            raise ServerBrokenError(OUTDATED, server=server.id)
+        yield from wait_for_room(context, server, PULL_DIAGNOSTICS, call.deadline)
+        refresh_documents(context, server, call)
+        subject = CheckSubject(server, file, effect.text, call, began, own)
+        found.examined = yield from _prove_all(context, subject, effect, found)
+        if effect.others is not None:
+            # Before the caller's text is taken back: it is what the others may depend on.
+            found.others = yield from check_other_files(
+                context, server, [file.path], effect.others, call, _examine_other, file.uri
+            )
+    except (*OWN_FAULTS, CancelledError) as problem:
+        found.examined.append(_failed(problem, began, server.id))
+        found.absent += [problem] if isinstance(problem, ServerUnavailableError) else []
+        if effect.others is not None:
+            found.others.coverage = "open"
+            found.others.missed(found.examined[-1])
+    finally:
+        try:
+            if effect.text is not None and turn.done:
+                restore_document(context, server, file.uri)
+        finally:
+            turn.over = True
+            server.channel.queue.tidy()
+    known = any(one.how != "none" for one in found.examined)
+    took = time.monotonic() - began if known else None
+    if known:
+        context.pool.succeeded(server)
+    timed_out = any(one.timed_out for one in found.examined)
+    context.pool.slot(server).metrics.checked(took, timed_out=timed_out)
+    found.examined = [_with_memories(one, server, file.uri) for one in found.examined]
+    return found
+
+
+def _prove_all(
+    context: Context, one: CheckSubject, effect: Examine, found: _SourceResult
+) -> Steps[list[Examined]]:
+    """What each source of a server says about one text.
+
+    If the document got another text meanwhile, it begins anew: with the one that is on disk by
+    then, or with the caller's own.
+    """
+    while True:
+        yield from wait_until_read(context, one.server, one.call)
+        yield from wait_while_reloading(context, one.server, one.call)
+        yield from wait_for_reread(context, one.server, one.call)
+        examined: list[Examined] = []
+        texts = _beside(context, one.server, one.uri, one.own)
+        found.beside = found.beside or bool(texts.name)
+        for rule in one.server.choice.definition.proofs:
+            name = "this text" if not _is_on_disk(one.file, effect) else texts.name
+            if one.server.record.outdated:
+                examined.append(one.failed(rule, OUTDATED))
+            elif rule.sees == "disk" and name:
+                nothing = one.failed(rule, f"it sees the disk, and {name} is not there")
+                examined.append(msgspec.structs.replace(nothing, how="not applicable"))
+            else:
+                proven = yield from prove(context, one, rule)
+                examined.append(judged(proven, one.server, texts))
+        examined = of_one_text(examined)
+        if all(result.reason != CHANGED for result in examined):
+            return examined
+        if one.call.is_over or (one.own and not one.server.channel.shows_disk(one.uri)):
+            return examined  # who has the turn goes on with a text of his own
+        if effect.text is None:
+            file = context.files.again(one.uri)
+            if file is None or file.stamp is None:
                 return examined
-            if one.call.is_over or (one.own and not one.server.shows_disk(one.uri)):
-                return examined  # who has the turn goes on with a text of his own
-            if effect.text is None:
-                file = self._asking.files.again(one.uri)
-                if file is None or file.stamp is None:
-                    return examined
-                one = msgspec.structs.replace(one, file=file)
+            one = msgspec.structs.replace(one, file=file)
 
-    def _beside(self, server: Server, uri: str, own: str) -> UnsavedNeighbours:
-        return beside(server, uri, self._asking.files, self._asking.pool, own)
 
-    def _examine_other(
-        self, server: Server, file: File, call: CallContext, own: str
-    ) -> Steps[list[Examined]]:
-        found = yield from self._examine_one(server, file, Examine(file.path, None), call, own)
-        return found.examined
+def _beside(context: Context, server: Server, uri: str, own: str) -> UnsavedNeighbours:
+    return beside(server, uri, context.files, context.pool, own)
+
+
+def _examine_other(
+    context: Context, server: Server, file: File, call: CallContext, own: str
+) -> Steps[list[Examined]]:
+    found = yield from _examine_one(context, server, file, Examine(file.path, None), call, own)
+    return found.examined
 
 
 class _SourceResult(msgspec.Struct):
@@ -290,7 +309,7 @@ def _with_memories(one: Examined, server: Server, uri: str) -> Examined:
     """A server that has nothing fresh to say: what it said before."""
     if one.how != "none":
         return one
-    memories = tuple(said.items for said in server.remembered(uri))
+    memories = tuple(said.items for said in server.record.remembered(uri))
     if not memories:
         return one
     return msgspec.structs.replace(one, memories=memories, view=nowhere(server))

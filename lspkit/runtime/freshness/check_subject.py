@@ -10,7 +10,7 @@ from lspkit.diagnostics.proof import ProofRule
 from lspkit.diagnostics.store import disclaimer, is_nothing_else
 from lspkit.operations import Examined
 from lspkit.protocol.open_documents import View
-from lspkit.runtime.concurrency.waiting import CallContext
+from lspkit.runtime.concurrency.call import CallContext
 from lspkit.runtime.files import File
 from lspkit.runtime.server.server import Server
 
@@ -35,7 +35,7 @@ class CheckSubject(msgspec.Struct, frozen=True):
     def doubt(self, lists: list[bytes]) -> str:
         """Why findings like these prove nothing; empty if they do."""
         disclaimers = self.server.choice.definition.caveats.disclaimers
-        return self.server.doubt(self.uri) or disclaimer(lists, disclaimers)
+        return self.server.record.doubt(self.uri) or disclaimer(lists, disclaimers)
 
     def doubted(self, rule: ProofRule, view: View, lists: list[bytes], doubt: str) -> Examined:
         """What it has found counts; that it has found no more proves nothing.

@@ -20,12 +20,14 @@ from lspkit.errors import LspkitError
 from lspkit.operations import Elsewhere, Examined, OtherScope, OthersExamined
 from lspkit.protocol.results import read_diagnostics
 from lspkit.protocol.uris import path_to_uri, uri_to_path
-from lspkit.runtime.concurrency.waiting import CallContext, Steps, together
-from lspkit.runtime.exchange.ask_server import Asking
+from lspkit.runtime.concurrency.call import CallContext
+from lspkit.runtime.concurrency.drive import together
+from lspkit.runtime.concurrency.waiter import Steps
+from lspkit.runtime.exchange.context import Context
 from lspkit.runtime.exchange.replies import nowhere
 from lspkit.runtime.files import File
 from lspkit.runtime.freshness.unsaved_neighbours import beside
-from lspkit.runtime.freshness.workspace_pull import WholeProject
+from lspkit.runtime.freshness.workspace_pull import offers_workspace_pull, pull_workspace
 from lspkit.runtime.server.server import Server
 
 #: So many files that are not open are opened at most, to be examined.
@@ -36,7 +38,7 @@ LEFT_OUT = "it has findings from before, and was not asked again: there are too 
 FROM_BEFORE = "it has findings from before the last change, and cannot be asked about such a file"
 
 #: What one server says about a file. The last argument is the document that a call is about.
-ExamineFile = Callable[[Server, File, CallContext, str], Steps[list[Examined]]]
+ExamineFile = Callable[[Context, Server, File, CallContext, str], Steps[list[Examined]]]
 
 
 class OtherFilesResult(msgspec.Struct):
@@ -62,104 +64,112 @@ class OtherFilesResult(msgspec.Struct):
         return OthersExamined(found, self.coverage, severities)
 
 
-class OtherFilesExamining:
-    """How the engine examines the other files of one server. Holds no state of its own."""
+def check_other_files(
+    context: Context,
+    server: Server,
+    paths: list[str],
+    scope: OtherScope,
+    call: CallContext,
+    examine_file: ExamineFile,
+    own: str = "",
+) -> Steps[OtherFilesResult]:
+    """The state of all files but `paths`, of which at least one is of the server.
 
-    def __init__(self, asking: Asking, examine_file: ExamineFile) -> None:
-        self._asking = asking
-        self._examine_file = examine_file
-        self._whole = WholeProject(asking)
+    `own` is the document of a call that has its turn, and may show it a text of its own.
+    """
+    about = {path_to_uri(path) for path in paths}
+    if offers_workspace_pull(server):
+        return (yield from _examine_whole(context, server, paths[0], about, call, own))
+    others, seen = OtherFilesResult(coverage="open"), set(about)
+    room = MOST_OPENED if scope.most is None else scope.most
+    while True:
+        batch, room = _next_batch(context, server, scope, seen, room)
+        if not batch:
+            break
+        seen.update(batch)
+        jobs = [_examine_one(context, server, uri, own, call, examine_file) for uri in batch]
+        for uri, result in zip(batch, (yield from together(jobs, call)), strict=True):
+            if isinstance(result, Exception):
+                raise result
+            if result:
+                others.by_uri[uri] = result
+        # What is said about one file may bring to light another one.
+    others.by_uri |= _not_examined(context, server, seen)
+    return others
 
-    def examine(
-        self, server: Server, paths: list[str], scope: OtherScope, call: CallContext, own: str = ""
-    ) -> Steps[OtherFilesResult]:
-        """The state of all files but `paths`, of which at least one is of the server.
 
-        `own` is the document of a call that has its turn, and may show it a text of its own.
-        """
-        about = {path_to_uri(path) for path in paths}
-        if self._whole.can(server):
-            return (yield from self._examine_whole(server, paths[0], about, call, own))
-        others, seen = OtherFilesResult(coverage="open"), set(about)
-        room = MOST_OPENED if scope.most is None else scope.most
-        while True:
-            batch, room = self._next_batch(server, scope, seen, room)
-            if not batch:
-                break
-            seen.update(batch)
-            jobs = [self._examine_one(server, uri, own, call) for uri in batch]
-            for uri, result in zip(batch, (yield from together(jobs, call)), strict=True):
-                if isinstance(result, Exception):
-                    raise result
-                if result:
-                    others.by_uri[uri] = result
-            # What is said about one file may bring to light another one.
-        others.by_uri |= self._not_examined(server, seen)
+def _examine_whole(
+    context: Context, server: Server, path: str, about: set[str], call: CallContext, own: str
+) -> Steps[OtherFilesResult]:
+    others = OtherFilesResult(coverage="workspace")
+    if unseen := beside(server, "", context.files, context.pool, own).unseen:
+        others.missed(Examined(server.id, None, (), "none", 0.0, False, unseen))
         return others
+    found = yield from pull_workspace(context, server, path_to_uri(path), call)
+    others.by_uri = {uri: [one] for uri, one in found.items() if uri not in about}
+    return others
 
-    def _examine_whole(
-        self, server: Server, path: str, about: set[str], call: CallContext, own: str
-    ) -> Steps[OtherFilesResult]:
-        others = OtherFilesResult(coverage="workspace")
-        if unseen := beside(server, "", self._asking.files, self._asking.pool, own).unseen:
-            others.missed(Examined(server.id, None, (), "none", 0.0, False, unseen))
-            return others
-        found = yield from self._whole.ask(server, path_to_uri(path), call)
-        others.by_uri = {uri: [one] for uri, one in found.items() if uri not in about}
-        return others
 
-    def _next_batch(
-        self, server: Server, scope: OtherScope, seen: set[str], room: int
-    ) -> tuple[list[str], int]:
-        """The files that come next, by URI, and for how many there is room after them."""
-        with server.lock:
-            opened = dict.fromkeys(one.key.uri for one in server.documents)
-        named = [path_to_uri(path) for path in scope.first]
-        batch: list[str] = []
-        for uri in dict.fromkeys((*named, *worst_first(server.known()), *reversed(opened))):
-            if uri in seen or not (uri in opened or self._is_for(server, uri)):
+def _next_batch(
+    context: Context, server: Server, scope: OtherScope, seen: set[str], room: int
+) -> tuple[list[str], int]:
+    """The files that come next, by URI, and for how many there is room after them."""
+    with server.channel.lock:
+        opened = dict.fromkeys(one.key.uri for one in server.channel.documents)
+    named = [path_to_uri(path) for path in scope.first]
+    batch: list[str] = []
+    for uri in dict.fromkeys((*named, *worst_first(server.record.known()), *reversed(opened))):
+        if uri in seen or not (uri in opened or _is_for(context, server, uri)):
+            continue
+        if scope.most is not None or uri not in opened:
+            if room <= 0:
                 continue
-            if scope.most is not None or uri not in opened:
-                if room <= 0:
-                    continue
-                room -= 1
-            batch.append(uri)
-        return batch, room
+            room -= 1
+        batch.append(uri)
+    return batch, room
 
-    def _is_for(self, server: Server, uri: str) -> bool:
-        """Whether a file that is not open is one of the server's own."""
-        path = uri_to_path(uri)
-        key = (server.id, server.root)
-        return path is not None and key in self._asking.pool.expected(path)
 
-    def _examine_one(
-        self, server: Server, uri: str, own: str, call: CallContext
-    ) -> Steps[list[Examined]]:
-        file = self._asking.files.again(uri, since=call.began)
+def _is_for(context: Context, server: Server, uri: str) -> bool:
+    """Whether a file that is not open is one of the server's own."""
+    path = uri_to_path(uri)
+    key = (server.id, server.root)
+    return path is not None and key in context.pool.expected(path)
+
+
+def _examine_one(
+    context: Context,
+    server: Server,
+    uri: str,
+    own: str,
+    call: CallContext,
+    examine_file: ExamineFile,
+) -> Steps[list[Examined]]:
+    file = context.files.again(uri, since=call.began)
+    if file is None or file.stamp is None:
+        return []
+    try:
+        results = yield from examine_file(context, server, file, call, own)
+    except LspkitError as problem:  # it has become something that is no text
+        results = [Examined(server.id, None, (), "none", 0.0, False, problem.message)]
+    return [one for one in results if one.how != "not applicable"]
+
+
+def _not_examined(context: Context, server: Server, seen: set[str]) -> dict[str, list[Examined]]:
+    """What is known about files that were left out."""
+    changed = server.channel.told_at()
+    left: dict[str, list[Examined]] = {}
+    for said in server.record.known():
+        file = context.files.again(said.uri) if said.uri not in seen else None
         if file is None or file.stamp is None:
-            return []
-        try:
-            results = yield from self._examine_file(server, file, call, own)
-        except LspkitError as problem:  # it has become something that is no text
-            results = [Examined(server.id, None, (), "none", 0.0, False, problem.message)]
-        return [one for one in results if one.how != "not applicable"]
-
-    def _not_examined(self, server: Server, seen: set[str]) -> dict[str, list[Examined]]:
-        """What is known about files that were left out."""
-        changed = server.told_at()
-        left: dict[str, list[Examined]] = {}
-        for said in server.known():
-            file = self._asking.files.again(said.uri) if said.uri not in seen else None
-            if file is None or file.stamp is None:
-                continue
-            if self._is_for(server, said.uri):
-                one = Examined(server.id, None, (), "none", 0.0, False, LEFT_OUT)
-            elif said.at < changed:
-                one = Examined(server.id, None, (), "none", 0.0, False, FROM_BEFORE)
-            else:
-                one = Examined(server.id, nowhere(server), (said.items,), "quiet", 0.0)
-            left.setdefault(said.uri, []).append(one)
-        return left
+            continue
+        if _is_for(context, server, said.uri):
+            one = Examined(server.id, None, (), "none", 0.0, False, LEFT_OUT)
+        elif said.at < changed:
+            one = Examined(server.id, None, (), "none", 0.0, False, FROM_BEFORE)
+        else:
+            one = Examined(server.id, nowhere(server), (said.items,), "quiet", 0.0)
+        left.setdefault(said.uri, []).append(one)
+    return left
 
 
 def worst_first(known: list[StoredReport]) -> list[str]:

@@ -16,15 +16,16 @@ from lspkit.diagnostics.settle import Proven, Quiet, Target, Unknown
 from lspkit.diagnostics.store import StoredReport
 from lspkit.errors import RequestFailedError
 from lspkit.operations import Examined
+from lspkit.protocol.methods import PULL_DIAGNOSTICS
 from lspkit.protocol.open_documents import View
 from lspkit.protocol.wire.raw_items import read_pieces
-from lspkit.runtime.concurrency.waiting import Steps, uncancelled
-from lspkit.runtime.exchange.ask_server import Asking
+from lspkit.runtime.concurrency.waiter import Steps, uncancelled
+from lspkit.runtime.exchange.ask_server import request_deadline, request_server, request_timeout
+from lspkit.runtime.exchange.context import Context
 from lspkit.runtime.exchange.replies import view_of
 from lspkit.runtime.freshness.check_subject import CheckSubject
 from lspkit.runtime.server.pending_request import PendingRequest
 
-PULL = "textDocument/diagnostic"
 #: A server that gives no versions, and stays silent, is waited for no longer than this; about a
 #: text that it was only just given for the first time, so long.
 SILENCE, FIRST_SILENCE = 3.0, 10.0
@@ -54,133 +55,134 @@ class _Watch(msgspec.Struct):
         return Target(self.view.uri, version, self.seq, self.deadline, first, self.touches)
 
 
-class Awaiting:
-    """How the engine waits for what a server says unasked. Holds no state of its own."""
+def wait_for_push(
+    context: Context, one: CheckSubject, rule: ProofRule, *, unknown: bool
+) -> Steps[Examined | None]:
+    """The findings, or why they are not known; None if they have to be asked for after all.
 
-    def __init__(self, asking: Asking) -> None:
-        self._asking = asking
+    `unknown`: nothing special is known about the server, not even whether it gives versions.
+    """
+    server = one.server
+    pending = server.channel.sync(one.file, one.text)
+    watch = _begin(one, rule, view_of(pending), unknown=unknown)
+    if not rule.start:
+        return (yield from _watch(context, one, watch, pending))
+    server.record.want_work(id(watch), max(event.at for event in watch.basis))
+    try:
+        return (yield from _watch(context, one, watch, pending))
+    finally:
+        server.record.want_work(id(watch), None)
+        server.news.tell()  # somebody else may be waiting to end what is under way
 
-    def awaited(
-        self, one: CheckSubject, rule: ProofRule, *, unknown: bool
-    ) -> Steps[Examined | None]:
-        """The findings, or why they are not known; None if they have to be asked for after all.
 
-        `unknown`: nothing special is known about the server, not even whether it gives versions.
-        """
-        server = one.server
-        ticket = server.sync(one.file, one.text)
-        watch = self._begun(one, rule, view_of(ticket), unknown=unknown)
-        if not rule.start:
-            return (yield from self._watched(one, watch, ticket))
-        server.want_work(id(watch), max(event.at for event in watch.basis))
-        try:
-            return (yield from self._watched(one, watch, ticket))
-        finally:
-            server.want_work(id(watch), None)
-            server.news.tell()  # somebody else may be waiting to end what is under way
+def _watch(
+    context: Context, one: CheckSubject, watch: _Watch, pending: PendingRequest
+) -> Steps[Examined | None]:
+    server, rule = one.server, watch.rule
+    debounce = context.pool.config.timing.debounce_ms / 1000
+    while True:
+        news = server.news.next()
+        events, said = server.record.facts(watch.view, [*watch.basis, *watch.answered])
+        target = watch.target(first=server.record.is_first(watch.view))
+        decision = settle.settle(target, watch.rule, events, time.monotonic(), debounce)
+        if isinstance(decision, Proven | Quiet):
+            return _result(one, watch, decision, said)
+        if server.channel.failure is not None:
+            raise server.channel.failure.renewed()
+        if rule.source == "" and server.channel.session.supports(
+            PULL_DIAGNOSTICS, server.channel.key_of(one.file.uri)
+        ):
+            # It said so only after it was up (pyright does), and from now on pushes nothing.
+            return None
+        if isinstance(decision, Unknown):
+            server.give_up_if_stuck(pending, one.began, request_timeout(context, server))
+            return one.failed(rule, decision.reason, late=decision.reason != settle.CHANGED)
+        if (yield from _do(context, one, watch, decision.ask, said)):
+            continue
+        uncancelled((yield (news, decision.until)))
 
-    def _watched(
-        self, one: CheckSubject, watch: _Watch, ticket: PendingRequest
-    ) -> Steps[Examined | None]:
-        server, rule = one.server, watch.rule
-        debounce = self._asking.pool.config.timing.debounce_ms / 1000
-        while True:
-            news = server.news.next()
-            events, said = server.facts(watch.view, [*watch.basis, *watch.answered])
-            target = watch.target(first=server.is_first(watch.view))
-            decision = settle.settle(target, watch.rule, events, time.monotonic(), debounce)
-            if isinstance(decision, Proven | Quiet):
-                return self._spoken(one, watch, decision, said)
-            if server.failure is not None:
-                raise server.failure.renewed()
-            if rule.source == "" and server.session.supports(PULL, server.key_of(one.file.uri)):
-                # It said so only after it was up (pyright does), and from now on pushes nothing.
-                return None
-            if isinstance(decision, Unknown):
-                server.give_up_if_stuck(ticket, one.began, self._asking.request_timeout(server))
-                return one.failed(rule, decision.reason, late=decision.reason != settle.CHANGED)
-            if (yield from self._done(one, watch, decision.ask, said)):
-                continue
-            uncancelled((yield (news, decision.until)))
 
-    def _begun(self, one: CheckSubject, rule: ProofRule, view: View, *, unknown: bool) -> _Watch:
-        server, deadline = one.server, one.call.deadline
-        view = self._looked_at_again(one, rule, view)
-        if rule.how == "quiet":
-            patience = FIRST_SILENCE if server.is_first(view) else SILENCE
-            deadline = min(deadline, time.monotonic() + patience + (rule.debounce or 0.0))
-        return _Watch(rule, view, deadline, server.basis(view.uri, rule), unknown)
+def _begin(one: CheckSubject, rule: ProofRule, view: View, *, unknown: bool) -> _Watch:
+    server, deadline = one.server, one.call.deadline
+    view = _look_again(one, rule, view)
+    if rule.how == "quiet":
+        patience = FIRST_SILENCE if server.record.is_first(view) else SILENCE
+        deadline = min(deadline, time.monotonic() + patience + (rule.debounce or 0.0))
+    return _Watch(rule, view, deadline, server.channel.basis(view.uri, rule), unknown)
 
-    def _done(
-        self, one: CheckSubject, watch: _Watch, ask: str, said: StoredReport | None
-    ) -> Steps[bool]:
-        """Do what the decision asks for; False if there is nothing to do but to wait."""
-        server, rule = one.server, watch.rule
-        if ask == "touch" and watch.unknown and said is not None and said.version is None:
-            # Nothing special is known about it, and it gives no versions.
-            server.gives_no_versions()
-            watch.rule = msgspec.structs.replace(rule, how="quiet")
-            watch.deadline = min(watch.deadline, time.monotonic() + SILENCE)
-            return True
-        if ask == "ordered":
-            try:
-                watch.answered.append((yield from self._barrier(one, rule, watch.seq)))
-            except RequestFailedError:
-                # It cannot even read the file, and may have said why.
-                if rule.how != "version" or said is None or not read_pieces(said.items).items:
-                    raise
-                watch.answered.append(_answered(rule, watch.seq))
-            return True
-        if ask == "start":
-            return server.start_work(rule)
-        if ask == "stop":
-            return server.stop_work(rule)
-        if ask not in ("touch", "save"):
-            return False
-        watch.touches += 1
-        if ask == "save":
-            server.nudge(one.uri)
-        else:
-            watch.view = server.touch(one.uri) or watch.view
-        watch.basis = server.basis(one.uri, rule)
+
+def _do(
+    context: Context, one: CheckSubject, watch: _Watch, ask: str, said: StoredReport | None
+) -> Steps[bool]:
+    """Do what the decision asks for; False if there is nothing to do but to wait."""
+    server, rule = one.server, watch.rule
+    if ask == "touch" and watch.unknown and said is not None and said.version is None:
+        # Nothing special is known about it, and it gives no versions.
+        server.record.gives_no_versions()
+        watch.rule = msgspec.structs.replace(rule, how="quiet")
+        watch.deadline = min(watch.deadline, time.monotonic() + SILENCE)
         return True
+    if ask == "ordered":
+        try:
+            watch.answered.append((yield from _barrier(context, one, rule, watch.seq)))
+        except RequestFailedError:
+            # It cannot even read the file, and may have said why.
+            if rule.how != "version" or said is None or not read_pieces(said.items).items:
+                raise
+            watch.answered.append(_answered(rule, watch.seq))
+        return True
+    if ask == "start":
+        return server.record.start_work(rule)
+    if ask == "stop":
+        return server.record.stop_work(rule)
+    if ask not in ("touch", "save"):
+        return False
+    watch.touches += 1
+    if ask == "save":
+        server.channel.nudge(one.uri)
+    else:
+        watch.view = server.channel.touch(one.uri) or watch.view
+    watch.basis = server.channel.basis(one.uri, rule)
+    return True
 
-    def _looked_at_again(self, one: CheckSubject, rule: ProofRule, view: View) -> View:
-        """Give the document a new version where a push about the one it has may be from before."""
-        server = one.server
-        if server.choice.definition.disk.looks_again == "touch":
-            behind = server.missed_disk(one.uri)
-        else:
-            by_push = rule.how in ("version", "quiet") and not rule.alone
-            behind = by_push and server.is_behind(one.uri)
-        if behind or rule.publishes:
-            return server.touch(one.uri) or view
-        return view
 
-    def _barrier(
-        self, one: CheckSubject, rule: ProofRule, seq: int
-    ) -> Steps[settle.RequestAnswered]:
-        until = self._asking.until(one.server, one.call)
-        params = {"textDocument": {"uri": one.uri}}
-        yield from self._asking.asked_whole(one.server, rule.ask, params, until)
-        return _answered(rule, seq)
+def _look_again(one: CheckSubject, rule: ProofRule, view: View) -> View:
+    """Give the document a new version where a push about the one it has may be from before."""
+    server = one.server
+    if server.choice.definition.disk.looks_again == "touch":
+        behind = server.channel.missed_disk(one.uri)
+    else:
+        by_push = rule.how in ("version", "quiet") and not rule.alone
+        behind = by_push and server.channel.is_behind(one.uri)
+    if behind or rule.publishes:
+        return server.channel.touch(one.uri) or view
+    return view
 
-    def _spoken(
-        self,
-        one: CheckSubject,
-        watch: _Watch,
-        decision: Proven | Quiet,
-        said: StoredReport | None,
-    ) -> Examined:
-        rule, view = watch.rule, watch.view
-        lists = [] if said is None else [said.items]
-        doubt = one.doubt(lists)
-        if doubt:
-            return one.doubted(rule, view, lists, doubt)
-        if isinstance(decision, Quiet):
-            reason = "it gives no version, so its silence proves nothing"
-            return one.found(rule, view, lists, "quiet", reason)
-        return one.found(rule, view, lists, "silence" if decision.how == "quiet" else decision.how)
+
+def _barrier(
+    context: Context, one: CheckSubject, rule: ProofRule, seq: int
+) -> Steps[settle.RequestAnswered]:
+    until = request_deadline(context, one.server, one.call)
+    params = {"textDocument": {"uri": one.uri}}
+    yield from request_server(context, one.server, rule.ask, params, until)
+    return _answered(rule, seq)
+
+
+def _result(
+    one: CheckSubject,
+    watch: _Watch,
+    decision: Proven | Quiet,
+    said: StoredReport | None,
+) -> Examined:
+    rule, view = watch.rule, watch.view
+    lists = [] if said is None else [said.items]
+    doubt = one.doubt(lists)
+    if doubt:
+        return one.doubted(rule, view, lists, doubt)
+    if isinstance(decision, Quiet):
+        reason = "it gives no version, so its silence proves nothing"
+        return one.found(rule, view, lists, "quiet", reason)
+    return one.found(rule, view, lists, "silence" if decision.how == "quiet" else decision.how)
 
 
 def _answered(rule: ProofRule, seq: int) -> settle.RequestAnswered:

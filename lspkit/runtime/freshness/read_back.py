@@ -12,8 +12,10 @@ import time
 from lspkit.errors import RequestFailedError
 from lspkit.protocol.uris import uri_to_path
 from lspkit.protocol.wire.messages import CONTENT_MODIFIED, METHOD_NOT_FOUND, decode_any
-from lspkit.runtime.concurrency.waiting import CallContext, Steps, Waiter, uncancelled
-from lspkit.runtime.exchange.ask_server import Asking
+from lspkit.runtime.concurrency.call import CallContext
+from lspkit.runtime.concurrency.waiter import Steps, Waiter, uncancelled
+from lspkit.runtime.exchange.ask_server import wait_for_answer
+from lspkit.runtime.exchange.context import Context
 from lspkit.runtime.server.server import Server
 
 #: Seconds after which a file that the server does not know is none of its project's.
@@ -22,33 +24,28 @@ UNKNOWN = 1.0
 PAUSE = 0.01
 
 
-class ReadBack:
-    """How the engine makes sure of that. Holds no state of its own."""
+def wait_until_read(context: Context, server: Server, call: CallContext) -> Steps[None]:
+    """Until the server has read all that it was told of."""
+    method = server.choice.definition.exceptions.read_back
+    if not method:
+        return
+    for uri, number in server.channel.unread():
+        until = time.monotonic() + UNKNOWN
+        while not (yield from _is_read(context, server, uri, method, until, call)):
+            uncancelled((yield (Waiter(), time.monotonic() + PAUSE)))
+        server.channel.has_read(uri, number)
 
-    def __init__(self, asking: Asking) -> None:
-        self._asking = asking
 
-    def wait(self, server: Server, call: CallContext) -> Steps[None]:
-        """Until the server has read all that it was told of."""
-        method = server.choice.definition.exceptions.read_back
-        if not method:
-            return
-        for uri, number in server.unread():
-            until = time.monotonic() + UNKNOWN
-            while not (yield from self._is_read(server, uri, method, until, call)):
-                uncancelled((yield (Waiter(), time.monotonic() + PAUSE)))
-            server.has_read(uri, number)
-
-    def _is_read(
-        self, server: Server, uri: str, method: str, until: float, call: CallContext
-    ) -> Steps[bool]:
-        there = self._asking.files.text_at(uri_to_path(uri) or "")
-        ticket = server.ask(method, {"uri": uri})
-        answered = yield from self._asking.answer(server, ticket, call.deadline)
-        if isinstance(answered, RequestFailedError):
-            if answered.server_code == CONTENT_MODIFIED:
-                return False
-            unheard_of = answered.server_code == METHOD_NOT_FOUND  # by an older version
-            return there is None or unheard_of or time.monotonic() >= until
-        known = decode_any(answered.result)
-        return there is not None and known == there.value.replace("\r\n", "\n")
+def _is_read(
+    context: Context, server: Server, uri: str, method: str, until: float, call: CallContext
+) -> Steps[bool]:
+    there = context.files.text_at(uri_to_path(uri) or "")
+    pending = server.channel.ask(method, {"uri": uri})
+    answered = yield from wait_for_answer(context, server, pending, call.deadline)
+    if isinstance(answered, RequestFailedError):
+        if answered.server_code == CONTENT_MODIFIED:
+            return False
+        ignore_capabilities = answered.server_code == METHOD_NOT_FOUND  # by an older version
+        return there is None or ignore_capabilities or time.monotonic() >= until
+    known = decode_any(answered.result)
+    return there is not None and known == there.value.replace("\r\n", "\n")

@@ -49,17 +49,19 @@ def beside(server: Server, uri: str, files: Files, pool: Pool, own: str = "") ->
 
 def _synced(server: Server) -> list[str]:
     """The files whose text was synced, and not for somebody's single question."""
-    with server.lock:
-        uris = {one.key.uri for one in server.documents if one.stamp is None}
-        uris -= server.turns.taken()
-        uris |= {uri for uri, told in server.untold if told is not None and told.stamp is None}
+    with server.channel.lock:
+        uris = {one.key.uri for one in server.channel.documents if one.stamp is None}
+        uris -= server.channel.queue.taken()
+        uris |= {
+            uri for uri, told in server.channel.untold if told is not None and told.stamp is None
+        }
     return [path for uri in uris if (path := uri_to_path(uri)) is not None]
 
 
 def _shows_unsaved(server: Server, path: str) -> bool:
     """Whether the server has a file open with a text that is not on disk."""
-    with server.lock:
-        document = server.documents.get(path_to_uri(path))
+    with server.channel.lock:
+        document = server.channel.documents.get(path_to_uri(path))
         return document is not None and not document.is_on_disk
 
 

@@ -9,17 +9,18 @@ import msgspec
 from lspkit.errors import CancelledError
 from lspkit.msgspec_types import prepared
 from lspkit.operations import OWN_FAULTS, Examined
+from lspkit.protocol.methods import PULL_DIAGNOSTICS, PULL_WORKSPACE
 from lspkit.protocol.open_documents import View
 from lspkit.protocol.results import read_report
 from lspkit.protocol.text import Text
 from lspkit.protocol.uris import one_spelling
 from lspkit.protocol.wire.raw_items import read_pieces
-from lspkit.runtime.concurrency.waiting import CallContext, Steps
-from lspkit.runtime.exchange.ask_server import Asking
-from lspkit.runtime.freshness.proof_by_push import PULL
+from lspkit.runtime.concurrency.call import CallContext
+from lspkit.runtime.concurrency.waiter import Steps
+from lspkit.runtime.exchange.ask_server import request_deadline, request_server
+from lspkit.runtime.exchange.context import Context
 from lspkit.runtime.server.server import Server
 
-METHOD = "workspace/diagnostic"
 #: A result that no server has given. Who tells only what is new answers at once if somebody has it,
 #: also where there is nothing to tell, and may otherwise keep the answer back until there is.
 NOT_THE_LAST = "lspkit"
@@ -36,70 +37,69 @@ class _Answer(msgspec.Struct, frozen=True):
     items: msgspec.Raw = msgspec.Raw(b"[]")
 
 
-class WholeProject:
-    """How the engine asks about a project. Holds no state of its own."""
+def offers_workspace_pull(server: Server) -> bool:
+    """Whether the server offers it, from the start or by a registration."""
+    if not server.choice.definition.caveats.workspace_pull:
+        return False
+    capabilities = server.channel.session.capabilities
+    offers = [
+        capabilities.static.get("diagnosticProvider"),
+        *capabilities.options(PULL_DIAGNOSTICS),
+    ]
+    return any(isinstance(one, dict) and one.get("workspaceDiagnostics") for one in offers)
 
-    def __init__(self, asking: Asking) -> None:
-        self._asking = asking
 
-    def can(self, server: Server) -> bool:
-        """Whether the server offers it, from the start or by a registration."""
-        if not server.choice.definition.caveats.workspace_pull:
-            return False
-        capabilities = server.session.capabilities
-        offers = [
-            capabilities.static.get("diagnosticProvider"),
-            *capabilities.options(PULL),
-        ]
-        return any(isinstance(one, dict) and one.get("workspaceDiagnostics") for one in offers)
+def pull_workspace(
+    context: Context, server: Server, uri: str, call: CallContext
+) -> Steps[dict[str, Examined]]:
+    """The findings of all files that it has something to say about; `uri` is one of its own.
 
-    def ask(self, server: Server, uri: str, call: CallContext) -> Steps[dict[str, Examined]]:
-        """The findings of all files that it has something to say about; `uri` is one of its own.
-
-        It may tell them in parts. If it does not come to an end, those that have come are told.
-        """
-        began = time.monotonic()
-        until = self._asking.until(server, call)
-        progress = server.session.progress
-        with server.lock:
-            token = progress.expect_parts()
-        answers: list[bytes] = []
-        failed: dict[str, Examined] = {}
-        try:
-            known = [{"uri": uri, "value": NOT_THE_LAST}]
-            params = {"previousResultIds": known, "partialResultToken": token}
-            reply = yield from self._asking.asked_whole(server, METHOD, params, until)
-            answers.append(reply.result)
-        except (*OWN_FAULTS, CancelledError) as problem:
-            took = time.monotonic() - began
-            failed[""] = Examined(server.id, None, (), "none", took, False, problem.message)
-        finally:
-            with server.lock:
-                answers[:0] = progress.parts_of(token)
+    It may tell them in parts. If it does not come to an end, those that have come are told.
+    """
+    began = time.monotonic()
+    until = request_deadline(context, server, call)
+    progress = server.channel.session.progress
+    with server.channel.lock:
+        token = progress.expect_parts()
+    answers: list[bytes] = []
+    failed: dict[str, Examined] = {}
+    try:
+        known = [{"uri": uri, "value": NOT_THE_LAST}]
+        params = {"previousResultIds": known, "partialResultToken": token}
+        reply = yield from request_server(context, server, PULL_WORKSPACE, params, until)
+        answers.append(reply.result)
+    except (*OWN_FAULTS, CancelledError) as problem:
         took = time.monotonic() - began
-        found: dict[str, Examined] = {}
-        for one in answers:
-            found |= self._read(server, one, took)
-        return found | failed
+        failed[""] = Examined(server.id, None, (), "none", took, False, problem.message)
+    finally:
+        with server.channel.lock:
+            answers[:0] = progress.parts_of(token)
+    took = time.monotonic() - began
+    found: dict[str, Examined] = {}
+    for one in answers:
+        found |= _read(server, one, took)
+    return found | failed
 
-    def _read(self, server: Server, raw: bytes, took: float) -> dict[str, Examined]:
-        found: dict[str, Examined] = {}
-        try:
-            pieces = read_pieces(bytes(msgspec.json.decode(raw, type=_Answer).items))
-            for piece in pieces.items:
-                entry = msgspec.json.decode(piece, type=_Entry)
-                report = read_report(piece)
-                if report is None:
-                    return self._nonsense(server, took)
-                if report.kind != "full":
-                    continue
-                uri = one_spelling(entry.uri)
-                view = View(uri, Text(""), entry.version or 0, server.session.encoding)
-                found[uri] = Examined(server.id, view, (bytes(report.items),), "pull", took)
-        except (msgspec.DecodeError, UnicodeError, RecursionError):
-            return self._nonsense(server, took)
-        return found if not pieces.dropped else self._nonsense(server, took)
 
-    def _nonsense(self, server: Server, took: float) -> dict[str, Examined]:
-        reason = f"it answered {METHOD} with something that is no report"
-        return {"": Examined(server.id, None, (), "none", took, False, reason)}
+def _read(server: Server, raw: bytes, took: float) -> dict[str, Examined]:
+    found: dict[str, Examined] = {}
+    try:
+        pieces = read_pieces(bytes(msgspec.json.decode(raw, type=_Answer).items))
+        for piece in pieces.items:
+            entry = msgspec.json.decode(piece, type=_Entry)
+            report = read_report(piece)
+            if report is None:
+                return _nonsense(server, took)
+            if report.kind != "full":
+                continue
+            uri = one_spelling(entry.uri)
+            view = View(uri, Text(""), entry.version or 0, server.channel.session.encoding)
+            found[uri] = Examined(server.id, view, (bytes(report.items),), "pull", took)
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
+        return _nonsense(server, took)
+    return found if not pieces.dropped else _nonsense(server, took)
+
+
+def _nonsense(server: Server, took: float) -> dict[str, Examined]:
+    reason = f"it answered {PULL_WORKSPACE} with something that is no report"
+    return {"": Examined(server.id, None, (), "none", took, False, reason)}

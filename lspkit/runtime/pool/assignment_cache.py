@@ -35,7 +35,7 @@ class Assignment(msgspec.Struct, frozen=True):
 
     def admits(self, path: str) -> bool:
         """Whether it may be taken for a file of the same kind, too."""
-        return all(one.admits(path) for one in self.servers)
+        return all(one.channel.admits(path) for one in self.servers)
 
 
 class AssignmentCache:

@@ -30,7 +30,7 @@ from lspkit.errors import LspkitError
 from lspkit.protocol.capabilities import Registration
 from lspkit.protocol.uris import path_to_uri
 from lspkit.protocol.watch_registrations import DELETED, METHOD, REPLACED, FileEvent
-from lspkit.runtime.concurrency.waiting import Waiter
+from lspkit.runtime.concurrency.waiter import Waiter
 from lspkit.runtime.files import Files
 from lspkit.runtime.pool.event_queue import EventQueue, QueuedEvent
 from lspkit.runtime.pool.file_event import ServerFileEvent
@@ -330,14 +330,14 @@ class DiskEvents:
         reread = [
             one.uri
             for one in files
-            if one.is_read_when_closed(definition) and server.admits(one.event.path)
+            if one.is_read_when_closed(definition) and server.channel.admits(one.event.path)
         ]
         missed = any(
             is_missed(definition, server.root, watched, one.event, one.place) for one in news
         )
         try:
             if changes or read or missed:
-                server.notes_of_files(read, changes, reread)
+                server.channel.notes_of_files(read, changes, reread)
             for one in files:
                 self._bring_up_to_date(server, one.uri, one.event)
         except LspkitError:
@@ -346,18 +346,18 @@ class DiskEvents:
 
     def _bring_up_to_date(self, server: Server, uri: str, event: FileEvent) -> None:
         if event.kind == DELETED:
-            server.gone(uri)
-        with server.lock:
-            document = server.documents.get(uri)
+            server.record.gone(uri)
+        with server.channel.lock:
+            document = server.channel.documents.get(uri)
             if document is None or document.stamp is None:
                 return  # not open, or with a text of a caller's own
         file = self._files.again(uri)
         try:
             if file is None or file.stamp is None:
                 if event.kind == DELETED:
-                    server.forget(uri)
+                    server.channel.forget(uri)
             elif file.stamp != document.stamp:
-                server.follow_disk(file)
+                server.channel.follow_disk(file)
         except LspkitError:
             return  # no text any more; whoever asks about it is told
 

@@ -33,4 +33,6 @@ class EventQueue:
 
     def deliver(self, until: float) -> bool:
         """Tell it all that is queued; False if it cannot be told anything in time."""
-        return not self.mail or (is_free(self.server.lock, until) and self.mail.deliver(until))
+        return not self.mail or (
+            is_free(self.server.channel.lock, until) and self.mail.deliver(until)
+        )

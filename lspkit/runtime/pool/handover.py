@@ -19,13 +19,13 @@ from lspkit.servers import Choice
 
 def texts_of(server: Server) -> Untold:
     """What the next process is to know. Not a text of a single question: it is asked again."""
-    with server.lock:
-        asked = server.turns.taken()
+    with server.channel.lock:
+        asked = server.channel.queue.taken()
         texts: Untold = []
-        for one in server.documents:
+        for one in server.channel.documents:
             synced = one.stamp is None and one.key.uri not in asked
             texts.append((one.key.uri, DocumentText(one.text) if synced else None))
-        return texts + server.untold
+        return texts + server.channel.untold
 
 
 def show_overlays(server: Server, files: Files, choices: Callable[[str], list[Choice]]) -> None:
@@ -33,7 +33,7 @@ def show_overlays(server: Server, files: Files, choices: Callable[[str], list[Ch
     for path in files.overlays.paths():
         try:
             if any((one.id, one.root) == (server.id, server.root) for one in choices(path)):
-                server.tell(files.locate(path), None)
+                server.channel.tell(files.locate(path), None)
         except LspkitError:
             continue  # nobody serves it any more
     _drop_refused(server)
@@ -41,9 +41,10 @@ def show_overlays(server: Server, files: Files, choices: Callable[[str], list[Ch
 
 def _drop_refused(server: Server) -> None:
     """Leave out what was open in the process before and may not be shown any more."""
-    refused = {uri for uri, _ in server.untold if not server.admits(uri_to_path(uri) or "")}
-    with server.lock:
-        server.untold = [one for one in server.untold if one[0] not in refused]
+    channel = server.channel
+    refused = {uri for uri, _ in channel.untold if not channel.admits(uri_to_path(uri) or "")}
+    with channel.lock:
+        channel.untold = [one for one in channel.untold if one[0] not in refused]
 
 
 def reopen(server: Server, files: Files) -> None:
@@ -52,7 +53,7 @@ def reopen(server: Server, files: Files) -> None:
         path = uri_to_path(uri)
         try:
             # Whoever checks it right now has shown it already, perhaps with a text of his own.
-            if path is not None and uri not in server.turns.taken():
-                server.sync(files.locate(path), None)
+            if path is not None and uri not in server.channel.queue.taken():
+                server.channel.sync(files.locate(path), None)
         except LspkitError:
             continue  # gone, or no longer ours to read

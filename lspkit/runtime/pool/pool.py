@@ -19,16 +19,15 @@ from lspkit.config import Config
 from lspkit.config.model import DISABLED
 from lspkit.errors import LspkitError, NoServerError, ServerBrokenError, ServerUnavailableError
 from lspkit.protocol.watch_registrations import CHANGED, FileEvent
+from lspkit.runtime.concurrency.call import CallContext
 from lspkit.runtime.concurrency.timers import Timers
-from lspkit.runtime.concurrency.waiting import CallContext
 from lspkit.runtime.concurrency.workers import Workers
 from lspkit.runtime.files import File, Files
 from lspkit.runtime.pool import handover
 from lspkit.runtime.pool.assignment_cache import Assignment, AssignmentCache
 from lspkit.runtime.pool.disk_events import DiskEvents
-from lspkit.runtime.pool.idle_servers import IdleServers
 from lspkit.runtime.pool.restart_debounce import BRIEF, RestartDebounce
-from lspkit.runtime.pool.retirement import Retirement
+from lspkit.runtime.pool.retirement import IdleServers, Retirement
 from lspkit.runtime.pool.slot import (
     LOOK_AGAIN,
     Slot,
@@ -82,10 +81,10 @@ class Pool:
         self._served = AssignmentCache(config)
         self._files = files
         self._workers = workers
-        #: No longer in a seat, perhaps not yet stopped.
-        self.leaving = Retirement()
+        #: No longer in a slot, perhaps not yet stopped.
+        self.retirement = Retirement()
         self._idling = IdleServers(
-            timers, self.leaving, lambda: self.config.timing.idle_shutdown_ms / 1000, self.retire
+            timers, self.retirement, lambda: self.config.timing.idle_shutdown_ms / 1000, self.retire
         )
         self._stillness = RestartDebounce(timers)
         self._version = version
@@ -94,12 +93,12 @@ class Pool:
         self._clock = clock
         self._dice = dice
         #: Tells the servers what changes on disk.
-        self.watching = DiskEvents(files, self._look_at, self._look_for, workers.do)
+        self.disk_events = DiskEvents(files, self._look_at, self._look_for, workers.do)
         #: Guards the tables below. No I/O while it is held.
         self._lock = threading.Lock()
         self._seats: dict[Key, Slot] = {}
         #: Programs that were found but do not work, and until when to pass them over.
-        self._duds: dict[str, float] = {}
+        self._unusable_programs: dict[str, float] = {}
         #: What those that left had open, for the next one on their key.
         self._kept: dict[Key, Untold] = {}
         #: Made when they are first needed.
@@ -111,18 +110,18 @@ class Pool:
     def servers(self) -> list[Server]:
         """All that run, start or have failed."""
         with self._lock:
-            return [seat.server for seat in self._seats.values()]
+            return [slot.server for slot in self._seats.values()]
 
     def in_use_by(self, call: CallContext, key: Key | None = None) -> list[Server]:
         """All that can be asked, or the one on a key: they are kept until the call ends."""
         with self._lock:
-            found = [seat.server for at, seat in self._seats.items() if key in (None, at)]
+            found = [slot.server for at, slot in self._seats.items() if key in (None, at)]
             found = [one for one in found if one.usable]
             for one in found:
-                call.use(one)
+                call.use(one.channel)
         return found
 
-    def seat(self, server: Server) -> Slot:
+    def slot(self, server: Server) -> Slot:
         """What is kept about a server; of one that has left, nothing."""
         return self._seats.get((server.id, server.root)) or Slot(server, 0.0)
 
@@ -150,7 +149,7 @@ class Pool:
             if not known.servers:
                 raise known.failures[0].renewed()
             for one in known.servers:
-                call.use(one)
+                call.use(one.channel)
             # Who retires a server forgets this first, and then looks who has taken it.
             if self._served.get(path) is known:
                 return known.servers, known.failures
@@ -188,7 +187,7 @@ class Pool:
         if not self.config.enabled:
             raise NoServerError(DISABLED, extension=extension)
         workspace, now = self._files.boundary.root, self._clock()
-        duds = {program for program, until in self._duds.items() if now < until}
+        duds = {program for program, until in self._unusable_programs.items() if now < until}
         choices = choose(path, workspace, self.config, self.folders(), duds, self.permits)
         if not choices:
             raise NoServerError(f"no server is defined for {extension} files", extension=extension)
@@ -208,8 +207,8 @@ class Pool:
             choices = [one for one in self._choices(path) if one.argv and not one.held_back]
         except NoServerError:
             return {}
-        seats = {(one.id, one.root): self._seats.get((one.id, one.root)) for one in choices}
-        return {key: None if seat is None else seat.server for key, seat in seats.items()}
+        slots = {(one.id, one.root): self._seats.get((one.id, one.root)) for one in choices}
+        return {key: None if slot is None else slot.server for key, slot in slots.items()}
 
     # Starting
 
@@ -221,36 +220,36 @@ class Pool:
             raise failure_errors.missing(choice, self.folders())
         key = (choice.id, choice.root)
         with self._lock:
-            seat = self._seats.get(key)
-            if seat is None or not seat.server.usable:
-                seat = self._take_seat(key, choice, seat)
-            call.use(seat.server)
+            slot = self._seats.get(key)
+            if slot is None or not slot.server.usable:
+                slot = self._take_seat(key, choice, slot)
+            call.use(slot.server.channel)
             warm, self._warm = self._warm, True
         if not warm:
             launch.retain()  # between two servers the guardian stays
         # Also for a server that is there: whoever put it there may have been interrupted.
-        server = seat.server
+        server = slot.server
         if not server.begun and not self._workers.do(lambda: self._start(server)):
             message = f"{choice.id} cannot be started: this process has no means left for a thread"
             raise ServerBrokenError(message, server=choice.id)
         return server
 
     def _start(self, server: Server) -> None:
-        self.watching.begin(server)
-        seat = self.seat(server)
-        if seat.restless and not server.begun:
-            self._stillness.then(seat, lambda: self._workers.do(lambda: self._launch(server)))
+        self.disk_events.begin(server)
+        slot = self.slot(server)
+        if slot.restless and not server.begun:
+            self._stillness.then(slot, lambda: self._workers.do(lambda: self._launch(server)))
         else:
             self._launch(server)
 
     def _launch(self, server: Server) -> None:
         if not server.begun:
-            self.seat(server).started_at = self._clock()
+            self.slot(server).started_at = self._clock()
         handover.show_overlays(server, self._files, self._choices)
-        server.inputs.read()
+        server.record.inputs.read()
         server.start()
         if not server.usable:
-            self.watching.end(server)  # it may have been retired before it was watched
+            self.disk_events.end(server)  # it may have been retired before it was watched
 
     def _take_seat(self, key: Key, choice: Choice, old: Slot | None) -> Slot:
         """A new server on a key, or the reason why not yet. The lock is held."""
@@ -261,18 +260,18 @@ class Pool:
             may_restart(old, now)
         fresh = self._new(choice)
         if old is None:
-            seat = self._seats[key] = Slot(fresh, now)
+            slot = self._seats[key] = Slot(fresh, now)
         else:
-            fresh.untold = handover.texts_of(old.server)
-            if old.server.outdated:
-                self.leaving.add(old.server)
-                self._idling.part_with(old.server, self.watching.end)
-            seat = old
-            seat.restless = old.server.outdated and now - old.started_at < BRIEF
-            seat.server, seat.started_at = fresh, now
-        fresh.untold += self._kept.pop(key, [])
-        seat.counts.starts += 1
-        return seat
+            fresh.channel.untold = handover.texts_of(old.server)
+            if old.server.record.outdated:
+                self.retirement.add(old.server)
+                self._idling.stop_when_unused(old.server, self.disk_events.end)
+            slot = old
+            slot.restless = old.server.record.outdated and now - old.started_at < BRIEF
+            slot.server, slot.started_at = fresh, now
+        fresh.channel.untold += self._kept.pop(key, [])
+        slot.metrics.starts += 1
+        return slot
 
     def _new(self, choice: Choice) -> Server:
         server = Server(
@@ -283,11 +282,11 @@ class Pool:
             on_change=self._on_change,
             on_ready=self._ready,
             on_gone=self._gone,
-            on_watch=self.watching.registered,
+            on_watch=self.disk_events.registered,
             on_refresh=self._on_refresh,
             on_forward=self._on_forward,
         )
-        server.admits = lambda path: is_reached(path, choice.root, self.permits)
+        server.channel.admits = lambda path: is_reached(path, choice.root, self.permits)
         return server
 
     # What the disk says
@@ -300,9 +299,9 @@ class Pool:
 
     def _look_for(self, server: Server, events: list[FileEvent]) -> None:
         """The same: a server may go by them."""
-        if server.usable and any(server.inputs.hold(one.path, one.kind) for one in events):
-            self.seat(server).changed_at = time.monotonic()
-            if server.begun and server.reread():
+        if server.usable and any(server.record.inputs.hold(one.path, one.kind) for one in events):
+            self.slot(server).changed_at = time.monotonic()
+            if server.begun and server.record.reread():
                 self._choose_again()
 
     def _choose_again(self) -> None:
@@ -311,14 +310,14 @@ class Pool:
 
     def renew(self, server: Server) -> None:
         """Let a new process take the place of a server, as soon as one is asked for."""
-        server.outdated = True
+        server.record.outdated = True
         self._choose_again()
 
     # What becomes of them
 
     def _ready(self, server: Server) -> None:
         """A server has come up. Called by its reader."""
-        self.watching.registered(server)
+        self.disk_events.registered(server)
         programs = beside(server.choice, self.folders())
         server.accompany(programs, restart_of(self.config.restart))
         if server.reopen:
@@ -331,29 +330,29 @@ class Pool:
         Returns the error for its callers, who are told as well when it is started again.
         """
         with self._lock:
-            seat = self._seats.get((server.id, server.root))
-            if self._closed or seat is None or seat.server is not server:
+            slot = self._seats.get((server.id, server.root))
+            if self._closed or slot is None or slot.server is not server:
                 return error
             if isinstance(error, ServerUnavailableError):
-                self._duds[server.choice.argv[0]] = self._clock() + LOOK_AGAIN
+                self._unusable_programs[server.choice.argv[0]] = self._clock() + LOOK_AGAIN
             else:
                 now = self._clock()
-                failed(seat, restart_of(self.config.restart), now=now, dice=self._dice())
-                error = failure_errors.with_record(error, seat.record, now)
+                failed(slot, restart_of(self.config.restart), now=now, dice=self._dice())
+                error = failure_errors.with_record(error, slot.record, now)
         log.debug("%s failed: %s", server.id, error)
-        self.leaving.do(lambda: self._clear_away(server))
+        self.retirement.do(lambda: self._clear_away(server))
         return error
 
     def _clear_away(self, server: Server) -> None:
-        self.watching.end(server)
+        self.disk_events.end(server)
         server.close(2.0)
 
     def succeeded(self, server: Server) -> None:
         """It was of use: whatever was wrong is over."""
-        seat, server.was_of_use = self.seat(server), True
-        if seat.record.attempts:
+        slot, server.was_of_use = self.slot(server), True
+        if slot.record.attempts:
             with self._lock:
-                seat.record = seat.record.after_success()
+                slot.record = slot.record.after_success()
 
     # The end
 
@@ -363,12 +362,12 @@ class Pool:
             self._served.choose_again()
             if unless(server):
                 return False
-            seat = self._seats.get((server.id, server.root))
-            if seat is not None and seat.server is server:
-                self.leaving.add(server)
+            slot = self._seats.get((server.id, server.root))
+            if slot is not None and slot.server is server:
+                self.retirement.add(server)
                 del self._seats[server.id, server.root]
                 self._kept[server.id, server.root] = handover.texts_of(server)
-        self.watching.end(server)
+        self.disk_events.end(server)
         return True
 
     def reconfigure(self, config: Config, permits: Permits) -> list[Server]:
@@ -377,9 +376,9 @@ class Pool:
             self.config, self.permits = config, permits
             self._markers = None
             self._served.choose_again(config)
-            for seat in self._seats.values():
-                seat.record = FailureRecord()
-            servers = [seat.server for seat in self._seats.values()]
+            for slot in self._seats.values():
+                slot.record = FailureRecord()
+            servers = [slot.server for slot in self._seats.values()]
         where = self._files.boundary.root, self.folders()
         changed = [one for one in servers if not starts_alike(one, config, permits, *where)]
         for server in changed:
@@ -390,11 +389,11 @@ class Pool:
         """Start nothing any more; returns what has to be stopped."""
         with self._lock:
             self._closed = True
-            return [*(seat.server for seat in self._seats.values()), *self.leaving.servers()]
+            return [*(slot.server for slot in self._seats.values()), *self.retirement.servers()]
 
     def release(self) -> None:
         """Everything is stopped: the watchers and the guardian may go."""
-        self.watching.close()
+        self.disk_events.close()
         if self._warm:
             launch.release()
             # Not before: an interrupt may have come between, and this is called again.
@@ -404,7 +403,7 @@ class Pool:
         """In a forked child: let go of everything."""
         self._lock = threading.Lock()
         self._closed = True
-        self.watching.drop_after_fork()
-        self.leaving.drop_after_fork()
-        for seat in self._seats.values():
-            seat.server.drop_after_fork()
+        self.disk_events.drop_after_fork()
+        self.retirement.drop_after_fork()
+        for slot in self._seats.values():
+            slot.server.drop_after_fork()

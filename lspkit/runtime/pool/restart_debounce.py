@@ -30,15 +30,15 @@ class RestartDebounce:
         self._timers = timers
         #: Guards the field below.
         self._lock = threading.Lock()
-        #: By identity of their seats.
+        #: By identity of their slots.
         self._waiting: set[int] = set()
 
-    def then(self, seat: Slot, start: Callable[[], object]) -> None:
-        """Call `start` when the files of a seat's server are still, once for all who want that."""
+    def then(self, slot: Slot, start: Callable[[], object]) -> None:
+        """Call `start` when the files of a slot's server are still, once for all who want that."""
         latest = time.monotonic() + LATEST
 
         def look() -> None:
-            when = min(seat.changed_at + STILL, latest)
+            when = min(slot.changed_at + STILL, latest)
             try:
                 if time.monotonic() < when:
                     self._timers.at(when, look)
@@ -46,11 +46,11 @@ class RestartDebounce:
             except RuntimeError:
                 log.debug("no thread is left to wait for still files")
             with self._lock:
-                self._waiting.discard(id(seat))
+                self._waiting.discard(id(slot))
             start()
 
         with self._lock:
-            if id(seat) in self._waiting:
+            if id(slot) in self._waiting:
                 return
-            self._waiting.add(id(seat))
+            self._waiting.add(id(slot))
         look()

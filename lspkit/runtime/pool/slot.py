@@ -26,7 +26,7 @@ class Slot(msgspec.Struct):
 
     server: Server
     started_at: float
-    counts: Metrics = msgspec.field(default_factory=Metrics)
+    metrics: Metrics = msgspec.field(default_factory=Metrics)
     record: FailureRecord = FailureRecord()
     #: When files have changed that its server reads only once, by the monotonic clock.
     changed_at: float = 0.0
@@ -45,27 +45,32 @@ def initialize_timeout(choice: Choice, config: Config) -> float:
     return (choice.config.timing.initialize_timeout_ms or known or said) / 1000
 
 
-def may_restart(seat: Slot, now: float) -> None:
+def may_restart(slot: Slot, now: float) -> None:
     """Raises while it is too early to start a failed server again."""
-    failure, record = seat.server.failure, seat.record
+    failure, record = slot.server.channel.failure, slot.record
     if isinstance(failure, ServerUnavailableError):
-        if now - seat.started_at < LOOK_AGAIN:
+        if now - slot.started_at < LOOK_AGAIN:
             raise failure.renewed()
     elif failure is not None and now < record.retry_at:
         raise failure_errors.too_early(failure, record, now)
 
 
-def failed(seat: Slot, restart: Restart, *, now: float, dice: float) -> None:
+def failed(slot: Slot, restart: Restart, *, now: float, dice: float) -> None:
     """Its server has ended: when may there be another one? `dice` is between -1 and 1."""
-    seat.counts.crashes += 1
-    server, ran_for = seat.server, now - seat.started_at
+    server, ran_for = slot.server, now - slot.started_at
+    if server.false_start:
+        return  # its reader says the same once more
+    slot.metrics.crashes += 1
     of_use = server.was_of_use
-    may_fail = server.choice.definition.exceptions.start_may_fail and not of_use
-    if may_fail and not restart.never and not seat.record.attempts and ran_for < FALSE_START:
-        seat.record, server.false_start = FailureRecord(1, now), True
+    may_fail = (
+        server.choice.definition.exceptions.start_may_fail and not of_use and ran_for < FALSE_START
+    )
+    may_fail = may_fail or server.is_blocked
+    if may_fail and not restart.never and not slot.record.attempts:
+        slot.record, server.false_start = FailureRecord(1, now), True
     else:
-        seat.record = after_failure(
-            seat.record, restart, ran_for=ran_for, now=now, dice=dice, was_of_use=of_use
+        slot.record = after_failure(
+            slot.record, restart, ran_for=ran_for, now=now, dice=dice, was_of_use=of_use
         )
 
 
@@ -76,7 +81,7 @@ def starts_alike(
     old = server.choice
     said = config.server(old.id, old.definition.aliases)
     again = [one for one in definitions(config) if one.id == old.id]
-    if not server.usable or server.heard.admitted:
+    if not server.usable or server.channel.observations.admitted:
         return False
     if not again or said.disabled or not config.enabled:
         return False

@@ -221,3 +221,8 @@ def pidfd_works() -> bool:
     except OSError:
         return False  # a kernel older than the call, or a sandbox that forbids it
     return True
+
+
+def describe_exit(status: int) -> str:
+    """`exit status 3`, `signal 9`."""
+    return f"exit status {status}" if status >= 0 else f"signal {-status}"

@@ -19,9 +19,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from lspkit.runtime.concurrency.threads import OwnThread
 from lspkit.runtime.process.backoff import FailureRecord, Restart, after_failure
-from lspkit.runtime.process.child import LONGEST_WAIT, Child
+from lspkit.runtime.process.child import LONGEST_WAIT, Child, describe_exit
 from lspkit.runtime.process.launch import LaunchError, launch
-from lspkit.runtime.server.failure_errors import describe_exit
 from lspkit.servers.sidecar_commands import SidecarState, SidecarStatus
 
 log = logging.getLogger("lspkit.runtime")

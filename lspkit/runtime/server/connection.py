@@ -26,7 +26,7 @@ from lspkit.protocol.session import Session, State
 from lspkit.protocol.wire.framing import FrameReader
 from lspkit.protocol.wire.messages import Malformed, parse
 from lspkit.runtime.concurrency.threads import OwnThread, joined
-from lspkit.runtime.concurrency.waiting import Waiter
+from lspkit.runtime.concurrency.waiter import Waiter
 from lspkit.runtime.process.child import Child, close_all
 
 log = logging.getLogger("lspkit.runtime")
@@ -46,6 +46,7 @@ LAST_WORDS = 0.02
 #: Why a conversation is over, where the server gave no better reason.
 CLOSED_OUTPUT = "it closed its output"
 LATE = "it did not answer initialize in time"
+BLOCKED = "it has blocked itself, and answers nothing any more"
 STUCK = f"it has stopped reading its input, and {PILED_UP >> 20} MB wait for it"
 
 

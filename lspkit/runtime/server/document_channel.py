@@ -9,7 +9,7 @@ that it is about, and its answer is read against that very text.
 
 from __future__ import annotations
 
-import collections
+import functools
 import threading
 import time
 from collections.abc import Callable, Iterable
@@ -17,13 +17,16 @@ from typing import Any
 
 from lspkit.diagnostics import settle
 from lspkit.diagnostics.proof import ProofRule
-from lspkit.errors import PathError, ServerUnavailableError
+from lspkit.errors import LspkitError, PathError, ServerBrokenError, ServerUnavailableError
 from lspkit.protocol.capabilities import DocumentKey
 from lspkit.protocol.open_documents import OPEN_LIMIT, Documents, View
 from lspkit.protocol.session import Session, State
 from lspkit.protocol.text import Encoding, Text
-from lspkit.runtime.concurrency.waiting import CallContext, Waiter
+from lspkit.protocol.watch_registrations import CREATED, separate_notes
+from lspkit.runtime.concurrency.call import CallContext
+from lspkit.runtime.concurrency.waiter import Waiter
 from lspkit.runtime.files import File, Files, is_current
+from lspkit.runtime.server.change_clock import ChangeClock
 from lspkit.runtime.server.connection import Connection
 from lspkit.runtime.server.document_queue import DocumentQueue
 from lspkit.runtime.server.document_text import (
@@ -34,32 +37,32 @@ from lspkit.runtime.server.document_text import (
     text_for,
     to_be_told,
 )
+from lspkit.runtime.server.observations import Observations
 from lspkit.runtime.server.pending_request import Build, PendingRequest
+from lspkit.servers.definition import Definition
 
-#: So many files are remembered that a server may not have read: it reads one after the other.
-UNREAD = 32
-#: With more documents that it was told about, those that are not open any more are forgotten.
-TOLD_OF = 4 * OPEN_LIMIT
-#: So many changes of files on disk are remembered.
-DISK_CHANGES = 1000
+#: A symbol that no project has.
+NO_SYMBOL = "\u2205"
 
 
 class DocumentChannel:
-    """Questions to one server, and the documents that it knows. `Server` adds its life."""
+    """The documents and requests of one server, in the order in which it is told of them."""
 
     def __init__(
-        self,
-        session: Session,
-        key_of: Callable[[str], DocumentKey],
-        files: Files,
-        *,
-        opens_as_on_disk: bool,
+        self, session: Session, definition: Definition, files: Files, describe: Callable[[], str]
     ) -> None:
         #: A document by its URI. Its language is its own: one process has files of several.
-        self.key_of = key_of
+        self.key_of: Callable[[str], DocumentKey] = functools.lru_cache(maxsize=OPEN_LIMIT)(
+            definition.key_of
+        )
         self._files = files
+        #: The server and its state, for errors.
+        self._describe = describe
         #: Whether a text that is not on disk comes as a change of what is there.
-        self._opens_as_on_disk = opens_as_on_disk
+        self._opens_as_on_disk = definition.documents.unsaved == "changed"
+        self._definition = definition
+        #: Changes of files that it was told of since it was last asked because of so many.
+        self._files_told = 0
         #: Whether a file may be shown to it, by its path, wherever that has come from.
         self.admits: Callable[[str], bool] = lambda _: True
         #: Guards everything below, and the session and queue of the connection.
@@ -67,46 +70,42 @@ class DocumentChannel:
         self.session = session
         self.documents = Documents(session.capabilities, "utf-16")
         self.connection: Connection | None = None
+        #: Why the server cannot be used (any more).
+        self.failure: LspkitError | None = None
+        #: What the server has said so far.
+        self.observations = Observations(definition)
+        #: The order of what the server was told.
+        self.clock = ChangeClock()
         #: Callers who check one document take turns, or ask while another shows it a text of his
         #: own; and so do those who have it run a command.
-        self.turns, self.commands = DocumentQueue(), DocumentQueue()
+        self.queue, self.commands = DocumentQueue(), DocumentQueue()
         #: When it was last asked something, by the monotonic clock; and who is not done with it.
         self.last_used = time.monotonic()
         self.users: set[CallContext] = set()
-        #: Counts what the server was told that may change its findings.
-        self.seq = 0
-        #: The last of these that matters to others, when the last of all was, and each document's.
-        self._changed = settle.Written(seq=0, at=0.0)
-        self._told_at = 0.0
-        self._written: dict[str, settle.Written] = {}
-        self._saved: settle.Saved | None = None
-        #: The last files on disk that changed, each with when; and when each document was last
-        #: looked at as if it were new.
-        self._disk: collections.deque[tuple[float, str]] = collections.deque(maxlen=DISK_CHANGES)
-        self._looked: dict[str, float] = {}
-        #: Open documents whose last change it may not have taken in: URI, number of the write.
-        self._pending: dict[str, int] = {}
-        #: Files on disk that it was told of and may not have read: URI, number of the note.
-        self._unread: dict[str, int] = {}
         #: What it could not be told before it was up, by URI.
         self.untold: Untold = []
         self._caught_up = False
 
     def _connected(self) -> Connection:
         """The connection of a server that can be asked, or the reason why it cannot."""
-        raise NotImplementedError
+        if self.failure is not None:
+            raise self.failure.renewed()
+        if self.connection is None or self.session.state is not State.RUNNING:
+            name, _, state = self._describe().partition(" ")
+            raise ServerBrokenError(f"{name} is {state}", server=name)
+        return self.connection
 
     def ask(self, method: str, params: Any) -> PendingRequest:
         """Queue a request about no document."""
-        ticket = PendingRequest(method, Waiter(), None)
+        pending = PendingRequest(method, Waiter(), None)
         with self.lock:
-            self._queue(ticket, [], params)
-        return ticket
+            self._queue(pending, [], params)
+        return pending
 
     def say(self, method: str, params: Any) -> None:
         """Queue a notification about no document."""
         with self.lock:
-            self._post([(method, params)])
+            self.post([(method, params)])
 
     def ask_about(self, file: File, text: str | None, method: str, build: Build) -> PendingRequest:
         """Bring the document up to date and queue a request about it, in one step."""
@@ -116,9 +115,9 @@ class DocumentChannel:
         shown: DocumentText | None = None
         while True:
             with self.lock:
-                ticket = self._ask_about(file, key, given, shown, method, build)
-            if ticket is not None:
-                return ticket
+                pending = self._ask_about(file, key, given, shown, method, build)
+            if pending is not None:
+                return pending
             shown = self._shown(file, given)  # outside the lock, then compare and set
 
     def _refuse_foreign(self, file: File) -> None:
@@ -161,42 +160,25 @@ class DocumentChannel:
             params = build(key.uri, shown.text, encoding)
             document, notes = self.documents.sync(key, shown.text, shown.stamp, shown.below)
         view = View(key.uri, document.text, document.version, encoding)
-        ticket = PendingRequest(method, Waiter(), view)
+        pending = PendingRequest(method, Waiter(), view)
         if method:
-            self._queue(ticket, notes, params)
+            self._queue(pending, notes, params)
         else:
-            self._post(notes)
-            ticket.posted = self._connected().queued
-            ticket.waiter.complete()
+            self.post(notes)
+            pending.posted = self._connected().queued
+            pending.waiter.complete()
         self.documents.commit(document)
         if notes:
             self._wrote(key.uri, notes, matters_to_others=not merely_opened(document, notes))
-        ticket.seq = self.seq
-        return ticket
+        pending.seq = self.clock.seq
+        return pending
+
+    def _opened(self) -> set[str]:
+        return {one.key.uri for one in self.documents}
 
     def _wrote(self, uri: str, notes: list[Any], *, matters_to_others: bool) -> None:
         """The server was told something about a document. The lock is held."""
-        self.seq += 1
-        written = self._note_written(uri)
-        if any(note == "textDocument/didOpen" for note, _ in notes):
-            self._looked[uri] = written.at
-        if matters_to_others:
-            self._changed = written
-            self._pending[uri] = self.seq
-        if any(note == "textDocument/didSave" for note, _ in notes):
-            self._saved = settle.Saved(seq=self.seq, at=written.at)
-
-    def _note_written(self, uri: str) -> settle.Written:
-        """Remember that it was told something about a document just now. The lock is held."""
-        written = settle.Written(seq=self.seq, at=time.monotonic())
-        self._written[uri], self._told_at = written, written.at
-        if len(self._written) > TOLD_OF:
-            # What was told about a document that is closed by now decides nothing any more.
-            known = {one.key.uri for one in self.documents} | {uri}
-            self._written = {one: self._written[one] for one in self._written if one in known}
-            self._looked = {one: self._looked[one] for one in self._looked if one in known}
-            self._pending = {one: self._pending[one] for one in self._pending if one in known}
-        return written
+        self.clock.wrote(uri, notes, self._opened(), matters_to_others=matters_to_others)
 
     def sync(self, file: File, text: str | None) -> PendingRequest:
         """Bring the document up to date, and ask nothing."""
@@ -217,7 +199,7 @@ class DocumentChannel:
         alive = self.session.state in (State.NEW, State.INITIALIZING, State.RUNNING)
         return alive and not self._caught_up
 
-    def _catch_up(self) -> list[str]:
+    def catch_up(self) -> list[str]:
         """The server is up: tell what it was too early for, in order. The lock is held.
 
         Nobody has asked it anything yet: whatever is shown in place of files comes first. Those
@@ -234,7 +216,7 @@ class DocumentChannel:
                 continue
             key = self.key_of(uri)
             document, notes = self.documents.sync(key, shown.text, shown.stamp)
-            self._post(notes)
+            self.post(notes)
             self.documents.commit(document)
             self._wrote(uri, notes, matters_to_others=True)
         return unread
@@ -254,53 +236,46 @@ class DocumentChannel:
         self.forget(uri)
 
     def forget(self, uri: str) -> None:
-        """The file is gone."""
+        """The file is gone, and with it what was wrong with it."""
         with self.lock:
-            self._post(self.documents.close(uri))
+            self.post(self.documents.close(uri))
             self.documents.commit()
             self._wrote(uri, [], matters_to_others=True)
+            self.observations.store.drop(uri)
 
-    def _post(self, notes: list[Any]) -> None:
+    def post(self, notes: list[Any]) -> None:
+        """Queue notifications. The lock is held."""
         connection = self._connected()
         if notes:
             connection.post(*[self.session.notify(method, params) for method, params in notes])
 
-    def _queue(self, ticket: PendingRequest, notes: list[Any], params: Any) -> None:
+    def _queue(self, pending: PendingRequest, notes: list[Any], params: Any) -> None:
         connection = self._connected()
         self.last_used = time.monotonic()
         frames = [self.session.notify(method, said) for method, said in notes]
         try:
-            uri = ticket.view.uri if ticket.view is not None else ""
-            ticket.id, frame = self.session.request(ticket.method, params, ticket.waiter, uri)
+            uri = pending.view.uri if pending.view is not None else ""
+            pending.id, frame = self.session.request(pending.method, params, pending.waiter, uri)
             connection.post(*frames, frame)
-            ticket.posted = connection.queued
+            pending.posted = connection.queued
         except BaseException:
-            self.session.pending.pop(ticket.id, None)
+            self.session.pending.pop(pending.id, None)
             raise
-
-    def written(self, uri: str, rule: ProofRule) -> settle.Written:
-        """The last thing that it was told, and this source's findings may depend on."""
-        if rule.sees == "disk":
-            return self._changed  # a document that was merely opened is there already
-        own = self._written.get(uri, self._changed)
-        return own if rule.alone or own.seq >= self._changed.seq else self._changed
 
     def told_at(self) -> float:
         """When it was last told about a document or a file, by the monotonic clock."""
         with self.lock:
-            return max(self._changed.at, self._told_at)
+            return self.clock.told_at()
 
     def is_behind(self, uri: str) -> bool:
         """Whether something else has changed since it was last told about this document."""
         with self.lock:
-            own = self._written.get(uri)
-            return own is not None and own.seq < self._changed.seq
+            return self.clock.is_behind(uri)
 
     def basis(self, uri: str, rule: ProofRule) -> list[settle.FreshnessEvent]:
         """What has to come first for anything to count, as it is now."""
         with self.lock:
-            saved = [] if self._saved is None else [self._saved]
-            return [self.written(uri, rule), *saved]
+            return self.clock.basis(uri, rule)
 
     def follow_disk(self, file: File, *, opens: bool = False) -> None:
         """Bring an open document up to date, unless it shows a text of a caller's own by now.
@@ -330,99 +305,109 @@ class DocumentChannel:
     def touch(self, uri: str) -> View | None:
         """Give a document a new version with the text that it has; None if that cannot be."""
         with self.lock:
-            document, notes = self.documents.touch(uri)
-            if document is None or not notes:
-                return None
-            self._post(notes)
-            self.documents.commit(document)
-            self.seq += 1
-            self._looked[uri] = self._note_written(uri).at
-            return View(uri, document.text, document.version, self.session.encoding)
+            return self._touch(uri)
+
+    def _touch(self, uri: str) -> View | None:
+        document, notes = self.documents.touch(uri)
+        if document is None or not notes:
+            return None
+        self.post(notes)
+        self.documents.commit(document)
+        self.clock.touched(uri, self._opened())
+        return View(uri, document.text, document.version, self.session.encoding)
+
+    def _end_requests(self) -> None:
+        """Have it end its work on requests, also on cancelled ones, by a change of a document.
+
+        By one that no request is about, if there is one: answers about that one would not count.
+        The lock is held.
+        """
+        asked = {pending.uri for pending in self.session.pending.values()}
+        opened = [one.key.uri for one in self.documents]
+        if opened:
+            self._touch(min(opened, key=lambda uri: uri in asked))
 
     def nudge(self, uri: str) -> bool:
         """Say once more that a document is on disk; False if the server does not want to hear."""
         with self.lock:
             notes = self.documents.saving(uri)
-            self._post(notes)
+            self.post(notes)
             if notes:
-                self._saved = settle.Saved(seq=self.seq, at=time.monotonic())
+                self.clock.saved()
             return bool(notes)
 
     def missed_disk(self, uri: str) -> bool:
         """Whether other files on disk have changed since it looked at this document as if new."""
         with self.lock:
-            looked = self._looked.get(uri, 0.0)
-            return any(at > looked and changed != uri for at, changed in self._disk)
+            return self.clock.missed_disk(uri)
 
     def saw_disk(self) -> None:
         """The server has read all files again."""
         with self.lock:
-            self._disk.clear()
+            self.clock.saw_disk()
 
     def notes_of_files(
         self, changed: Iterable[str], changes: list[dict[str, Any]], reread: Iterable[str] = ()
     ) -> None:
         """Files on disk have changed, by URI; tell of those that the server wants to hear of.
 
-        It has to be made to read others.
+        `reread` are files that it has to be made to read again.
         """
         with self.lock:
-            now = time.monotonic()
-            self._disk.extend((now, uri) for uri in changed)
+            if changes:
+                # It begins to work at that, if it is one that does.
+                self.observations.told_of_files(time.monotonic())
             for uri in reread:
-                self._post(self.documents.reread(self.key_of(uri)))
+                self.post(self.documents.reread(self.key_of(uri)))
             if changes:
                 self._tell_of_files(changes)
-            self.seq += 1
-            for change in changes:
-                self._unread.pop(change["uri"], None)
-                self._unread[change["uri"]] = self.seq
-            for uri in list(self._unread)[:-UNREAD]:
-                del self._unread[uri]
-            self._changed = settle.Written(seq=self.seq, at=now)
+            self.clock.files_changed(changed, [change["uri"] for change in changes])
 
     def _tell_of_files(self, changes: list[dict[str, Any]]) -> None:
-        """The lock is held."""
-        self._post([("workspace/didChangeWatchedFiles", {"changes": changes})])
+        """Ask something as well if it would else lose an edit. The lock is held."""
+        created = any(one["type"] == CREATED for one in changes)
+        if created and self._definition.exceptions.blocks_on_new_files:
+            self._end_requests()
+        for note in separate_notes(changes) if self._definition.disk.sorts_changes else [changes]:
+            self.post([("workspace/didChangeWatchedFiles", {"changes": note})])
+        self._files_told += len(changes)
+        if 0 < self._definition.exceptions.loses_edits_after < self._files_told:
+            self._files_told = 0
+            pending = PendingRequest("workspace/symbol", Waiter(), None)
+            self._queue(pending, [], {"query": NO_SYMBOL})
 
     def pending(self, uri: str) -> list[tuple[str, int]]:
         """The other open documents whose last change it may not have taken in."""
         with self.lock:
-            opened = {one.key.uri for one in self.documents} - {uri}
-            return [(one, number) for one, number in self._pending.items() if one in opened]
+            return self.clock.pending(self._opened() - {uri})
 
     def took_in(self, uri: str, number: int) -> None:
         """It has, unless there was another one since; what depends on it is behind from now on."""
         with self.lock:
-            if self._pending.get(uri) == number:
-                del self._pending[uri]
-                self.seq += 1
-                self._changed = settle.Written(seq=self.seq, at=time.monotonic())
+            self.clock.took_in(uri, number)
 
     def unread(self) -> list[tuple[str, int]]:
         """The files on disk that it may not have read, but those that are open."""
         with self.lock:
-            opened = {one.key.uri for one in self.documents}
-            return [(uri, number) for uri, number in self._unread.items() if uri not in opened]
+            return self.clock.unread(self._opened())
 
     def has_read(self, uri: str, number: int) -> None:
         """It has, unless it was told of another change since."""
         with self.lock:
-            if self._unread.get(uri) == number:
-                del self._unread[uri]
+            self.clock.has_read(uri, number)
 
-    def finish(self, ticket: PendingRequest) -> None:
+    def finish(self, pending: PendingRequest) -> None:
         """The caller no longer waits; a request without an answer is taken back."""
-        if ticket.waiter.done:
+        if pending.waiter.done:
             return
         with self.lock:
-            cancel = self.session.cancel(ticket.id)
+            cancel = self.session.cancel(pending.id)
             if cancel is not None and self.connection is not None:
                 self.connection.post(cancel)
 
-    def _in_use(self) -> set[str]:
+    def in_use(self) -> set[str]:
         """Documents that somebody waits for an answer about. The lock is held."""
-        return {pending.uri for pending in self.session.pending.values()} | self.turns.taken()
+        return {pending.uri for pending in self.session.pending.values()} | self.queue.taken()
 
 
 def _nothing(_: str, __: Text, ___: Encoding) -> None:

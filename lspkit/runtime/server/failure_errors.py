@@ -124,8 +124,3 @@ def late(
         in_flight=in_flight,
         stderr=stderr,
     )
-
-
-def describe_exit(status: int) -> str:
-    """`exit status 3`, `signal 9`."""
-    return f"exit status {status}" if status >= 0 else f"signal {-status}"

@@ -10,7 +10,7 @@ import msgspec
 from lspkit.errors import LspkitError
 from lspkit.protocol.open_documents import View
 from lspkit.protocol.text import Encoding, Text
-from lspkit.runtime.concurrency.waiting import Waiter
+from lspkit.runtime.concurrency.waiter import Waiter
 
 #: Params of a request, made from the document as it is when the request is queued.
 Build = Callable[[str, Text, Encoding], Any]

@@ -18,8 +18,8 @@ def request_reread(server: Server) -> None:
     said = msgspec.json.decode(msgspec.json.encode(refresh.params).replace(b"{root}", root))
     try:
         if refresh.method == "workspace/executeCommand":
-            server.ask(refresh.method, said)
+            server.channel.ask(refresh.method, said)
         else:
-            server.say(refresh.method, said)
+            server.channel.say(refresh.method, said)
     except LspkitError:
         return  # it has just ended

@@ -21,16 +21,19 @@ from lspkit.protocol.open_documents import Documents
 from lspkit.protocol.session import Session, State, params_of
 from lspkit.protocol.uris import path_to_uri
 from lspkit.protocol.watch_registrations import WatchRegistrations
-from lspkit.runtime.concurrency.waiting import Waiter
+from lspkit.runtime.concurrency.broadcast import Broadcast
+from lspkit.runtime.concurrency.waiter import Waiter
 from lspkit.runtime.files import Files
 from lspkit.runtime.process.backoff import Restart
+from lspkit.runtime.process.child import describe_exit
 from lspkit.runtime.process.launch import LaunchError, launch
 from lspkit.runtime.process.sidecar import Sidecar, start_all, stop_all
 from lspkit.runtime.process.usage import is_asleep
 from lspkit.runtime.server import failure_errors
-from lspkit.runtime.server.connection import CLOSED_OUTPUT, Connection
+from lspkit.runtime.server.connection import BLOCKED, CLOSED_OUTPUT, Connection
 from lspkit.runtime.server.diagnostics_record import DiagnosticsRecord
-from lspkit.runtime.server.document_queue import Broadcast, DocumentQueue
+from lspkit.runtime.server.document_channel import DocumentChannel
+from lspkit.runtime.server.document_queue import DocumentQueue
 from lspkit.runtime.server.pending_request import ConnectionLost, PendingRequest
 from lspkit.servers import Choice
 from lspkit.servers.definition_parts import Forwards
@@ -40,7 +43,7 @@ from lspkit.servers.sidecar_commands import Commands
 log = logging.getLogger("lspkit.runtime")
 
 
-class Server(DiagnosticsRecord):
+class Server:
     """A server process and what it knows. `start` once, ask from any thread, `close` once."""
 
     def __init__(
@@ -68,9 +71,23 @@ class Server(DiagnosticsRecord):
             encodings=definition.launch.encodings,
             experimental=definition.exceptions.experimental,
         )
-        super().__init__(Session(opening, time.monotonic), choice, files, on_change)
         self.id = choice.id
         self.root = root
+        self.choice = choice
+        self._workspace = files.boundary.root
+        session = Session(opening, time.monotonic)
+        #: Its documents, and what it is asked.
+        self.channel = DocumentChannel(
+            session, definition, files, lambda: f"{self.id} {self.state}"
+        )
+        #: What it has found, and how fresh that is.
+        self.record = DiagnosticsRecord(self.channel, choice, self._workspace, on_change)
+        #: Whether it has ever answered or found anything.
+        self.was_of_use = False
+        #: Whether it ended before that, and another one may be started at once.
+        self.false_start = False
+        #: Whether it was ended because it had blocked itself: another one may follow at once, too.
+        self.is_blocked = False
         self._initialize_timeout = initialize_timeout
         self._on_ready = on_ready
         self._on_edit: Callable[[events.EditAsked], None] = self._refuse_edit
@@ -110,17 +127,22 @@ class Server(DiagnosticsRecord):
     @property
     def state(self) -> str:
         """One word."""
-        if self.failure is not None:
+        if self.channel.failure is not None:
             return "broken"
         if self.closing:
             return "stopping"
         return "running" if self._ready else "starting"
 
+    @property
+    def may_be_replaced(self) -> bool:
+        """Whether whoever waits for it may ask another process in its place."""
+        return self.record.outdated or self.false_start
+
     # Coming up
 
     def start(self) -> None:
         """Start the process and begin the conversation. Blocks for some milliseconds."""
-        with self.lock:
+        with self.channel.lock:
             if self.begun:
                 return
             self.begun = True
@@ -131,9 +153,7 @@ class Server(DiagnosticsRecord):
             self._scratch = os.path.join(tempfile.gettempdir(), f"lspkit-{os.urandom(8).hex()}")
             private = ("TMPDIR", "TEMP", "TMP", *self.choice.definition.exceptions.private_folders)
             scratch = dict.fromkeys(private, self._scratch)
-            self._environment = server_environment.made(
-                self.choice, scratch, self._files.boundary.root
-            )
+            self._environment = server_environment.made(self.choice, scratch, self._workspace)
             child = launch(argv, cwd=self.root, env=self._environment, scratch=self._scratch)
         except (LaunchError, OSError) as problem:
             self._sweep()
@@ -143,16 +163,16 @@ class Server(DiagnosticsRecord):
         connection = Connection(
             self.id,
             child,
-            self.session,
-            self.lock,
+            self.channel.session,
+            self.channel.lock,
             on_event=self._on_event,
             on_lost=self._on_lost,
             on_exit=self._ring,
             initialize_by=deadline,
         )
-        with self.lock:
-            self.connection = connection
-            connection.post(self.session.initialize(tag=None))
+        with self.channel.lock:
+            self.channel.connection = connection
+            connection.post(self.channel.session.initialize(tag=None))
             gone = self.closing
         connection.start()
         if gone:  # the workspace was closed meanwhile, and saw no connection to close
@@ -161,7 +181,7 @@ class Server(DiagnosticsRecord):
 
     def call_off(self) -> None:
         """If its start has not begun, it never will."""
-        with self.lock:
+        with self.channel.lock:
             called_off, self.begun = not self.begun, True
         if called_off:
             self._fail(ServerBrokenError(f"{self.id} was not started", server=self.id))
@@ -169,8 +189,8 @@ class Server(DiagnosticsRecord):
     def close(self, timeout: float) -> None:
         """End its threads, its process tree, its descriptors and its temporary files."""
         stop_all(self.sidecars)
-        if self.connection is not None:
-            self.connection.close(timeout)
+        if self.channel.connection is not None:
+            self.channel.connection.close(timeout)
         self._sweep()
 
     def accompany(self, beside: Commands, restart: Restart) -> None:
@@ -199,43 +219,36 @@ class Server(DiagnosticsRecord):
     @property
     def usable(self) -> bool:
         """Whether it can be asked, now or as soon as it has started."""
-        return self.failure is None and not self.closing and not self.outdated
+        return self.channel.failure is None and not self.closing and not self.record.outdated
 
     @property
     def is_ready(self) -> bool:
         """Whether it can be asked now."""
-        return self._ready and self.failure is None
+        return self._ready and self.channel.failure is None
 
     def _came_up(self) -> None:
         messages = self.choice.definition.exceptions.messages
-        with self.lock:
-            connection = self.connection
+        with self.channel.lock:
+            connection = self.channel.connection
             if connection is None or self.closing:
                 return
-            self.documents = Documents(
-                self.session.capabilities,
-                self.session.encoding,
-                in_use=self._in_use,
+            self.channel.documents = Documents(
+                self.channel.session.capabilities,
+                self.channel.session.encoding,
+                in_use=self.channel.in_use,
                 change_with=messages.change_with,
                 touch_with=messages.touch_with,
                 whole=messages.whole_texts,
                 saves=messages.saves,
             )
-            if self.loading.done:
-                self.heard.believe(time.monotonic())
-            connection.post(*self.session.initialized())
-            self.reopen += self._catch_up()
+            if self.record.loading.done:
+                self.channel.observations.believe(time.monotonic())
+            connection.post(*self.channel.session.initialized())
+            self.reopen += self.channel.catch_up()
             self._ready = True
         self._settled.tell(over=True)
         self._on_ready(self)
         log.debug("%s is ready", self.id)
-
-    def _connected(self) -> Connection:
-        if self.failure is not None:
-            raise self.failure.renewed()
-        if self.connection is None or self.session.state is not State.RUNNING:
-            raise ServerBrokenError(f"{self.id} is {self.state}", server=self.id)
-        return self.connection
 
     def timed_out(self, method: str, waited: float, setting: str = "") -> RequestTimeoutError:
         """The error for a caller whose time is up."""
@@ -245,37 +258,44 @@ class Server(DiagnosticsRecord):
             waited,
             setting=setting,
             state=self.state,
-            progress=self.session.progress.told(),
-            in_flight=tuple(one.method for one in list(self.session.pending.values())),
+            progress=self.channel.session.progress.told(),
+            in_flight=tuple(one.method for one in list(self.channel.session.pending.values())),
             stderr=self._tail(),
         )
 
-    def give_up_if_stuck(self, ticket: PendingRequest, since: float, patience: float) -> None:
+    def give_up_if_stuck(self, pending: PendingRequest, since: float, patience: float) -> None:
         """End a server that cannot be expected to answer this request any more.
 
         Not before it has had all the time that a request has, and not while it works: a server
         that loads a large project may read nothing for long.
         """
-        connection = self.connection
+        connection = self.channel.connection
         # A caller began to wait a moment after the time of its request did.
         had_its_time = time.monotonic() - since >= 0.9 * patience
         if connection is None or self.closing or not had_its_time:
             return
-        reason = connection.is_stuck(ticket.posted, since)
+        reason = connection.is_stuck(pending.posted, since)
         if reason and is_asleep(connection.child.pid):
             self._fail(failure_errors.gone(self.id, reason, None, self._tail()))
 
+    def give_up_blocked(self) -> None:
+        """End a server that has blocked itself. Who waits for it may have another one at once."""
+        with self.channel.lock:
+            known, self.is_blocked = self.is_blocked, True  # several callers may have looked
+        if not known:
+            self._fail(failure_errors.gone(self.id, BLOCKED, None, self._tail()))
+
     def take_edits(self, on_edit: Callable[[events.EditAsked], None] | None) -> None:
         """Hand the edits on that the server asks for from now on; None refuses them."""
-        with self.lock:
+        with self.channel.lock:
             self._on_edit = on_edit or self._refuse_edit
-            self.session.takes_edits = on_edit is not None
+            self.channel.session.takes_edits = on_edit is not None
 
     def edit_done(self, event: events.EditAsked, failure: str) -> None:
         """Tell the server what became of an edit that it has asked for."""
-        with self.lock:
-            if self.connection is not None:
-                self.connection.post(self.session.edit_done(event.id, failure))
+        with self.channel.lock:
+            if self.channel.connection is not None:
+                self.channel.connection.post(self.channel.session.edit_done(event.id, failure))
 
     def _refuse_edit(self, event: events.EditAsked) -> None:
         self.edit_done(event, "nobody asked for it any more")
@@ -295,24 +315,24 @@ class Server(DiagnosticsRecord):
                 message = f"{self.id} refused initialize: {event.message}"
                 self._fail(ServerBrokenError(message, server=self.id, stderr=self._tail()))
             case events.DiagnosticsPublished():
-                self.pushed(event.uri, event.version, event.items)
+                self.record.pushed(event.uri, event.version, event.items)
                 self.news.tell()
             case events.ProgressBegan():
-                with self.lock:
-                    self.heard.began(event.token, event.title, time.monotonic())
+                with self.channel.lock:
+                    self.channel.observations.began(event.token, event.title, time.monotonic())
             case events.ProgressEnded():
-                self.loading.work_ended()
-                with self.lock:
-                    self.heard.ended(event.token, event.title, time.monotonic())
+                self.record.loading.work_ended()
+                with self.channel.lock:
+                    self.channel.observations.ended(event.token, event.title, time.monotonic())
                 self.news.tell()
             case events.Notified():
                 forwards = self.choice.definition.forwards
                 if forwards is not None and event.method == forwards.asks:
                     self._on_forward(self, forwards, event.params)
                 params = params_of(event.params)
-                self.loading.notified(event.method, params)
-                with self.lock:
-                    self.heard.noticed(event.method, params, time.monotonic())
+                self.record.loading.notified(event.method, params)
+                with self.channel.lock:
+                    self.channel.observations.noticed(event.method, params, time.monotonic())
                     self._believe_by_its_word()
                 self.news.tell()
             case events.EditAsked():
@@ -322,7 +342,7 @@ class Server(DiagnosticsRecord):
             case events.Registered():
                 dropped = event.dropped + sum(map(self.watched.add, event.registrations))
                 if dropped:
-                    self.overrun(dropped)
+                    self.record.overrun(dropped)
                 if event.registrations:
                     self._on_watch(self)
                     self.news.tell()
@@ -331,7 +351,7 @@ class Server(DiagnosticsRecord):
                     self.watched.drop(registration.id)
             case events.MessageShown():
                 log.debug("%s says: %s", self.id, event.text)
-                if useless := self.logged(event.text):
+                if useless := self.record.logged(event.text):
                     self._fail(failure_errors.useless(self.choice, useless))
                 self.news.tell()
             case events.BadMessage():
@@ -341,23 +361,23 @@ class Server(DiagnosticsRecord):
 
     def _believe_by_its_word(self) -> None:
         """A server that says when it is loading is believed only while it is not."""
-        if self.loading.again:
-            self.heard.disbelieve()
-        elif self.loading.done and self.choice.definition.readiness.unready_by is not None:
-            self.heard.believe(time.monotonic())
+        if self.record.loading.again:
+            self.channel.observations.disbelieve()
+        elif self.record.loading.done and self.choice.definition.readiness.unready_by is not None:
+            self.channel.observations.believe(time.monotonic())
 
     def _on_lost(self, reason: str) -> None:
         """The reader's last word: the connection is over."""
-        connection = self.connection
+        connection = self.channel.connection
         try:
             status = connection.child.wait(0.1) if connection else None
         except OSError:  # not even a descriptor is left; its status is not worth a hanging caller
             status = None
         if status is not None and reason == CLOSED_OUTPUT:
-            reason = f"it ended with {failure_errors.describe_exit(status)}"
+            reason = f"it ended with {describe_exit(status)}"
         tail = self._tail()
         silent = connection is not None and not connection.has_spoken
-        if silent and self.session.state is State.INITIALIZING and status and status > 0:
+        if silent and self.channel.session.state is State.INITIALIZING and status and status > 0:
             # A stub that exits at once, say: no server has crashed here, none was there.
             said = f": {failure_errors.telling_line(tail)}" if tail else ""
             self._fail(failure_errors.useless(self.choice, f"{reason}{said}"))
@@ -365,22 +385,22 @@ class Server(DiagnosticsRecord):
             self._fail(failure_errors.gone(self.id, reason, status, tail))
 
     def _fail(self, error: LspkitError) -> None:
-        if self.failure is None and not self.closing:
+        if self.channel.failure is None and not self.closing:
             # Before any caller knows: its next call must find that the server is to be spared.
             error = self._on_gone(self, error)
-        if self.connection is not None and not self.closing:
-            self.connection.child.kill()
-        with self.lock:
-            if self.failure is None:
-                self.failure = error
-            if self.session.state not in (State.STOPPED, State.FAILED):
-                orphans = self.session.lost()
+        if self.channel.connection is not None and not self.closing:
+            self.channel.connection.child.kill()
+        with self.channel.lock:
+            if self.channel.failure is None:
+                self.channel.failure = error
+            if self.channel.session.state not in (State.STOPPED, State.FAILED):
+                orphans = self.channel.session.lost()
             else:
-                orphans = list(self.session.pending.values())
-                self.session.pending.clear()
+                orphans = list(self.channel.session.pending.values())
+                self.channel.session.pending.clear()
             waiters = [pending.tag for pending in orphans if pending.tag is not None]
-            self.heard.store.forget()
-        lost = ConnectionLost(self.failure)
+            self.channel.observations.store.forget()
+        lost = ConnectionLost(self.channel.failure)
         for waiter in waiters:
             waiter.complete(lost)
         self._settled.tell(over=True)
@@ -391,12 +411,12 @@ class Server(DiagnosticsRecord):
             bell.wake()
 
     def _tail(self) -> str:
-        return self.connection.stderr_tail() if self.connection else ""
+        return self.channel.connection.stderr_tail() if self.channel.connection else ""
 
     def drop_after_fork(self) -> None:
         """In a forked child: let go of the parent's server without touching it."""
-        self.lock = threading.Lock()
-        self._settled, self.news, self.turns, self.commands = (
+        self.channel.lock = threading.Lock()
+        self._settled, self.news, self.channel.queue, self.channel.commands = (
             Broadcast(),
             Broadcast(),
             DocumentQueue(),
@@ -406,6 +426,6 @@ class Server(DiagnosticsRecord):
         for sidecar in self.sidecars:
             sidecar.drop_after_fork()
         self.sidecars = []
-        if self.connection is not None:
-            self.connection.drop_after_fork()
-            self.connection = None
+        if self.channel.connection is not None:
+            self.channel.connection.drop_after_fork()
+            self.channel.connection = None

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from lspkit.errors import ProtocolError
 from lspkit.protocol.session import State
-from lspkit.runtime.concurrency.waiting import Waiter
+from lspkit.runtime.concurrency.waiter import Waiter
 from lspkit.runtime.server.server import Server
 
 #: What is done, and how long the server may take to react.
@@ -39,7 +39,7 @@ class _Descent:
 
     def ended(self) -> bool:
         """Whether its process is gone."""
-        connection = self.server.connection
+        connection = self.server.channel.connection
         return connection is None or connection.child.status() is not None
 
     def step(self, now: float) -> None:
@@ -54,11 +54,11 @@ class _Descent:
 
     def _may_go_on(self) -> bool:
         """Its `shutdown` was answered, or cannot be asked for."""
-        running = self.server.session.state in (State.RUNNING, State.STOPPING)
+        running = self.server.channel.session.state in (State.RUNNING, State.STOPPING)
         return self.rung < 0 or (self.rung == 0 and (self._answered.done or not running))
 
     def _do(self, action: str) -> None:
-        connection = self.server.connection
+        connection = self.server.channel.connection
         if connection is None:
             return
         if action == "terminate":
@@ -66,9 +66,9 @@ class _Descent:
         elif action == "kill":
             connection.child.kill()
         else:
-            with self.server.lock:
+            with self.server.channel.lock:
                 try:
-                    session = self.server.session
+                    session = self.server.channel.session
                     ask = action == "shutdown"
                     connection.post(session.shutdown(self._answered) if ask else session.exit())
                 except ProtocolError:
@@ -79,7 +79,7 @@ def stop(servers: Sequence[Server], *, patient: bool = True) -> None:
     """End all of them, and everything that belongs to them; without patience by the last rung."""
     bell = Waiter()
     for server in servers:
-        with server.lock:
+        with server.channel.lock:
             server.closing = True
         server.call_off()
     for server in servers:
@@ -92,8 +92,8 @@ def stop(servers: Sequence[Server], *, patient: bool = True) -> None:
     finally:
         # Also after an interrupt, which ends all patience.
         for server in servers:
-            if server.connection is not None:
-                server.connection.child.kill()
+            if server.channel.connection is not None:
+                server.channel.connection.child.kill()
         for server in servers:
             server.close(SWEEP)
 

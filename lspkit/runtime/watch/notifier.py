@@ -7,11 +7,7 @@ watches, unless it says so by `lost`.
 
 from __future__ import annotations
 
-import sys
-import threading
 from typing import Protocol
-
-from lspkit.late_imports import safe_imports
 
 #: Paths to look at. True: what is there is not what was there, even if it looks the same.
 Hints = dict[str, bool]
@@ -64,55 +60,3 @@ class Notifier(Protocol):
 
     def drop_after_fork(self) -> None:
         """In a forked child: close what is a copy. Takes no lock, and the parent feels nothing."""
-
-
-class PollingNotifier:
-    """Hints nothing: for when there is no other way. The wait is by the clock."""
-
-    exact = False
-    blind = True
-    watches = 0
-
-    def __init__(self) -> None:
-        self.lost = False
-        self.writing: set[str] = set()
-        self.away: set[str] = set()
-        self._bell = threading.Event()
-
-    def watch(self, folder: str, follow: bool) -> None:
-        """Nothing to do."""
-
-    def watch_file(self, path: str) -> None:
-        """Nothing to do."""
-
-    def unwatch(self, path: str) -> None:
-        """Nothing to do."""
-
-    def wait(self, timeout: float | None) -> None:
-        self._bell.wait(timeout)
-        self._bell.clear()
-
-    def wake(self) -> None:
-        self._bell.set()
-
-    def drain(self, hints: Hints) -> bool:
-        return False
-
-    def close(self) -> None:
-        """Nothing to do."""
-
-    def drop_after_fork(self) -> None:
-        """Nothing to do."""
-
-
-def best_notifier() -> Notifier:
-    """The one for this system; an `OSError` if it cannot be had."""
-    # Imported here: nobody needs them before a server runs, and each is for some systems only.
-    if sys.platform == "linux":
-        with safe_imports():
-            from lspkit.runtime.watch.inotify import InotifyNotifier
-
-        return InotifyNotifier()
-    from lspkit.runtime.watch.watchfiles_backend import WatchfilesNotifier
-
-    return WatchfilesNotifier()

@@ -13,7 +13,8 @@ import math
 import time
 from collections.abc import Callable
 
-from lspkit.runtime.watch.notifier import Hints, Notifier, PollingNotifier
+from lspkit.runtime.watch.backend import PollingNotifier
+from lspkit.runtime.watch.notifier import Hints, Notifier
 from lspkit.runtime.watch.tree_snapshot import TreeSnapshot
 
 log = logging.getLogger("lspkit.runtime")

@@ -12,9 +12,10 @@ import threading
 from collections.abc import Callable, Iterable
 
 from lspkit.protocol.watch_registrations import FileEvent
-from lspkit.runtime.concurrency.waiting import Waiter
+from lspkit.runtime.concurrency.waiter import Waiter
+from lspkit.runtime.watch.backend import best_notifier
 from lspkit.runtime.watch.excluded_folders import is_excluded
-from lspkit.runtime.watch.notifier import Notifier, best_notifier
+from lspkit.runtime.watch.notifier import Notifier
 from lspkit.runtime.watch.watcher import Watcher
 
 

@@ -31,10 +31,11 @@ from typing import NamedTuple
 from lspkit.protocol.watch_registrations import DELETED, REPLACED, FileEvent
 from lspkit.runtime.concurrency.ordered_delivery import Delivery, time_left
 from lspkit.runtime.concurrency.threads import OwnThread, joined
-from lspkit.runtime.concurrency.waiting import Waiter
+from lspkit.runtime.concurrency.waiter import Waiter
+from lspkit.runtime.watch.backend import best_notifier
 from lspkit.runtime.watch.coalesce import among, merged
 from lspkit.runtime.watch.excluded_folders import is_excluded
-from lspkit.runtime.watch.notifier import Notifier, best_notifier
+from lspkit.runtime.watch.notifier import Notifier
 from lspkit.runtime.watch.scanner import Scanner
 
 log = logging.getLogger("lspkit.runtime")

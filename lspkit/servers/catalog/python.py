@@ -61,6 +61,7 @@ PYTHON: tuple[Definition, ...] = (
         id="basedpyright",
         family="python",
         languages=_LANGUAGES,
+        confuses_declarations=True,
         roots=Roots(markers=_MARKERS),
         launch=Launch(
             commands=(("basedpyright-langserver", "--stdio"),),
@@ -89,6 +90,7 @@ PYTHON: tuple[Definition, ...] = (
             "The pip package is a Python process around a Node one.",
             "Offers to be asked for diagnostics only once it is up, and then publishes none.",
             "Never ends its answer about a whole project, nor says when all of it is told.",
+            "Without declarations, leaves out the reference that it was asked at, whatever it is.",
             "Runs the interpreter that it finds in the project.",
         ),
         verified="1.40.2",
@@ -97,6 +99,7 @@ PYTHON: tuple[Definition, ...] = (
         id="pyright",
         family="python",
         languages=_LANGUAGES,
+        confuses_declarations=True,
         roots=Roots(markers=_MARKERS),
         launch=Launch(
             commands=(("pyright-langserver", "--stdio"),),
@@ -124,6 +127,7 @@ PYTHON: tuple[Definition, ...] = (
             "The pip package downloads the server when it is first run; the npm package has it.",
             "Offers to be asked for diagnostics only once it is up, and then publishes none.",
             "Never ends its answer about a whole project, nor says when all of it is told.",
+            "Without declarations, leaves out the reference that it was asked at, whatever it is.",
         ),
         verified="1.1.414",
     ),
@@ -131,6 +135,7 @@ PYTHON: tuple[Definition, ...] = (
         id="ty",
         family="python",
         languages=_LANGUAGES,
+        confuses_declarations=True,
         roots=Roots(markers=_MARKERS),
         launch=Launch(commands=(("ty", "server"),)),
         # With uv it would build the project.
@@ -147,12 +152,16 @@ PYTHON: tuple[Definition, ...] = (
             reads_closed="old",
         ),
         caveats=Caveats(skipped_folders=_LEFT_OUT),
+        # Its main thread and the one that answers wait for each other.
+        exceptions=Exceptions(blocks_on_new_files=True),
         install={"pip": "'lspkit[python]'", "uv": "ty"},
         quirks=(
             "Runs nothing that lies in the project.",
             "Looks for modules in `src` and `python` if they are there when it starts.",
             "Finds nothing wrong with files that it leaves out: those in dist, venv and the like.",
             "So also with those that `[tool.ty.src]` leaves out, which lspkit does not know.",
+            "Answers nothing any more if it hears of a new file while it looks at another one.",
+            "Takes the names in import statements for declarations.",
         ),
         verified="0.0.100",
     ),

@@ -79,10 +79,12 @@ SYSTEMS: tuple[Definition, ...] = (
             # A file for another system, with a build tag that is not set, or of no package.
             disclaimers=("No packages found for open file",),
         ),
+        exceptions=Exceptions(compares_times=True),
         install={"go": "golang.org/x/tools/gopls@latest", "brew": "gopls", "apt": "gopls"},
         quirks=(
             "Needs `go` on PATH.",
             "Publishes before a file is opened and after it is closed.",
+            "Takes a file for unchanged that has the time and size of the one before it.",
         ),
         verified="0.5.0",
     ),

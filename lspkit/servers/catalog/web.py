@@ -104,11 +104,14 @@ TYPESCRIPT: tuple[Definition, ...] = (
         documents=DocumentSync(unsaved="opened"),
         # It publishes nothing when a clean file stays clean, but answers tsserver's own requests.
         proofs=(ProofRule(how="ordered", ask="tsserver"),),
-        disk=DiskReactions(packages="node_modules", refresh=_RELOADS, reads=_DATA),
+        disk=DiskReactions(
+            packages="node_modules", refresh=_RELOADS, reads=_DATA, sorts_changes=True
+        ),
         install={"npm": "typescript-language-server@5.3.0 typescript@5.9"},
         quirks=(
             "Publishes nothing when a clean file stays clean, and never with a version.",
             "Refuses to start with TypeScript 7, or without any.",
+            "Told in one note that a file was deleted and created, it takes it for deleted.",
             "Watches nothing right below the top of the file system, as in `/app`.",
             "A rename of an imported symbol, asked for at its use, changes only that file.",
         ),
@@ -158,8 +161,15 @@ TYPESCRIPT: tuple[Definition, ...] = (
             packages="node_modules",
             # It registers for a file only after it has answered from it.
             told_of=("**/*.{ts,mts,cts,tsx,js,mjs,cjs,jsx,json}",),
-            # It ignores `created` for a file that it has already read.
-            told_as={CREATED: (DELETED, CREATED)},
+            # It adds up what it is told between two requests: deleted and created is changed,
+            # created and deleted is nothing. A file that it has read by itself has to have changed,
+            # and one in a folder that it has missed has to be created. These add up to both, or to
+            # deleted, whatever it was told before.
+            told_as={
+                CREATED: (CHANGED, CREATED, CREATED),
+                REPLACED: (CHANGED, CREATED, CREATED),
+                DELETED: (DELETED, DELETED),
+            },
             reads=_DATA,
             # It registers for what these extend only some time after it has read that.
             config=ConfigFiles(imports=("tsconfig.json", "jsconfig.json")),
@@ -242,7 +252,9 @@ COMPONENTS: tuple[Definition, ...] = (
         readiness=Readiness(load_begins_within=1.0),
         documents=DocumentSync(unsaved="opened"),
         proofs=(ProofRule(how="ordered", ask="tsserver"),),
-        disk=DiskReactions(packages="node_modules", refresh=_RELOADS, reads=_SCRIPTS_AND_DATA),
+        disk=DiskReactions(
+            packages="node_modules", refresh=_RELOADS, reads=_SCRIPTS_AND_DATA, sorts_changes=True
+        ),
         # Without the plugin it would parse the whole file as a script.
         exceptions=Exceptions(
             borrows=("vue-language-server", "@vue/language-server", "@vue/typescript-plugin")

@@ -18,6 +18,7 @@ from lspkit.protocol.watch_registrations import CHANGED
 from lspkit.servers.definition import Definition
 from lspkit.servers.project.config_imports import imported_by
 from lspkit.servers.project.file_relevance import changes_modules, is_named
+from lspkit.servers.project.file_times import Times
 from lspkit.servers.project.installed import is_of_packages
 
 _WILD = re.compile(r"[*?\[]")
@@ -49,11 +50,14 @@ class Inputs(msgspec.Struct):
     root: str
     #: Files and folders that the configuration imports, itself included; None: to be looked at.
     _imported: frozenset[str] | None = None
+    _times: Times = msgspec.field(default_factory=Times)
 
     def hold(self, path: str, kind: int = CHANGED) -> bool:
         """Whether it has read a file that it does not read again by itself at once."""
         config = self.definition.disk.config
         if changes_modules(path, kind, self.definition, self.root):
+            return True
+        if self._hides_change(path, kind):
             return True
         if config is None:
             return False
@@ -70,9 +74,17 @@ class Inputs(msgspec.Struct):
 
     def read(self) -> None:
         """The process is about to start: look at what it will read."""
+        self._times = Times()
         config = self.definition.disk.config
         if config is not None and config.imports:
             self._imported = imported_by(self.root, config.imports)
+
+    def _hides_change(self, path: str, kind: int) -> bool:
+        """Whether it takes a source for unchanged, by its time."""
+        if not self.definition.exceptions.compares_times or not is_inside(path, self.root):
+            return False
+        is_source = self.definition.language_of(os.path.basename(path)) is not None
+        return is_source and self._times.hide(path, kind)
 
     def _import(self, path: str, names: tuple[str, ...]) -> bool:
         if self._imported is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import importlib.util
 import sys
 from collections.abc import Iterator
@@ -14,7 +15,7 @@ import jsonschema
 
 import lspkit
 from lspkit.agent import Toolbox, envelope_schema
-from lspkit.agent.tools.tool_table import spec_of
+from lspkit.agent.tools.tool_table import ToolSpec, spec_of
 from lspkit.testing import Script
 from tests.faults.operations import answers
 from tests.scripted import SOURCE, config_for
@@ -63,7 +64,15 @@ def codes(envelope: dict[str, Any]) -> list[str]:
 def check_form(envelope: dict[str, Any]) -> None:
     """It is what the tools say they return, of this operation and of any."""
     for row in {spec_of(envelope["operation"]), None}:
-        jsonschema.validate(envelope, envelope_schema(row), jsonschema.Draft202012Validator)
+        _validator(row).validate(envelope)
+
+
+@functools.cache
+def _validator(row: ToolSpec | None) -> jsonschema.Draft202012Validator:
+    # Once: checking the schema itself takes far longer than checking an envelope against it.
+    schema = envelope_schema(row)
+    jsonschema.Draft202012Validator.check_schema(schema)
+    return jsonschema.Draft202012Validator(schema)
 
 
 def load(file: str) -> ModuleType:

@@ -25,7 +25,7 @@ CHECKOUT = Path(__file__).resolve().parents[3]
 class Language:
     suffixes: tuple[str, ...]
     #: Name and text of what configures the compiler, and with it its server. FOLDER and NAME are
-    #: where the virtual environment is.
+    #: where the virtual environment is, SAMPLE are the files that are to be checked.
     configuration: dict[str, str]
     #: Where a line may be put in: before a line that begins so.
     top_level: str
@@ -37,7 +37,9 @@ class Language:
 
 PYTHON = Language(
     suffixes=(".py", ".pyi"),
-    configuration={"pyrightconfig.json": '{"venvPath": "FOLDER", "venv": "NAME"}\n'},
+    configuration={
+        "pyrightconfig.json": '{"venvPath": "FOLDER", "venv": "NAME", "include": SAMPLE}\n'
+    },
     top_level=r"(?:def|class) ",
     definition=r"^(?:def|class) ",
     faults=(
@@ -126,6 +128,9 @@ class Package:
     environment: Path = real_servers.SERVERS / "python"
     #: Whether it stays as it is, and with it what needs to be explained.
     pinned: bool = True
+    #: The folders and files that are checked, where that is not all of it. The rest is there to be
+    #: imported. A checker whose command line takes all files of a folder knows it by SAMPLE.
+    sample: tuple[str, ...] = (".",)
 
     def copy_to(self, folder: Path) -> list[Path]:
         """All its files that are to be checked, in a new folder."""
@@ -140,9 +145,11 @@ class Package:
         place = self.environment
         for name, text in self.language.configuration.items():
             text = text.replace("FOLDER", str(place.parent)).replace("NAME", place.name)
-            (folder / name).write_text(text)
+            (folder / name).write_text(text.replace("SAMPLE", json.dumps(self.sample)))
+        checked = [folder / part for part in self.sample]
+        assert all(part.exists() for part in checked), checked
         found = (path for path in folder.rglob("*") if path.suffix in self.language.suffixes)
-        return sorted(found)
+        return sorted(path for path in found if any(path.is_relative_to(one) for one in checked))
 
 
 def _missing(name: str) -> None:

@@ -8,9 +8,9 @@ import threading
 import pytest
 
 import lspkit
+from lspkit.runtime.concurrency.broadcast import FEW
 from lspkit.runtime.concurrency.timers import UNWANTED
 from lspkit.runtime.concurrency.workers import THREADS
-from lspkit.runtime.server.document_queue import FEW
 from lspkit.testing import Fault, Log, Script
 from tests.scripted import SOURCE, ask, workspace
 
@@ -166,7 +166,7 @@ def test_nothing_of_a_call_is_kept_when_it_is_over(tmp_path, scripted):
         engine = ws._engine
         assert len(engine._timers._due) <= UNWANTED + 1
         assert engine._workers.calls == set()
-        assert not any(server.users for server in engine.pool.servers())
+        assert not any(server.channel.users for server in engine.pool.servers())
 
 
 def test_who_waits_for_nothing_more_is_not_kept(tmp_path, scripted):

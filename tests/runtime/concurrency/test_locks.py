@@ -56,7 +56,7 @@ def test_findings_are_looked_through_for_code_actions_without_the_servers_lock(
         touches = edit_proposals._touches
 
         def nosy(*given: Any) -> bool:
-            free.append(is_free(server.lock))
+            free.append(is_free(server.channel.lock))
             return touches(*given)
 
         monkeypatch.setattr(edit_proposals, "_touches", nosy)

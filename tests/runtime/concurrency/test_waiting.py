@@ -9,14 +9,9 @@ from collections.abc import Callable
 import pytest
 
 import lspkit
-from lspkit.runtime.concurrency.waiting import (
-    CallContext,
-    CancelToken,
-    Outcome,
-    Waiter,
-    block,
-    together,
-)
+from lspkit.runtime.concurrency.call import CallContext, CancelToken
+from lspkit.runtime.concurrency.drive import block, together
+from lspkit.runtime.concurrency.waiter import Outcome, Waiter
 
 FOREVER = float("inf")
 PATIENCE = 20.0

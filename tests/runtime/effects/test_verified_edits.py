@@ -9,7 +9,7 @@ import pytest
 import lspkit
 from lspkit.edit_types import FileEdit, TextEdit, WorkspaceEdit
 from lspkit.runtime.watch import scanner
-from lspkit.runtime.watch.notifier import PollingNotifier
+from lspkit.runtime.watch.backend import PollingNotifier
 from lspkit.testing import Diagnostics, Fault, Log, Script
 from lspkit.types import Position, Range
 from tests.runtime.server_log import PULL, written_outside
@@ -41,7 +41,7 @@ def test_what_others_change_before_an_edit_is_seen_when_it_is_verified(
     edit = FileEdit(path, path.as_uri(), (TextEdit(word, "NEED"),), "need greet\n", "NEED greet\n")
     path.write_text("need greet\n", encoding="utf-8")
     with workspace(tmp_path, argv) as ws, ThreadPoolExecutor(1) as callers:
-        ws._engine.pool.watching._watchers._notifier = PollingNotifier
+        ws._engine.pool.disk_events._watchers._notifier = PollingNotifier
         ws.check("a.scr")  # it defines `greet`
         applied = callers.submit(ws.apply, WorkspaceEdit((edit,)), verify=True)
         Log.of(argv).wait_for_message(PULL, 2)

@@ -12,7 +12,7 @@ from lspkit.protocol.server_signal import log_line
 from lspkit.protocol.uris import path_to_uri
 from lspkit.runtime.concurrency.workers import THREADS
 from lspkit.runtime.freshness import config_reread
-from lspkit.runtime.pool import idle_servers
+from lspkit.runtime.pool import retirement
 from lspkit.runtime.server import shutdown
 from lspkit.runtime.server.diagnostics_record import BARRIER
 from lspkit.servers import built_in
@@ -144,7 +144,7 @@ def test_who_waits_for_an_answer_of_the_old_process_gets_it(tmp_path, scripted, 
 def test_who_waits_for_his_turn_with_the_old_process_is_answered_by_the_new_one(
     tmp_path, scripted, monkeypatch
 ):
-    monkeypatch.setattr(idle_servers, "LAST_ANSWERS", 120.0)
+    monkeypatch.setattr(retirement, "LAST_ANSWERS", 120.0)
     define(monkeypatch, ProofRule(), disk=DiskReactions(config=ANEW))
     never = Fault(PULL, "hang", nth=2, run=1)
     argv = scripted(Script(diagnostics=BY_PULL, faults=[never]))
@@ -156,7 +156,7 @@ def test_who_waits_for_his_turn_with_the_old_process_is_answered_by_the_new_one(
         guest = ws.submit(ws.check, "b.scr", "only for one\n", timeout=None, cancel=cancel)
         Log.of(argv).wait_for_message(PULL, count=2)
         behind = [ws.submit(ws.definition, "a.scr", 2, 4), ws.submit(ws.check, "a.scr")]
-        assert comes_true(lambda: len(old.turns._queue) == 3)
+        assert comes_true(lambda: len(old.channel.queue._queue) == 3)
         written_outside(tmp_path / "conf.ini", "")
         assert ask(ws) == "1:5"
         [place] = behind[0].result(30)
@@ -171,7 +171,7 @@ def test_who_waits_for_his_turn_with_the_old_process_is_answered_by_the_new_one(
 def test_who_has_no_answer_when_the_old_process_is_ended_gets_it_from_the_new_one(
     tmp_path, scripted, monkeypatch
 ):
-    monkeypatch.setattr(idle_servers, "LAST_ANSWERS", 0.2)
+    monkeypatch.setattr(retirement, "LAST_ANSWERS", 0.2)
     define(monkeypatch, ProofRule(), disk=DiskReactions(config=ANEW))
     faults = [Fault(one, "hang", run=1) for one in (DEFINITION, POKE)]
     argv = scripted(Script(diagnostics=BY_PULL, faults=faults, answers={POKE: None}))
@@ -215,7 +215,7 @@ def test_nothing_is_kept_of_those_that_were_replaced(tmp_path, scripted, monkeyp
             assert ws.check("a.scr").verdict.clean
             written_outside(tmp_path / "conf.ini", str(number))
         assert ws.check("a.scr").verdict.clean
-        assert comes_true(lambda: not ws._engine.pool.leaving.servers())
+        assert comes_true(lambda: not ws._engine.pool.retirement.servers())
         assert [lives(pid) for pid in Log.of(argv).pids()] == [False, False, False, True]
 
 
@@ -226,7 +226,7 @@ def test_one_that_is_outdated_ends_with_a_reload(tmp_path, scripted, monkeypatch
         assert ws.check("a.scr").verdict.clean
         [server] = ws._engine.pool.servers()
         written_outside(tmp_path / "conf.ini", "")
-        assert comes_true(lambda: server.outdated)
+        assert comes_true(lambda: server.record.outdated)
         ws.reload()
         assert not lives(Log.of(argv).pids()[0])
 

@@ -103,7 +103,7 @@ def test_following_the_disk_never_replaces_a_text_of_a_callers_own(tmp_path, scr
         Log.of(argv).wait_for_message(CHANGE)
         (tmp_path / "a.scr").write_text("fine again\n", encoding="utf-8")
         file = ws._engine.files.locate(str(tmp_path / "a.scr"))
-        server.follow_disk(file)
+        server.channel.follow_disk(file)
         assert len(Log.of(argv).messages(CHANGE)) == 1
         assert messages_of(checking.result(30)) == ["ERROR mine"]
 

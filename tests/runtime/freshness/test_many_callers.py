@@ -55,7 +55,7 @@ def test_a_caller_who_lost_his_turn_to_an_interrupt_holds_nobody_up_for_long(tmp
         ws.check("a.scr")
         [server] = ws._engine.pool.servers()
         lost = QueueEntry()
-        server.turns.queue((tmp_path / "a.scr").as_uri(), lost)
+        server.channel.queue.join((tmp_path / "a.scr").as_uri(), lost)
         waiting = ws.submit(ws.check, "a.scr")
         lost.over = True  # he could do this, and not wake the next one
         assert waiting.result(30).verdict.clean

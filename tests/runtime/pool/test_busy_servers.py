@@ -13,7 +13,7 @@ import pytest
 
 import lspkit
 from lspkit.errors import RequestTimeoutError
-from lspkit.runtime.exchange.ask_server import UNSEEN, UNTOLD
+from lspkit.runtime.exchange.disk_sync import UNSEEN, UNTOLD
 from lspkit.testing import Diagnostics, Fault, Log, Script, watchers
 from tests.runtime.server_log import (
     CHANGED,
@@ -81,7 +81,7 @@ def held(*locks: Any) -> Iterator[None]:
 def test_a_server_that_cannot_be_told_anything_does_not_hold_up_another(tmp_path, scripted):
     one, other = scripted(SCRIPT), scripted(SCRIPT)
     with two_servers(tmp_path, one, other) as ws:
-        with held(server_of(ws, "other").lock):
+        with held(server_of(ws, "other").channel.lock):
             written_outside(tmp_path / "a.scr", "ERROR\n")
             written_outside(tmp_path / "new.oth", "")
             ws.document_symbols("a.scr", timeout=30)
@@ -110,7 +110,7 @@ def test_a_server_that_reads_nothing_any_more_does_not_hold_up_another(tmp_path,
 
 def test_without_time_for_a_look_at_the_disk_a_verdict_is_unknown(tmp_path, scripted):
     with two_servers(tmp_path, scripted(SCRIPT), scripted(SCRIPT)) as ws:
-        watcher = ws._engine.pool.watching._watchers._watcher
+        watcher = ws._engine.pool.disk_events._watchers._watcher
         began = time.monotonic()
         with held(watcher._door, watcher._turn):
             report = ws.check("a.scr", timeout=0.2)

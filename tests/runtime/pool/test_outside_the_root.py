@@ -12,9 +12,10 @@ from lspkit.runtime.pool import disk_events
 from lspkit.servers.definition import Definition
 from lspkit.servers.definition_parts import DiskReactions, Exceptions, Launch, Refresh, Roots
 from lspkit.servers.project.file_relevance import may_read
-from lspkit.testing import Log, Script
+from lspkit.testing import Fault, Log, Script
 from tests.runtime.pool.test_disk_events import BY_PULL, SCR, happened, listening, watching
 from tests.runtime.server_log import (
+    CHANGE,
     CHANGED,
     CREATED,
     DELETED,
@@ -226,6 +227,31 @@ def test_one_that_would_lose_an_edit_is_asked_something_after_many_files(
         for number in range(8):
             (tmp_path / f"{number}.scr").touch()
         log.wait_for(lambda _: len(heard(log)) >= 8 and log.messages("workspace/symbol"))
+
+
+def test_one_that_would_block_is_made_to_end_its_work_before_it_is_told_of_a_new_file(
+    tmp_path, scripted, monkeypatch
+):
+    """By a change of another document than the one that somebody waits for."""
+    define(monkeypatch, ProofRule(how="pull"), exceptions=Exceptions(blocks_on_new_files=True))
+    (tmp_path / "b.scr").write_text("ok\n")
+    silent = listening("**/*.scr", faults=[Fault("textDocument/hover", "hang")])
+    with watching(tmp_path, scripted(silent)) as (ws, log):
+        ws.check("b.scr")
+        ws.check("a.scr")
+        cancel = lspkit.Cancel()
+        waiting = ws.submit(ws.hover, "a.scr", 1, 1, cancel=cancel)
+        log.wait_for(lambda _: log.messages("textDocument/hover"))
+        begun = len(log.messages())
+        written_outside(tmp_path / "new.scr", "new")
+        log.wait_for(lambda _: ("new.scr", CREATED) in heard(log))
+        written_outside(tmp_path / "new.scr", "newer")
+        log.wait_for(lambda _: ("new.scr", CHANGED) in heard(log))
+        cancel.set()
+        assert isinstance(waiting.exception(20), lspkit.Cancelled)
+        told = [one for one in log.messages()[begun:] if one.get("method") in (CHANGE, WATCHED)]
+    assert [one["method"] for one in told] == [CHANGE, WATCHED, WATCHED]
+    assert told[0]["params"]["textDocument"]["uri"].endswith("/b.scr")
 
 
 def test_what_has_happened_on_disk_is_told_before_a_text_is_shown(tmp_path, scripted):

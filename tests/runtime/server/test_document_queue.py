@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from lspkit.runtime.server.document_queue import FEW, Broadcast, DocumentQueue, QueueEntry
+from lspkit.runtime.concurrency.broadcast import FEW, Broadcast
+from lspkit.runtime.server.document_queue import DocumentQueue, QueueEntry
 
 
 def taken(turns: DocumentQueue, uri: str, *, guest: bool = False) -> QueueEntry:
-    turn = QueueEntry(guest=guest)
-    turns.queue(uri, turn)
+    turn = QueueEntry(exclusive=guest)
+    turns.join(uri, turn)
     return turn
 
 
@@ -47,7 +48,7 @@ def test_a_guest_has_all_documents_to_himself():
     turns = DocumentQueue()
     first, second = taken(turns, "a"), taken(turns, "b")
     guest, late = taken(turns, "c", guest=True), taken(turns, "d")
-    assert turns.has_guests
+    assert turns.has_exclusive_calls
     given_on(turns, first)
     assert not guest.done
     given_on(turns, second)
@@ -55,7 +56,7 @@ def test_a_guest_has_all_documents_to_himself():
     assert not late.done
     given_on(turns, guest)
     assert late.done
-    assert not turns.has_guests
+    assert not turns.has_exclusive_calls
 
 
 def test_two_guests_come_one_after_the_other():

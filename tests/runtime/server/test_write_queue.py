@@ -11,7 +11,7 @@ import time
 import pytest
 
 import lspkit
-from lspkit.runtime.server import connection, document_channel
+from lspkit.runtime.server import change_clock, connection
 from lspkit.testing import Fault, Log, Script
 from tests.scripted import SOURCE, ask, config_for, workspace
 
@@ -44,7 +44,7 @@ def little(monkeypatch) -> int:
 def _kept(ws: lspkit.Workspace) -> int:
     """Bytes that wait for the server."""
     [server] = ws._engine.pool.servers()
-    return sum(len(one or b"") for one in server.connection._queue)
+    return sum(len(one or b"") for one in server.channel.connection._queue)
 
 
 def test_a_server_that_never_reads_what_it_asked_for_is_given_up(tmp_path, little):
@@ -92,7 +92,7 @@ def test_who_waits_for_room_hears_of_the_end_of_the_server(tmp_path, scripted):
         ws.sync("a.scr")
         Log.of(argv).wait_for_message("textDocument/didOpen")
         [server] = ws._engine.pool.servers()
-        while server.connection.has_room():
+        while server.channel.connection.has_room():
             ws.sync("a.scr", text=f"{time.monotonic()}" * 100_000)
         ended = []
 
@@ -104,7 +104,7 @@ def test_who_waits_for_room_hears_of_the_end_of_the_server(tmp_path, scripted):
         thread = threading.Thread(target=caller, daemon=True)
         thread.start()
         deadline = time.monotonic() + 20
-        while not server.connection._want_room and time.monotonic() < deadline:
+        while not server.channel.connection._want_room and time.monotonic() < deadline:
             threading.Event().wait(0.005)
         os.kill(Log.of(argv).pids()[0], signal.SIGKILL)
         thread.join(20)
@@ -114,7 +114,7 @@ def test_who_waits_for_room_hears_of_the_end_of_the_server(tmp_path, scripted):
 def test_what_was_told_about_documents_that_are_closed_is_forgotten(
     tmp_path, scripted, monkeypatch
 ):
-    monkeypatch.setattr(document_channel, "TOLD_OF", 10)
+    monkeypatch.setattr(change_clock, "TOLD_OF", 10)
     argv = scripted(Script())
     with workspace(tmp_path, argv) as ws:
         for number in range(40):
@@ -126,8 +126,9 @@ def test_what_was_told_about_documents_that_are_closed_is_forgotten(
             path.unlink()
         ask(ws)
         [server] = ws._engine.pool.servers()
-        opened = {one.key.uri for one in server.documents}
-        tables = (server._written, server._looked, server._pending)
+        opened = {one.key.uri for one in server.channel.documents}
+        clock = server.channel.clock
+        tables = (clock._written, clock._looked, clock._pending)
         assert len(opened) == 1
         assert max(map(len, tables)) <= 10 + len(opened)
-        assert opened <= set(server._written)
+        assert opened <= set(clock._written)

@@ -9,7 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from lspkit.protocol.watch_registrations import FileEvent
-from lspkit.runtime.watch.notifier import Notifier, best_notifier
+from lspkit.runtime.watch.backend import best_notifier
+from lspkit.runtime.watch.notifier import Notifier
 from lspkit.runtime.watch.watcher import Watcher
 from tests.runtime.watch.watching import PATIENCE, Heard, needs_inotify, shell, until_ready
 

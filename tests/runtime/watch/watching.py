@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from lspkit.protocol.watch_registrations import CHANGED, CREATED, DELETED, REPLACED, FileEvent
-from lspkit.runtime.watch.notifier import Notifier, PollingNotifier
+from lspkit.runtime.watch.backend import PollingNotifier
+from lspkit.runtime.watch.notifier import Notifier
 from lspkit.runtime.watch.watcher import Watcher
 from lspkit.runtime.watch.watchfiles_backend import WatchfilesNotifier
 

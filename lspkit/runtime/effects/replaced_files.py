@@ -20,7 +20,7 @@ _HOLD = getattr(os, "O_PATH", os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
 _HOLD |= getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
 
 
-class Replaced:
+class ReplacedFiles:
     """For any thread."""
 
     def __init__(self) -> None:

@@ -1,0 +1,176 @@
+"""One call of a user: how long it may take, what cancels it, and who has answered it."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterable
+from typing import Any, Protocol
+
+from lspkit.runtime.concurrency.waiter import Outcome, Waiter
+
+#: A plain `threading.Event` as a cancel is looked at this often: nothing can wait on two things.
+EVENT_LOOK = 0.05
+
+
+class CancelToken:
+    """Ends a call early, from any thread. One may be given to any number of calls."""
+
+    def __init__(self) -> None:
+        self._set = False
+        #: Guards `_waiters`.
+        self._lock = threading.Lock()
+        self._waiters: list[Waiter] = []
+
+    def __repr__(self) -> str:
+        return f"<Cancel {'set' if self._set else 'not set'}>"
+
+    def set(self) -> None:
+        """Cancel, for good."""
+        self._set = True
+        with self._lock:
+            waiters = list(self._waiters)
+        for waiter in waiters:
+            waiter.wake()
+
+    def is_set(self) -> bool:
+        """Whether it was cancelled."""
+        return self._set
+
+    def watch(self, waiter: Waiter) -> None:
+        """Wake `waiter` when it is set."""
+        with self._lock:
+            self._waiters.append(waiter)
+
+    def unwatch(self, waiter: Waiter) -> None:
+        """No longer."""
+        with self._lock:
+            if waiter in self._waiters:
+                self._waiters.remove(waiter)
+
+
+#: What ends a call early.
+CancelLike = CancelToken | threading.Event
+
+
+class AnswerLog:
+    """Who has answered a call and who has not, for a caller who wants to know.
+
+    Where one server has answered, what is wrong with the others is told to nobody else.
+    """
+
+    __slots__ = ("answered", "failed")
+
+    def __init__(self) -> None:
+        #: Ids of servers.
+        self.answered: set[str] = set()
+        self.failed: list[Exception] = []
+
+
+class Used(Protocol):
+    """What is not to be taken away from a call."""
+
+    #: The calls that need it. Adding and taking are single steps.
+    users: set[CallContext]
+    #: When it was last used, by the monotonic clock.
+    last_used: float
+
+
+def _seconds(timeout: Any) -> float:
+    """Any kind of number will do."""
+    try:
+        seconds = float("nan") if isinstance(timeout, (str, bytes)) else float(timeout)
+    except OverflowError:
+        return float("inf")
+    except (TypeError, ValueError):
+        seconds = float("nan")
+    if seconds != seconds:
+        raise TypeError(f"timeout is {timeout!r}: a number of seconds is needed, or None")
+    return seconds
+
+
+class CallContext:
+    """What one caller allows."""
+
+    __slots__ = ("_uses", "answer_log", "began", "cancel", "deadline", "done")
+
+    def __init__(
+        self,
+        timeout: float | None = None,
+        cancel: CancelToken | threading.Event | None = None,
+        answer_log: AnswerLog | None = None,
+    ) -> None:
+        #: By the monotonic clock, like the deadline. What has changed before is to be known; of
+        #: what changes later, nobody can say that the caller meant it.
+        self.began = time.monotonic()
+        self.deadline = float("inf") if timeout is None else self.began + _seconds(timeout)
+        if cancel is not None and not hasattr(cancel, "is_set"):
+            raise TypeError(f"cancel is {cancel!r}: a threading.Event is needed, or None")
+        self.cancel = cancel
+        self.answer_log = answer_log
+        #: What one part of the call has done for all of them. One thread at a time is in a call.
+        self.done: set[object] = set()
+        self._uses: set[Used] = set()
+
+    def use(self, one: Used) -> None:
+        """Need something until the end of the call."""
+        one.users.add(self)
+        self._uses.add(one)
+
+    def end(self) -> None:
+        """It is over, and needs nothing any more."""
+        now = time.monotonic()
+        while self._uses:
+            one = self._uses.pop()
+            one.last_used = now
+            one.users.discard(self)
+
+    def renew(self) -> None:
+        """The call itself has changed files: its next part has to know that as well."""
+        self.began = time.monotonic()
+        self.done.clear()
+
+    def log_answers(self, servers: Iterable[str], failed: Iterable[Exception] = ()) -> None:
+        """These have answered, and those have failed."""
+        if self.answer_log is not None:
+            self.answer_log.answered.update(servers)
+            self.answer_log.failed += failed
+
+    def log_undecodable(self, failed: Iterable[str], problems: Iterable[Exception]) -> None:
+        """What some have answered makes no sense, or not all of it; `failed`: none of it."""
+        if self.answer_log is not None:
+            self.answer_log.answered.difference_update(failed)
+            self.answer_log.failed += problems
+
+    def cancelled(self) -> bool:
+        """Whether the caller has given up."""
+        return self.cancel is not None and self.cancel.is_set()
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nobody waits for its result any more."""
+        return self.cancelled() or time.monotonic() >= self.deadline
+
+    def wait(self, waiter: Waiter, until: float) -> Outcome:
+        """Block in this thread."""
+        cancel = self.cancel
+        if cancel is None:
+            return self._wait(waiter, until, threading.TIMEOUT_MAX)
+        if isinstance(cancel, CancelToken):
+            cancel.watch(waiter)
+            try:
+                return self._wait(waiter, until, threading.TIMEOUT_MAX)
+            finally:
+                cancel.unwatch(waiter)
+        return self._wait(waiter, until, EVENT_LOOK)
+
+    def _wait(self, waiter: Waiter, until: float, at_most: float) -> Outcome:
+        until = min(until, self.deadline)
+        while not waiter.done:
+            if self.cancelled():
+                return Outcome.CANCELLED
+            left = until - time.monotonic()
+            if left <= 0:
+                return Outcome.TIMED_OUT
+            waiter.wait(min(left, at_most))
+        return Outcome.DONE

@@ -1,0 +1,120 @@
+"""Driving generators of waits: one in the caller's thread, or several at the same time."""
+
+from __future__ import annotations
+
+import collections
+import time
+from collections.abc import Sequence
+from typing import Any, Generic, TypeVar
+
+from lspkit.runtime.concurrency.call import CallContext
+from lspkit.runtime.concurrency.waiter import Outcome, Step, Steps, Waiter
+
+T = TypeVar("T")
+
+
+def block(steps: Steps[T], call: CallContext) -> T:
+    """Run a generator of waits to its end, in this thread.
+
+    An interrupt is thrown into the generator where it waits, so that it can take its request back.
+    """
+    try:
+        waiter, until = next(steps)
+        while True:
+            try:
+                outcome = call.wait(waiter, until)
+            except BaseException as interrupt:  # noqa: BLE001 (thrown on at once)
+                waiter, until = steps.throw(interrupt)
+                continue
+            waiter, until = steps.send(outcome)
+    except StopIteration as end:
+        value: T = end.value
+        return value
+
+
+def together(jobs: Sequence[Steps[T]], call: CallContext) -> Steps[list[T | Exception]]:
+    """Run several generators of waits at the same time; what one raises is its result.
+
+    Each goes on as soon as what it waits for is there, so the whole takes as long as the slowest.
+    """
+    if len(jobs) == 1:
+        try:
+            return [(yield from jobs[0])]
+        except Exception as problem:  # noqa: BLE001 (it is that job's result)
+            return [problem]
+    round = _Round(jobs)
+    try:
+        for number in range(len(jobs)):
+            round.go_on(number, None)
+        while round.waits:
+            outcome = yield round.step()
+            round.look(outcome, call)
+    finally:
+        for number in round.waits:
+            jobs[number].close()
+    return round.results
+
+
+class _Round(Generic[T]):
+    """The jobs of one `together`. Only the bell is rung by other threads."""
+
+    def __init__(self, jobs: Sequence[Steps[T]]) -> None:
+        self._jobs = jobs
+        self.results: list[T | Exception] = [_NOTHING] * len(jobs)
+        #: What each job that is not over waits for, and until when.
+        self.waits: dict[int, Step] = {}
+        #: Jobs whose wait may be over. Adding and taking are single steps.
+        self._rung: collections.deque[int] = collections.deque()
+        self._bell = Waiter()
+        #: When the first of them has waited long enough.
+        self._until = 0.0
+
+    def go_on(self, number: int, outcome: Outcome | None) -> None:
+        """Let a job do its next step."""
+        job = self._jobs[number]
+        try:
+            step = next(job) if outcome is None else job.send(outcome)
+        except StopIteration as end:
+            self.waits.pop(number, None)
+            self.results[number] = end.value
+        except Exception as problem:  # noqa: BLE001 (it is that job's result)
+            self.waits.pop(number, None)
+            self.results[number] = problem
+        else:
+            self.waits[number] = step
+            step[0].on_done = lambda: self._ring(number)
+            if step[0].done:
+                self._ring(number)
+
+    def _ring(self, number: int) -> None:
+        self._rung.append(number)
+        self._bell.complete()
+
+    def step(self) -> Step:
+        """A wait that is over with the first of theirs."""
+        self._bell = Waiter()
+        if self._rung:  # before there was this bell
+            self._bell.complete()
+        self._until = min(until for _, until in self.waits.values())
+        return self._bell, self._until
+
+    def look(self, outcome: Outcome, call: CallContext) -> None:
+        """Let those go on whose wait is over."""
+        if outcome is Outcome.CANCELLED or time.monotonic() >= min(self._until, call.deadline):
+            self._end_waits(outcome, call)
+        for _ in range(len(self._rung)):
+            number = self._rung.popleft()
+            step = self.waits.get(number)
+            if step is not None and step[0].done:
+                self.go_on(number, Outcome.DONE)
+
+    def _end_waits(self, outcome: Outcome, call: CallContext) -> None:
+        """The time of some is up, or the caller has given up."""
+        now, cancelled = time.monotonic(), outcome is Outcome.CANCELLED
+        for number, (waiter, until) in list(self.waits.items()):
+            if not waiter.done and (cancelled or now >= min(until, call.deadline)):
+                self.go_on(number, Outcome.CANCELLED if cancelled else Outcome.TIMED_OUT)
+
+
+#: Stands for a result that is not there yet; nobody gets to see it.
+_NOTHING: Any = None

@@ -1,0 +1,122 @@
+"""The effect `Ask`: all servers of a file are asked at the same time.
+
+A server that is replaced before it has answered is succeeded by the one in its place.
+"""
+
+from __future__ import annotations
+
+from lspkit.errors import ServerBrokenError, ServerUnavailableError
+from lspkit.operations import Ask, Reply
+from lspkit.runtime.concurrency.call import CallContext
+from lspkit.runtime.concurrency.drive import together
+from lspkit.runtime.concurrency.waiter import Steps
+from lspkit.runtime.effects.reference_lists import are_confused, ask_references
+from lspkit.runtime.exchange.ask_server import request_deadline, request_document, request_server
+from lspkit.runtime.exchange.context import Context
+from lspkit.runtime.exchange.disk_sync import locate, restore_document, servers_of
+from lspkit.runtime.exchange.preparation import prepare_server
+from lspkit.runtime.exchange.replies import NO_TEXT, collect_replies, no_longer_there, unsupported
+from lspkit.runtime.exchange.turn_taking import wait_for_turn
+from lspkit.runtime.files import File
+from lspkit.runtime.server.document_queue import ExclusiveCallWaiting, QueueEntry
+from lspkit.runtime.server.server import Server
+
+
+def ask_servers_of_file(context: Context, effect: Ask, call: CallContext) -> Steps[list[Reply]]:
+    """Perform `Ask`."""
+    file = locate(context, effect.path, effect.text, call)
+    servers, failures = yield from servers_of(context, file, call, effect.text)
+    if effect.server:
+        servers = [one for one in servers if one.id == effect.server]
+        if not servers and not failures:
+            raise no_longer_there(effect)
+    elif effect.ignore_capabilities:
+        servers = servers[:1]
+    if len(servers) == 1 and not failures:
+        reply = yield from _ask_one(context, servers[0], file, effect, call)
+        call.log_answers((reply.server,))
+        return [reply]
+    jobs = [_ask_one(context, server, file, effect, call) for server in servers]
+    results = yield from together(jobs, call)
+    return collect_replies(results, failures, effect.method, call)
+
+
+def _ask_one(
+    context: Context, server: Server, file: File, effect: Ask, call: CallContext
+) -> Steps[Reply]:
+    if are_confused(server, effect):
+        return (yield from ask_references(context, _ask_as_is, server, file, effect, call))
+    return (yield from _ask_as_is(context, server, file, effect, call))
+
+
+def _ask_as_is(
+    context: Context, server: Server, file: File, effect: Ask, call: CallContext
+) -> Steps[Reply]:
+    """Ask a server, or, if it is replaced before it has answered, the one in its place."""
+    first = True
+    while True:
+        try:
+            reply = yield from _ask_this(context, server, file, effect, call, may_leave=first)
+            if reply is not None:
+                return reply
+        except (ServerBrokenError, ServerUnavailableError):
+            # What a question that lspkit does not know has done by then, nobody can say.
+            may_go_on = server.false_start or (first and server.record.outdated)
+            if effect.ignore_capabilities or not may_go_on:
+                raise
+        server = yield from _successor(context, server, file, call)
+        first = False
+
+
+def _ask_this(
+    context: Context, server: Server, file: File, effect: Ask, call: CallContext, *, may_leave: bool
+) -> Steps[Reply | None]:
+    """None if it is to be replaced, and was not asked."""
+    if not server.is_ready or not server.record.loading.done or server.choice.definition.forwards:
+        yield from prepare_server(context, server, file, effect.text, call)
+    if not effect.ignore_capabilities and not server.channel.session.supports(
+        effect.method, server.channel.key_of(file.uri)
+    ):
+        raise unsupported(effect.method, server)
+    method, about = effect.method, file.uri if effect.in_step else ""
+    if about and effect.text is None and not server.channel.queue.has_exclusive_calls:
+        until = request_deadline(context, server, call)
+        try:
+            asked = request_document(
+                context, server, file, None, method, effect.build, until, polite=True
+            )
+            return (yield from asked)
+        except ExclusiveCallWaiting:
+            pass
+    # Another text is another caller's business while somebody waits for an answer about his.
+    turn = QueueEntry(exclusive=effect.text is not None and server.choice.definition.compares_files)
+    try:
+        server.channel.queue.join(about, turn)
+        if not (yield from wait_for_turn(context, server, turn, call, method, may_leave=may_leave)):
+            return None
+        until = request_deadline(context, server, call)
+        if about:
+            asked = request_document(
+                context, server, file, effect.text, method, effect.build, until
+            )
+        else:
+            params = effect.build(file.uri, NO_TEXT, server.channel.session.encoding)
+            asked = request_server(context, server, method, params, until)
+        return (yield from asked)
+    finally:
+        try:
+            if turn.done and effect.text is not None:
+                restore_document(context, server, file.uri)
+        finally:
+            turn.over = True
+            server.channel.queue.tidy()
+
+
+def _successor(context: Context, server: Server, file: File, call: CallContext) -> Steps[Server]:
+    """Who has taken the place of a server, started if need be; raises why nobody has."""
+    servers, failures = yield from servers_of(context, file, call)
+    for one in servers:
+        if one.id == server.id:
+            return one
+    nobody = ServerBrokenError(f"{server.id} is no longer there for this file", server=server.id)
+    raise next((one for one in failures if one.fields.get("server") == server.id), nobody)

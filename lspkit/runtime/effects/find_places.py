@@ -1,0 +1,46 @@
+"""The effects `FindPlaces` and `ReadText`: the files that answers name, and their texts."""
+
+from __future__ import annotations
+
+from lspkit.operations import FindPlaces, FoundFile, ReadText
+from lspkit.protocol.text import Text
+from lspkit.protocol.uris import one_spelling
+from lspkit.runtime.exchange.context import Context
+
+
+def read_text(context: Context, effect: ReadText) -> Text:
+    """The text that a caller gives, or else that of the file."""
+    if effect.text is not None:
+        return Text(effect.text)
+    return context.files.read(context.files.locate(effect.path)).text
+
+
+def find_places(context: Context, effect: FindPlaces) -> dict[str, FoundFile]:
+    found: dict[str, FoundFile] = {}
+    opened = _open_texts(context, effect) if effect.texts else {}
+    for uri in effect.uris:
+        path, readable = context.files.place(uri)
+        text, marked = opened.get(uri), False
+        asked = one_spelling(uri) == effect.asked_uri
+        if text is None and effect.texts and readable is not None and not asked:
+            content = context.files.content_at(readable)
+            if content is not None:
+                text, marked = content.text, content.marked
+        found[uri] = FoundFile(path, text, marked)
+    return found
+
+
+def _open_texts(context: Context, effect: FindPlaces) -> dict[str, Text]:
+    """Texts that the server itself has open: those, not the disk, are what it speaks of."""
+    if effect.uris == (effect.asked_uri,):
+        return {}
+    texts: dict[str, Text] = {}
+    for server in context.pool.servers():
+        if server.id != effect.server or len(server.channel.documents) < 2:
+            continue
+        with server.channel.lock:
+            for uri in effect.uris:
+                document = server.channel.documents.get(one_spelling(uri))
+                if document is not None:
+                    texts[uri] = document.text
+    return texts

@@ -1,0 +1,73 @@
+"""References without declarations, from a server that leaves out others when it is asked so.
+
+It is asked for all references and for the declarations of the name, which are taken away here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from lspkit.operations import Ask, Reply
+from lspkit.protocol.text import Encoding, Text
+from lspkit.protocol.wire.raw_items import read_pieces, read_places
+from lspkit.runtime.concurrency.call import CallContext
+from lspkit.runtime.concurrency.waiter import Steps
+from lspkit.runtime.exchange.context import Context
+from lspkit.runtime.files import File
+from lspkit.runtime.server.server import Server
+
+REFERENCES, DECLARATION = "textDocument/references", "textDocument/declaration"
+#: How often both are asked for, until they are about one text.
+MOST_TRIES = 3
+
+AskOne = Callable[[Context, Server, File, Ask, CallContext], Steps[Reply]]
+
+
+def are_confused(server: Server, effect: Ask) -> bool:
+    """Whether this is a question for references that the server answers in its own way."""
+    confused = server.choice.definition.confuses_declarations
+    return confused and effect.method == REFERENCES and not effect.ignore_capabilities
+
+
+def ask_references(
+    context: Context, ask_one: AskOne, server: Server, file: File, effect: Ask, call: CallContext
+) -> Steps[Reply]:
+    """Ask for all of them, and take away the declarations where these are not wanted."""
+    wants_declarations = False
+
+    def every(uri: str, text: Text, encoding: Encoding) -> dict[str, Any]:
+        nonlocal wants_declarations
+        params: dict[str, Any] = effect.build(uri, text, encoding)
+        wants_declarations = params["context"]["includeDeclaration"]
+        return {**params, "context": {"includeDeclaration": True}}
+
+    def place(uri: str, text: Text, encoding: Encoding) -> dict[str, Any]:
+        params: dict[str, Any] = effect.build(uri, text, encoding)
+        return {name: value for name, value in params.items() if name != "context"}
+
+    with_declarations = msgspec.structs.replace(effect, build=every)
+    declarations = msgspec.structs.replace(effect, method=DECLARATION, build=place)
+    for _ in range(MOST_TRIES):
+        reply = yield from ask_one(context, server, file, with_declarations, call)
+        if wants_declarations:
+            break
+        declared = yield from ask_one(context, server, file, declarations, call)
+        if declared.view.text.value == reply.view.text.value:
+            return msgspec.structs.replace(reply, result=_without(reply.result, declared.result))
+    return reply
+
+
+def _without(references: bytes, declarations: bytes) -> bytes:
+    """What of the references is no declaration. What cannot be read stays."""
+    declared, pieces = read_places(declarations).items, read_pieces(references)
+    if pieces.dropped:
+        return references
+    kept = []
+    for piece in pieces.items:
+        places = read_places(piece).items
+        if not places or places[0] not in declared:
+            kept.append(piece)
+    return b"[" + b",".join(kept) + b"]"

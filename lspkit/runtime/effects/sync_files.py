@@ -1,0 +1,24 @@
+"""The effects `SyncFile` and `TakeChanges`: what servers know of files, and what has changed."""
+
+from __future__ import annotations
+
+from lspkit.edit_types import ChangedFiles
+from lspkit.operations import SyncFile, TakeChanges
+from lspkit.runtime.concurrency.call import CallContext
+from lspkit.runtime.concurrency.waiter import Steps
+from lspkit.runtime.exchange.context import Context
+from lspkit.runtime.exchange.disk_sync import catch_up_with_disk
+
+
+def sync_file(context: Context, effect: SyncFile, call: CallContext) -> None:
+    """In the caller's thread, so that what is synced first is told first."""
+    file = context.files.locate(effect.path, may_be_missing=effect.text is not None)
+    read = file if effect.text is None else None
+    for server in context.pool.servers_for(file.path, call, read)[0]:
+        server.channel.tell(file, effect.text)
+
+
+def take_changes(context: Context, effect: TakeChanges, call: CallContext) -> Steps[ChangedFiles]:
+    """The files that have changed on disk since a mark."""
+    yield from catch_up_with_disk(context, call)
+    return context.pool.disk_events.changed(effect.after)

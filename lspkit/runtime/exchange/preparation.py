@@ -1,0 +1,29 @@
+"""Preparing a server for a request about a file.
+
+It has to be up, the server that answers its questions has to be up, and its project loaded.
+"""
+
+from __future__ import annotations
+
+from lspkit.runtime.concurrency.call import CallContext
+from lspkit.runtime.concurrency.waiter import Steps
+from lspkit.runtime.exchange.ask_server import wait_until_ready
+from lspkit.runtime.exchange.companions import wait_for_companion
+from lspkit.runtime.exchange.context import Context
+from lspkit.runtime.exchange.loading import wait_for_project
+from lspkit.runtime.files import File
+from lspkit.runtime.server.server import Server
+
+
+def prepare_server(
+    context: Context, server: Server, file: File, text: str | None, call: CallContext
+) -> Steps[None]:
+    """Wait until the server knows the project that its first document belongs to."""
+    yield from wait_until_ready(context, server, call)
+    if server.choice.definition.forwards is not None:
+        yield from wait_for_companion(context, server, file, call)
+    if server.record.loading.done:
+        server.record.believe()
+        return
+    server.channel.sync(file, text)
+    yield from wait_for_project(context, server, call)

@@ -1,0 +1,44 @@
+"""Times and sizes of files, as a server sees them that compares these instead of contents.
+
+Such a server does not notice a content that has come with the time and size of the one before: from
+an archive, from a cache, or on a file system with coarse times.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+
+from lspkit.protocol.watch_registrations import CREATED, DELETED
+
+#: The clock of a file system may be so much behind, in nanoseconds.
+_BEHIND = 20_000_000
+#: Stands for what is not known of a file that was there when the process was started.
+_OLD = (0, 0, 0)
+
+
+class Times:
+    """The times and sizes of files that have changed since a process was started."""
+
+    def __init__(self) -> None:
+        self._began = time.time_ns()
+        #: Path: when its content has changed, as the file says, its size, and when the file itself
+        #: has changed. Those of a file that is gone are kept, for the server keeps its content.
+        self._known: dict[str, tuple[int, int, int]] = {}
+
+    def hide(self, path: str, kind: int) -> bool:
+        """Whether a file has another content now, and the time and size that it had before."""
+        try:
+            found = os.stat(path)
+        except OSError:
+            kind = DELETED
+        if kind == DELETED:
+            self._known.setdefault(path, _OLD)
+            return False
+        known = self._known.get(path, None if kind == CREATED else _OLD)
+        now = self._known[path] = found.st_mtime_ns, found.st_size, found.st_ctime_ns
+        if known is None:
+            return False
+        if known == _OLD:
+            return found.st_mtime_ns < self._began < found.st_ctime_ns + _BEHIND
+        return now[:2] == known[:2] and now != known
