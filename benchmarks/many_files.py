@@ -31,6 +31,7 @@ from benchmarks.page import many_files_table  # noqa: E402
 from benchmarks.sections import median, percentile, write_section  # noqa: E402
 from lspkit.servers.built_in import BUILT_IN  # noqa: E402
 from lspkit.servers.definition import Definition  # noqa: E402
+from lspkit.servers.definition_parts import Launch  # noqa: E402
 from lspkit.testing import Diagnostics, Fault, Script  # noqa: E402
 from lspkit.testing.leaks import kill_leaked_processes, take_snapshot  # noqa: E402
 from tests import real_servers  # noqa: E402
@@ -91,7 +92,10 @@ def runner(server: str, folder: Path) -> Runner:
     argv = script.command(folder.with_name(f"{folder.name}-script"))
     course = Course("scripted", Template("main.scr", "NUMBER\nGAP\nLINE\n", "fine", "ERROR"))
     definition = Definition(
-        id=SCRIPTED, family=SCRIPTED, languages={".scr": SCRIPTED}, commands=(tuple(argv),)
+        id=SCRIPTED,
+        family=SCRIPTED,
+        languages={".scr": SCRIPTED},
+        launch=Launch(commands=(tuple(argv),)),
     )
     return Runner(course, definition, argv, {})
 

@@ -75,19 +75,19 @@ class Floor(RawServer):
             capabilities["textDocument"]["diagnostic"] = {"dynamicRegistration": True}
             # Without it oxlint goes on pushing.
             capabilities["workspace"]["diagnostics"] = {"refreshSupport": True}
-        capabilities["experimental"] = self._definition.experimental
+        capabilities["experimental"] = self._definition.exceptions.experimental
         uri = self._folder.as_uri()
         params = {
             "processId": None,
             "rootUri": uri,
             "workspaceFolders": [{"uri": uri, "name": self._folder.name}],
             "capabilities": capabilities,
-            "initializationOptions": self._definition.initialization,
+            "initializationOptions": self._definition.launch.initialization,
         }
         answer = self.request("initialize", params, PATIENCE)
         self._options = answer["capabilities"].get("diagnosticProvider") or {}
         self.notify("initialized", {})
-        settings = {"settings": self._definition.settings}
+        settings = {"settings": self._definition.launch.settings}
         self.notify("workspace/didChangeConfiguration", settings)
 
     def take(self, message: Message) -> None:
@@ -104,7 +104,7 @@ class Floor(RawServer):
         super().take(message)
 
     def _setting(self, section: str | None) -> Any:
-        found: Any = self._definition.settings
+        found: Any = self._definition.launch.settings
         for word in (section or "").split("."):
             if word:
                 found = found.get(word) if isinstance(found, dict) else None
@@ -145,10 +145,10 @@ class Floor(RawServer):
         change = {
             "textDocument": {"uri": path.as_uri(), "version": version},
             "contentChanges": [{"text": text}],
-            **self._definition.change_with,
+            **self._definition.exceptions.messages.change_with,
         }
         self.notify("textDocument/didChange", change)
-        if self._definition.saves:
+        if self._definition.exceptions.messages.saves:
             self.notify("textDocument/didSave", {"textDocument": {"uri": path.as_uri()}})
 
     def _looked(self, uri: str, path: Path, before: int) -> list[Any]:

@@ -27,6 +27,7 @@ from lspkit.diagnostics.settle import (
     Written,
     settle,
 )
+from lspkit.protocol.server_signal import Signal
 
 MINE, OTHER = "file:///mine", "file:///other"
 TIMES = st.integers(0, 40).map(lambda tenths: tenths / 2)
@@ -67,7 +68,7 @@ RULES = st.builds(
     ProofRule,
     how=st.sampled_from(["pull", "version", "ordered", "progress", "quiet"]),
     single=st.booleans(),
-    rests_by=st.none() | st.just(("status", ({"state": "idle"},))),
+    rests_by=st.sampled_from([(), (Signal("status", {"state": "idle"}),)]),
     trusted=st.booleans(),
     debounce=st.none() | st.sampled_from([0.0, 0.5, 2.0]),
     token=st.just("check"),

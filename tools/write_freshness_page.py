@@ -71,12 +71,12 @@ process of the server on a fresh folder with the same files.
 
 A fresh empty list is a proof only if the server has looked. Some have a file open, answer questions
 about it, and find nothing wrong with it, because they leave out the folder that it lies in. Which
-folders a server leaves out by itself is known (`passes_over` in its definition): `ty` and `ruff` do
-it with `dist`, `venv`, `.tox` and the like, `pyrefly` with `venv` and `node_modules`, `eslint` and
-`svelte` with `node_modules`, `gopls` with `testdata` and whatever begins with a dot or `_`. If such
-a server finds nothing there, the verdict is `UNKNOWN` and says why; what it does find counts. That
-is so also where a project takes a folder in again, as ty's `exclude = ["!**/dist/"]` does: lspkit
-does not read how checkers are configured.
+folders a server leaves out by itself is known (`skipped_folders` in its definition): `ty` and
+`ruff` do it with `dist`, `venv`, `.tox` and the like, `pyrefly` with `venv` and `node_modules`,
+`eslint` and `svelte` with `node_modules`, `gopls` with `testdata` and whatever begins with a dot or
+`_`. If such a server finds nothing there, the verdict is `UNKNOWN` and says why; what it does find
+counts. That is so also where a project takes a folder in again, as ty's `exclude = ["!**/dist/"]`
+does: lspkit does not read how checkers are configured.
 
 Others say so themselves, and are taken at their word: `gopls` of a file that is part of no
 package, `rust-analyzer` of one that no `mod` names, `bash-language-server` without `shellcheck`,

@@ -66,8 +66,8 @@ def unsaved(one: Definition) -> str:
     """How it comes to see texts of other files that are not on disk."""
     if not one.compares_files:
         return "does not matter"
-    also = ", also of new files" if one.unsaved_files else ""
-    return UNSAVED[one.unsaved] + also
+    also = ", also of new files" if one.documents.unsaved_files else ""
+    return UNSAVED[one.documents.unsaved] + also
 
 
 def values(said: object) -> str:
@@ -77,28 +77,29 @@ def values(said: object) -> str:
 
 def section(one: Definition) -> str:
     """All that is known about one server."""
+    untrusted, borrows = one.trust.untrusted, one.exceptions.borrows
     rows = {
         "Files": code(list(one.languages)),
-        "Command": " or ".join(f"`{' '.join(command)}`" for command in one.commands),
+        "Command": " or ".join(f"`{' '.join(command)}`" for command in one.launch.commands),
         "Other names": code(one.aliases),
-        "Root": code(one.markers) or "the workspace",
-        "Root, outermost first": code(one.outermost),
-        "Only with": code(one.only_with),
-        "Not with": code(one.kept_out_by),
-        "Needs the program": code(one.borrows[:1] if one.borrows is not None else ()),
+        "Root": code(one.roots.markers) or "the workspace",
+        "Root, outermost first": code(one.roots.outermost),
+        "Only with": code(one.roots.only_with),
+        "Not with": code(one.roots.kept_out_by),
+        "Needs the program": code(borrows[:1] if borrows is not None else ()),
         "Has questions answered by": code((one.forwards.to,) if one.forwards is not None else ()),
         "Unsaved text of other files": unsaved(one),
-        "Initialization": values(one.initialization),
-        "Settings": values(one.settings),
-        "Settings, trusted": values(one.own_settings),
-        "Initialization, not trusted": values(one.restricted and one.restricted.initialization),
-        "Settings, not trusted": values(one.restricted and one.restricted.settings),
+        "Initialization": values(one.launch.initialization),
+        "Settings": values(one.launch.settings),
+        "Settings, trusted": values(one.trust.trusted_settings),
+        "Initialization, not trusted": values(untrusted and untrusted.initialization),
+        "Settings, not trusted": values(untrusted and untrusted.settings),
         "Tested with": one.verified,
     }
     lines = [f"## {one.id}", ""]
     lines += [f"- {name}: {value}" for name, value in rows.items() if value]
     lines += ["", "Install:", ""]
-    lines += [f"- {manager}: `{command}`" for manager, command in one.install.items()]
+    lines += [f"- {manager}: `{command}`" for manager, command in one.install_commands.items()]
     if one.quirks:
         lines += ["", "Good to know:", ""]
         lines += [f"- {quirk}" for quirk in one.quirks]

@@ -13,9 +13,11 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
 import msgspec
+
+from lspkit.protocol.server_signal import Signal
 
 How = Literal["pull", "version", "ordered", "progress", "quiet"]
 
@@ -31,10 +33,11 @@ class ProofRule(msgspec.Struct, frozen=True, kw_only=True):
     sees: Literal["buffer", "disk"] = "buffer"
     #: Whether one push per change is all, so that none has to be waited for after it.
     single: bool = False
-    #: For `version`: a notification by which the server says what it does with a file, and what
-    #: that may hold when it is done. A push counts only then, since one from before something else
-    #: was read may come first. Nor is it made to look again before: it may be silent for long.
-    rests_by: tuple[str, tuple[dict[str, Any], ...]] | None = None
+    #: For `version`: notifications by which the server says that it is done with a file. A push
+    #: counts only after one of them, since an earlier push may be about files as they were before.
+    #: Until then the server is not made to check the file again. Another notification of the same
+    #: method says that it is not done.
+    rests_by: tuple[Signal, ...] = ()
     #: Seconds without another push after which a burst is over; None: as configured.
     debounce: float | None = None
     #: For `quiet` and `publishes`: whether a push, and silence after it, has never been wrong where

@@ -2,25 +2,38 @@
 
 from __future__ import annotations
 
+import msgspec
+
 from lspkit.servers.catalog.functional import FUNCTIONAL
 from lspkit.servers.catalog.jvm import JVM
 from lspkit.servers.catalog.markup import DOCUMENTS
+from lspkit.servers.catalog.pages import PAGES
 from lspkit.servers.catalog.python import PYTHON
 from lspkit.servers.catalog.scripting import SCRIPTING
 from lspkit.servers.catalog.systems import SYSTEMS
-from lspkit.servers.catalog.web import PAGES, TYPESCRIPT
+from lspkit.servers.catalog.web import COMPONENTS, TYPESCRIPT
 from lspkit.servers.catalog.web_lint import WEB_LINT
 from lspkit.servers.definition import Definition
 
 #: All of them. The linters of the web come last: they also look at pages and data.
-BUILT_IN: tuple[Definition, ...] = (
+_ROWS: tuple[Definition, ...] = (
     *PYTHON,
     *TYPESCRIPT,
     *SYSTEMS,
     *JVM,
     *SCRIPTING,
     *PAGES,
+    *COMPONENTS,
     *DOCUMENTS,
     *FUNCTIONAL,
     *WEB_LINT,
+)
+#: The name of a family is another name of its first server.
+_FIRST = {one.family: one.id for one in reversed(_ROWS)}
+
+BUILT_IN: tuple[Definition, ...] = tuple(
+    msgspec.structs.replace(one, aliases=(one.family, *one.aliases))
+    if _FIRST[one.family] == one.id != one.family
+    else one
+    for one in _ROWS
 )

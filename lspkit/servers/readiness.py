@@ -8,18 +8,19 @@ from __future__ import annotations
 
 from typing import Any
 
-from lspkit.servers.definition import Definition
+from lspkit.protocol.server_signal import LOG_MESSAGE
+from lspkit.servers.definition_parts import Readiness
 
 
 class Loading:
     """The signs that one server process has given so far."""
 
-    def __init__(self, definition: Definition) -> None:
-        self._definition = definition
+    def __init__(self, readiness: Readiness) -> None:
+        self._readiness = readiness
         #: Whether it knows its project.
-        self.done = definition.load_begins_within is None
+        self.done = readiness.load_begins_within is None
         #: Seconds after which one that has begun with nothing has nothing to do.
-        self.begins_within = definition.load_begins_within or 0.0
+        self.begins_within = readiness.load_begins_within or 0.0
         #: Whether it is loading it once more: questions are answered, but findings are of before.
         self.again = False
         #: Whether it gives the sign of its own that its definition names.
@@ -32,14 +33,14 @@ class Loading:
 
     def notified(self, method: str, params: Any) -> None:
         """It has sent a notification that the protocol does not know."""
-        sign, lost = self._definition.ready_by, self._definition.unready_by
-        if lost is not None and _is_sign(lost, method, params):
+        sign, lost = self._readiness.ready_by, self._readiness.unready_by
+        if lost is not None and lost.fits(method, params):
             self.again = self.done
-        if sign is None or method != sign[0]:
+        if sign is None or method != sign.method:
             return
         # A log line that is none may be the only kind there is.
-        self._gives_sign = method != "window/logMessage"
-        if _is_sign(sign, method, params):
+        self._gives_sign = method != LOG_MESSAGE
+        if sign.fits(method, params):
             self.done, self.again = True, False
 
     def look(self, *, busy: bool, late: bool) -> bool:
@@ -49,20 +50,5 @@ class Loading:
         for the others the end of their work counts, or that they never began.
         """
         if not self.done and not self._gives_sign and not busy:
-            self.done = late or (self._work_ended and self._definition.ready_by is None)
+            self.done = late or (self._work_ended and self._readiness.ready_by is None)
         return self.done
-
-
-def _is_sign(sign: tuple[str, dict[str, Any]], method: str, params: Any) -> bool:
-    return (
-        method == sign[0]
-        and isinstance(params, dict)
-        and all(_fits(params.get(key), wanted) for key, wanted in sign[1].items())
-    )
-
-
-def _fits(found: Any, wanted: Any) -> bool:
-    """Equal, or for texts: it is said somewhere in it."""
-    if isinstance(found, str) and isinstance(wanted, str):
-        return wanted in found
-    return bool(found == wanted)

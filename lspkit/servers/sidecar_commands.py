@@ -81,7 +81,7 @@ def commands(
     A relative program begins in the root, where it runs. A missing one is told of and hinders no
     other.
     """
-    wanted = list(said.watch) or _source_map(definition.initialization)
+    wanted = list(said.watch) or _source_map(definition.launch.initialization)
     if not wanted:
         return Commands()
     if not trusted:

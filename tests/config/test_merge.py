@@ -143,24 +143,24 @@ def test_an_object_where_a_number_was_is_from_the_later_one():
 
 def test_settings_are_added_to_the_built_in_ones():
     built_in = {one.id: one for one in BUILT_IN}["basedpyright"]
-    usual = built_in.settings["basedpyright"]["analysis"]
+    usual = built_in.launch.settings["basedpyright"]["analysis"]
     said = {"settings": {"basedpyright": {"analysis": {"diagnosticMode": "workspace"}}}}
     config = read_config({"lsp": {"basedpyright": said}})
     [definition] = [one for one in definitions(config) if one.id == "basedpyright"]
-    analysis = definition.settings["basedpyright"]["analysis"]
+    analysis = definition.launch.settings["basedpyright"]["analysis"]
     assert analysis == {**usual, "diagnosticMode": "workspace"}
-    assert built_in.settings["basedpyright"]["analysis"] == usual
+    assert built_in.launch.settings["basedpyright"]["analysis"] == usual
 
 
 def test_initialization_is_added_to_the_built_in_one():
     built_in = {one.id: one for one in BUILT_IN}["deno"]
     config = read_config({"lsp": {"deno": {"initialization": {"lint": False, "unstable": ["x"]}}}})
     [definition] = [one for one in definitions(config) if one.id == "deno"]
-    expected = {**built_in.initialization, "lint": False, "unstable": ["x"]}
-    assert definition.initialization == expected
+    expected = {**built_in.launch.initialization, "lint": False, "unstable": ["x"]}
+    assert definition.launch.initialization == expected
 
 
 def test_initialization_that_is_no_object_replaces():
     config = read_config({"lsp": {"deno": {"initialization": [1]}}})
     [definition] = [one for one in definitions(config) if one.id == "deno"]
-    assert definition.initialization == [1]
+    assert definition.launch.initialization == [1]

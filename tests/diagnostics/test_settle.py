@@ -28,6 +28,7 @@ from lspkit.diagnostics.settle import (
     Written,
     settle,
 )
+from lspkit.protocol.server_signal import Signal
 
 URI = "file:///a"
 #: Version 3, which was written as number 7, until 20.
@@ -37,7 +38,7 @@ START = [Ready(at=1.0), Written(seq=7, at=10.0)]
 DEBOUNCE = 0.5
 
 #: How a server says that it is done; what that looks like matters to nobody here.
-DONE = ("status", ({"state": "idle"},))
+DONE = (Signal("status", {"state": "idle"}),)
 VERSION = ProofRule(how="version")
 PULL = ProofRule(how="pull")
 ORDERED = ProofRule(how="ordered", ask="tsserver")

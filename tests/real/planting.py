@@ -169,7 +169,7 @@ class Planted:
 
     def install(self, *servers: str) -> None:
         """Put the programs of these servers where the user has them, and what they need."""
-        named = {one.id: [command[0] for command in one.commands] for one in BUILT_IN}
+        named = {one.id: [command[0] for command in one.launch.commands] for one in BUILT_IN}
         for name in [*(name for one in servers for name in named[one]), *NEEDED]:
             found = [folder / name for folder in INSTALLED if (folder / name).exists()]
             if found and not (self.tools / name).is_symlink():
@@ -228,7 +228,7 @@ class Planted:
 
     def without_servers(self) -> None:
         """Take those programs out of the project that lspkit would start as its servers."""
-        names = {command[0] for one in BUILT_IN for command in one.commands}
+        names = {command[0] for one in BUILT_IN for command in one.launch.commands}
         for place in PLACES[2:]:
             for name in names:
                 (self.project / place / name).unlink(missing_ok=True)

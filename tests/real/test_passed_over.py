@@ -26,7 +26,7 @@ BROKEN = {
     "gopls": ("a.go", "package p\nfunc broken( {\n"),
     "svelte": ("A.svelte", "<script>\nlet x = (;\n</script>\n"),
 }
-FOLDERS = {one.id: one.passes_over for one in BUILT_IN if one.passes_over}
+FOLDERS = {one.id: one.caveats.skipped_folders for one in BUILT_IN if one.caveats.skipped_folders}
 
 
 @contextmanager

@@ -179,7 +179,7 @@ def test_status_lists_every_field_that_is_held_back(careless: Planted) -> None:
 
 def test_every_server_that_runs_restricted_was_tried() -> None:
     tried = {asked.server for asked in RESTRICTED}
-    assert tried == {one.id for one in BUILT_IN if one.restricted is not None}
+    assert tried == {one.id for one in BUILT_IN if one.trust.untrusted is not None}
     assert tried.isdisjoint(HELD_BACK)
 
 

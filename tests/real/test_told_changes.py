@@ -44,7 +44,7 @@ class Told:
         self._client = client
         self._root = client.folder
         (definition,) = [one for one in BUILT_IN if one.id == SERVER]
-        self._watched = WatchRegistrations(str(self._root), kinds=definition.told_as)
+        self._watched = WatchRegistrations(str(self._root), kinds=definition.disk.told_as)
         watchers = {"watchers": [{"globPattern": "**/*"}]}
         self._watched.add(Registration(id="", method=METHOD, options=watchers))
         self.folder = self._root / "folder"

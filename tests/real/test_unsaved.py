@@ -24,7 +24,7 @@ pytestmark = pytest.mark.server
 DOUBTFUL = ("jdtls", "intelephense")
 TRIED = [name for name, course in COURSES.items() if course.pair and name not in DOUBTFUL]
 DEFINED = {one.id: one for one in BUILT_IN}
-SEES_FILES = [name for name in TRIED if DEFINED[name].unsaved_files]
+SEES_FILES = [name for name in TRIED if DEFINED[name].documents.unsaved_files]
 #: That a module is missing is said where it is declared, and not in the file that uses it.
 SAYS_SO_ELSEWHERE = ("rust-analyzer",)
 TIMEOUT = 60
@@ -49,7 +49,7 @@ def project(
 
 
 def expected(server: str, verdict: str) -> str:
-    return "unknown" if DEFINED[server].unsaved == "never" else verdict
+    return "unknown" if DEFINED[server].documents.unsaved == "never" else verdict
 
 
 @pytest.mark.parametrize("server", TRIED)
@@ -127,4 +127,4 @@ def test_a_file_that_comes_while_its_text_is_shown_is_there_afterwards(
 
 
 def test_every_server_that_was_tried_says_so() -> None:
-    assert {name for name in TRIED if DEFINED[name].unsaved == "untried"} == set()
+    assert {name for name in TRIED if DEFINED[name].documents.unsaved == "untried"} == set()

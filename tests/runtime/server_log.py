@@ -29,9 +29,7 @@ CREATED, CHANGED, DELETED = 1, 2, 3
 
 def define(patch: pytest.MonkeyPatch, *proofs: ProofRule, **fields: Any) -> None:
     """Adds a row to the table of servers: what is known about the one called `scripted`."""
-    row = Definition(
-        id="scripted", family="scripted", languages={}, commands=(), proofs=proofs, **fields
-    )
+    row = Definition(id="scripted", family="scripted", languages={}, proofs=proofs, **fields)
     patch.setattr(built_in, "BUILT_IN", (*built_in.BUILT_IN, row))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import collections
 import os
 import re
@@ -9,12 +10,26 @@ import runpy
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 import lspkit
 from lspkit.config import read_config
+from lspkit.protocol.server_signal import Signal
+from lspkit.servers import definition_parts
 from lspkit.servers.built_in import BUILT_IN
 from lspkit.servers.definition import Definition
+from lspkit.servers.definition_parts import (
+    Caveats,
+    DiskReactions,
+    DocumentMessages,
+    DocumentSync,
+    Exceptions,
+    Launch,
+    Readiness,
+    Roots,
+    TrustProfile,
+)
 from lspkit.servers.selection.choose import definitions
 from tests import real_servers
 from tests.real.running import TIMING
@@ -113,7 +128,7 @@ def test_no_two_servers_have_a_name_in_common():
 )
 def test_the_name_of_a_language_stands_for_its_first_server(alias, id):
     config = read_config({"lsp": {alias: {"roots": ["marked"]}}})
-    changed = {one.id for one in definitions(config) if one.markers == ("marked",)}
+    changed = {one.id for one in definitions(config) if one.roots.markers == ("marked",)}
     assert changed == {id}
     first = next(one for one in BUILT_IN if one.family == BY_ID[id].family)
     assert first.id == id
@@ -138,8 +153,8 @@ def test_no_language_id_is_listed_that_nobody_uses():
 
 @each
 def test_it_has_a_command_that_names_a_program_and_no_path(one: Definition):
-    assert one.commands
-    for command in one.commands:
+    assert one.launch.commands
+    for command in one.launch.commands:
         assert command[0]
         assert not any(os.sep in word for word in command)
 
@@ -147,7 +162,7 @@ def test_it_has_a_command_that_names_a_program_and_no_path(one: Definition):
 @each
 def test_it_says_how_to_install_it(one: Definition):
     assert one.install
-    for manager, command in one.install.items():
+    for manager, command in one.install_commands.items():
         assert manager in INSTALLERS
         assert command.startswith(INSTALLERS[manager]), command
 
@@ -182,26 +197,27 @@ WITHOUT_MARKERS = {"yaml", "dockerfile"}
 
 @each
 def test_it_has_markers_for_its_root(one: Definition):
-    assert bool(one.markers) != (one.id in WITHOUT_MARKERS)
+    assert bool(one.roots.markers) != (one.id in WITHOUT_MARKERS)
 
 
 @each
 def test_what_marks_its_root_from_outside_marks_it_at_all(one: Definition):
     """A marker of a workspace is one of the server's markers, or lies above all of them."""
     above = {"pnpm-workspace.yaml", "Cargo.lock", "gradlew", "mvnw"}
-    assert set(one.outermost) <= {*one.markers, *above}
+    assert set(one.roots.outermost) <= {*one.roots.markers, *above}
 
 
 def test_a_deno_project_is_left_to_deno_alone():
     for id in EXPECTED["typescript"]:
         deno = {"deno.json", "deno.jsonc"}
-        assert set(BY_ID[id].only_with if id == "deno" else BY_ID[id].kept_out_by) == deno
+        roots = BY_ID[id].roots
+        assert set(roots.only_with if id == "deno" else roots.kept_out_by) == deno
 
 
 @pytest.mark.parametrize("id", sorted(LINTERS - {"ruff"}))
 def test_a_linter_of_the_web_wants_a_project_that_is_set_up_for_it(id):
-    assert BY_ID[id].only_with
-    assert BY_ID[id].only_with == BY_ID[id].markers
+    assert BY_ID[id].roots.only_with
+    assert BY_ID[id].roots.only_with == BY_ID[id].roots.markers
 
 
 def test_the_first_server_of_every_file_is_no_linter_where_there_is_another():
@@ -266,6 +282,96 @@ def test_what_was_tested_is_what_is_installed_for_the_tests():
         version = pinned.get(program.package or program.name)
         if program.server is not None and version is not None:
             assert BY_ID[program.server].verified in (version, "documentation"), program.server
+
+
+# The form of the rows
+
+
+def rows() -> dict[str, list[str]]:
+    """The lines of source of each row, without comments."""
+    found = {}
+    for file in (ROOT / "lspkit" / "servers" / "catalog").glob("*.py"):
+        source = file.read_text(encoding="utf-8")
+        lines = source.splitlines()
+        for call in ast.walk(ast.parse(source)):
+            if isinstance(call, ast.Call) and ast.unparse(call.func) == "Definition":
+                [id] = [one.value for one in call.keywords if one.arg == "id"]
+                written = lines[call.lineno - 1 : call.end_lineno]
+                code = [line for line in written if not line.lstrip().startswith("#")]
+                found[ast.literal_eval(id)] = code
+    return found
+
+
+def is_ordinary(one: Definition) -> bool:
+    """Whether nothing is said about a server but its names, its program and its markers."""
+    plain = Definition(
+        id=one.id,
+        family=one.family,
+        languages=one.languages,
+        aliases=one.aliases,
+        roots=Roots(markers=one.roots.markers),
+        launch=Launch(commands=one.launch.commands),
+        install=one.install,
+        quirks=one.quirks,
+        verified=one.verified,
+    )
+    return one == plain
+
+
+def test_the_row_of_an_ordinary_server_has_less_than_ten_lines():
+    lengths = {id: len(lines) for id, lines in rows().items() if is_ordinary(BY_ID[id])}
+    assert len(lengths) >= 9
+    assert {id: length for id, length in lengths.items() if length >= 10} == {}
+
+
+PARTS = [
+    one
+    for one in vars(definition_parts).values()
+    if isinstance(one, type) and issubclass(one, msgspec.Struct) and one is not Signal
+]
+
+
+@pytest.mark.parametrize("part", PARTS, ids=lambda one: one.__name__)
+def test_no_part_of_a_definition_has_many_fields(part: type[msgspec.Struct]):
+    assert len(part.__struct_fields__) <= 12
+
+
+#: The parts that every definition has.
+EVERYWHERE = (
+    *(Roots, Launch, TrustProfile, Readiness, DocumentSync, DiskReactions, Caveats, Exceptions),
+    DocumentMessages,
+)
+
+
+def said() -> collections.Counter[str]:
+    """The fields of these parts, and how many servers set each."""
+    found = collections.Counter(
+        {f"{part.__name__}.{field}": 0 for part in EVERYWHERE for field in part.__struct_fields__}
+    )
+    for one in BUILT_IN:
+        parts = [getattr(one, name) for name in one.__struct_fields__]
+        for part in (*parts, one.exceptions.messages):
+            if isinstance(part, EVERYWHERE):
+                usual = type(part)()
+                names = part.__struct_fields__
+                found.update(
+                    f"{type(part).__name__}.{name}"
+                    for name in names
+                    if getattr(part, name) != getattr(usual, name)
+                )
+    return found
+
+
+def test_there_is_no_field_that_no_server_sets():
+    unused = [name for name, count in said().items() if count == 0]
+    assert unused == ["Launch.encodings"]  # for the user's configuration
+
+
+def test_what_only_one_server_needs_is_an_exception_of_that_server():
+    lonely = {name for name, count in said().items() if count == 1}
+    exceptions = {name for name in said() if name.startswith(("Exceptions.", "DocumentMessages."))}
+    beside = {"Readiness.unready_by"}  # the counterpart of `ready_by`
+    assert lonely == (exceptions | beside) - {"Exceptions.messages"}
 
 
 def test_the_page_about_the_servers_is_up_to_date():

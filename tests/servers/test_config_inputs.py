@@ -7,9 +7,11 @@ from pathlib import Path
 import pytest
 
 from lspkit.servers.built_in import BUILT_IN
-from lspkit.servers.definition import Definition, Rereads
+from lspkit.servers.definition import Definition
+from lspkit.servers.definition_parts import ConfigFiles, DiskReactions
 from lspkit.servers.project.config_imports import imported_by
-from lspkit.servers.project.config_inputs import Inputs, Markers, is_named
+from lspkit.servers.project.config_inputs import Inputs, Markers
+from lspkit.servers.project.file_relevance import is_named
 
 
 @pytest.mark.parametrize(
@@ -49,9 +51,12 @@ def test_a_name_with_a_slash_counts_only_in_the_root(path: str, named: bool) -> 
 
 
 def inputs(root: Path, **fields: object) -> Inputs:
-    rereads = Rereads(**fields)  # type: ignore[arg-type]
+    config = ConfigFiles(**fields)  # type: ignore[arg-type]
     row = Definition(
-        id="x", family="x", languages={}, commands=(), rereads=rereads, packages="node_modules"
+        id="x",
+        family="x",
+        languages={},
+        disk=DiskReactions(config=config, packages="node_modules"),
     )
     return Inputs(row, str(root))
 
@@ -63,7 +68,7 @@ def test_a_file_counts_only_inside_the_root(tmp_path: Path) -> None:
 
 
 def test_where_one_file_counts_the_others_do_not_while_it_is_there(tmp_path: Path) -> None:
-    held = inputs(tmp_path, files=("/first.ini", "/second.ini"), one=True)
+    held = inputs(tmp_path, files=("/first.ini", "/second.ini"), first_only=True)
     assert held.hold(str(tmp_path / "second.ini"))
     (tmp_path / "first.ini").touch()
     assert held.hold(str(tmp_path / "first.ini"))
@@ -199,6 +204,6 @@ def test_without_packages_nothing_of_the_root_is_held(tmp_path: Path) -> None:
 
 
 def test_packages_that_a_server_reads_only_once_are_watched_for_it() -> None:
-    rows = [one for one in BUILT_IN if one.rereads is not None and one.rereads.packages]
+    rows = [one for one in BUILT_IN if one.disk.config is not None and one.disk.config.packages]
     assert rows
-    assert all(one.packages for one in rows)
+    assert all(one.disk.packages for one in rows)

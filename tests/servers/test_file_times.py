@@ -9,6 +9,7 @@ import pytest
 
 from lspkit.protocol.watch_registrations import CHANGED, CREATED, DELETED, REPLACED
 from lspkit.servers.definition import Definition
+from lspkit.servers.definition_parts import Exceptions
 from lspkit.servers.project.config_inputs import Inputs
 from lspkit.servers.project.file_times import Times
 
@@ -87,8 +88,7 @@ def test_only_sources_in_the_root_of_a_server_that_goes_by_times_count(tmp_path:
             id="x",
             family="x",
             languages={".go": "go"},
-            commands=(),
-            compares_times=compares_times,
+            exceptions=Exceptions(compares_times=compares_times),
         )
 
     root = tmp_path / "root"

@@ -106,7 +106,7 @@ def test_the_plugin_is_loaded_from_the_package(tmp_path, package, beside):
     launcher(tmp_path, f"#!/bin/sh\nexec node {package}/bin/vue-language-server.js\n")
     choice = chosen(tmp_path, ALL)
     assert choice.held_back == ""
-    [plugin] = choice.definition.initialization["plugins"]
+    [plugin] = choice.definition.launch.initialization["plugins"]
     assert plugin["location"] == str(package)
 
 
@@ -134,7 +134,7 @@ def test_a_user_may_say_where_the_plugin_lies(tmp_path):
     own = {"plugins": [{"name": PLUGIN, "location": "/mine", "languages": ["vue"]}]}
     choice = chosen(tmp_path, ALL, initialization=own)
     assert choice.why_not == ""
-    assert choice.definition.initialization["plugins"] == own["plugins"]
+    assert choice.definition.launch.initialization["plugins"] == own["plugins"]
 
 
 def test_in_a_project_that_is_not_trusted_it_is_held_back(tmp_path, package):

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import os
+from typing import Any
 
 import pytest
 
 from lspkit.servers import Definition, root_of
+from lspkit.servers.definition_parts import Roots
 from lspkit.servers.selection.roots import is_wanted
 
 MARKERS = ("pyproject.toml", "*.cabal")
 
 
-def server(**more: tuple[str, ...]) -> Definition:
-    return Definition(id="x", family="x", languages={}, commands=(), **{"markers": MARKERS, **more})
+def server(**more: Any) -> Definition:
+    roots = Roots(**{"markers": MARKERS, **more})
+    return Definition(id="x", family="x", languages={}, roots=roots)
 
 
 @pytest.fixture

@@ -154,10 +154,10 @@ def test_the_configuration_changes_a_definition_and_leaves_the_built_in_alone():
     assert changed.language_of("a.star") == "starlark"
     assert changed.language_of("BUILD") == "starlark"
     assert changed.language_of("a.pyi") is None
-    assert changed.markers == ("WORKSPACE",)
-    assert (changed.initialization, changed.settings) == ({"a": 1}, {"b": 2})
-    assert changed.encodings == ("utf-16",)
-    assert changed.commands == before.commands
+    assert changed.roots.markers == ("WORKSPACE",)
+    assert (changed.launch.initialization, changed.launch.settings) == ({"a": 1}, {"b": 2})
+    assert changed.launch.encodings == ("utf-16",)
+    assert changed.launch.commands == before.launch.commands
     assert before.language_of("a.star") is None
     assert before.language_of("a.pyi") == "python"
 
@@ -174,7 +174,7 @@ def test_a_setting_takes_nothing_away_from_the_others_however_it_is_written(sett
     said = read_config({"lsp": {"pyright": {"settings": settings}}})
     [changed] = [one for one in definitions(said) if one.id == "pyright"]
     analysis = {"autoSearchPaths": True, "typeCheckingMode": "strict"}
-    assert changed.settings == {"python": {"analysis": analysis}}
+    assert changed.launch.settings == {"python": {"analysis": analysis}}
 
 
 def test_only_the_names_of_sections_are_taken_apart_at_their_dots():
@@ -188,7 +188,7 @@ def test_built_in_servers_have_all_that_a_user_needs_to_know():
     assert len(set(ids)) == len(ids)
     for one in BUILT_IN:
         assert one.languages, one.id
-        assert one.commands, one.id
+        assert one.launch.commands, one.id
         assert one.install, one.id
         assert one.verified, one.id
 

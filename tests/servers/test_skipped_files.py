@@ -9,15 +9,15 @@ import pytest
 
 from lspkit.servers import Definition
 from lspkit.servers.built_in import BUILT_IN
+from lspkit.servers.definition_parts import Caveats, Roots
 from lspkit.servers.project.skipped_files import passed_over
 
 SERVER = Definition(
     id="x",
     family="x",
     languages={},
-    commands=(),
-    markers=("project.toml",),
-    passes_over=("dist", "/top", "./own*", "**/ever"),
+    roots=Roots(markers=("project.toml",)),
+    caveats=Caveats(skipped_folders=("dist", "/top", "./own*", "**/ever")),
 )
 
 
@@ -43,7 +43,7 @@ def test_other_names_do_not_count(outside: Path, file: str) -> None:
 
 
 def test_a_server_that_looks_at_everything_passes_over_nothing(outside: Path) -> None:
-    server = Definition(id="x", family="x", languages={}, commands=())
+    server = Definition(id="x", family="x", languages={})
     assert passed_over(str(outside / "dist" / "a.x"), server, str(outside), str(outside)) == ""
 
 
@@ -91,6 +91,6 @@ def test_roots_that_a_user_has_configured_do_not_change_where_a_server_finds_its
 ) -> None:
     (outside / "ruff.toml").touch()
     ruff = next(one for one in BUILT_IN if one.id == "ruff")
-    configured = msgspec.structs.replace(ruff, markers=("foo.cfg",))
+    configured = msgspec.structs.replace(ruff, roots=Roots(markers=("foo.cfg",)))
     project = str(outside / "dist" / "project")
     assert passed_over(f"{project}/a.py", configured, project, project) == "dist"

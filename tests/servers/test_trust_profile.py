@@ -12,7 +12,8 @@ import pytest
 from lspkit.config import read_config
 from lspkit.servers import choose
 from lspkit.servers.built_in import BUILT_IN
-from lspkit.servers.definition import Definition, Restricted
+from lspkit.servers.definition import Definition
+from lspkit.servers.definition_parts import Launch, TrustProfile, UntrustedRun
 from lspkit.servers.restriction.trust_profile import (
     ALL,
     Permit,
@@ -33,9 +34,9 @@ def program(path: Path) -> Path:
     return path
 
 
-def defined(restricted: Restricted | None, **more: Any) -> Definition:
-    usual = {"id": "x", "family": "x", "languages": {".x": "x"}, "commands": (("x",),)}
-    return Definition(**{**usual, **more}, restricted=restricted)
+def defined(restricted: UntrustedRun | None, **more: Any) -> Definition:
+    launch, trust = Launch(commands=(("x",),), **more), TrustProfile(untrusted=restricted)
+    return Definition(id="x", family="x", languages={".x": "x"}, launch=launch, trust=trust)
 
 
 def restricted(definition: Definition, root: Path | str = "/code") -> Definition:
@@ -69,7 +70,7 @@ def test_a_server_without_a_profile_does_not_run() -> None:
 
 
 def test_a_profile_is_laid_over_what_is_configured() -> None:
-    profile = Restricted(
+    profile = UntrustedRun(
         initialization={"plugins": [], "a": {"b": 1}},
         settings={"s": {"path": "/outside"}},
     )
@@ -79,18 +80,18 @@ def test_a_profile_is_laid_over_what_is_configured() -> None:
         settings={"s": {"path": "./evil", "kept": True}},
     )
     made = restricted(configured)
-    assert made.initialization == {"plugins": [], "a": {"b": 1, "c": 2}}
-    assert made.settings == {"s": {"path": "/outside", "kept": True}}
-    assert configured.settings == {"s": {"path": "./evil", "kept": True}}
+    assert made.launch.initialization == {"plugins": [], "a": {"b": 1, "c": 2}}
+    assert made.launch.settings == {"s": {"path": "/outside", "kept": True}}
+    assert configured.launch.settings == {"s": {"path": "./evil", "kept": True}}
 
 
 def test_a_server_that_takes_no_options_gets_none() -> None:
-    assert restricted(defined(Restricted())).initialization is None
+    assert restricted(defined(UntrustedRun())).launch.initialization is None
 
 
 def test_the_running_interpreter_stands_in_for_the_projects() -> None:
     made = restricted(KNOWN["pyright"])
-    assert made.settings["python"]["pythonPath"] == sys.executable
+    assert made.launch.settings["python"]["pythonPath"] == sys.executable
 
 
 def test_an_interpreter_that_belongs_to_the_project_does_not(
@@ -100,7 +101,7 @@ def test_an_interpreter_that_belongs_to_the_project_does_not(
     monkeypatch.setattr(sys, "executable", str(own))
     monkeypatch.setattr(sys, "_base_executable", str(base))
     made = restricted(KNOWN["pyright"], tmp_path / "work")
-    assert made.settings["python"]["pythonPath"] == str(base)
+    assert made.launch.settings["python"]["pythonPath"] == str(base)
 
 
 def test_a_server_does_not_run_if_it_needs_what_is_not_there(
@@ -117,8 +118,8 @@ def test_what_is_installed_in_the_project_is_found_without_running_it(tmp_path: 
     packages = tmp_path / "a [b]" / ".venv" / "lib" / "python3.12" / "site-packages"
     packages.mkdir(parents=True)
     made = restricted(KNOWN["basedpyright"], tmp_path / "a [b]")
-    assert made.settings["basedpyright"]["analysis"]["extraPaths"] == [str(packages)]
-    assert made.settings["basedpyright"]["analysis"]["autoSearchPaths"] is True
+    assert made.launch.settings["basedpyright"]["analysis"]["extraPaths"] == [str(packages)]
+    assert made.launch.settings["basedpyright"]["analysis"]["autoSearchPaths"] is True
 
 
 def test_it_comes_after_what_the_user_has_configured(tmp_path: Path) -> None:
@@ -127,14 +128,14 @@ def test_it_comes_after_what_the_user_has_configured(tmp_path: Path) -> None:
     said = {"pyright": {"settings": {"python.analysis.extraPaths": ["mine"]}}}
     configured = next(one for one in definitions(read_config({"lsp": said})) if one.id == "pyright")
     made = restricted(configured, tmp_path)
-    assert made.settings["python"]["analysis"]["extraPaths"] == ["mine", str(packages)]
+    assert made.launch.settings["python"]["analysis"]["extraPaths"] == ["mine", str(packages)]
 
 
 def test_where_nothing_is_found_what_the_user_has_configured_stays(tmp_path: Path) -> None:
     said = {"pyright": {"settings": {"python": {"analysis": {"extraPaths": ["/mine"]}}}}}
     configured = next(one for one in definitions(read_config({"lsp": said})) if one.id == "pyright")
     made = restricted(configured, tmp_path)
-    assert made.settings["python"]["analysis"]["extraPaths"] == ["/mine"]
+    assert made.launch.settings["python"]["analysis"]["extraPaths"] == ["/mine"]
 
 
 @pytest.mark.parametrize(
@@ -154,8 +155,8 @@ def test_the_typescript_beside_the_server_is_used(
     found = program(tmp_path / library / "lib" / "tsserver.js")
     made = restrict(KNOWN["typescript"], (str(link), "--stdio"), "/code", "/code")
     assert isinstance(made, Definition)
-    assert made.initialization["tsserver"]["path"] == str(found)
-    assert made.initialization["plugins"] == []
+    assert made.launch.initialization["tsserver"]["path"] == str(found)
+    assert made.launch.initialization["plugins"] == []
 
 
 @pytest.mark.parametrize("linked", [False, True])
@@ -182,9 +183,9 @@ def test_a_typescript_that_is_reached_by_way_of_the_project_is_not(tmp_path: Pat
 
 def test_every_profile_speaks_of_places_that_are_known() -> None:
     for one in BUILT_IN:
-        if one.restricted is not None:
+        if one.trust.untrusted is not None:
             made = restrict(one, (), "/code", "/code")
-            text = str(made) if isinstance(made, str) else str((made.initialization, made.settings))
+            text = str(made if isinstance(made, str) else made.launch)
             assert not re.search(r"\{[a-z]+\}", text), one.id
 
 
@@ -193,7 +194,7 @@ def test_every_profile_speaks_of_places_that_are_known() -> None:
 
 def test_status_says_how_far_a_server_is_trusted() -> None:
     said = read_config({}).server("x")
-    profiled, unknown = defined(Restricted()), defined(None)
+    profiled, unknown = defined(UntrustedRun()), defined(None)
 
     def trust(definition: Definition, permit: Permit) -> str:
         return permitted(definition, said, "/code", "/code", [], permit).trust
@@ -245,9 +246,9 @@ def test_a_server_of_the_users_own_runs_also_there(tmp_path: Path) -> None:
 
 def test_a_profile_counts_also_for_a_server_that_the_user_has_configured() -> None:
     said, vouched = read_config({}).server("x"), Permit(False, "untrusted", vouched=frozenset("x"))
-    profile = Restricted(settings={"safe": True})
+    profile = UntrustedRun(settings={"safe": True})
     choice = permitted(defined(profile), said, "/code", "/code", [], vouched)
-    assert (choice.trust, choice.definition.settings) == ("restricted", {"safe": True})
+    assert (choice.trust, choice.definition.launch.settings) == ("restricted", {"safe": True})
 
 
 # The page about it
@@ -258,6 +259,6 @@ def test_the_page_lists_what_runs_restricted_and_what_is_held_back() -> None:
     rows = dict(re.findall(r"^\| (restricted|held back) \|[^|]*\| (.*) \|$", text, re.M))
     listed = {kind: set(re.findall(r"`([^`]+)`", names)) for kind, names in rows.items()}
     assert listed == {
-        "restricted": {one.id for one in BUILT_IN if one.restricted is not None},
-        "held back": {one.id for one in BUILT_IN if one.restricted is None},
+        "restricted": {one.id for one in BUILT_IN if one.trust.untrusted is not None},
+        "held back": {one.id for one in BUILT_IN if one.trust.untrusted is None},
     }

@@ -65,7 +65,7 @@ def _ask_about_project(
     if not server.channel.session.supports(effect.method):
         raise unsupported(effect.method, server)
     until = request_deadline(context, server, call)
-    latest = server.channel.clock.told_at() + server.choice.definition.indexed_within
+    latest = server.channel.clock.told_at() + server.choice.definition.exceptions.indexed_within
     pause, reply = AGAIN_AFTER, None
     while True:
         now = time.monotonic()

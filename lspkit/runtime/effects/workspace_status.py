@@ -108,7 +108,7 @@ def _row(choice: Choice, servers: list[Server], pool: Pool, loaded: Loaded) -> S
     state, reason = ServerState.IDLE, ""
     if said.disabled:
         state = ServerState.DISABLED
-    elif not argv and definition.commands:
+    elif not argv and definition.launch.commands:
         state, reason = ServerState.UNAVAILABLE, NOT_FOUND
     elif choice.held_back:
         state, reason = ServerState.UNAVAILABLE, choice.why_not
@@ -117,7 +117,7 @@ def _row(choice: Choice, servers: list[Server], pool: Pool, loaded: Loaded) -> S
         state=worst((one.state for one in roots), state),
         languages=tuple(dict.fromkeys(definition.languages.values())),
         extensions=tuple(definition.languages),
-        markers=definition.markers,
+        markers=definition.roots.markers,
         source=loaded.source(definition.id, built_in=is_built_in(definition.id)),
         command=argv,
         verified=definition.verified,

@@ -125,7 +125,7 @@ def wait_for_answer(
     """Wait for one answer; a refusal is returned, everything worse is raised."""
     began = time.monotonic()
     try:
-        if pending.view is not None and server.choice.definition.blocks_on_new_files:
+        if pending.view is not None and server.choice.definition.exceptions.blocks_on_new_files:
             yield from _wait_unless_blocked(context, server, pending, until)
         else:
             yield from wait_for(context, server, pending.waiter, until, pending.method)

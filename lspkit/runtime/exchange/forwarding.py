@@ -32,7 +32,7 @@ from lspkit.runtime.exchange.companions import SHARE, companion_of
 from lspkit.runtime.exchange.context import Context
 from lspkit.runtime.files import File
 from lspkit.runtime.server.server import Server
-from lspkit.servers.definition import Forwards
+from lspkit.servers.definition_parts import Forwards
 
 log = logging.getLogger("lspkit.runtime")
 

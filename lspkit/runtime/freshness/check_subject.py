@@ -34,7 +34,7 @@ class CheckSubject(msgspec.Struct, frozen=True):
 
     def doubt(self, lists: list[bytes]) -> str:
         """Why findings like these prove nothing; empty if they do."""
-        disclaimers = self.server.choice.definition.disclaimers
+        disclaimers = self.server.choice.definition.caveats.disclaimers
         return self.server.record.doubt(self.uri) or disclaimer(lists, disclaimers)
 
     def doubted(self, rule: ProofRule, view: View, lists: list[bytes], doubt: str) -> Examined:
@@ -42,7 +42,7 @@ class CheckSubject(msgspec.Struct, frozen=True):
 
         That it has not looked is no finding, also where it calls it an error.
         """
-        if is_nothing_else(lists, self.server.choice.definition.disclaimers):
+        if is_nothing_else(lists, self.server.choice.definition.caveats.disclaimers):
             return self.failed(rule, doubt)
         return self.found(rule, view, lists, "quiet", doubt)
 

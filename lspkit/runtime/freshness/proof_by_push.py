@@ -149,7 +149,7 @@ def _do(
 def _look_again(one: CheckSubject, rule: ProofRule, view: View) -> View:
     """Give the document a new version where a push about the one it has may be from before."""
     server = one.server
-    if server.choice.definition.looks_again == "touch":
+    if server.choice.definition.disk.looks_again == "touch":
         behind = server.channel.clock.missed_disk(one.uri)
     else:
         by_push = rule.how in ("version", "quiet") and not rule.alone

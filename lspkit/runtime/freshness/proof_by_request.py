@@ -215,7 +215,7 @@ def _judge(
 
 def _wait_for_pending(context: Context, one: CheckSubject) -> Steps[None]:
     """Let the server see the changes of other open documents, if it would wait with that."""
-    server, method = one.server, one.server.choice.definition.takes_in_by
+    server, method = one.server, one.server.choice.definition.documents.takes_in_by
     for uri, number in server.channel.clock.pending(one.uri) if method else ():
         params = {"textDocument": {"uri": uri}}
         until = request_deadline(context, server, one.call)
@@ -225,7 +225,7 @@ def _wait_for_pending(context: Context, one: CheckSubject) -> Steps[None]:
 
 def _read_again(context: Context, one: CheckSubject) -> Steps[None]:
     """Let the server look at files that changed on disk, if it does not by itself."""
-    server, how = one.server, one.server.choice.definition.looks_again
+    server, how = one.server, one.server.choice.definition.disk.looks_again
     if how == "watched" or not server.channel.clock.missed_disk(one.uri):
         return
     server.channel.sync(one.file, one.text)

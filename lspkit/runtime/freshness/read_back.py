@@ -26,7 +26,7 @@ PAUSE = 0.01
 
 def wait_until_read(context: Context, server: Server, call: CallContext) -> Steps[None]:
     """Until the server has read all that it was told of."""
-    method = server.choice.definition.read_back
+    method = server.choice.definition.exceptions.read_back
     if not method:
         return
     for uri, number in server.channel.clock.unread():

@@ -17,7 +17,7 @@ from lspkit.protocol.uris import path_to_uri, uri_to_path
 from lspkit.runtime.files import Files
 from lspkit.runtime.pool.pool import Pool
 from lspkit.runtime.server.server import Server
-from lspkit.servers.project.unsaved_texts import concerns, unseen
+from lspkit.servers.project.file_relevance import concerns, unseen
 
 
 class UnsavedNeighbours(msgspec.Struct, frozen=True):

@@ -39,7 +39,7 @@ class _Answer(msgspec.Struct, frozen=True):
 
 def offers_workspace_pull(server: Server) -> bool:
     """Whether the server offers it, from the start or by a registration."""
-    if not server.choice.definition.tells_whole_project:
+    if not server.choice.definition.caveats.workspace_pull:
         return False
     capabilities = server.channel.session.capabilities
     offers = [

@@ -38,7 +38,7 @@ from lspkit.runtime.server.reread_request import request_reread
 from lspkit.runtime.server.server import Server
 from lspkit.runtime.watch import Changelog, WatchedRoots, is_excluded
 from lspkit.runtime.watch.outer_folders import OuterFolders
-from lspkit.servers.project.file_relevance import is_by_chance, is_missed, may_read, speaks
+from lspkit.servers.project.file_relevance import is_by_chance, is_missed, is_source_in, may_read
 from lspkit.servers.project.package_folders import MOST, PackageFolder
 from lspkit.servers.restriction.compile_commands import header_folders
 
@@ -103,7 +103,7 @@ class DiskEvents:
         self._changelog.interrupted()
         self._watchers.hold(self._files.boundary.root)
         self._watchers.hold(server.root)
-        if COMPILED_BY in server.choice.definition.markers:
+        if COMPILED_BY in server.choice.definition.roots.markers:
             self._later(functools.partial(self._watch_headers, server.root))
 
     def _watch_headers(self, root: str) -> None:
@@ -157,7 +157,7 @@ class DiskEvents:
             return False
         if not place.kind or self._is_asked_for(folder, place.top):
             return by_name or not self._outer.admit(folder)
-        if not any(server.choice.definition.packages == place.kind for server in held):
+        if not any(server.choice.definition.disk.packages == place.kind for server in held):
             return True
         return not (place.holds_packages or (place.is_package and self._is_chosen(folder)))
 
@@ -265,7 +265,7 @@ class DiskEvents:
             for one in named
             if not one.event.is_folder
             and not one.place.kind
-            and any(speaks(by, root, one.event.path) for by, root in definitions)
+            and any(is_source_in(by, root, one.event.path) for by, root in definitions)
         )
         self._deliver_soon(held)
 
@@ -381,5 +381,5 @@ class DiskEvents:
 
 def _unasked(server: Server) -> Registration:
     """What a server is told of though it does not ask, as if it had."""
-    globs = [{"globPattern": one} for one in server.choice.definition.told_of]
+    globs = [{"globPattern": one} for one in server.choice.definition.disk.told_of]
     return Registration(id="", method=METHOD, options={"watchers": globs})

@@ -36,9 +36,9 @@ class ServerFileEvent(NamedTuple):
 
     def is_read_when_closed(self, definition: Definition) -> bool:
         """Whether a server has to be made to read it, by closing it."""
-        if definition.reads_closed == "never" or not self.is_source(definition):
+        if definition.disk.reads_closed == "never" or not self.is_source(definition):
             return False
-        return definition.reads_closed == "always" or self.has_another_time()
+        return definition.disk.reads_closed == "always" or self.has_another_time()
 
     def has_another_time(self) -> bool:
         """Whether the time of the last change of a file is not that of what has happened."""

@@ -43,7 +43,7 @@ from lspkit.runtime.server import failure_errors
 from lspkit.runtime.server.document_text import Untold
 from lspkit.runtime.server.server import Server
 from lspkit.servers import Choice, choose
-from lspkit.servers.definition import Forwards
+from lspkit.servers.definition_parts import Forwards
 from lspkit.servers.project.config_inputs import Markers
 from lspkit.servers.restriction.trust_profile import ALL, Permits
 from lspkit.servers.selection.choose import definitions
@@ -215,7 +215,7 @@ class Pool:
 
     def _server(self, choice: Choice, call: CallContext) -> Server:
         # One without any command had one that the project's configuration was not allowed to name.
-        if choice.held_back and (choice.argv or not choice.definition.commands):
+        if choice.held_back and (choice.argv or not choice.definition.launch.commands):
             raise failure_errors.held_back(choice)
         if not choice.argv:
             raise failure_errors.missing(choice, self.folders())
@@ -313,7 +313,11 @@ class Pool:
         ty keeps to it that the module is missing, also when it is shown what is on disk.
         """
         definition = server.choice.definition
-        if event.kind != CREATED or definition.refreshed_by or definition.unsaved == "never":
+        if (
+            event.kind != CREATED
+            or definition.disk.refresh
+            or definition.documents.unsaved == "never"
+        ):
             return False
         return server.channel.shows_unsaved(path_to_uri(event.path))
 

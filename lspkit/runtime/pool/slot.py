@@ -41,7 +41,7 @@ def initialize_timeout(choice: Choice, config: Config) -> float:
     knows better.
     """
     usual, said = TimingConfig().initialize_timeout_ms, config.timing.initialize_timeout_ms
-    known = choice.definition.initialize_timeout_ms if said == usual else None
+    known = choice.definition.launch.initialize_timeout_ms if said == usual else None
     return (choice.config.timing.initialize_timeout_ms or known or said) / 1000
 
 
@@ -62,7 +62,9 @@ def failed(slot: Slot, restart: Restart, *, now: float, dice: float) -> None:
         return  # its reader says the same once more
     slot.metrics.crashes += 1
     of_use = server.was_of_use
-    may_fail = server.choice.definition.start_may_fail and not of_use and ran_for < FALSE_START
+    may_fail = (
+        server.choice.definition.exceptions.start_may_fail and not of_use and ran_for < FALSE_START
+    )
     may_fail = may_fail or server.is_blocked
     if may_fail and not restart.never and not slot.record.attempts:
         slot.record, server.false_start = FailureRecord(1, now), True

@@ -10,6 +10,7 @@ from lspkit.diagnostics.proof import ProofRule
 from lspkit.diagnostics.store import PUSHED, StoredReport
 from lspkit.errors import LspkitError
 from lspkit.protocol.open_documents import View
+from lspkit.protocol.server_signal import LOG_MESSAGE
 from lspkit.protocol.uris import uri_to_path
 from lspkit.protocol.wire.bounded_lists import bounded_report
 from lspkit.runtime.server.document_channel import DocumentChannel
@@ -48,7 +49,7 @@ class DiagnosticsRecord:
         self._workspace = workspace
         self._on_change = on_change
         #: Whether answers can be trusted: some servers answer before they know the project.
-        self.loading = Loading(choice.definition)
+        self.loading = Loading(choice.definition.readiness)
         #: What it has read of its configuration.
         self.inputs = Inputs(choice.definition, choice.root)
         #: Whether it goes by what is no longer so, and has to be replaced by a new process.
@@ -105,26 +106,29 @@ class DiagnosticsRecord:
 
         Returns why it is of no use at all, if that is one of them.
         """
-        self.loading.notified("window/logMessage", {"message": line})
+        message = {"message": line}
+        self.loading.notified(LOG_MESSAGE, message)
         with self._channel.lock:
-            admission = self._channel.observations.read(line)
+            admission = self._channel.observations.read(message)
             if admission is not None and admission.afresh and self._channel.clock.disk_has_changed:
                 self.outdated = True
-            rereads = self._choice.definition.rereads
-            has_read = rereads is not None and any(one in line for one in rereads.says)
+            config = self._choice.definition.disk.config
+            signals = () if config is None else config.says
+            has_read = any(one.fits(LOG_MESSAGE, message) for one in signals)
             if has_read and self._barrier is not None and self._barrier.waiter.done:
                 self.rereading = self._barrier = None
         if admission is None or not admission.ends:
             return ""
-        said = next((one for one in line.splitlines() if admission.says in one), line)
+        part = admission.says.contains
+        said = next((one for one in line.splitlines() if part in one), line)
         return f"{admission.means}. It says: {said.strip()[:LONGEST_LINE]}"
 
     def reread(self) -> bool:
         """It is about to be told of a new configuration; whether it has to be replaced for that."""
-        rereads = self._choice.definition.rereads
+        config = self._choice.definition.disk.config
         try:
             barrier = (
-                self._channel.ask(BARRIER, None) if rereads is not None and rereads.says else None
+                self._channel.ask(BARRIER, None) if config is not None and config.says else None
             )
         except LspkitError:
             barrier = None  # it is only just starting, and may have read the old one
@@ -209,7 +213,7 @@ class DiagnosticsRecord:
         folder = passed_over(path, choice.definition, choice.root, self._workspace)
         if folder:
             return PASSED_OVER.format(folder)
-        names = choice.definition.ignores_by
+        names = choice.definition.exceptions.ignore_files
         ignored_by = ignoring(path, names, choice.root) if names else ""
         return IGNORED.format(ignored_by) if ignored_by else ""
 

@@ -57,7 +57,7 @@ class DocumentChannel:
         #: The server and its state, for errors.
         self._describe = describe
         #: Whether a text that is not on disk comes as a change of what is there.
-        self._opens_as_on_disk = definition.unsaved == "changed"
+        self._opens_as_on_disk = definition.documents.unsaved == "changed"
         self._definition = definition
         #: Changes of files that it was told of since it was last asked because of so many.
         self._files_told = 0
@@ -341,12 +341,12 @@ class DocumentChannel:
     def _tell_of_files(self, changes: list[dict[str, Any]]) -> None:
         """Ask something as well if it would else lose an edit. The lock is held."""
         created = any(one["type"] == CREATED for one in changes)
-        if created and self._definition.blocks_on_new_files:
+        if created and self._definition.exceptions.blocks_on_new_files:
             self._end_requests()
-        for note in separate_notes(changes) if self._definition.sorts_changes else [changes]:
+        for note in separate_notes(changes) if self._definition.disk.sorts_changes else [changes]:
             self.post([("workspace/didChangeWatchedFiles", {"changes": note})])
         self._files_told += len(changes)
-        if 0 < self._definition.loses_edits_after < self._files_told:
+        if 0 < self._definition.exceptions.loses_edits_after < self._files_told:
             self._files_told = 0
             pending = PendingRequest("workspace/symbol", Waiter(), None)
             self._queue(pending, [], {"query": NO_SYMBOL})

@@ -89,7 +89,7 @@ def held_back(choice: Choice) -> ServerUnavailableError:
 
 def missing(choice: Choice, folders: list[str]) -> ServerUnavailableError:
     """No program of it was found."""
-    commands = choice.definition.commands
+    commands = choice.definition.launch.commands
     names = " or ".join(dict.fromkeys(command[0] for command in commands)) or "a command"
     install = choice.definition.how_to_install
     hint = f"; get it with: {install}" if install else ""

@@ -14,11 +14,11 @@ from lspkit.diagnostics.progress_proof import at_work_since, may_start
 from lspkit.diagnostics.proof import ProofRule
 from lspkit.diagnostics.store import DiagnosticsStore
 from lspkit.limits import LONGEST_WORDS, MOST_REPORTED_FILES
+from lspkit.protocol.server_signal import LOG_MESSAGE, PROGRESS
 from lspkit.protocol.uris import one_spelling
-from lspkit.servers.definition import Admission, Definition
+from lspkit.servers.definition import Definition
+from lspkit.servers.definition_parts import Admission
 
-#: In the place of a notification, for work that is reported on under a title.
-PROGRESS = "$/progress"
 #: So many beginnings and ends of work are remembered.
 REMEMBERED = 64
 
@@ -28,9 +28,9 @@ class Observations:
 
     def __init__(self, definition: Definition) -> None:
         self._proofs = definition.proofs
-        self._doubts = definition.doubts
-        self._rests_by = dict(rule.rests_by for rule in definition.proofs if rule.rests_by)
-        self._admissions = definition.admissions
+        self._doubts = definition.caveats.doubts
+        self._rests_by = [signal for rule in definition.proofs for signal in rule.rests_by]
+        self._admissions = definition.caveats.admissions
         self.store = DiagnosticsStore()
         #: Since when it can be believed; None if it cannot be yet.
         self.ready: settle.Ready | None = None
@@ -59,19 +59,19 @@ class Observations:
 
     def began(self, token: str | int, title: str, now: float) -> None:
         """A piece of work began; its name is its token, or what people read."""
-        self._doubt_while(title)
+        if self._is_doubt(title):
+            self._doubtful[""] = f"it says: {title}"
         self._work.append(settle.Began(token=_name(token, title), title=title, at=now))
 
     def ended(self, token: str | int, title: str, now: float) -> None:
         """It ended."""
         self._work.append(settle.Ended(token=_name(token, title), at=now))
-        if (PROGRESS, {"title": title}) in self._doubts:
+        if self._is_doubt(title):
             self._doubtful.pop("", None)
 
-    def _doubt_while(self, title: str) -> None:
-        """Some say by a piece of work that they cannot do theirs."""
-        if (PROGRESS, {"title": title}) in self._doubts:
-            self._doubtful[""] = f"it says: {title}"
+    def _is_doubt(self, title: str) -> bool:
+        """Whether the server says by this piece of work that it cannot check anything."""
+        return any(one.fits(PROGRESS, {"title": title}) for one in self._doubts)
 
     def told_of_files(self, now: float) -> None:
         """It is about to hear of files that have changed: some begin with work at that."""
@@ -110,21 +110,17 @@ class Observations:
 
     def noticed(self, method: str, params: dict[str, Any], now: float) -> None:
         """It has sent a note of its own: it may cast doubt on its findings, or lift it."""
-        if method in self._rests_by:
+        if any(method == one.method for one in self._rests_by):
             uri = _uri_in(params)
-            if any(_holds(params, one) for one in self._rests_by[method]):
-                self._rested.pop(uri, None)
+            self._rested.pop(uri, None)
+            if any(one.fits(method, params) for one in self._rests_by):
                 self._rested[uri] = settle.Rested(uri=uri, at=now)
                 if len(self._rested) > MOST_REPORTED_FILES:
                     del self._rested[next(iter(self._rested))]
-            else:
-                self._rested.pop(uri, None)
-        for doubt, holds in self._doubts:
-            if method != doubt:
-                continue
-            if _holds(params, holds):
+        for doubt in self._doubts:
+            if doubt.fits(method, params):
                 self._doubt(_uri_in(params), _words_of(method, params))
-            else:
+            elif method == doubt.method:
                 self._doubtful.pop(_uri_in(params), None)
 
     def _doubt(self, uri: str, reason: str) -> None:
@@ -133,12 +129,13 @@ class Observations:
         else:
             self.overrun = "it puts more files in doubt than are remembered"
 
-    def read(self, line: str) -> Admission | None:
-        """It has written a line for people. The first by which it says that it does not look."""
-        if self.admitted is None:
-            self.admitted = next((one for one in self._admissions if one.says in line), None)
-            return self.admitted
-        return None
+    def read(self, message: dict[str, str]) -> Admission | None:
+        """It has logged a line. Returns the first admission that it does not look."""
+        if self.admitted is not None:
+            return None
+        said = (one for one in self._admissions if one.says.fits(LOG_MESSAGE, message))
+        self.admitted = next(said, None)
+        return self.admitted
 
     def doubt(self, uri: str) -> str:
         """Why its findings about a file are worth nothing; empty if they are worth something."""
@@ -148,14 +145,6 @@ class Observations:
 
 def _name(token: str | int, title: str) -> str:
     return token if isinstance(token, str) else title
-
-
-def _holds(params: dict[str, Any], wanted: dict[str, Any]) -> bool:
-    """Whether a note says all of that; what it says to people may have more around it."""
-    return all(
-        value in str(params.get(key, "")) if key == "message" else params.get(key) == value
-        for key, value in wanted.items()
-    )
 
 
 def _uri_in(params: dict[str, Any]) -> str:

@@ -37,7 +37,7 @@ class ProcessSetup:
         choice = self._choice
         # Only the name, which nobody can guess: who makes it must be sure to remove it.
         self._scratch = os.path.join(tempfile.gettempdir(), f"lspkit-{os.urandom(8).hex()}")
-        private = ("TMPDIR", "TEMP", "TMP", *choice.definition.own_folders)
+        private = ("TMPDIR", "TEMP", "TMP", *choice.definition.exceptions.private_folders)
         folders = dict.fromkeys(private, self._scratch)
         self._environment = environment_of(choice, folders, self._workspace)
         return launch(choice.argv, cwd=choice.root, env=self._environment, scratch=self._scratch)

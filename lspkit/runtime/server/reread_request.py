@@ -11,13 +11,15 @@ from lspkit.runtime.server.server import Server
 
 def request_reread(server: Server) -> None:
     """Have a server read everything again. Nobody waits for that: it works things off in order."""
-    method, params = server.choice.definition.refreshed_by or ("", {})
+    refresh = server.choice.definition.disk.refresh
+    if refresh is None:
+        return
     root = path_to_uri(server.root).encode()
-    said = msgspec.json.decode(msgspec.json.encode(params).replace(b"{root}", root))
+    said = msgspec.json.decode(msgspec.json.encode(refresh.params).replace(b"{root}", root))
     try:
-        if method == "workspace/executeCommand":
-            server.channel.ask(method, said)
-        elif method:
-            server.channel.say(method, said)
+        if refresh.method == "workspace/executeCommand":
+            server.channel.ask(refresh.method, said)
+        else:
+            server.channel.say(refresh.method, said)
     except LspkitError:
         return  # it has just ended

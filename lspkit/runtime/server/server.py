@@ -32,7 +32,7 @@ from lspkit.runtime.server.document_channel import DocumentChannel
 from lspkit.runtime.server.pending_request import ConnectionLost, PendingRequest
 from lspkit.runtime.server.process_setup import ProcessSetup
 from lspkit.servers import Choice
-from lspkit.servers.definition import Forwards
+from lspkit.servers.definition_parts import Forwards
 from lspkit.servers.sidecar_commands import Commands
 
 log = logging.getLogger("lspkit.runtime")
@@ -61,10 +61,10 @@ class Server:
             root_name=os.path.basename(root) or root,
             process_id=os.getpid(),
             client_version=version,
-            initialization=definition.initialization,
-            settings=definition.settings,
-            encodings=definition.encodings,
-            experimental=definition.experimental,
+            initialization=definition.launch.initialization,
+            settings=definition.launch.settings,
+            encodings=definition.launch.encodings,
+            experimental=definition.exceptions.experimental,
         )
         self.id = choice.id
         self.root = root
@@ -93,7 +93,7 @@ class Server:
         self._on_forward = on_forward
         #: The files that it has asked to be told about.
         self.watched = WatchRegistrations(
-            root, files.boundary.root, kinds=choice.definition.told_as
+            root, files.boundary.root, kinds=choice.definition.disk.told_as
         )
         #: Whether its start is under way or over.
         self.begun = False
@@ -199,7 +199,7 @@ class Server:
         return self._ready and self.channel.failure is None
 
     def _came_up(self) -> None:
-        definition = self.choice.definition
+        messages = self.choice.definition.exceptions.messages
         with self.channel.lock:
             connection = self.channel.connection
             if connection is None or self.closing:
@@ -208,10 +208,10 @@ class Server:
                 self.channel.session.capabilities,
                 self.channel.session.encoding,
                 in_use=self.channel.in_use,
-                change_with=definition.change_with,
-                touch_with=definition.touch_with,
-                whole=definition.whole_texts,
-                saves=definition.saves,
+                change_with=messages.change_with,
+                touch_with=messages.touch_with,
+                whole=messages.whole_texts,
+                saves=messages.saves,
             )
             if self.record.loading.done:
                 self.channel.observations.believe(time.monotonic())
@@ -335,7 +335,7 @@ class Server:
         """A server that says when it is loading is believed only while it is not."""
         if self.record.loading.again:
             self.channel.observations.disbelieve()
-        elif self.record.loading.done and self.choice.definition.unready_by is not None:
+        elif self.record.loading.done and self.choice.definition.readiness.unready_by is not None:
             self.channel.observations.believe(time.monotonic())
 
     def _on_lost(self, reason: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from lspkit.servers.definition import Definition
+from lspkit.servers.definition_parts import Launch, Readiness, Roots
 
 FUNCTIONAL: tuple[Definition, ...] = (
     Definition(
@@ -15,20 +16,21 @@ FUNCTIONAL: tuple[Definition, ...] = (
             ".lhs": "literate haskell",
             ".cabal": "cabal",
         },
-        aliases=("haskell", "haskell-language-server"),
-        markers=("*.cabal", "package.yaml", "cabal.project", "stack.yaml", "hie.yaml"),
-        # Packages of one project have their own *.cabal; these name the project.
-        outermost=("cabal.project", "stack.yaml", "hie.yaml"),
-        commands=(
-            ("haskell-language-server-wrapper", "--lsp"),
-            ("haskell-language-server", "--lsp"),
+        aliases=("haskell-language-server",),
+        roots=Roots(
+            markers=("*.cabal", "package.yaml", "cabal.project", "stack.yaml", "hie.yaml"),
+            # Each package of a project has a *.cabal file; these mark the project.
+            outermost=("cabal.project", "stack.yaml", "hie.yaml"),
         ),
-        install={
-            "ghcup": "ghcup install hls",
-            "brew": "brew install haskell-language-server",
-        },
-        load_begins_within=3.0,
-        initialize_timeout_ms=60_000,
+        launch=Launch(
+            commands=(
+                ("haskell-language-server-wrapper", "--lsp"),
+                ("haskell-language-server", "--lsp"),
+            ),
+            initialize_timeout_ms=60_000,
+        ),
+        readiness=Readiness(load_begins_within=3.0),
+        install={"ghcup": "hls", "brew": "haskell-language-server"},
         quirks=(
             "Has to be built for the project's version of GHC; the wrapper finds the right one.",
             "Builds what the project depends on before its first answer.",
@@ -48,12 +50,14 @@ FUNCTIONAL: tuple[Definition, ...] = (
             "dune-project": "dune",
             "dune-workspace": "dune",
         },
-        aliases=("ocaml", "ocamllsp"),
-        markers=("dune-project", "dune-workspace", "*.opam", "esy.json"),
-        # As dune itself finds its root.
-        outermost=("dune-workspace", "dune-project"),
-        commands=(("ocamllsp",),),
-        install={"opam": "opam install ocaml-lsp-server"},
+        aliases=("ocamllsp",),
+        roots=Roots(
+            markers=("dune-project", "dune-workspace", "*.opam", "esy.json"),
+            # As dune finds its root.
+            outermost=("dune-workspace", "dune-project"),
+        ),
+        launch=Launch(commands=(("ocamllsp",),)),
+        install={"opam": "ocaml-lsp-server"},
         quirks=(
             "Knows other modules only from a build: `dune build --watch` keeps it up to date.",
             "Has to be of the same switch as the project.",
@@ -63,12 +67,9 @@ FUNCTIONAL: tuple[Definition, ...] = (
         id="gleam",
         family="gleam",
         languages={".gleam": "gleam"},
-        markers=("gleam.toml",),
-        commands=(("gleam", "lsp"),),
-        install={
-            "brew": "brew install gleam",
-            "scoop": "scoop install gleam",
-        },
+        roots=Roots(markers=("gleam.toml",)),
+        launch=Launch(commands=(("gleam", "lsp"),)),
+        install={"brew": "gleam", "scoop": "gleam"},
         quirks=("Comes with the compiler.", "Does nothing outside of a project."),
     ),
 )

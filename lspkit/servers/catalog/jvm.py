@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 from lspkit.diagnostics.proof import ProofRule
+from lspkit.protocol.server_signal import Signal
 from lspkit.servers.definition import Definition
+from lspkit.servers.definition_parts import (
+    DiskReactions,
+    DocumentMessages,
+    DocumentSync,
+    Exceptions,
+    Launch,
+    Readiness,
+    Roots,
+)
 
 _GRADLE = ("settings.gradle", "settings.gradle.kts")
 _BUILD = ("build.gradle", "build.gradle.kts", "pom.xml", "build.xml", *_GRADLE)
-#: Modules have build files of their own, and a machine of its own for each is more than most
-#: computers have memory for. Settings, and the scripts that fetch the build tool, are at the top
-#: only; of Maven's files the outermost is the parent.
+#: Modules have build files of their own, but a Java process for each needs too much memory. Only
+#: the top has settings and the scripts that fetch the build tool; the outermost of Maven's files is
+#: the parent.
 _TOP = (*_GRADLE, "gradlew", "mvnw", "pom.xml")
 
 JVM: tuple[Definition, ...] = (
@@ -17,25 +27,14 @@ JVM: tuple[Definition, ...] = (
         id="jdtls",
         family="java",
         languages={".java": "java"},
-        aliases=("java",),
-        markers=(*_BUILD, ".project", ".classpath"),
-        outermost=_TOP,
-        commands=(("jdtls",),),
-        unsaved="opened",
-        install={
-            "brew": "brew install jdtls",
-            "nix": "nix profile install nixpkgs#jdt-language-server",
-        },
-        load_begins_within=3.0,
-        ready_by=("language/status", {"type": "ServiceReady"}),
-        initialize_timeout_ms=60_000,
-        # Told of a save it throws its text away and reads the disk, which may be newer by then.
-        saves=False,
-        whole_texts=True,
-        # No others: what it compiles may lie among the sources, and is its own doing.
-        depends_on=("*.gradle", "*.kts", "*.jar", "*.prefs", "*.properties", "*.xml"),
-        # It looks some time after the last change, and publishes all open documents then. Not
-        # trusted: in a race of two files one push in some hundred was from before.
+        roots=Roots(markers=(*_BUILD, ".project", ".classpath"), outermost=_TOP),
+        launch=Launch(commands=(("jdtls",),), initialize_timeout_ms=60_000),
+        readiness=Readiness(
+            load_begins_within=3.0, ready_by=Signal("language/status", {"type": "ServiceReady"})
+        ),
+        documents=DocumentSync(unsaved="opened"),
+        # It checks some time after the last change, and then publishes for all open documents. Not
+        # trusted: in a race of two files one push in some hundred was stale.
         proofs=(
             ProofRule(
                 how="progress",
@@ -45,6 +44,13 @@ JVM: tuple[Definition, ...] = (
                 ask="textDocument/documentSymbol",
             ),
         ),
+        # Not `*`: its own output may lie among the sources.
+        disk=DiskReactions(
+            reads=("*.gradle", "*.kts", "*.jar", "*.prefs", "*.properties", "*.xml")
+        ),
+        # After `didSave` it reads the disk, which may be newer than the document.
+        exceptions=Exceptions(messages=DocumentMessages(saves=False, whole_texts=True)),
+        install={"brew": "jdtls", "nix": "jdt-language-server"},
         quirks=(
             "Needs Java 21 or newer to run, whatever the project is built with.",
             "Registers nearly all that it can do only once it is up.",
@@ -61,49 +67,30 @@ JVM: tuple[Definition, ...] = (
         id="kotlin-lsp",
         family="kotlin",
         languages={".kt": "kotlin", ".kts": "kotlin"},
-        aliases=("kotlin", "kotlin-ls"),
-        markers=_BUILD,
-        outermost=_TOP,
-        commands=(("kotlin-lsp", "--stdio"),),
-        install={"brew": "brew install JetBrains/utils/kotlin-lsp"},
-        load_begins_within=3.0,
-        initialize_timeout_ms=60_000,
+        aliases=("kotlin-ls",),
+        roots=Roots(markers=_BUILD, outermost=_TOP),
+        launch=Launch(commands=(("kotlin-lsp", "--stdio"),), initialize_timeout_ms=60_000),
+        readiness=Readiness(load_begins_within=3.0),
+        install={"brew": "JetBrains/utils/kotlin-lsp"},
         quirks=("Knows Gradle projects best.", "Needs Java 17 or newer."),
     ),
     Definition(
         id="kotlin-language-server",
         family="kotlin",
         languages={".kt": "kotlin", ".kts": "kotlin"},
-        markers=_BUILD,
-        outermost=_TOP,
-        commands=(("kotlin-language-server",),),
-        install={
-            "brew": "brew install kotlin-language-server",
-            "nix": "nix profile install nixpkgs#kotlin-language-server",
-        },
-        load_begins_within=3.0,
-        initialize_timeout_ms=60_000,
+        roots=Roots(markers=_BUILD, outermost=_TOP),
+        launch=Launch(commands=(("kotlin-language-server",),), initialize_timeout_ms=60_000),
+        readiness=Readiness(load_begins_within=3.0),
+        install={"brew": "kotlin-language-server", "nix": "kotlin-language-server"},
         quirks=("No longer maintained.",),
     ),
     Definition(
         id="clojure-lsp",
         family="clojure",
-        languages={
-            ".clj": "clojure",
-            ".cljs": "clojure",
-            ".cljc": "clojure",
-            ".cljd": "clojure",
-            ".bb": "clojure",
-            ".edn": "clojure",
-        },
-        aliases=("clojure",),
-        markers=("deps.edn", "project.clj", "shadow-cljs.edn", "bb.edn", "build.boot"),
-        commands=(("clojure-lsp",),),
-        install={
-            "brew": "brew install clojure-lsp/brew/clojure-lsp-native",
-            "nix": "nix profile install nixpkgs#clojure-lsp",
-        },
-        initialize_timeout_ms=60_000,
+        languages=dict.fromkeys((".clj", ".cljs", ".cljc", ".cljd", ".bb", ".edn"), "clojure"),
+        roots=Roots(markers=("deps.edn", "project.clj", "shadow-cljs.edn", "bb.edn", "build.boot")),
+        launch=Launch(commands=(("clojure-lsp",),), initialize_timeout_ms=60_000),
+        install={"brew": "clojure-lsp/brew/clojure-lsp-native", "nix": "clojure-lsp"},
         quirks=("Reads the whole class path before it answers `initialize`.",),
     ),
 )

@@ -3,53 +3,64 @@
 from __future__ import annotations
 
 from lspkit.diagnostics.proof import ProofRule
-from lspkit.servers.definition import Definition, Restricted
+from lspkit.servers.definition import Definition
+from lspkit.servers.definition_parts import (
+    HARMLESS,
+    Caveats,
+    DiskReactions,
+    Launch,
+    Roots,
+    TrustProfile,
+    UntrustedRun,
+)
 
-#: A proxy that is none: only the administrator could have something listen there.
+#: No proxy listens there: only an administrator can open this port.
 NO_PROXY = "http://127.0.0.1:1"
+
+_YAML = (".yaml", ".yml", ".clang-format", ".clang-tidy", ".clangd", ".yamllint", "pixi.lock")
+_DOCKER = (
+    *("Dockerfile", "Containerfile", "Dockerfile.*", "Containerfile.*"),
+    *(".dockerfile", ".containerfile"),
+)
+_TERRAFORM = (".terraform", ".terraform.lock.hcl", ".terraform-version", "terragrunt.hcl")
+_TERRAFORM_LS = "github.com/hashicorp/terraform-ls@latest"
+_TOML = (".toml", "Pipfile", "Cargo.lock", "poetry.lock")
 
 DOCUMENTS: tuple[Definition, ...] = (
     Definition(
         id="yaml",
         family="yaml",
-        languages={
-            ".yaml": "yaml",
-            ".yml": "yaml",
-            ".clang-format": "yaml",
-            ".clang-tidy": "yaml",
-            ".clangd": "yaml",
-            ".yamllint": "yaml",
-            "pixi.lock": "yaml",
-        },
+        languages=dict.fromkeys(_YAML, "yaml"),
         aliases=("yaml-language-server", "yaml-ls", "yamlls"),
-        # A catalogue of schemas from the network is for those who ask for it.
-        settings={
-            "yaml": {
-                "validate": True,
-                "schemaStore": {"enable": False},
-                "schemas": {},
-                "format": {"enable": False},
+        launch=Launch(
+            # No schemas from the network, unless the user configures it.
+            settings={
+                "yaml": {
+                    "validate": True,
+                    "schemaStore": {"enable": False},
+                    "schemas": {},
+                    "format": {"enable": False},
+                },
+                "redhat": {"telemetry": {"enabled": False}},
             },
-            "redhat": {"telemetry": {"enabled": False}},
-        },
-        commands=(("yaml-language-server", "--stdio"),),
-        # A file may name any address as that of its schema. It has no option against that.
-        restricted=Restricted(
-            settings={"http": {"proxy": NO_PROXY}},
-            environment=dict.fromkeys(
-                ("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"), NO_PROXY
-            ),
+            commands=(("yaml-language-server", "--stdio"),),
         ),
-        install={
-            "npm": "npm install -g yaml-language-server",
-            "brew": "brew install yaml-language-server",
-        },
-        # It looks at a text 200 ms after the last change.
+        # A file may name any URL as its schema, and no option prevents the download.
+        trust=TrustProfile(
+            untrusted=UntrustedRun(
+                settings={"http": {"proxy": NO_PROXY}},
+                environment=dict.fromkeys(
+                    ("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"), NO_PROXY
+                ),
+            )
+        ),
+        # It checks a text 200 ms after the last change.
         proofs=(ProofRule(how="quiet", debounce=0.3, trusted=True),),
-        # Without its schema a file may be right or wrong.
-        disclaimers=("Unable to load schema from",),
-        # It keeps the schemas that it has read, until it is told that they have changed.
-        told_of=("**",),
+        # It reads a schema again only after a notification.
+        disk=DiskReactions(told_of=("**",)),
+        # Without the schema, it does not know whether a file is right.
+        caveats=Caveats(disclaimers=("Unable to load schema from",)),
+        install={"npm": "yaml-language-server", "brew": "yaml-language-server"},
         quirks=(
             "Publishes without a version.",
             "Downloads the schema that a file names, if the project is trusted.",
@@ -59,71 +70,45 @@ DOCUMENTS: tuple[Definition, ...] = (
     Definition(
         id="terraform-ls",
         family="terraform",
-        languages={
-            ".tf": "terraform",
-            ".tfvars": "terraform-vars",
-        },
-        aliases=("terraform",),
-        markers=(".terraform", ".terraform.lock.hcl", ".terraform-version", "terragrunt.hcl"),
-        commands=(("terraform-ls", "serve"),),
-        install={
-            "brew": "brew install hashicorp/tap/terraform-ls",
-            "go": "go install github.com/hashicorp/terraform-ls@latest",
-        },
-        quirks=(
-            "Takes its settings with `initialize` only.",
-            "Knows providers only after `terraform init`.",
-        ),
+        languages={".tf": "terraform", ".tfvars": "terraform-vars"},
+        roots=Roots(markers=_TERRAFORM),
+        launch=Launch(commands=(("terraform-ls", "serve"),)),
+        install={"brew": "hashicorp/tap/terraform-ls", "go": _TERRAFORM_LS},
+        quirks=("Takes settings only at `initialize`.", "Knows providers after `terraform init`."),
     ),
     Definition(
         id="dockerfile",
         family="dockerfile",
-        languages={
-            "Dockerfile": "dockerfile",
-            "Containerfile": "dockerfile",
-            "Dockerfile.*": "dockerfile",
-            "Containerfile.*": "dockerfile",
-            ".dockerfile": "dockerfile",
-            ".containerfile": "dockerfile",
-        },
+        languages=dict.fromkeys(_DOCKER, "dockerfile"),
         aliases=("docker", "docker-langserver"),
-        commands=(("docker-langserver", "--stdio"),),
-        restricted=Restricted(),
-        install={"npm": "npm install -g dockerfile-language-server-nodejs"},
-        # It publishes before it answers the next question, and nothing for a text as it was.
+        launch=Launch(commands=(("docker-langserver", "--stdio"),)),
+        trust=HARMLESS,
+        # It publishes before it answers the next request, and not at all for an unchanged text.
         proofs=(ProofRule(how="ordered", ask="textDocument/documentSymbol", alone=True),),
-        depends_on=(),
+        disk=DiskReactions(reads=()),
+        install={"npm": "dockerfile-language-server-nodejs"},
         quirks=("Publishes without a version.", "Symbols come as a flat list."),
         verified="0.15.0",
     ),
     Definition(
         id="taplo",
         family="toml",
-        languages={".toml": "toml", "Pipfile": "toml", "Cargo.lock": "toml", "poetry.lock": "toml"},
-        aliases=("toml",),
-        markers=("taplo.toml", ".taplo.toml"),
-        commands=(("taplo", "lsp", "stdio"),),
-        install={
-            "cargo": "cargo install --features lsp --locked taplo-cli",
-            "brew": "brew install taplo",
-        },
+        languages=dict.fromkeys(_TOML, "toml"),
+        roots=Roots(markers=("taplo.toml", ".taplo.toml")),
+        launch=Launch(commands=(("taplo", "lsp", "stdio"),)),
+        install={"cargo": "--features lsp --locked taplo-cli", "brew": "taplo"},
         quirks=("The programs of npm and pip come without the server.",),
     ),
     Definition(
         id="tombi",
         family="toml",
-        languages={".toml": "toml", "Pipfile": "toml", "Cargo.lock": "toml", "poetry.lock": "toml"},
-        markers=("tombi.toml", ".tombi.toml"),
-        commands=(("tombi", "lsp"),),
-        restricted=Restricted(environment={"TOMBI_OFFLINE": "true"}),
-        install={
-            "pip": "pip install tombi",
-            "uv": "uv tool install tombi",
-            "npm": "npm install -g tombi",
-            "brew": "brew install tombi",
-        },
-        # Asked at once, it tells what a file that has changed on disk was like before.
-        tells_whole_project=False,
+        languages=dict.fromkeys(_TOML, "toml"),
+        roots=Roots(markers=("tombi.toml", ".tombi.toml")),
+        launch=Launch(commands=(("tombi", "lsp"),)),
+        trust=TrustProfile(untrusted=UntrustedRun(environment={"TOMBI_OFFLINE": "true"})),
+        # Its answer may be about files as they were before a change on disk.
+        caveats=Caveats(workspace_pull=False),
+        install={"pip": "tombi", "uv": "tombi", "npm": "tombi", "brew": "tombi"},
         quirks=("Wants the whole text with every change.",),
         verified="1.9.6",
     ),
@@ -131,61 +116,43 @@ DOCUMENTS: tuple[Definition, ...] = (
         id="marksman",
         family="markdown",
         languages={".md": "markdown", ".markdown": "markdown", ".mdown": "markdown"},
-        aliases=("markdown",),
-        markers=(".marksman.toml",),
-        commands=(("marksman", "server"),),
-        install={
-            "brew": "brew install marksman",
-            "snap": "snap install marksman",
-            "scoop": "scoop install marksman",
-        },
+        roots=Roots(markers=(".marksman.toml",)),
+        launch=Launch(commands=(("marksman", "server"),)),
+        install={"brew": "marksman", "snap": "marksman", "scoop": "marksman"},
         quirks=("Links between files need a project: a repository or a `.marksman.toml`.",),
     ),
     Definition(
         id="texlab",
         family="latex",
         languages={
-            ".tex": "latex",
-            ".ltx": "latex",
-            ".sty": "latex",
-            ".cls": "latex",
-            ".dtx": "latex",
+            **dict.fromkeys((".tex", ".ltx", ".sty", ".cls", ".dtx"), "latex"),
             ".bib": "bibtex",
         },
-        aliases=("latex",),
-        markers=(
-            ".texlabroot",
-            "texlabroot",
-            ".latexmkrc",
-            "latexmkrc",
-            "Tectonic.toml",
+        roots=Roots(
+            markers=(".texlabroot", "texlabroot", ".latexmkrc", "latexmkrc", "Tectonic.toml")
         ),
-        commands=(("texlab",),),
-        settings={"texlab": {"build": {"onSave": False}, "chktex": {"onOpenAndSave": False}}},
-        install={
-            "brew": "brew install texlab",
-            "nix": "nix profile install nixpkgs#texlab",
-            "scoop": "scoop install texlab",
-        },
+        launch=Launch(
+            commands=(("texlab",),),
+            settings={"texlab": {"build": {"onSave": False}, "chktex": {"onOpenAndSave": False}}},
+        ),
+        install={"brew": "texlab", "nix": "texlab", "scoop": "texlab"},
         quirks=("Mistakes that only TeX finds need a build; it reads the log of the last one.",),
     ),
     Definition(
         id="nixd",
         family="nix",
         languages={".nix": "nix"},
-        aliases=("nix",),
-        markers=("flake.nix", "shell.nix", "default.nix"),
-        commands=(("nixd",),),
-        install={"nix": "nix profile install nixpkgs#nixd"},
+        roots=Roots(markers=("flake.nix", "shell.nix", "default.nix")),
+        launch=Launch(commands=(("nixd",),)),
+        install={"nix": "nixd"},
         quirks=("Evaluates Nix code for what it completes.",),
     ),
     Definition(
         id="tinymist",
         family="typst",
         languages={".typ": "typst", ".typc": "typst-code"},
-        aliases=("typst",),
-        markers=("typst.toml",),
-        commands=(("tinymist", "lsp"),),
-        install={"brew": "brew install tinymist", "nix": "nix profile install nixpkgs#tinymist"},
+        roots=Roots(markers=("typst.toml",)),
+        launch=Launch(commands=(("tinymist", "lsp"),)),
+        install={"brew": "tinymist", "nix": "tinymist"},
     ),
 )

@@ -2,62 +2,56 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from lspkit.diagnostics.proof import ProofRule
-from lspkit.servers.definition import Definition, Rereads, Restricted
+from lspkit.protocol.server_signal import log_line
+from lspkit.servers.definition import Definition
+from lspkit.servers.definition_parts import (
+    HARMLESS,
+    Caveats,
+    ConfigFiles,
+    DiskReactions,
+    DocumentSync,
+    Exceptions,
+    Launch,
+    Refresh,
+    Roots,
+    TrustProfile,
+    UntrustedRun,
+)
 
 _LANGUAGES = {".py": "python", ".pyi": "python", ".pyw": "python"}
 _MARKERS = (
-    "pyproject.toml",
-    "setup.py",
-    "setup.cfg",
-    "requirements.txt",
-    "Pipfile",
-    "pyrightconfig.json",
-    "ty.toml",
+    *("pyproject.toml", "setup.py", "setup.cfg", "requirements.txt", "Pipfile"),
+    *("pyrightconfig.json", "ty.toml"),
 )
 
-#: It reads them by a timer, a tenth of a second after it was told. Of a `pyrightconfig.json` that
-#: is new beside another file it takes no notice.
-_PYRIGHT = Rereads(
+#: It reads them 0.1 s after the notification. It ignores a new `pyrightconfig.json` if the other
+#: file exists.
+_PYRIGHT = ConfigFiles(
     files=("/pyrightconfig.json", "/pyproject.toml"),
     imports=("pyrightconfig.json", "pyproject.toml"),
-    one=True,
-    says=("oading configuration file", "Loading pyproject.toml file"),
+    first_only=True,
+    says=(log_line("oading configuration file"), log_line("Loading pyproject.toml file")),
 )
 
-#: What it does by itself, but no longer as soon as it is told anything about its analysis, be it by
-#: the user or because the project is not trusted.
+#: The default of pyright, which any other setting of `analysis` turns off: one of the user, or one
+#: for an untrusted project.
 _FINDS_SRC = {"autoSearchPaths": True}
 
-#: What both ty and ruff leave out, unless a project's own configuration takes it in again.
+#: Folders that ty and ruff exclude by default.
 _LEFT_OUT = (
-    ".bzr",
-    ".direnv",
-    ".eggs",
-    ".git",
-    ".git-rewrite",
-    ".hg",
-    ".mypy_cache",
-    ".nox",
-    ".pants.d",
-    ".pytype",
-    ".ruff_cache",
-    ".svn",
-    ".tox",
-    ".venv",
-    "__pypackages__",
-    "_build",
-    "buck-out",
-    "dist",
-    "node_modules",
-    "venv",
+    *(".bzr", ".direnv", ".eggs", ".git", ".git-rewrite", ".hg", ".mypy_cache", ".nox", ".pants.d"),
+    *(".pytype", ".ruff_cache", ".svn", ".tox", ".venv", "__pypackages__", "_build", "buck-out"),
+    *("dist", "node_modules", "venv"),
 )
 
-#: pyright looks at packages long after they have changed, and not at all at what lies beyond its
-#: root. With new settings it begins anew, and answers nothing before it has.
-_BEGINS_ANEW: tuple[str, dict[str, Any]] = ("workspace/didChangeConfiguration", {"settings": {}})
+#: pyright notices changed packages late, and changes outside of its root never. After a change of
+#: the settings it reads all files again before it answers.
+_BEGINS_ANEW = Refresh(
+    method="workspace/didChangeConfiguration",
+    params={"settings": {}},
+    files=("*.py", "*.pyi", "*.pth"),
+)
 
 #: What a type checker of Python reads besides sources.
 _TYPED = ("*.toml", "*.ini", "*.cfg", "*.pth", "py.typed")
@@ -67,34 +61,31 @@ PYTHON: tuple[Definition, ...] = (
         id="basedpyright",
         family="python",
         languages=_LANGUAGES,
-        aliases=("python",),
-        markers=_MARKERS,
-        commands=(("basedpyright-langserver", "--stdio"),),
-        packages="site-packages",
-        refreshed_by=_BEGINS_ANEW,
-        refreshed_for=("*.py", "*.pyi", "*.pth"),
-        source_folders=("src",),
-        settings={"basedpyright": {"analysis": _FINDS_SRC}},
-        own_settings={"python": {"pythonPath": "{interpreter}"}},
-        # Not the interpreter of the project, but its packages, so that imports resolve.
-        restricted=Restricted(
-            settings={
-                "python": {
-                    "pythonPath": "{python}",
-                    "analysis": {"extraPaths": "{packages}"},
-                },
-                "basedpyright": {"analysis": {"extraPaths": "{packages}"}},
-            }
-        ),
-        unsaved="changed",
-        rereads=_PYRIGHT,
-        tells_whole_project=False,
         confuses_declarations=True,
-        install={
-            "pip": "pip install basedpyright",
-            "uv": "uv tool install basedpyright",
-            "npm": "npm install -g basedpyright",
-        },
+        roots=Roots(markers=_MARKERS),
+        launch=Launch(
+            commands=(("basedpyright-langserver", "--stdio"),),
+            settings={"basedpyright": {"analysis": _FINDS_SRC}},
+        ),
+        trust=TrustProfile(
+            trusted_settings={"python": {"pythonPath": "{interpreter}"}},
+            # The packages of the project without its interpreter, so that imports resolve.
+            untrusted=UntrustedRun(
+                settings={
+                    "python": {
+                        "pythonPath": "{python}",
+                        "analysis": {"extraPaths": "{packages}"},
+                    },
+                    "basedpyright": {"analysis": {"extraPaths": "{packages}"}},
+                }
+            ),
+        ),
+        documents=DocumentSync(unsaved="changed"),
+        disk=DiskReactions(
+            packages="site-packages", refresh=_BEGINS_ANEW, source_folders=("src",), config=_PYRIGHT
+        ),
+        caveats=Caveats(workspace_pull=False),
+        install={"pip": "basedpyright", "uv": "basedpyright", "npm": "basedpyright"},
         quirks=(
             "The pip package is a Python process around a Node one.",
             "Offers to be asked for diagnostics only once it is up, and then publishes none.",
@@ -108,32 +99,30 @@ PYTHON: tuple[Definition, ...] = (
         id="pyright",
         family="python",
         languages=_LANGUAGES,
-        markers=_MARKERS,
-        commands=(("pyright-langserver", "--stdio"),),
-        packages="site-packages",
-        refreshed_by=_BEGINS_ANEW,
-        refreshed_for=("*.py", "*.pyi", "*.pth"),
-        source_folders=("src",),
-        settings={"python": {"analysis": _FINDS_SRC}},
-        own_settings={"python": {"pythonPath": "{interpreter}"}},
-        # Not the interpreter of the project, but its packages, so that imports resolve.
-        restricted=Restricted(
-            settings={
-                "python": {
-                    "pythonPath": "{python}",
-                    "analysis": {"extraPaths": "{packages}"},
-                },
-            }
-        ),
-        unsaved="changed",
-        rereads=_PYRIGHT,
-        tells_whole_project=False,
         confuses_declarations=True,
-        install={
-            "npm": "npm install -g pyright",
-            "pip": "pip install pyright",
-            "uv": "uv tool install pyright",
-        },
+        roots=Roots(markers=_MARKERS),
+        launch=Launch(
+            commands=(("pyright-langserver", "--stdio"),),
+            settings={"python": {"analysis": _FINDS_SRC}},
+        ),
+        trust=TrustProfile(
+            trusted_settings={"python": {"pythonPath": "{interpreter}"}},
+            # The packages of the project without its interpreter, so that imports resolve.
+            untrusted=UntrustedRun(
+                settings={
+                    "python": {
+                        "pythonPath": "{python}",
+                        "analysis": {"extraPaths": "{packages}"},
+                    },
+                }
+            ),
+        ),
+        documents=DocumentSync(unsaved="changed"),
+        disk=DiskReactions(
+            packages="site-packages", refresh=_BEGINS_ANEW, source_folders=("src",), config=_PYRIGHT
+        ),
+        caveats=Caveats(workspace_pull=False),
+        install={"npm": "pyright", "pip": "pyright", "uv": "pyright"},
         quirks=(
             "The pip package downloads the server when it is first run; the npm package has it.",
             "Offers to be asked for diagnostics only once it is up, and then publishes none.",
@@ -146,25 +135,26 @@ PYTHON: tuple[Definition, ...] = (
         id="ty",
         family="python",
         languages=_LANGUAGES,
-        markers=_MARKERS,
-        commands=(("ty", "server"),),
-        packages="site-packages",
-        # With uv, which it runs if it is told to, it would build the project.
-        restricted=Restricted(
-            initialization={"untrustedWorkspace": True}, environment={"TY_UV": "0"}
-        ),
-        unsaved="opened",
-        source_folders=("src", "python"),
-        # A file whose time is as before has not changed for it, whatever it is told.
-        reads_closed="old",
-        # Its main thread and the one that answers wait for each other.
-        blocks_on_new_files=True,
         confuses_declarations=True,
-        install={
-            "pip": "pip install 'lspkit[python]'",
-            "uv": "uv tool install ty",
-        },
-        passes_over=_LEFT_OUT,
+        roots=Roots(markers=_MARKERS),
+        launch=Launch(commands=(("ty", "server"),)),
+        # With uv it would build the project.
+        trust=TrustProfile(
+            untrusted=UntrustedRun(
+                initialization={"untrustedWorkspace": True}, environment={"TY_UV": "0"}
+            )
+        ),
+        documents=DocumentSync(unsaved="opened"),
+        disk=DiskReactions(
+            packages="site-packages",
+            source_folders=("src", "python"),
+            # It ignores a notification of a file whose modification time is unchanged.
+            reads_closed="old",
+        ),
+        caveats=Caveats(skipped_folders=_LEFT_OUT),
+        # Its main thread and the one that answers wait for each other.
+        exceptions=Exceptions(blocks_on_new_files=True),
+        install={"pip": "'lspkit[python]'", "uv": "ty"},
         quirks=(
             "Runs nothing that lies in the project.",
             "Looks for modules in `src` and `python` if they are there when it starts.",
@@ -179,16 +169,15 @@ PYTHON: tuple[Definition, ...] = (
         id="pyrefly",
         family="python",
         languages=_LANGUAGES,
-        markers=(*_MARKERS, "pyrefly.toml"),
-        commands=(("pyrefly", "lsp"),),
-        packages="site-packages",
-        depends_on=_TYPED,
-        # As it comes, a project without a file of its own is hardly checked. Such a file wins.
-        settings={"python": {"pyrefly": {"typeCheckingMode": "default"}}},
-        unsaved="never",
-        install={"pip": "pip install pyrefly", "uv": "uv tool install pyrefly"},
-        # It looks at what has changed on disk in the background, and says so; the pushes for a
-        # version that come before the end of that show other files as they were.
+        roots=Roots(markers=(*_MARKERS, "pyrefly.toml")),
+        launch=Launch(
+            commands=(("pyrefly", "lsp"),),
+            # By default it hardly checks a project without pyrefly.toml, which overrides this.
+            settings={"python": {"pyrefly": {"typeCheckingMode": "default"}}},
+        ),
+        documents=DocumentSync(unsaved="never"),
+        # It reads changes on disk in the background, with progress. What it publishes before the
+        # end of that is about other files as they were before.
         proofs=(
             ProofRule(
                 how="version",
@@ -197,11 +186,18 @@ PYTHON: tuple[Definition, ...] = (
                 ask="textDocument/documentSymbol",
             ),
         ),
-        # Of a file that names further folders of modules it hears nothing.
-        rereads=Rereads(files=("/pyproject.toml", "/pyrefly.toml", "*.pth")),
-        source_folders=("src", "typings"),
-        # `**/`: it compares whole paths.
-        passes_over=("**/__pycache__", "**/node_modules", "**/venv", "/typings"),
+        disk=DiskReactions(
+            packages="site-packages",
+            reads=_TYPED,
+            # It does not register for `.pth` files.
+            config=ConfigFiles(files=("/pyproject.toml", "/pyrefly.toml", "*.pth")),
+            source_folders=("src", "typings"),
+        ),
+        # `**/`: it matches whole paths.
+        caveats=Caveats(
+            skipped_folders=("**/__pycache__", "**/node_modules", "**/venv", "/typings")
+        ),
+        install={"pip": "pyrefly", "uv": "pyrefly"},
         quirks=(
             "Publishes two or three times for a file that is opened.",
             "Says since 1.0 when it looks at other files again; without that nothing is proven.",
@@ -215,21 +211,22 @@ PYTHON: tuple[Definition, ...] = (
         id="zuban",
         family="python",
         languages=_LANGUAGES,
-        markers=(*_MARKERS, "mypy.ini", ".mypy.ini"),
-        commands=(("zuban", "server"),),
-        unsaved="opened",
-        unsaved_files=True,
-        packages="site-packages",
-        depends_on=_TYPED,
-        install={"pip": "pip install zuban", "uv": "uv tool install zuban"},
-        # It watches files itself, and may take notice only after the next question.
-        reads_closed="always",
-        rereads=Rereads(
-            files=("/pyproject.toml", "/mypy.ini", "/.mypy.ini", "/setup.cfg", "*.pth")
+        roots=Roots(markers=(*_MARKERS, "mypy.ini", ".mypy.ini")),
+        launch=Launch(commands=(("zuban", "server"),)),
+        documents=DocumentSync(unsaved="opened", unsaved_files=True),
+        disk=DiskReactions(
+            packages="site-packages",
+            reads=_TYPED,
+            # Its own watcher may notice a change only after the next request.
+            reads_closed="always",
+            config=ConfigFiles(
+                files=("/pyproject.toml", "/mypy.ini", "/.mypy.ini", "/setup.cfg", "*.pth")
+            ),
+            source_folders=("src",),
         ),
-        source_folders=("src",),
-        # What takes the place of a module that it has found, or gives it free.
-        modules=("*.pyi", "__init__.py"),
+        # A stub or a package takes the place of a module that it has already found.
+        exceptions=Exceptions(modules=("*.pyi", "__init__.py")),
+        install={"pip": "zuban", "uv": "zuban"},
         quirks=(
             "Publishes without a version.",
             "Looks for changed files by itself, a moment late, but at one that is closed at once.",
@@ -241,34 +238,30 @@ PYTHON: tuple[Definition, ...] = (
         id="ruff",
         family="python",
         role="lint",
-        answers_only=("textDocument/codeAction", "textDocument/formatting", "textDocument/hover"),
         languages=_LANGUAGES,
-        markers=(*_MARKERS, "ruff.toml", ".ruff.toml"),
-        commands=(("ruff", "server"),),
-        # Of configuration that lies above its root, or that another one extends, it hears nothing;
-        # it reads all of it again when it hears of one in its root.
-        refreshed_by=(
-            "workspace/didChangeWatchedFiles",
-            {"changes": [{"uri": "{root}/ruff.toml", "type": 2}]},
-        ),
-        refreshed_for=("*.toml",),
-        restricted=Restricted(),
+        answers_only=("textDocument/codeAction", "textDocument/formatting", "textDocument/hover"),
+        roots=Roots(markers=(*_MARKERS, "ruff.toml", ".ruff.toml")),
+        launch=Launch(commands=(("ruff", "server"),)),
+        trust=HARMLESS,
         proofs=(ProofRule(alone=True),),
-        install={
-            "pip": "pip install ruff",
-            "uv": "uv tool install ruff",
-            "brew": "brew install ruff",
-        },
-        # It asks for changes of these, but not of what they extend.
-        rereads=Rereads(imports=("ruff.toml", ".ruff.toml", "pyproject.toml")),
-        passes_over=(
-            *_LEFT_OUT,
-            ".ipynb_checkpoints",
-            ".pyenv",
-            ".pytest_cache",
-            ".vscode",
-            "site-packages",
+        disk=DiskReactions(
+            # It does not register for configuration above its root, nor for extended files. It
+            # reads all of them again after a notification of a file in its root.
+            refresh=Refresh(
+                method="workspace/didChangeWatchedFiles",
+                params={"changes": [{"uri": "{root}/ruff.toml", "type": 2}]},
+                files=("*.toml",),
+            ),
+            # It registers for these files, but not for what they extend.
+            config=ConfigFiles(imports=("ruff.toml", ".ruff.toml", "pyproject.toml")),
         ),
+        caveats=Caveats(
+            skipped_folders=(
+                *_LEFT_OUT,
+                *(".ipynb_checkpoints", ".pyenv", ".pytest_cache", ".vscode", "site-packages"),
+            )
+        ),
+        install={"pip": "ruff", "uv": "ruff", "brew": "ruff"},
         quirks=(
             "Finds nothing wrong with files that it leaves out: those in dist, venv and the like.",
             "So also with those that `exclude` leaves out, which lspkit does not know.",

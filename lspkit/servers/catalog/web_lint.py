@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 from lspkit.diagnostics.proof import ProofRule
-from lspkit.servers.catalog.web import COMMENTED_JSON, SCRIPT
-from lspkit.servers.definition import Definition, Rereads
+from lspkit.protocol.server_signal import Signal
+from lspkit.servers.catalog.pages import COMMENTED_JSON
+from lspkit.servers.catalog.web import SCRIPT
+from lspkit.servers.definition import Definition
+from lspkit.servers.definition_parts import (
+    Caveats,
+    ConfigFiles,
+    DiskReactions,
+    DocumentSync,
+    Exceptions,
+    Launch,
+    Roots,
+)
 
 _ESLINT_CONFIG = (
-    "eslint.config.js",
-    "eslint.config.mjs",
-    "eslint.config.cjs",
-    "eslint.config.ts",
-    "eslint.config.mts",
-    "eslint.config.cts",
-    ".eslintrc",
-    ".eslintrc.js",
-    ".eslintrc.cjs",
-    ".eslintrc.json",
-    ".eslintrc.yaml",
-    ".eslintrc.yml",
+    *("eslint.config.js", "eslint.config.mjs", "eslint.config.cjs", "eslint.config.ts"),
+    *("eslint.config.mts", "eslint.config.cts", ".eslintrc", ".eslintrc.js", ".eslintrc.cjs"),
+    *(".eslintrc.json", ".eslintrc.yaml", ".eslintrc.yml"),
 )
 _BIOME_CONFIG = ("biome.json", "biome.jsonc", ".biome.json", ".biome.jsonc")
 _OXLINT_CONFIG = (".oxlintrc.json", ".oxlintrc.jsonc", "oxlint.config.ts")
@@ -29,51 +31,55 @@ WEB_LINT: tuple[Definition, ...] = (
         id="eslint",
         family="eslint",
         role="lint",
-        answers_only=("textDocument/codeAction",),
         languages={**SCRIPT, ".vue": "vue", ".svelte": "svelte", ".astro": "astro"},
-        markers=_ESLINT_CONFIG,
-        only_with=_ESLINT_CONFIG,
-        commands=(("vscode-eslint-language-server", "--stdio"),),
-        # It asks for one nameless section and reads all of this without looking whether it is
-        # there: what is left out makes its answers fail.
-        settings={
-            "validate": "on",
-            "run": "onType",
-            "nodePath": None,
-            "packageManager": None,
-            "workingDirectory": {"mode": "location"},
-            "options": {},
-            "experimental": {},
-            "useESLintClass": False,
-            "problems": {"shortenToSingleLine": False},
-            "rulesCustomizations": [],
-            "quiet": False,
-            "onIgnoredFiles": "off",
-            "format": False,
-            "codeAction": {
-                "disableRuleComment": {
-                    "enable": True,
-                    "location": "separateLine",
-                    "commentStyle": "line",
+        answers_only=("textDocument/codeAction",),
+        roots=Roots(markers=_ESLINT_CONFIG, only_with=_ESLINT_CONFIG),
+        launch=Launch(
+            commands=(("vscode-eslint-language-server", "--stdio"),),
+            # It requests one section without a name, and fails if one of these is missing.
+            settings={
+                "validate": "on",
+                "run": "onType",
+                "nodePath": None,
+                "packageManager": None,
+                "workingDirectory": {"mode": "location"},
+                "options": {},
+                "experimental": {},
+                "useESLintClass": False,
+                "problems": {"shortenToSingleLine": False},
+                "rulesCustomizations": [],
+                "quiet": False,
+                "onIgnoredFiles": "off",
+                "format": False,
+                "codeAction": {
+                    "disableRuleComment": {
+                        "enable": True,
+                        "location": "separateLine",
+                        "commentStyle": "line",
+                    },
+                    "showDocumentation": {"enable": True},
                 },
-                "showDocumentation": {"enable": True},
+                "codeActionOnSave": {"mode": "all"},
             },
-            "codeActionOnSave": {"mode": "all"},
-        },
-        # For rules that look at types, or at what is imported.
-        unsaved="never",
-        install={"npm": "npm install -g vscode-langservers-extracted"},
-        # Then its list is empty because it could not look.
-        doubts=(
-            ("eslint/status", {"state": 3}),
-            ("eslint/noLibrary", {}),
-            ("eslint/noConfig", {}),
-            ("eslint/probeFailed", {}),
         ),
-        # Its configuration it reads again, but not the modules and packages that this imports.
-        packages="node_modules",
-        rereads=Rereads(imports=_ESLINT_CONFIG, packages=True),
-        passes_over=("/.git", "node_modules"),
+        # This matters for rules that use types or imports.
+        documents=DocumentSync(unsaved="never"),
+        disk=DiskReactions(
+            # It reads its configuration again, but not the modules and packages imported there.
+            packages="node_modules",
+            config=ConfigFiles(imports=_ESLINT_CONFIG, packages=True),
+        ),
+        caveats=Caveats(
+            # After these its list is empty because it could not check.
+            doubts=(
+                Signal("eslint/status", {"state": 3}),
+                Signal("eslint/noLibrary"),
+                Signal("eslint/noConfig"),
+                Signal("eslint/probeFailed"),
+            ),
+            skipped_folders=("/.git", "node_modules"),
+        ),
+        install={"npm": "vscode-langservers-extracted"},
         quirks=(
             "Diagnostics only when asked.",
             "Runs the project's own eslint, and its configuration.",
@@ -86,12 +92,11 @@ WEB_LINT: tuple[Definition, ...] = (
         id="biome",
         family="biome",
         role="lint",
-        answers_only=("textDocument/codeAction", "textDocument/formatting"),
         languages={
             **SCRIPT,
             ".json": "json",
             ".jsonc": "jsonc",
-            # It goes by what it is told, not by the names, which its command line knows as well.
+            # It uses the `languageId` instead of the names, which only its command line knows.
             **COMMENTED_JSON,
             ".css": "css",
             ".graphql": "graphql",
@@ -100,20 +105,19 @@ WEB_LINT: tuple[Definition, ...] = (
             ".svelte": "svelte",
             ".astro": "astro",
         },
-        markers=_BIOME_CONFIG,
-        only_with=_BIOME_CONFIG,
-        commands=(("biome", "lsp-proxy"),),
-        # Where it looks for a process of another client, which would end with that client.
-        own_folders=("XDG_CACHE_HOME",),
-        # The process that does the work ends with its last client, also between the first look
-        # whether it is there and the lasting connection: 3 of 120 starts on a busy machine.
-        start_may_fail=True,
-        install={
-            "npm": "npm install -g @biomejs/biome",
-            "brew": "brew install biome",
-        },
+        answers_only=("textDocument/codeAction", "textDocument/formatting"),
+        roots=Roots(markers=_BIOME_CONFIG, only_with=_BIOME_CONFIG),
+        launch=Launch(commands=(("biome", "lsp-proxy"),)),
         proofs=(ProofRule(how="version", single=True),),
-        rereads=Rereads(imports=_BIOME_CONFIG),
+        disk=DiskReactions(config=ConfigFiles(imports=_BIOME_CONFIG)),
+        exceptions=Exceptions(
+            # It looks there for the process of another client, which would exit with that client.
+            private_folders=("XDG_CACHE_HOME",),
+            # Its background process exits with the last client, sometimes between the first probe
+            # and the connection: in 3 of 120 starts on a busy machine.
+            start_may_fail=True,
+        ),
+        install={"npm": "@biomejs/biome", "brew": "biome"},
         quirks=(
             "Starts a process in the background that does the work; here each has its own.",
             "Now and then ends as soon as it was started; then it is started once more.",
@@ -125,16 +129,17 @@ WEB_LINT: tuple[Definition, ...] = (
         id="oxlint",
         family="oxlint",
         role="lint",
-        answers_only=("textDocument/codeAction",),
         languages={**SCRIPT, ".vue": "vue", ".svelte": "svelte", ".astro": "astro"},
-        markers=_OXLINT_CONFIG,
-        only_with=_OXLINT_CONFIG,
-        commands=(("oxlint", "--lsp"), ("oxc_language_server",)),
-        # Told so late as when it asks, it has answered the first question with an empty list.
-        initialization={"settings": {"run": "onType"}},
-        install={"npm": "npm install -g oxlint", "brew": "brew install oxlint"},
-        ignores_by=_IGNORES,
-        rereads=Rereads(files=_IGNORES, imports=_OXLINT_CONFIG),
+        answers_only=("textDocument/codeAction",),
+        roots=Roots(markers=_OXLINT_CONFIG, only_with=_OXLINT_CONFIG),
+        launch=Launch(
+            commands=(("oxlint", "--lsp"), ("oxc_language_server",)),
+            # As an answer to `workspace/configuration` this comes too late for the first request.
+            initialization={"settings": {"run": "onType"}},
+        ),
+        disk=DiskReactions(config=ConfigFiles(files=_IGNORES, imports=_OXLINT_CONFIG)),
+        exceptions=Exceptions(ignore_files=_IGNORES),
+        install={"npm": "oxlint", "brew": "oxlint"},
         quirks=(
             "Wants the whole text with every change.",
             "Finds nothing wrong with files that `.gitignore` or `.eslintignore` names.",

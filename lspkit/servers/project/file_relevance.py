@@ -1,65 +1,124 @@
-"""Which changes on disk concern a server, whether it has asked to be told of them or not."""
+"""Which files matter to a server, and why. Pure: functions of its definition and of paths.
+
+One rule (`relevance`) tells whether a file of a name matters at all. The other functions say what
+follows from it for a change on disk, and for a text that is not on disk.
+"""
 
 from __future__ import annotations
 
 import fnmatch
+import functools
 import os
 import re
 from pathlib import PurePath
+from typing import Literal
 
 from lspkit.boundary import is_inside
 from lspkit.protocol.watch_registrations import CHANGED, FileEvent, WatchRegistrations
 from lspkit.servers.definition import Definition
-from lspkit.servers.project.config_inputs import is_source_folder
 from lspkit.servers.project.installed import is_of_packages
 from lspkit.servers.project.package_folders import PackageFolder
-from lspkit.servers.project.unsaved_texts import concerns
+
+#: Why a file matters: it is of one of the server's languages (`source`), marks a root (`marker`),
+#: `reads` has a pattern for it (`named`), or only `*` (`any`). Empty: it does not matter.
+Relevance = Literal["source", "marker", "named", "any", ""]
 
 #: Files that nobody takes for a part of a program: what is written while one works or runs.
-NOISE = re.compile(
-    "|".join(
-        fnmatch.translate(one)
-        for one in (
-            *("*.log", "*.log.*", "*.tmp", "*.temp", "*.bak", "*.orig", "*.pid", "*.pyc"),
-            *("*.swp", "*.swo", "*~", ".#*", "#*#", "4913", ".coverage", ".coverage.*"),
-            *("*.sqlite", "*.sqlite3", "*.db", "*-journal", "*-wal", "*-shm", ".DS_Store"),
-        )
-    )
+NOISE = (
+    *("*.log", "*.log.*", "*.tmp", "*.temp", "*.bak", "*.orig", "*.pid", "*.pyc"),
+    *("*.swp", "*.swo", "*~", ".#*", "#*#", "4913", ".coverage", ".coverage.*"),
+    *("*.sqlite", "*.sqlite3", "*.db", "*-journal", "*-wal", "*-shm", ".DS_Store"),
 )
 
 
-def speaks(definition: Definition, root: str, path: str) -> bool:
-    """Whether a file is one of a server's languages, and in its root."""
+def relevance(definition: Definition, name: str) -> Relevance:
+    """Why a file of this name matters to a server, wherever it lies."""
+    if definition.language_of(name) is not None:
+        return "source"
+    if definition.is_marker(name):
+        return "marker"
+    reads = definition.disk.reads
+    if is_one_of(name, tuple(one for one in reads if one != "*")):
+        return "named"
+    return "any" if "*" in reads and not is_one_of(name, NOISE) else ""
+
+
+def is_one_of(name: str, patterns: tuple[str, ...]) -> bool:
+    """Whether a name or glob fits. A `/` before one of them does not count here."""
+    return bool(patterns) and _any_of(patterns).fullmatch(name) is not None
+
+
+def is_named(path: str, patterns: tuple[str, ...], root: str) -> bool:
+    """Whether a name or glob fits; one with `/` before it only directly in the root."""
+    name = os.path.basename(path)
+    if not is_one_of(name, patterns):
+        return False
+    return os.path.dirname(path) == root or is_one_of(
+        name, tuple(one for one in patterns if not one.startswith("/"))
+    )
+
+
+@functools.cache
+def _any_of(patterns: tuple[str, ...]) -> re.Pattern[str]:
+    return re.compile("|".join(fnmatch.translate(one.removeprefix("/")) for one in patterns))
+
+
+# A text that is not on disk
+
+
+def concerns(definition: Definition, name: str, *, is_inside: bool) -> bool:
+    """Whether findings in other files may depend on the text of a file of this name.
+
+    A source may be imported from anywhere; other files count inside of the server's root.
+    """
+    if is_inside and definition.is_marker(name):
+        return True
+    if not definition.compares_files:
+        return False
+    why = relevance(definition, name)
+    return why == "source" or (is_inside and why == "named")
+
+
+def unseen(definition: Definition, name: str, *, is_shown: bool, is_there: bool) -> str:
+    """Why a server does not see the unsaved text of another file; empty if it does.
+
+    `is_shown`: the file is open in the server with that text. `is_there`: the file exists on disk.
+    """
+    documents = definition.documents
+    if documents.unsaved == "never":
+        return f"it reads other files from disk, and the text of {name} is not there"
+    if documents.unsaved == "untried":
+        return f"nobody has tried whether it sees a text that is not on disk, as that of {name}"
+    if not is_shown:
+        return f"it reads {name} from disk, and not the text that stands for it"
+    if not is_there and not documents.unsaved_files:
+        return f"it sees no files that are not on disk, as {name}"
+    return ""
+
+
+# A change on disk
+
+
+def is_source_in(definition: Definition, root: str, path: str) -> bool:
+    """Whether a file is of one of the server's languages, and in its root."""
     return definition.language_of(os.path.basename(path)) is not None and is_inside(path, root)
 
 
 def may_read(definition: Definition, path: str) -> bool:
     """Whether a server may have read a file, wherever it lies."""
-    name = os.path.basename(path)
-    if definition.language_of(name) is not None or definition.is_marker(name):
-        return True
-    # What is named more closely than by `*` is read, whatever it is called.
-    is_noise = NOISE.fullmatch(name) is not None
-    return _is_named(definition, name) or ("*" in definition.depends_on and not is_noise)
+    return relevance(definition, os.path.basename(path)) != ""
 
 
 def is_by_chance(
     definition: Definition, watched: WatchRegistrations, path: str, place: PackageFolder
 ) -> bool:
-    """Whether a server hears of a file only since it has asked for whatever is in a folder.
+    """Whether a server is notified of a file only because it has registered for a whole folder.
 
-    It is none that it could read by its name, nor one that a pattern of its own says more about.
+    Nothing else says that it reads the file: no name, no package, no closer pattern of its own.
     """
-    name = os.path.basename(path)
-    if definition.language_of(name) is not None or definition.is_marker(name):
+    if relevance(definition, os.path.basename(path)) not in ("any", ""):
         return False
-    if os.path.splitext(name)[1] in definition.reads or _is_named(definition, name):
-        return False
-    return (not place.kind or place.kind != definition.packages) and not watched.means(path)
-
-
-def _is_named(definition: Definition, name: str) -> bool:
-    return any(one != "*" and fnmatch.fnmatchcase(name, one) for one in definition.depends_on)
+    return (not place.kind or place.kind != definition.disk.packages) and not watched.means(path)
 
 
 def is_missed(
@@ -69,19 +128,37 @@ def is_missed(
     event: FileEvent,
     place: PackageFolder,
 ) -> bool:
-    """Whether a server does not see a change by itself, even if it is told of it.
+    """Whether a server has to read all files again for a change, since it does not notice it.
 
     `place` is where it has happened.
     """
-    if definition.refreshed_by is None:
+    refresh = definition.disk.refresh
+    if refresh is None:
         return False
     if place.kind:
-        return place.kind == definition.packages and is_of_packages(event.path, place.top)
+        return place.kind == definition.disk.packages and is_of_packages(event.path, place.top)
     if event.is_folder and is_source_folder(event.path, definition, root):
         return True
     above, name = os.path.split(event.path)
-    if event.kind != CHANGED and len(PurePath(above).parts[1:]) <= definition.unnoticed_within:
+    if event.kind != CHANGED and len(PurePath(above).parts[1:]) <= refresh.path_depth:
         return concerns(definition, name, is_inside=is_inside(event.path, root))
-    if not any(fnmatch.fnmatchcase(name, one) for one in definition.refreshed_for):
+    if not is_one_of(name, refresh.files):
         return False
     return not is_inside(event.path, root) or not watched.told_as(event.path, event.kind)
+
+
+def changes_modules(path: str, kind: int, definition: Definition, root: str) -> bool:
+    """Whether a server has to be restarted, since it goes on to resolve imports as before.
+
+    A folder of modules, or a file that decides where a module is, was created or deleted.
+    """
+    if definition.disk.refresh is None and is_source_folder(path, definition, root):
+        return True
+    modules = definition.exceptions.modules
+    return kind != CHANGED and is_named(path, modules, root) and is_inside(path, root)
+
+
+def is_source_folder(path: str, definition: Definition, root: str) -> bool:
+    """Whether a server looks for modules in this folder, from when it has seen it on."""
+    above, name = os.path.split(path)
+    return name in definition.disk.source_folders and above == root

@@ -22,7 +22,7 @@ def passed_over(path: str, definition: Definition, root: str, workspace: str) ->
 
     All are real paths; the root is the server's.
     """
-    patterns = definition.passes_over
+    patterns = definition.caveats.skipped_folders
     # Most paths have no such name in them, and this is asked for each empty list.
     if not patterns or not any(map(_any_of(patterns).fullmatch, path.split(os.sep))):
         return ""
@@ -63,7 +63,8 @@ def _markers(definition: Definition) -> tuple[str, ...]:
     """By which the server itself finds its project, whatever roots a user has configured."""
     from lspkit.servers.built_in import BUILT_IN  # here: `import lspkit` need not read the table
 
-    return next((one.markers for one in BUILT_IN if one.id == definition.id), definition.markers)
+    known = next((one for one in BUILT_IN if one.id == definition.id), definition)
+    return known.roots.markers
 
 
 def _folders(path: str) -> Iterator[str]:

@@ -76,7 +76,7 @@ def programs_of(folder: str, content: Mapping[str, Any]) -> list[str]:
 
     `content` is what only a trusted project may say: it may name programs that nobody knows.
     """
-    names = {command[0] for one in BUILT_IN for command in one.commands}
+    names = {command[0] for one in BUILT_IN for command in one.launch.commands}
     for said in content.get("lsp", {}).values():
         names.update(word for word in said.get("command", [])[:1] if isinstance(word, str))
     return [
@@ -127,10 +127,11 @@ def servers_of(folder: str, loaded: Loaded) -> list[str]:
     found = []
     for one in definitions(loaded.config):
         said = loaded.config.server(one.id, one.aliases)
-        if one.restricted is not None or said.disabled or one.id in loaded.vouched:
+        if one.trust.untrusted is not None or said.disabled or one.id in loaded.vouched:
             continue
         meant = (is_given and said.selects) or _is_set_up(folder, one)
-        lender = one.borrows[0] if one.borrows is not None else ""
+        borrows = one.exceptions.borrows
+        lender = borrows[0] if borrows is not None else ""
         if meant and find_argv(one, folders) and (not lender or find_program(lender, folders)):
             found.append(one.id)
     return found
@@ -138,9 +139,9 @@ def servers_of(folder: str, loaded: Loaded) -> list[str]:
 
 def _is_set_up(folder: str, one: Definition) -> bool:
     """Whether the folder shows signs of what the server is for."""
-    if not has_marker(folder, one.only_with or one.markers):
+    if not has_marker(folder, one.roots.only_with or one.roots.markers):
         return False
-    if not one.shares_markers:
+    if not one.roots.shares_markers:
         return True
     names = map(os.path.basename, itertools.islice(walk(folder), LOOKED_AT))
     return any(one.language_of(name) is not None for name in names)

@@ -14,7 +14,7 @@ def environment_of(choice: Choice, scratch: dict[str, str], workspace: str) -> d
     made = {**os.environ, **scratch, **choice.config.env}
     if choice.permit.trusted:
         return made
-    restricted = choice.definition.restricted
+    restricted = choice.definition.trust.untrusted
     made |= restricted.environment if restricted is not None else {}
     # Not a program that lies in the project, nor one that happens to be where it starts.
     # The folder for temporary files is its own, wherever it lies.

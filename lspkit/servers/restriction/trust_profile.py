@@ -2,7 +2,7 @@
 
 In a project that is trusted its own programs come first. In any other only those servers start
 that were tried there with planted programs and ran none of them, most of them with a profile
-(`Definition.restricted`) that keeps them from looking for any; the others are held back. Nor do
+(`TrustProfile.untrusted`) that keeps them from looking for any; the others are held back. Nor do
 variables of the user lead into such a project (`launch_environment.py`).
 """
 
@@ -60,15 +60,15 @@ def at_home(definition: Definition, root: str, folders: Sequence[str] = ()) -> D
 
     With what the project has, and with what other programs of these folders have.
     """
-    if definition.own_settings:
-        own = _filled(definition.own_settings, {"interpreter": _interpreter((), root, "")})
-        definition = msgspec.structs.replace(definition, settings=merged(own, definition.settings))
-    return definition if definition.borrows is None else _lent(definition, folders)
+    if own := definition.trust.trusted_settings:
+        own = _filled(own, {"interpreter": _interpreter((), root, "")})
+        definition = definition.with_launch(settings=merged(own, definition.launch.settings))
+    return definition if definition.exceptions.borrows is None else _lent(definition, folders)
 
 
 def as_configured(definition: Definition, folders: Sequence[str]) -> Definition | str:
     """A server that nobody has tried without trust, as the user wants it to run nevertheless."""
-    return definition if definition.borrows is None else _lent(definition, folders)
+    return definition if definition.exceptions.borrows is None else _lent(definition, folders)
 
 
 def own_files(definition: Definition, root: str) -> list[str]:
@@ -76,15 +76,17 @@ def own_files(definition: Definition, root: str) -> list[str]:
 
     Only what is there.
     """
-    found = [_interpreter((), root, "")] if definition.own_settings else []
+    found = [_interpreter((), root, "")] if definition.trust.trusted_settings else []
     own = [os.path.relpath(path, root) for path in found if path is not None]
-    return own + [name for name in definition.own_files if os.path.isfile(os.path.join(root, name))]
+    risky = definition.trust.risky_files
+    return own + [name for name in risky if os.path.isfile(os.path.join(root, name))]
 
 
 def _lent(definition: Definition, folders: Sequence[str]) -> Definition | str:
     """The definition with the package that it borrows; or why it cannot have it."""
-    name, package, part = definition.borrows or ("", "", "")
-    if _filled(definition.initialization, {"package": ""}) == definition.initialization:
+    name, package, part = definition.exceptions.borrows or ("", "", "")
+    initialization = definition.launch.initialization
+    if _filled(initialization, {"package": ""}) == initialization:
         return definition  # the user says himself where it lies
     needs = f"it needs the package {part}, which comes with {name}"
     program = find_program(name, folders)
@@ -95,8 +97,7 @@ def _lent(definition: Definition, folders: Sequence[str]) -> Definition | str:
         return f"{needs}, and where {program} has it cannot be told: name it in `initialization`"
     if not can_load(folder, part):
         return f"{needs}, and {folder} has none"
-    filled = _filled(definition.initialization, {"package": folder})
-    return msgspec.structs.replace(definition, initialization=filled)
+    return definition.with_launch(initialization=_filled(initialization, {"package": folder}))
 
 
 def restrict(
@@ -106,7 +107,7 @@ def restrict(
     workspace: str,
 ) -> Definition | str:
     """The definition as it runs in a project that is not trusted; or why it cannot run there."""
-    profile = definition.restricted
+    profile = definition.trust.untrusted
     if profile is None:
         return "it runs code of the project, or may, and the project is not trusted"
     needed = dict.fromkeys(_names_in([profile.initialization, profile.settings]))
@@ -114,14 +115,10 @@ def restrict(
     for name in needed:
         if places[name] is None:
             return f"it needs {name} from outside of the project, and there is none"
-    return msgspec.structs.replace(
-        definition,
-        initialization=merged(
-            definition.initialization or {}, _filled(profile.initialization, places)
-        )
-        or None,
-        settings=_laid_over(definition.settings, _filled(profile.settings, places)),
-    )
+    launch = definition.launch
+    initialization = merged(launch.initialization or {}, _filled(profile.initialization, places))
+    settings = _laid_over(launch.settings, _filled(profile.settings, places))
+    return definition.with_launch(initialization=initialization or None, settings=settings)
 
 
 def _laid_over(settings: Any, profile: Any) -> Any:

@@ -45,7 +45,7 @@ class Choice(msgspec.Struct, frozen=True):
             return "trusted"
         if self.held_back:
             return self.permit.state
-        return "configured" if self.definition.restricted is None else "restricted"
+        return "configured" if self.definition.trust.untrusted is None else "restricted"
 
     @property
     def why_not(self) -> str:
@@ -99,22 +99,24 @@ def definitions(config: Config) -> list[Definition]:
 
 def _with(known: Definition | None, id: str, said: ServerConfig) -> Definition:
     if known is None:
-        known = Definition(id=id, family=id, languages={}, commands=())
+        known = Definition(id=id, family=id, languages={})
     languages = known.languages
     if said.extensions is not None:
         languages = {ext: languages.get(ext) or _language(ext) for ext in said.extensions}
-    changes: dict[str, object] = {"languages": {**languages, **said.language_ids}}
+    roots, changes = known.roots, dict[str, object]()
+    if said.roots is not None:
+        roots = msgspec.structs.replace(roots, markers=tuple(said.roots))
     if said.command is not None:
         changes["commands"] = (tuple(said.command),)
-    if said.roots is not None:
-        changes["markers"] = tuple(said.roots)
     if said.initialization is not None:
-        changes["initialization"] = merged(known.initialization, said.initialization)
+        changes["initialization"] = merged(known.launch.initialization, said.initialization)
     if said.position_encodings is not None:
         changes["encodings"] = said.position_encodings
     if said.settings is not None:
-        changes["settings"] = merged(known.settings, in_sections(said.settings))
-    return msgspec.structs.replace(known, **changes)
+        changes["settings"] = merged(known.launch.settings, in_sections(said.settings))
+    languages = {**languages, **said.language_ids}
+    known = msgspec.structs.replace(known, languages=languages, roots=roots)
+    return known.with_launch(**changes)
 
 
 def _language(extension: str) -> str:
@@ -198,7 +200,7 @@ def permitted(
     argv = find_argv(definition, searched, at if permit.trusted else "")
     if permit.trusted:
         made = at_home(definition, root, searched)
-    elif definition.restricted is None and definition.id in permit.vouched:
+    elif definition.trust.untrusted is None and definition.id in permit.vouched:
         made = as_configured(definition, searched)
     else:
         made = restrict(definition, argv, root, workspace)
@@ -228,7 +230,7 @@ def _runs(choice: Choice, candidates: list[Choice], duds: Container[str]) -> boo
 
 def find_argv(definition: Definition, folders: Sequence[str], at: str = "") -> tuple[str, ...]:
     """The first command whose program is there, the program as an absolute path."""
-    for command in definition.commands:
+    for command in definition.launch.commands:
         program = find_program(command[0], folders, at)
         if program is not None:
             return (program, *command[1:])

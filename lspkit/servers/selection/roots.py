@@ -17,10 +17,10 @@ def root_of(path: str, definition: Definition, workspace: str) -> str:
     """
     folders = list(upwards(path, workspace))
     for folder in reversed(folders):
-        if has_marker(folder, definition.outermost):
+        if has_marker(folder, definition.roots.outermost):
             return folder
     for folder in folders:
-        if has_marker(folder, definition.markers):
+        if has_marker(folder, definition.roots.markers):
             return folder
     return workspace
 
@@ -28,10 +28,10 @@ def root_of(path: str, definition: Definition, workspace: str) -> str:
 def is_wanted(path: str, definition: Definition, workspace: str) -> bool:
     """Whether the markers around the file leave it to this server."""
     folders = list(upwards(path, workspace))
-    if any(has_marker(folder, definition.kept_out_by) for folder in folders):
+    if any(has_marker(folder, definition.roots.kept_out_by) for folder in folders):
         return False
-    return not definition.only_with or any(
-        has_marker(folder, definition.only_with) for folder in folders
+    return not definition.roots.only_with or any(
+        has_marker(folder, definition.roots.only_with) for folder in folders
     )
 
 

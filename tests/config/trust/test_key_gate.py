@@ -217,7 +217,7 @@ class TestExecutionKeys:
         assert sorted(EXECUTION_KEYS) == sorted(one.id for one in BUILT_IN)
 
     def test_the_harmless_settings_of_every_server_that_runs_without_trust_are_known(self) -> None:
-        assert sorted(HARMLESS_KEYS) == sorted(one.id for one in BUILT_IN if one.restricted)
+        assert sorted(HARMLESS_KEYS) == sorted(one.id for one in BUILT_IN if one.trust.untrusted)
 
     def test_every_harmless_key_passes_and_no_other(self) -> None:
         for server, keys in HARMLESS_KEYS.items():

@@ -6,6 +6,7 @@ import pytest
 
 import lspkit
 from lspkit.diagnostics.proof import OFFERED, ProofRule
+from lspkit.servers.definition_parts import DocumentSync
 from lspkit.testing import Diagnostics, Fault, Log, Script
 from tests.runtime.server_log import CHANGE, CLOSE, OPEN, POKE, define, messages_of, told
 from tests.scripted import SOURCE, ask, config_for, workspace
@@ -46,7 +47,7 @@ def test_a_check_is_about_the_text_and_then_about_the_disk(tmp_path, scripted, h
 
 @pytest.mark.parametrize("how", ["push", "pull"])
 def test_other_files_are_checked_against_the_text(tmp_path, scripted, how, monkeypatch):
-    define(monkeypatch, OFFERED, unsaved="opened")
+    define(monkeypatch, OFFERED, documents=DocumentSync(unsaved="opened"))
     argv = scripted(Script(diagnostics=Diagnostics(how=how)))
     (tmp_path / "b.scr").write_text("NEED greet\n", encoding="utf-8")
     with workspace(tmp_path, argv) as ws:

@@ -8,6 +8,7 @@ from typing import Any
 
 import lspkit
 from lspkit.diagnostics.proof import ProofRule
+from lspkit.protocol.server_signal import log_line
 from lspkit.protocol.uris import path_to_uri
 from lspkit.runtime.concurrency.workers import THREADS
 from lspkit.runtime.freshness import config_reread
@@ -15,7 +16,16 @@ from lspkit.runtime.pool import retirement
 from lspkit.runtime.server import shutdown
 from lspkit.runtime.server.diagnostics_record import BARRIER
 from lspkit.servers import built_in
-from lspkit.servers.definition import Admission, Definition, Rereads, Restricted
+from lspkit.servers.definition import Definition
+from lspkit.servers.definition_parts import (
+    HARMLESS,
+    Admission,
+    Caveats,
+    ConfigFiles,
+    DiskReactions,
+    Launch,
+    Roots,
+)
 from lspkit.testing import Diagnostics, Fault, Log, Say, Script, watchers
 from tests.runtime.server_log import (
     OPEN,
@@ -31,8 +41,8 @@ from tests.scripted import ask, comes_true, lives, workspace
 
 DEFINITION = "textDocument/definition"
 BY_PULL = Diagnostics(how="pull")
-ANEW = Rereads(files=("conf.ini",))
-SAYS = Rereads(files=("conf.ini",), says=("has read conf",))
+ANEW = ConfigFiles(files=("conf.ini",))
+SAYS = ConfigFiles(files=("conf.ini",), says=(log_line("has read conf"),))
 REREAD = {"method": "window/logMessage", "params": {"type": 3, "message": "it has read conf.ini"}}
 
 
@@ -46,7 +56,7 @@ def runs(argv: list[str]) -> int:
 def test_a_server_that_reads_a_file_only_once_is_started_anew_when_it_changes(
     tmp_path, scripted, monkeypatch
 ):
-    define(monkeypatch, ProofRule(), rereads=ANEW)
+    define(monkeypatch, ProofRule(), disk=DiskReactions(config=ANEW))
     argv = scripted(Script(diagnostics=BY_PULL))
     (tmp_path / "b.scr").write_text("fine\n", encoding="utf-8")
     with workspace(tmp_path, argv, text="fine\n") as ws:
@@ -69,7 +79,7 @@ def ask_anything(ws: lspkit.Workspace) -> list[Any]:
 
 
 def test_also_when_lspkit_itself_has_changed_it(tmp_path, scripted, monkeypatch):
-    define(monkeypatch, ProofRule(), rereads=ANEW)
+    define(monkeypatch, ProofRule(), disk=DiskReactions(config=ANEW))
     argv = scripted(Script(diagnostics=BY_PULL))
     with workspace(tmp_path, argv, text="fine\n") as ws:
         assert ws.check("a.scr").verdict.clean
@@ -79,7 +89,7 @@ def test_also_when_lspkit_itself_has_changed_it(tmp_path, scripted, monkeypatch)
 
 
 def test_a_file_that_counts_only_in_the_root_does_so(tmp_path, scripted, monkeypatch):
-    define(monkeypatch, ProofRule(), rereads=Rereads(files=("/conf.ini",)))
+    define(monkeypatch, ProofRule(), disk=DiskReactions(config=ConfigFiles(files=("/conf.ini",))))
     argv = scripted(Script(diagnostics=BY_PULL))
     (tmp_path / "deep").mkdir()
     with workspace(tmp_path, argv, text="fine\n") as ws:
@@ -93,7 +103,7 @@ def test_a_file_that_counts_only_in_the_root_does_so(tmp_path, scripted, monkeyp
 
 
 def test_what_the_configuration_imports_counts_too(tmp_path, scripted, monkeypatch):
-    define(monkeypatch, ProofRule(), rereads=Rereads(imports=("conf.js",)))
+    define(monkeypatch, ProofRule(), disk=DiskReactions(config=ConfigFiles(imports=("conf.js",))))
     argv = scripted(Script(diagnostics=BY_PULL))
     (tmp_path / "deep").mkdir()
     (tmp_path / "conf.js").write_text("import x from './deep/one.js'", encoding="utf-8")
@@ -119,7 +129,7 @@ def test_what_the_configuration_imports_counts_too(tmp_path, scripted, monkeypat
 
 
 def test_who_waits_for_an_answer_of_the_old_process_gets_it(tmp_path, scripted, monkeypatch):
-    define(monkeypatch, ProofRule(), rereads=ANEW)
+    define(monkeypatch, ProofRule(), disk=DiskReactions(config=ANEW))
     slow = Fault("textDocument/definition", "delay", seconds=1.0, run=1)
     argv = scripted(Script(diagnostics=BY_PULL, faults=[slow]))
     with workspace(tmp_path, argv) as ws, ThreadPoolExecutor(1) as callers:
@@ -135,7 +145,7 @@ def test_who_waits_for_his_turn_with_the_old_process_is_answered_by_the_new_one(
     tmp_path, scripted, monkeypatch
 ):
     monkeypatch.setattr(retirement, "LAST_ANSWERS", 120.0)
-    define(monkeypatch, ProofRule(), rereads=ANEW)
+    define(monkeypatch, ProofRule(), disk=DiskReactions(config=ANEW))
     never = Fault(PULL, "hang", nth=2, run=1)
     argv = scripted(Script(diagnostics=BY_PULL, faults=[never]))
     (tmp_path / "b.scr").write_text("fine\n", encoding="utf-8")
@@ -162,7 +172,7 @@ def test_who_has_no_answer_when_the_old_process_is_ended_gets_it_from_the_new_on
     tmp_path, scripted, monkeypatch
 ):
     monkeypatch.setattr(retirement, "LAST_ANSWERS", 0.2)
-    define(monkeypatch, ProofRule(), rereads=ANEW)
+    define(monkeypatch, ProofRule(), disk=DiskReactions(config=ANEW))
     faults = [Fault(one, "hang", run=1) for one in (DEFINITION, POKE)]
     argv = scripted(Script(diagnostics=BY_PULL, faults=faults, answers={POKE: None}))
     with workspace(tmp_path, argv) as ws:
@@ -184,7 +194,7 @@ def test_those_that_are_slow_to_end_do_not_keep_others_from_starting(
     tmp_path, scripted, monkeypatch
 ):
     monkeypatch.setattr(shutdown, "RUNGS", (("shutdown", 120.0), *shutdown.RUNGS[1:]))
-    define(monkeypatch, ProofRule(), rereads=ANEW)
+    define(monkeypatch, ProofRule(), disk=DiskReactions(config=ANEW))
     argv = scripted(Script(diagnostics=BY_PULL, ignore=["shutdown"]))
     with workspace(tmp_path, argv, text="fine\n") as ws:
         for number in range(THREADS):
@@ -198,7 +208,7 @@ def test_those_that_are_slow_to_end_do_not_keep_others_from_starting(
 
 
 def test_nothing_is_kept_of_those_that_were_replaced(tmp_path, scripted, monkeypatch):
-    define(monkeypatch, ProofRule(), rereads=ANEW)
+    define(monkeypatch, ProofRule(), disk=DiskReactions(config=ANEW))
     argv = scripted(Script(diagnostics=BY_PULL))
     with workspace(tmp_path, argv, text="fine\n") as ws:
         for number in range(3):
@@ -210,7 +220,7 @@ def test_nothing_is_kept_of_those_that_were_replaced(tmp_path, scripted, monkeyp
 
 
 def test_one_that_is_outdated_ends_with_a_reload(tmp_path, scripted, monkeypatch):
-    define(monkeypatch, ProofRule(), rereads=ANEW)
+    define(monkeypatch, ProofRule(), disk=DiskReactions(config=ANEW))
     argv = scripted(Script(diagnostics=BY_PULL))
     with workspace(tmp_path, argv, text="fine\n") as ws:
         assert ws.check("a.scr").verdict.clean
@@ -227,7 +237,7 @@ def test_one_that_is_outdated_ends_with_a_reload(tmp_path, scripted, monkeypatch
 def test_a_server_that_says_when_it_has_read_its_configuration_is_waited_for(
     tmp_path, scripted, monkeypatch
 ):
-    define(monkeypatch, ProofRule(), rereads=SAYS)
+    define(monkeypatch, ProofRule(), disk=DiskReactions(config=SAYS))
     says = Say(WATCHED, notification=REREAD, seconds=0.3)
     argv = scripted(Script(diagnostics=BY_PULL, say=[watchers("**/conf.ini"), says]))
     with workspace(tmp_path, argv, text="fine\n") as ws:
@@ -241,7 +251,7 @@ def test_a_server_that_says_when_it_has_read_its_configuration_is_waited_for(
 
 def test_one_that_does_not_say_so_is_started_anew(tmp_path, scripted, monkeypatch):
     monkeypatch.setattr(config_reread, "PATIENCE", 0.2)
-    define(monkeypatch, ProofRule(), rereads=SAYS)
+    define(monkeypatch, ProofRule(), disk=DiskReactions(config=SAYS))
     argv = scripted(Script(diagnostics=BY_PULL, say=[watchers("**/conf.ini")]))
     with workspace(tmp_path, argv, text="fine\n") as ws:
         assert ws.check("a.scr").verdict.clean
@@ -252,7 +262,7 @@ def test_one_that_does_not_say_so_is_started_anew(tmp_path, scripted, monkeypatc
 
 def test_a_line_from_before_it_was_told_counts_for_nothing(tmp_path, scripted, monkeypatch):
     monkeypatch.setattr(config_reread, "PATIENCE", 0.5)
-    define(monkeypatch, ProofRule(), rereads=SAYS)
+    define(monkeypatch, ProofRule(), disk=DiskReactions(config=SAYS))
     says = Say(BARRIER, notification=REREAD)
     argv = scripted(Script(diagnostics=BY_PULL, say=[watchers("**/conf.ini"), says]))
     with workspace(tmp_path, argv, text="fine\n") as ws:
@@ -263,7 +273,7 @@ def test_a_line_from_before_it_was_told_counts_for_nothing(tmp_path, scripted, m
 
 
 def test_a_caller_with_less_time_is_told_nothing_from_before(tmp_path, scripted, monkeypatch):
-    define(monkeypatch, ProofRule(), rereads=SAYS)
+    define(monkeypatch, ProofRule(), disk=DiskReactions(config=SAYS))
     argv = scripted(Script(diagnostics=BY_PULL, say=[watchers("**/conf.ini")]))
     with workspace(tmp_path, argv, text="fine\n") as ws:
         assert ws.check("a.scr").verdict.clean
@@ -274,15 +284,15 @@ def test_a_caller_with_less_time_is_told_nothing_from_before(tmp_path, scripted,
 # What a server writes
 
 
-GIVES_UP = Admission(says="too much", means="it does not look any more")
-AFRESH = Admission(says="too much", means="it does not look any more", afresh=True)
+GIVES_UP = Admission(says=log_line("too much"), means="it does not look any more")
+AFRESH = Admission(says=log_line("too much"), means="it does not look any more", afresh=True)
 LINE = {"method": "window/showMessage", "params": {"type": 2, "message": "That is too much."}}
 
 
 def test_a_server_that_says_that_it_does_not_look_proves_nothing_until_a_reload(
     tmp_path, scripted, monkeypatch
 ):
-    define(monkeypatch, ProofRule(), admissions=(GIVES_UP,))
+    define(monkeypatch, ProofRule(), caveats=Caveats(admissions=(GIVES_UP,)))
     argv = scripted(Script(diagnostics=BY_PULL, say=[Say(PULL, notification=LINE, run=1)]))
     (tmp_path / "b.scr").write_text("ERROR\n", encoding="utf-8")
     with workspace(tmp_path, argv, text="fine\n") as ws:
@@ -298,7 +308,7 @@ def test_a_server_that_says_that_it_does_not_look_proves_nothing_until_a_reload(
 def test_one_that_looked_before_it_was_told_of_a_file_is_started_anew(
     tmp_path, scripted, monkeypatch
 ):
-    define(monkeypatch, ProofRule(), admissions=(AFRESH,))
+    define(monkeypatch, ProofRule(), caveats=Caveats(admissions=(AFRESH,)))
     says = Say(PULL, notification=LINE, nth=2, run=1)
     argv = scripted(Script(diagnostics=BY_PULL, say=[watchers("**/*.scr"), says]))
     with workspace(tmp_path, argv, text="fine\n") as ws:
@@ -309,7 +319,7 @@ def test_one_that_looked_before_it_was_told_of_a_file_is_started_anew(
 
 
 def test_but_not_one_that_never_looked(tmp_path, scripted, monkeypatch):
-    define(monkeypatch, ProofRule(), admissions=(AFRESH,))
+    define(monkeypatch, ProofRule(), caveats=Caveats(admissions=(AFRESH,)))
     says = Say(OPEN, notification=LINE)
     argv = scripted(Script(diagnostics=BY_PULL, say=[watchers("**/*.scr"), says]))
     with workspace(tmp_path, argv, text="fine\n") as ws:
@@ -329,9 +339,9 @@ def test_a_server_that_a_new_file_calls_for_is_asked_at_once(tmp_path, scripted,
         family="second",
         role="lint",
         languages={".scr": "scripted"},
-        commands=(tuple(scripted(Script(diagnostics=BY_PULL))),),
-        only_with=("second.toml",),
-        restricted=Restricted(),
+        launch=Launch(commands=(tuple(scripted(Script(diagnostics=BY_PULL))),)),
+        roots=Roots(only_with=("second.toml",)),
+        trust=HARMLESS,
     )
     monkeypatch.setattr(built_in, "BUILT_IN", (*built_in.BUILT_IN, row))
     with workspace(tmp_path, blind, text="ERROR\n") as ws:
@@ -343,7 +353,7 @@ def test_a_server_that_a_new_file_calls_for_is_asked_at_once(tmp_path, scripted,
 
 
 def test_a_root_that_a_new_file_makes_gets_its_server_at_once(tmp_path, scripted, monkeypatch):
-    define(monkeypatch, ProofRule(), markers=("project.toml",))
+    define(monkeypatch, ProofRule(), roots=Roots(markers=("project.toml",)))
     argv = scripted(Script(diagnostics=BY_PULL))
     inner = tmp_path / "inner"
     inner.mkdir()
@@ -359,7 +369,7 @@ def test_a_root_that_a_new_file_makes_gets_its_server_at_once(tmp_path, scripted
 def test_many_who_check_while_it_changes_again_and_again_are_all_told_the_truth(
     tmp_path, scripted, monkeypatch
 ):
-    define(monkeypatch, ProofRule(), rereads=ANEW)
+    define(monkeypatch, ProofRule(), disk=DiskReactions(config=ANEW))
     argv = scripted(Script(diagnostics=BY_PULL))
     over = threading.Event()
 

@@ -9,6 +9,7 @@ import pytest
 
 import lspkit
 from lspkit.diagnostics.proof import OFFERED
+from lspkit.servers.definition_parts import Caveats, DocumentSync
 from lspkit.testing import Diagnostics, Fault, Log, Say, Script
 from tests.runtime.server_log import (
     CHANGE,
@@ -148,7 +149,7 @@ def test_findings_that_do_not_count_leave_the_other_files_clean(tmp_path, script
 
 @pytest.mark.parametrize("how", ["push", "pull"])
 def test_the_others_are_judged_by_the_text_of_the_call(tmp_path, scripted, how, monkeypatch):
-    define(monkeypatch, OFFERED, unsaved="opened")
+    define(monkeypatch, OFFERED, documents=DocumentSync(unsaved="opened"))
     argv = scripted(Script(diagnostics=Diagnostics(how=how)))
     project(tmp_path, b="NEED greet\n")
     with workspace(tmp_path, argv, text="def greet\n") as ws:
@@ -257,7 +258,7 @@ def test_an_answer_by_registration_is_asked_for_as_well(tmp_path, scripted):
 
 
 def test_a_definition_may_say_that_a_server_is_not_to_be_asked(tmp_path, scripted, monkeypatch):
-    define(monkeypatch, OFFERED, tells_whole_project=False)
+    define(monkeypatch, OFFERED, caveats=Caveats(workspace_pull=False))
     argv = scripted(telling())
     with workspace(tmp_path, argv, text="fine\n") as ws:
         assert ws.check("a.scr", scope="project").other_files.coverage == "open"

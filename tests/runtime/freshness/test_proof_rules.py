@@ -8,6 +8,8 @@ import pytest
 
 import lspkit
 from lspkit.diagnostics.proof import ProofRule
+from lspkit.protocol.server_signal import Signal
+from lspkit.servers.definition_parts import Caveats, DiskReactions, DocumentMessages, Exceptions
 from lspkit.testing import Diagnostics, Fault, Log, Say, Script, progress
 from tests.runtime.server_log import (
     CHANGE,
@@ -304,7 +306,7 @@ def test_a_change_on_disk_that_the_server_may_have_read_makes_it_look_again(
 def test_a_server_that_does_not_look_at_the_disk_by_itself_is_made_to(
     tmp_path, scripted, rules, how, method
 ):
-    rules(ProofRule(how="pull"), looks_again=how)
+    rules(ProofRule(how="pull"), disk=DiskReactions(looks_again=how))
     argv = scripted(Script(diagnostics=Diagnostics(how="pull"), answers={COMMAND: None}))
     (tmp_path / "unopened.scr").write_text("old\n", encoding="utf-8")
     with workspace(tmp_path, argv, text="fine\n") as ws:
@@ -318,7 +320,12 @@ def test_a_server_that_does_not_look_at_the_disk_by_itself_is_made_to(
 def test_what_a_definition_says_with_a_change_and_with_a_second_look_is_sent(
     tmp_path, scripted, rules
 ):
-    rules(VERSION, change_with={"want": True}, touch_with={"rebuild": True})
+    rules(
+        VERSION,
+        exceptions=Exceptions(
+            messages=DocumentMessages(change_with={"want": True}, touch_with={"rebuild": True})
+        ),
+    )
     argv = scripted(Script())
     (tmp_path / "b.scr").write_text("old\n", encoding="utf-8")
     with workspace(tmp_path, argv, text="fine\n") as ws:
@@ -341,7 +348,7 @@ STATE = "scripted/state"
 def test_a_server_that_doubts_itself_is_not_believed_until_it_does_no_more(
     tmp_path, scripted, rules, how
 ):
-    rules(ProofRule(), doubts=((STATE, {"broken": True}),))
+    rules(ProofRule(), caveats=Caveats(doubts=(Signal(STATE, {"broken": True}),)))
     about = {"uri": (tmp_path / "a.scr").as_uri()}
     doubt = {"method": STATE, "params": {**about, "broken": True, "message": "no settings"}}
     lifted = {"method": STATE, "params": {**about, "broken": False}}
@@ -357,7 +364,7 @@ def test_a_server_that_doubts_itself_is_not_believed_until_it_does_no_more(
 
 
 def test_a_doubt_may_be_told_by_a_part_of_what_is_said_to_people(tmp_path, scripted, rules):
-    rules(ProofRule(), doubts=((STATE, {"message": "cannot build"}),))
+    rules(ProofRule(), caveats=Caveats(doubts=(Signal(STATE, contains="cannot build"),)))
     say = [
         Say(OPEN, notification={"method": STATE, "params": {"message": "Sorry: cannot build: no"}}),
         Say(CHANGE, notification={"method": STATE, "params": {"message": None}}),
@@ -375,7 +382,7 @@ def test_a_server_that_doubts_itself_by_a_piece_of_work_is_not_believed_while_it
         params = {"token": "1", "value": value}
         return {"method": "$/progress", "params": params}
 
-    rules(ProofRule(), doubts=(("$/progress", {"title": "Cannot load"}),))
+    rules(ProofRule(), caveats=Caveats(doubts=(Signal("$/progress", {"title": "Cannot load"}),)))
     begin, end = note(kind="begin", title="Cannot load"), note(kind="end")
     say = [Say(OPEN, notification=begin), Say(CHANGE, notification=end)]
     with workspace(tmp_path, scripted(Script(say=say)), text="fine\n") as ws:
@@ -392,7 +399,7 @@ def test_a_server_that_doubts_itself_by_a_piece_of_work_is_not_believed_while_it
 def test_a_doubt_is_about_the_file_that_it_names_or_about_all(
     tmp_path, scripted, rules, about, verdict
 ):
-    rules(ProofRule(), doubts=((STATE, {}),))
+    rules(ProofRule(), caveats=Caveats(doubts=(Signal(STATE),)))
     say = Say(OPEN, notification={"method": STATE, "params": {"textDocument": about}})
     with workspace(tmp_path, scripted(Script(say=[say])), text="fine\n") as ws:
         assert ws.check("a.scr").verdict.value == verdict

@@ -7,6 +7,7 @@ import os
 import pytest
 
 from lspkit.diagnostics.proof import ProofRule
+from lspkit.servers.definition_parts import DiskReactions
 from lspkit.testing import Diagnostics, Log, Script
 from tests.runtime.server_log import CLOSE, PULL, define, outside, told
 from tests.scripted import workspace
@@ -25,7 +26,7 @@ CHANGED = ("open.scr", "new.scr", "changed.scr", "gone.scr")
 def test_files_that_come_change_and_go_are_opened_and_closed(
     tmp_path, scripted, monkeypatch, reads_closed
 ):
-    define(monkeypatch, ProofRule(how="pull"), reads_closed=reads_closed)
+    define(monkeypatch, ProofRule(how="pull"), disk=DiskReactions(reads_closed=reads_closed))
     for name in ("changed.scr", "gone.scr", "open.scr"):
         (tmp_path / name).write_text("old\n", encoding="utf-8")
     argv = scripted(BY_PULL)
@@ -50,7 +51,7 @@ def test_files_that_come_change_and_go_are_opened_and_closed(
 def test_only_files_with_an_old_time_are_opened_where_nothing_else_is_missed(
     tmp_path, scripted, monkeypatch
 ):
-    define(monkeypatch, ProofRule(how="pull"), reads_closed="old")
+    define(monkeypatch, ProofRule(how="pull"), disk=DiskReactions(reads_closed="old"))
     argv = scripted(BY_PULL)
     with workspace(tmp_path, argv, text="fine\n") as ws:
         ws.check("a.scr")
@@ -65,7 +66,7 @@ def test_only_files_with_an_old_time_are_opened_where_nothing_else_is_missed(
 def test_a_file_that_was_written_just_now_may_get_the_time_of_the_one_before_it(
     tmp_path, scripted, monkeypatch
 ):
-    define(monkeypatch, ProofRule(how="pull"), reads_closed="old")
+    define(monkeypatch, ProofRule(how="pull"), disk=DiskReactions(reads_closed="old"))
     argv = scripted(BY_PULL)
     (tmp_path / "new.scr").write_text("one\n", encoding="utf-8")
     replaced = (
@@ -84,7 +85,7 @@ def test_a_file_that_was_written_just_now_may_get_the_time_of_the_one_before_it(
 
 
 def test_the_question_comes_after_the_file_is_closed(tmp_path, scripted, monkeypatch):
-    define(monkeypatch, ProofRule(how="pull"), reads_closed="always")
+    define(monkeypatch, ProofRule(how="pull"), disk=DiskReactions(reads_closed="always"))
     argv = scripted(BY_PULL)
     with workspace(tmp_path, argv, text="fine\n") as ws:
         ws.check("a.scr")

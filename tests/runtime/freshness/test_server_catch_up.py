@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from lspkit.diagnostics.proof import ProofRule
+from lspkit.servers.definition_parts import DocumentMessages, DocumentSync, Exceptions
 from lspkit.testing import Diagnostics, Fault, Log, Say, Script, watchers
 from tests.runtime.server_log import (
     CHANGE,
@@ -58,7 +59,7 @@ def test_a_push_from_before_a_server_has_looked_at_other_files_does_not_count(
 
 
 def test_a_server_that_reads_in_the_background_is_asked_once_it_has_read(tmp_path, scripted, rules):
-    rules(ProofRule(how="pull"), read_back=TEXT)
+    rules(ProofRule(how="pull"), exceptions=Exceptions(read_back=TEXT))
     faults = [Fault(TEXT, "result", nth=nth, result="old\n") for nth in (1, 2)]
     script = Script(
         diagnostics=BY_PULL, say=[watchers("**/*.scr")], faults=faults, answers={TEXT: "new\n"}
@@ -74,7 +75,7 @@ def test_a_server_that_reads_in_the_background_is_asked_once_it_has_read(tmp_pat
 
 
 def test_a_file_that_is_gone_is_read_when_the_server_knows_it_no_more(tmp_path, scripted, rules):
-    rules(ProofRule(how="pull"), read_back=TEXT)
+    rules(ProofRule(how="pull"), exceptions=Exceptions(read_back=TEXT))
     faults = [Fault(TEXT, "error", nth=2, message="no such file")]
     script = Script(
         diagnostics=BY_PULL, say=[watchers("**/*.scr")], faults=faults, answers={TEXT: "old\n"}
@@ -91,7 +92,7 @@ def test_a_file_that_is_gone_is_read_when_the_server_knows_it_no_more(tmp_path, 
 def test_a_server_that_takes_in_changes_late_is_asked_about_what_has_changed_first(
     tmp_path, scripted, rules
 ):
-    rules(ProofRule(how="pull"), takes_in_by=SYMBOLS)
+    rules(ProofRule(how="pull"), documents=DocumentSync(takes_in_by=SYMBOLS))
     argv = scripted(Script(diagnostics=BY_PULL))
     (tmp_path / "b.scr").write_text("old\n", encoding="utf-8")
     with workspace(tmp_path, argv, text="fine\n") as ws:
@@ -116,7 +117,10 @@ def test_a_server_that_takes_in_changes_late_is_asked_about_what_has_changed_fir
 
 
 def test_a_server_may_want_whole_texts_and_not_to_hear_of_saves(tmp_path, scripted, rules):
-    rules(ProofRule(how="pull"), whole_texts=True, saves=False)
+    rules(
+        ProofRule(how="pull"),
+        exceptions=Exceptions(messages=DocumentMessages(whole_texts=True, saves=False)),
+    )
     argv = scripted(Script(diagnostics=BY_PULL))
     with workspace(tmp_path, argv, text="fine\n") as ws:
         ws.check("a.scr")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from lspkit.diagnostics.proof import ProofRule
+from lspkit.servers.definition_parts import Caveats
 from lspkit.testing import Diagnostics, Say, Script
 from tests.runtime.server_log import OPEN, define, finding, published
 from tests.scripted import workspace
@@ -17,7 +18,7 @@ VERSION = ProofRule(how="version", single=True)
 def test_a_server_is_not_believed_to_find_nothing_in_a_folder_that_it_passes_over(
     tmp_path, scripted, monkeypatch, rule
 ):
-    define(monkeypatch, rule, passes_over=("out",))
+    define(monkeypatch, rule, caveats=Caveats(skipped_folders=("out",)))
     (tmp_path / "out").mkdir()
     for name, text in (("fine", "fine\n"), ("broken", "ERROR\n")):
         (tmp_path / "out" / f"{name}.scr").write_text(text, encoding="utf-8")
@@ -37,7 +38,7 @@ def test_a_server_is_not_believed_to_find_nothing_in_a_folder_that_it_passes_ove
 def test_less_than_an_error_does_not_prove_that_a_server_has_looked_at_a_file_that_it_passes_over(
     tmp_path, scripted, monkeypatch, severity
 ):
-    define(monkeypatch, VERSION, passes_over=("out",))
+    define(monkeypatch, VERSION, caveats=Caveats(skipped_folders=("out",)))
     file = tmp_path / "out" / "a.scr"
     file.parent.mkdir()
     file.write_text("fine\n", encoding="utf-8")
@@ -54,7 +55,7 @@ def test_less_than_an_error_does_not_prove_that_a_server_has_looked_at_a_file_th
 def test_a_server_that_says_that_it_has_not_looked_is_taken_at_its_word(
     tmp_path, scripted, monkeypatch, severity
 ):
-    define(monkeypatch, VERSION, disclaimers=("No part of anything",))
+    define(monkeypatch, VERSION, caveats=Caveats(disclaimers=("No part of anything",)))
     (tmp_path / "a.scr").write_text("fine\n", encoding="utf-8")
     said = {**finding("No part of anything.\nSee there."), "severity": severity}
     say = [Say(OPEN, notification=published(tmp_path / "a.scr", said, version=1))]

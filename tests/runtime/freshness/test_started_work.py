@@ -8,6 +8,8 @@ import msgspec
 import pytest
 
 from lspkit.diagnostics.proof import ProofRule
+from lspkit.protocol.server_signal import Signal
+from lspkit.servers.definition_parts import Exceptions, Readiness
 from lspkit.testing import Diagnostics, Fault, Log, Say, Script
 from tests.runtime.server_log import (
     CHANGE,
@@ -163,9 +165,11 @@ def test_an_answer_given_while_the_project_is_loaded_anew_counts_for_nothing(
 ):
     rules(
         ProofRule(how="pull"),
-        load_begins_within=1.0,
-        ready_by=(STATUS, {"quiet": True}),
-        unready_by=(STATUS, {"quiet": False}),
+        readiness=Readiness(
+            load_begins_within=1.0,
+            ready_by=Signal(STATUS, {"quiet": True}),
+            unready_by=Signal(STATUS, {"quiet": False}),
+        ),
     )
     say = [
         Say("initialized", notification=status(quiet=True)),
@@ -187,9 +191,11 @@ def test_while_the_project_is_loaded_anew_questions_are_answered_and_findings_wa
 ):
     rules(
         ProofRule(how="pull"),
-        load_begins_within=1.0,
-        ready_by=(STATUS, {"quiet": True}),
-        unready_by=(STATUS, {"quiet": False}),
+        readiness=Readiness(
+            load_begins_within=1.0,
+            ready_by=Signal(STATUS, {"quiet": True}),
+            unready_by=Signal(STATUS, {"quiet": False}),
+        ),
     )
     say = [
         Say("initialized", notification=status(quiet=True)),
@@ -207,7 +213,7 @@ def test_a_push_counts_once_the_server_says_that_it_is_done_with_the_file(
     tmp_path, scripted, rules
 ):
     """The first one may be from before something else was read."""
-    rules(ProofRule(how="version", single=True, rests_by=(STATUS, ({"state": "idle"},))))
+    rules(ProofRule(how="version", single=True, rests_by=(Signal(STATUS, {"state": "idle"}),)))
     uri = (tmp_path / "a.scr").as_uri()
     second = published(tmp_path / "a.scr", finding("second"), version=1)
     busy, idle = (
@@ -229,8 +235,8 @@ def test_a_server_that_says_too_early_that_it_is_done_is_asked_something(
     tmp_path, scripted, rules, ask, verdict
 ):
     """It answers when it is: the rule without a question has a stale push for the last."""
-    states = ({"state": "idle"}, {"state": "waiting"})
-    rules(ProofRule(how="version", single=True, rests_by=(STATUS, states), ask=ask))
+    states = tuple(Signal(STATUS, {"state": state}) for state in ("idle", "waiting"))
+    rules(ProofRule(how="version", single=True, rests_by=states, ask=ask))
     path = tmp_path / "a.scr"
     waiting, idle = (
         {"method": STATUS, "params": {"uri": path.as_uri(), "state": state}}
@@ -254,7 +260,7 @@ def test_who_refuses_the_question_is_believed_only_if_something_is_wrong(
     tmp_path, scripted, rules, text, verdict
 ):
     """clangd finds nothing in a file for a language or a machine that it does not know."""
-    rests_by = (STATUS, ({"state": "idle"},))
+    rests_by = (Signal(STATUS, {"state": "idle"}),)
     rules(ProofRule(how="version", single=True, rests_by=rests_by, ask=LINKS))
     uri = (tmp_path / "a.scr").as_uri()
     idle = {"method": STATUS, "params": {"uri": uri, "state": "idle"}}
@@ -270,7 +276,7 @@ def test_a_first_question_about_the_project_waits_until_the_server_is_done_with_
     tmp_path, scripted, rules
 ):
     """Only then is the file in its index."""
-    rules(ProofRule(how="version", rests_by=(STATUS, ({"state": "idle"},))))
+    rules(ProofRule(how="version", rests_by=(Signal(STATUS, {"state": "idle"}),)))
     uri = (tmp_path / "a.scr").as_uri()
     idle = {"method": STATUS, "params": {"uri": uri, "state": "idle"}}
     say = [Say("textDocument/didOpen", notification=idle, seconds=0.5)]
@@ -285,7 +291,7 @@ def test_a_first_question_about_the_project_waits_until_the_server_is_done_with_
 def test_a_server_whose_index_lags_behind_is_asked_again_while_it_finds_nothing(
     tmp_path, scripted, rules, within, found
 ):
-    rules(ProofRule(how="version"), indexed_within=within)
+    rules(ProofRule(how="version"), exceptions=Exceptions(indexed_within=within))
     method = "workspace/symbol"
     place = {"uri": (tmp_path / "a.scr").as_uri(), "range": finding("")["range"]}
     faults = [Fault(method, "result", nth=nth, result=[]) for nth in (1, 2)]
@@ -297,7 +303,7 @@ def test_a_server_whose_index_lags_behind_is_asked_again_while_it_finds_nothing(
 
 def test_a_name_that_is_nowhere_is_given_up_after_a_moment(tmp_path, scripted, rules):
     """And not before it: the last question comes when there is no more time."""
-    rules(ProofRule(how="version"), indexed_within=0.2)
+    rules(ProofRule(how="version"), exceptions=Exceptions(indexed_within=0.2))
     argv = scripted(Script(answers={"workspace/symbol": []}))
     with workspace(tmp_path, argv, text="def greet\n") as ws:
         assert ws.workspace_symbols("other", "a.scr") == []
@@ -312,7 +318,7 @@ def test_a_name_that_is_nowhere_is_given_up_after_a_moment(tmp_path, scripted, r
 
 
 def test_who_shows_a_text_of_his_own_does_not_wait_for_all_of_that(tmp_path, scripted, rules):
-    rules(ProofRule(how="version"), indexed_within=3.0)
+    rules(ProofRule(how="version"), exceptions=Exceptions(indexed_within=3.0))
     answers = {"workspace/symbol": []}
     argv = scripted(Script(answers=answers))
     with workspace(tmp_path, argv, text="def greet\n") as ws:
@@ -324,7 +330,7 @@ def test_who_shows_a_text_of_his_own_does_not_wait_for_all_of_that(tmp_path, scr
 
 
 def test_a_caller_without_the_time_for_that_is_told_what_is_known(tmp_path, scripted, rules):
-    rules(ProofRule(how="version"), indexed_within=30.0)
+    rules(ProofRule(how="version"), exceptions=Exceptions(indexed_within=30.0))
     argv = scripted(Script(answers={"workspace/symbol": []}))
     with workspace(tmp_path, argv, text="def greet\n") as ws:
         ws.document_symbols("a.scr")

@@ -12,6 +12,7 @@ import pytest
 
 import lspkit
 from lspkit.diagnostics.proof import OFFERED, ProofRule
+from lspkit.servers.definition_parts import DiskReactions, DocumentSync, Roots
 from lspkit.testing import Diagnostics, Fault, Log, Script
 from tests.runtime.server_log import CHANGE, OPEN, POKE, WHOLE, asked, define, full, told
 from tests.scripted import config_for, workspace
@@ -23,7 +24,7 @@ HOW = pytest.mark.parametrize("how", ["push", "pull"])
 @pytest.fixture
 def seen(monkeypatch: pytest.MonkeyPatch) -> None:
     """The server called `scripted` is known to see such texts."""
-    define(monkeypatch, OFFERED, unsaved="opened", unsaved_files=True)
+    define(monkeypatch, OFFERED, documents=DocumentSync(unsaved="opened", unsaved_files=True))
 
 
 def other(folder: Path, text: str = "def bar\n", name: str = "b.scr") -> None:
@@ -169,7 +170,7 @@ def test_a_text_that_was_shown_while_nothing_ran_is_known_to_who_starts_later(tm
 
 
 def test_who_sees_only_changes_is_shown_the_disk_first(tmp_path, scripted, monkeypatch):
-    define(monkeypatch, OFFERED, unsaved="changed")
+    define(monkeypatch, OFFERED, documents=DocumentSync(unsaved="changed"))
     argv = scripted(Script(diagnostics=Diagnostics(how="pull")))
     other(tmp_path)
     with workspace(tmp_path, argv, text=NEED) as ws:
@@ -184,7 +185,7 @@ def test_who_sees_only_changes_is_shown_the_disk_first(tmp_path, scripted, monke
 
 
 def test_a_text_of_one_call_is_shown_to_it_in_the_same_way(tmp_path, scripted, monkeypatch):
-    define(monkeypatch, OFFERED, unsaved="changed")
+    define(monkeypatch, OFFERED, documents=DocumentSync(unsaved="changed"))
     argv = scripted(Script(diagnostics=Diagnostics(how="pull")))
     other(tmp_path)
     with workspace(tmp_path, argv, text=NEED) as ws:
@@ -204,7 +205,7 @@ UNSEEN = {
 @pytest.mark.parametrize("text", ["fine\n", "ERROR\n"])
 @pytest.mark.parametrize("unsaved", UNSEEN)
 def test_where_it_is_not_seen_nothing_is_known(tmp_path, scripted, monkeypatch, unsaved, text, how):
-    define(monkeypatch, OFFERED, unsaved=unsaved)
+    define(monkeypatch, OFFERED, documents=DocumentSync(unsaved=unsaved))
     other(tmp_path)
     argv = scripted(Script(diagnostics=Diagnostics(how=how)))
     with workspace(tmp_path, argv, text=text) as ws:
@@ -226,7 +227,7 @@ def test_where_it_is_not_seen_nothing_is_known(tmp_path, scripted, monkeypatch, 
 def test_of_the_others_nothing_is_known_where_the_text_of_the_call_is_not_seen(
     tmp_path, scripted, monkeypatch
 ):
-    define(monkeypatch, OFFERED, unsaved="never")
+    define(monkeypatch, OFFERED, documents=DocumentSync(unsaved="never"))
     other(tmp_path)
     with workspace(tmp_path, scripted(Script()), text="fine\n") as ws:
         ws.check("a.scr")
@@ -237,7 +238,7 @@ def test_of_the_others_nothing_is_known_where_the_text_of_the_call_is_not_seen(
 
 
 def test_nor_of_the_whole_project(tmp_path, scripted, monkeypatch):
-    define(monkeypatch, OFFERED, unsaved="never")
+    define(monkeypatch, OFFERED, documents=DocumentSync(unsaved="never"))
     provider = {"interFileDependencies": True, "workspaceDiagnostics": True}
     script = Script(
         diagnostics=Diagnostics(how="pull"),
@@ -253,7 +254,7 @@ def test_nor_of_the_whole_project(tmp_path, scripted, monkeypatch):
 
 
 def test_a_text_of_another_callers_question_is_not_for_longer(tmp_path, scripted, monkeypatch):
-    define(monkeypatch, OFFERED, unsaved="never")
+    define(monkeypatch, OFFERED, documents=DocumentSync(unsaved="never"))
     slow = Fault("textDocument/diagnostic", "delay", nth=1, seconds=0.5)
     argv = scripted(Script(diagnostics=Diagnostics(how="pull"), faults=[slow]))
     other(tmp_path)
@@ -265,7 +266,7 @@ def test_a_text_of_another_callers_question_is_not_for_longer(tmp_path, scripted
 
 
 def test_a_file_that_is_not_there_may_not_be_seen(tmp_path, scripted, monkeypatch):
-    define(monkeypatch, OFFERED, unsaved="opened")
+    define(monkeypatch, OFFERED, documents=DocumentSync(unsaved="opened"))
     with workspace(tmp_path, scripted(Script()), text=NEED) as ws:
         with ws.overlay({"new.scr": DRAFT}):
             report = ws.check("a.scr")
@@ -275,7 +276,13 @@ def test_a_file_that_is_not_there_may_not_be_seen(tmp_path, scripted, monkeypatc
 
 
 def test_what_a_server_reads_and_is_not_shown_is_not_seen(tmp_path, scripted, monkeypatch):
-    define(monkeypatch, OFFERED, unsaved="opened", reads=(".dat",), markers=("scr.conf",))
+    define(
+        monkeypatch,
+        OFFERED,
+        documents=DocumentSync(unsaved="opened"),
+        disk=DiskReactions(reads=("*", "*.dat")),
+        roots=Roots(markers=("scr.conf",)),
+    )
     names = ("x.dat", "scr.conf", "notes.txt")
     for name in names:
         other(tmp_path, "old\n", name)
@@ -292,7 +299,12 @@ def test_what_a_server_reads_and_is_not_shown_is_not_seen(tmp_path, scripted, mo
 
 
 def test_nor_is_what_only_the_server_of_another_root_is_shown(tmp_path, scripted, monkeypatch):
-    define(monkeypatch, OFFERED, unsaved="opened", markers=("scr.conf",))
+    define(
+        monkeypatch,
+        OFFERED,
+        documents=DocumentSync(unsaved="opened"),
+        roots=Roots(markers=("scr.conf",)),
+    )
     for root in ("one", "two"):
         (tmp_path / root).mkdir()
         other(tmp_path / root, "", "scr.conf")
@@ -317,7 +329,7 @@ def test_findings_about_one_file_alone_depend_on_no_other(tmp_path, scripted, mo
 def test_of_a_linter_what_it_has_found_counts_and_its_silence_says_nothing(
     tmp_path, scripted, monkeypatch, text, how
 ):
-    define(monkeypatch, OFFERED, unsaved="never", role="lint")
+    define(monkeypatch, OFFERED, documents=DocumentSync(unsaved="never"), role="lint")
     other(tmp_path)
     with workspace(tmp_path, scripted(Script()), text=text) as ws, ws.overlay({"b.scr": DRAFT}):
         report = ws.check("a.scr")
@@ -328,7 +340,7 @@ def test_of_a_linter_what_it_has_found_counts_and_its_silence_says_nothing(
 
 def test_what_sees_the_disk_has_nothing_to_say_beside_it(tmp_path, scripted, monkeypatch):
     build = ProofRule(how="progress", source="build", token="build", sees="disk")
-    define(monkeypatch, ProofRule(how="version"), build, unsaved="opened")
+    define(monkeypatch, ProofRule(how="version"), build, documents=DocumentSync(unsaved="opened"))
     other(tmp_path)
     with workspace(tmp_path, scripted(Script()), text="fine\n") as ws, ws.overlay({"b.scr": DRAFT}):
         report = ws.check("a.scr", timeout=30)

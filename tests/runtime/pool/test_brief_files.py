@@ -9,6 +9,7 @@ from __future__ import annotations
 import pytest
 
 from lspkit.diagnostics.proof import ProofRule
+from lspkit.servers.definition_parts import DiskReactions
 from tests.runtime.pool.test_disk_events import happened, listening, watching
 from tests.runtime.server_log import CHANGED, CREATED, DELETED, batches, define, outside
 
@@ -68,7 +69,11 @@ def test_a_source_that_is_replaced_was_never_away(tmp_path, scripted):
 
 def test_what_is_created_is_told_as_the_definition_says(tmp_path, scripted, monkeypatch):
     """A server may have read it by itself, and take no notice then of what is created."""
-    define(monkeypatch, ProofRule(how="pull"), told_as={CREATED: (DELETED, CREATED)})
+    define(
+        monkeypatch,
+        ProofRule(how="pull"),
+        disk=DiskReactions(told_as={CREATED: (DELETED, CREATED)}),
+    )
     with watching(tmp_path, scripted(ALL)) as (_, log):
         outside("paths[0].touch()", tmp_path / "new.scr")
         told = [kind for name, kind in happened(log, tmp_path) if name == "new.scr"]

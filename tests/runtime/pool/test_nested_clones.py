@@ -10,7 +10,7 @@ import pytest
 
 import lspkit
 from lspkit.protocol.uris import path_to_uri
-from lspkit.servers.definition import Restricted
+from lspkit.servers.definition_parts import HARMLESS
 from lspkit.testing import Log, Script
 from tests.runtime.exchange.test_forwarding import TEXT, answering, answers, asking, question
 from tests.runtime.exchange.test_forwarding import file as vue_file
@@ -58,7 +58,7 @@ def uri(path: Path) -> str:
 def test_a_file_of_a_clone_is_shown_to_a_restricted_server_of_its_own(
     project, scripted, monkeypatch
 ):
-    define(monkeypatch, restricted=Restricted())
+    define(monkeypatch, trust=HARMLESS)
     argv, clone = scripted(Script()), project / "clone"
     with lspkit.Workspace(project, config=trusting(project, config_for(argv))) as ws:
         for name in ("a.scr", "clone/a.scr"):
@@ -72,7 +72,7 @@ def test_a_file_of_a_clone_is_shown_to_a_restricted_server_of_its_own(
 def test_what_becomes_a_clone_later_is_not_shown_to_the_server_that_knew_the_folder(
     project, scripted, monkeypatch
 ):
-    define(monkeypatch, restricted=Restricted())
+    define(monkeypatch, trust=HARMLESS)
     argv, plain = scripted(Script()), project / "plain"
     plain.mkdir()
     (plain / "a.scr").write_text("def greet\n")

@@ -10,6 +10,7 @@ import lspkit
 from lspkit.diagnostics.proof import ProofRule
 from lspkit.runtime.pool import disk_events
 from lspkit.servers.definition import Definition
+from lspkit.servers.definition_parts import DiskReactions, Exceptions, Launch, Refresh, Roots
 from lspkit.servers.project.file_relevance import may_read
 from lspkit.testing import Fault, Log, Script
 from tests.runtime.pool.test_disk_events import BY_PULL, SCR, happened, listening, watching
@@ -103,7 +104,7 @@ def test_what_lies_beside_a_root_makes_earlier_proofs_void(tmp_path, sibling, sc
 def test_a_server_that_asks_for_nothing_is_told_what_its_definition_says(
     tmp_path, scripted, monkeypatch
 ):
-    define(monkeypatch, ProofRule(how="pull"), told_of=("**/*.txt",))
+    define(monkeypatch, ProofRule(how="pull"), disk=DiskReactions(told_of=("**/*.txt",)))
     argv = scripted(Script(diagnostics=BY_PULL))
     with workspace(tmp_path, argv, text="fine\n") as ws:
         ws.check("a.scr")
@@ -114,7 +115,7 @@ def test_a_server_that_asks_for_nothing_is_told_what_its_definition_says(
 
 
 def test_what_a_server_does_not_read_leaves_its_proofs_as_they_are(tmp_path, scripted, monkeypatch):
-    define(monkeypatch, ProofRule(how="version"), depends_on=("*.txt",))
+    define(monkeypatch, ProofRule(how="version"), disk=DiskReactions(reads=("*.txt",)))
     with workspace(tmp_path, scripted(Script()), text="fine\n") as ws:
         ws.check("a.scr")
         written_outside(tmp_path / "c.log", "new")
@@ -125,7 +126,9 @@ def test_what_a_server_does_not_read_leaves_its_proofs_as_they_are(tmp_path, scr
 
 @pytest.mark.parametrize("name", ["app.log", "x.tmp", ".a.py.swp", ".coverage", "data.db-journal"])
 def test_what_is_written_while_a_program_runs_concerns_nobody(name):
-    anything = Definition(id="x", family="x", languages={".x": "x"}, commands=(("x",),))
+    anything = Definition(
+        id="x", family="x", languages={".x": "x"}, launch=Launch(commands=(("x",),))
+    )
     assert not may_read(anything, f"/project/{name}")
     assert may_read(anything, "/project/notes.txt")
     of_logs = msgspec.structs.replace(anything, languages={".log": "log"})
@@ -134,7 +137,11 @@ def test_what_is_written_while_a_program_runs_concerns_nobody(name):
 
 def test_a_marker_may_be_a_glob_and_is_read_whatever_else_is_not() -> None:
     row = Definition(
-        id="x", family="x", languages={}, commands=(), markers=("*.sln",), depends_on=()
+        id="x",
+        family="x",
+        languages={},
+        roots=Roots(markers=("*.sln",)),
+        disk=DiskReactions(reads=()),
     )
     assert may_read(row, "/project/all.sln")
     assert not may_read(row, "/project/all.txt")
@@ -148,8 +155,9 @@ ANEW = "test/readAgain"
 @pytest.fixture
 def packages(tmp_path, scripted, monkeypatch):
     """Starts a server that reads packages; gives what was asked and said, package by package."""
-    rereads = (ANEW, {"root": "{root}"})
-    define(monkeypatch, ProofRule(how="pull"), packages="node_modules", refreshed_by=rereads)
+    refresh = Refresh(method=ANEW, params={"root": "{root}"})
+    disk = DiskReactions(packages="node_modules", refresh=refresh)
+    define(monkeypatch, ProofRule(how="pull"), disk=disk)
     argv = scripted(Script(diagnostics=BY_PULL))
     (tmp_path / "node_modules/old/deep").mkdir(parents=True)
     for name in ("old/package.json", "old/deep/a.js", ".package-lock.json"):
@@ -214,7 +222,7 @@ def test_of_very_many_packages_only_some_are_watched_by_themselves(packages, mon
 def test_one_that_would_lose_an_edit_is_asked_something_after_many_files(
     tmp_path, scripted, monkeypatch
 ):
-    define(monkeypatch, ProofRule(how="pull"), loses_edits_after=5)
+    define(monkeypatch, ProofRule(how="pull"), exceptions=Exceptions(loses_edits_after=5))
     with watching(tmp_path, scripted(listening("**/*.scr"))) as (_, log):
         for number in range(8):
             (tmp_path / f"{number}.scr").touch()
@@ -225,7 +233,7 @@ def test_one_that_would_block_is_made_to_end_its_work_before_it_is_told_of_a_new
     tmp_path, scripted, monkeypatch
 ):
     """By a change of another document than the one that somebody waits for."""
-    define(monkeypatch, ProofRule(how="pull"), blocks_on_new_files=True)
+    define(monkeypatch, ProofRule(how="pull"), exceptions=Exceptions(blocks_on_new_files=True))
     (tmp_path / "b.scr").write_text("ok\n")
     silent = listening("**/*.scr", faults=[Fault("textDocument/hover", "hang")])
     with watching(tmp_path, scripted(silent)) as (ws, log):

@@ -13,7 +13,7 @@ from lspkit.runtime.concurrency.timers import Timers
 from lspkit.runtime.pool import restart_debounce
 from lspkit.runtime.pool.restart_debounce import RestartDebounce
 from lspkit.runtime.pool.slot import Slot
-from lspkit.servers.definition import Rereads
+from lspkit.servers.definition_parts import ConfigFiles, DiskReactions
 from lspkit.testing import Diagnostics, Log, Script
 from tests.runtime.server_log import define, written_outside
 from tests.scripted import workspace
@@ -61,7 +61,11 @@ def test_a_check_while_packages_are_installed_is_answered_when_that_is_over(
     tmp_path, scripted, monkeypatch
 ):
     monkeypatch.setattr(restart_debounce, "STILL", 1.0)
-    define(monkeypatch, ProofRule(), rereads=Rereads(packages=True), packages="node_modules")
+    define(
+        monkeypatch,
+        ProofRule(),
+        disk=DiskReactions(config=ConfigFiles(packages=True), packages="node_modules"),
+    )
     argv = scripted(Script(diagnostics=Diagnostics(how="pull")))
     begun, over = threading.Event(), threading.Event()
     (tmp_path / "node_modules").mkdir()
@@ -89,7 +93,7 @@ def test_a_single_change_is_not_waited_for(tmp_path, scripted, monkeypatch):
     monkeypatch.setattr(restart_debounce, "STILL", FAR)
     monkeypatch.setattr(restart_debounce, "LATEST", FAR)
     monkeypatch.setattr("lspkit.runtime.pool.pool.BRIEF", 0.0)  # all have lived for long
-    define(monkeypatch, ProofRule(), rereads=Rereads(files=("conf.ini",)))
+    define(monkeypatch, ProofRule(), disk=DiskReactions(config=ConfigFiles(files=("conf.ini",))))
     argv = scripted(Script(diagnostics=Diagnostics(how="pull")))
     with workspace(tmp_path, argv, text="fine\n") as ws:
         assert ws.check("a.scr").verdict.clean

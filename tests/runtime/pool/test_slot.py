@@ -10,7 +10,7 @@ from lspkit.runtime.pool.slot import initialize_timeout
 from lspkit.servers import Choice
 from lspkit.servers.built_in import BUILT_IN
 
-SLOW = [one for one in BUILT_IN if one.initialize_timeout_ms is not None]
+SLOW = [one for one in BUILT_IN if one.launch.initialize_timeout_ms is not None]
 
 
 def seconds(definition, *, everywhere: int = 15_000, own: int | None = None) -> float:
@@ -21,7 +21,7 @@ def seconds(definition, *, everywhere: int = 15_000, own: int | None = None) -> 
 
 @pytest.mark.parametrize("definition", SLOW, ids=lambda one: one.id)
 def test_what_a_user_says_counts_also_for_servers_that_are_known_to_be_slow(definition):
-    assert seconds(definition) == definition.initialize_timeout_ms / 1000
+    assert seconds(definition) == definition.launch.initialize_timeout_ms / 1000
     assert seconds(definition, everywhere=2_000) == 2
     assert seconds(definition, everywhere=90_000) == 90
 

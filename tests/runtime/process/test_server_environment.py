@@ -12,7 +12,8 @@ import pytest
 
 import lspkit
 from lspkit.config import read_config
-from lspkit.servers.definition import Definition, Restricted
+from lspkit.servers.definition import Definition
+from lspkit.servers.definition_parts import HARMLESS, TrustProfile, UntrustedRun
 from lspkit.servers.restriction.server_environment import environment_of
 from lspkit.servers.restriction.trust_profile import Permit
 from lspkit.servers.selection.choose import permitted
@@ -25,7 +26,7 @@ from tests.scripted import config_for
 def test_a_relative_command_begins_at_the_workspace_if_that_is_trusted(
     tmp_path: Path, scripted, monkeypatch, trusted
 ):
-    define(monkeypatch, restricted=Restricted())
+    define(monkeypatch, trust=HARMLESS)
     (tmp_path / "a.scr").write_text("def greet\n")
     argv = scripted(Script())
     tool = tmp_path / "tools" / "server"
@@ -48,7 +49,7 @@ def test_a_relative_command_begins_at_the_workspace_if_that_is_trusted(
 def test_in_an_untrusted_project_what_the_user_has_configured_leads_nowhere_into_it(
     tmp_path: Path, scripted, monkeypatch, trusted
 ):
-    define(monkeypatch, restricted=Restricted(environment={"SAFE": "yes"}))
+    define(monkeypatch, trust=TrustProfile(untrusted=UntrustedRun(environment={"SAFE": "yes"})))
     (tmp_path / "a.scr").write_text("fine\n")
     planted = str(tmp_path / "bin")
     path = os.pathsep.join([planted, ".", os.environ["PATH"]])
@@ -68,8 +69,8 @@ def test_in_an_untrusted_project_what_the_user_has_configured_leads_nowhere_into
 
 def test_a_restricted_server_gets_harmless_variables(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "environ", {"PATH": ".:/bin", "PYTHONPATH": ".", "LANG": "C", "A": "1"})
-    profile = Restricted(environment={"A": "2", "B": "2"})
-    row = Definition(id="x", family="x", languages={}, commands=(), restricted=profile)
+    profile = UntrustedRun(environment={"A": "2", "B": "2"})
+    row = Definition(id="x", family="x", languages={}, trust=TrustProfile(untrusted=profile))
     said = read_config({"lsp": {"x": {"command": ["x"], "env": {"B": "1"}}}}).server("x")
     choice = permitted(row, said, "/code", "/code", [], Permit(False, "untrusted"))
     variables = {"PATH": "/bin", "PYTHONPATH": "", "LANG": "C", "TMP": "/own", "A": "2", "B": "2"}

@@ -6,7 +6,7 @@ import pytest
 
 import lspkit
 from lspkit.diagnostics.proof import ProofRule
-from lspkit.servers.definition import Rereads
+from lspkit.servers.definition_parts import ConfigFiles, DiskReactions, Exceptions
 from lspkit.testing import Fault, Log, Script
 from tests.runtime.server_log import define
 from tests.scripted import ask, workspace
@@ -24,7 +24,7 @@ def starts(argv: list[str]) -> int:
 
 
 def test_a_check_is_done_by_the_next_one(tmp_path, scripted, monkeypatch):
-    define(monkeypatch, PUBLISHED, start_may_fail=True)
+    define(monkeypatch, PUBLISHED, exceptions=Exceptions(start_may_fail=True))
     argv = scripted(gone_in(1))
     with workspace(tmp_path, argv, text="ERROR\n") as ws:
         assert ws.check("a.scr").verdict.dirty
@@ -32,7 +32,7 @@ def test_a_check_is_done_by_the_next_one(tmp_path, scripted, monkeypatch):
 
 
 def test_so_is_a_question(tmp_path, scripted, monkeypatch):
-    define(monkeypatch, PUBLISHED, start_may_fail=True)
+    define(monkeypatch, PUBLISHED, exceptions=Exceptions(start_may_fail=True))
     argv = scripted(gone_in(1))
     with workspace(tmp_path, argv) as ws:
         assert ask(ws) == "1:5"
@@ -42,8 +42,13 @@ def test_so_is_a_question(tmp_path, scripted, monkeypatch):
 def test_the_next_one_is_forgiven_as_well_if_there_was_something_in_between(
     tmp_path, scripted, monkeypatch
 ):
-    anew = Rereads(files=("conf.ini",))
-    define(monkeypatch, PUBLISHED, start_may_fail=True, rereads=anew)
+    anew = ConfigFiles(files=("conf.ini",))
+    define(
+        monkeypatch,
+        PUBLISHED,
+        exceptions=Exceptions(start_may_fail=True),
+        disk=DiskReactions(config=anew),
+    )
     argv = scripted(gone_in(1, 3))
     (tmp_path / "conf.ini").write_text("one", encoding="utf-8")
     with workspace(tmp_path, argv, text="ERROR\n") as ws:
@@ -54,7 +59,7 @@ def test_the_next_one_is_forgiven_as_well_if_there_was_something_in_between(
 
 
 def test_a_question_that_ends_the_server_is_not_asked_twice(tmp_path, scripted, monkeypatch):
-    define(monkeypatch, PUBLISHED, start_may_fail=True)
+    define(monkeypatch, PUBLISHED, exceptions=Exceptions(start_may_fail=True))
     argv = scripted(Script(faults=[Fault("textDocument/definition", "crash", code=0)]))
     with workspace(tmp_path, argv) as ws:
         assert ws.hover("a.scr", 1, 5)
@@ -71,7 +76,7 @@ def test_a_question_that_ends_the_server_is_not_asked_twice(tmp_path, scripted, 
 def test_one_that_fails_again_is_spared_for_a_while(
     tmp_path, scripted, monkeypatch, may_fail, runs
 ):
-    define(monkeypatch, PUBLISHED, start_may_fail=may_fail)
+    define(monkeypatch, PUBLISHED, exceptions=Exceptions(start_may_fail=may_fail))
     argv = scripted(gone_in(*runs))
     with workspace(tmp_path, argv, text="ERROR\n") as ws:
         report = ws.check("a.scr")

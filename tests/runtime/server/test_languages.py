@@ -13,6 +13,7 @@ import pytest
 
 import lspkit
 from lspkit.diagnostics.proof import OFFERED, ProofRule
+from lspkit.servers.definition_parts import DiskReactions, DocumentSync
 from lspkit.testing import Diagnostics, Fault, Log, Script
 from tests.runtime.server_log import OPEN, POKE, asked, define, name_of, outside
 from tests.scripted import config_for
@@ -92,7 +93,7 @@ def test_so_are_files_that_are_synced_before_the_server_is_up(started):
 
 
 def test_so_are_texts_that_stand_for_files(started, work, monkeypatch):
-    define(monkeypatch, OFFERED, unsaved="opened", unsaved_files=True)
+    define(monkeypatch, OFFERED, documents=DocumentSync(unsaved="opened", unsaved_files=True))
     ws, argv, _ = started()
     with ws, ws.overlay(dict.fromkeys([*FILES, "new.one", "new.two"], "other\n")):
         ws.check("B.TWO")
@@ -101,7 +102,7 @@ def test_so_are_texts_that_stand_for_files(started, work, monkeypatch):
 
 
 def test_so_are_files_that_have_to_be_read_again(started, work, monkeypatch):
-    define(monkeypatch, ProofRule(how="pull"), reads_closed="always")
+    define(monkeypatch, ProofRule(how="pull"), disk=DiskReactions(reads_closed="always"))
     ws, argv, _ = started()
     with ws:
         ws.check("a.one")

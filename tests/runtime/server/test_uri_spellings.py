@@ -9,7 +9,9 @@ import pytest
 
 import lspkit
 from lspkit.diagnostics.proof import OFFERED
+from lspkit.protocol.server_signal import Signal
 from lspkit.protocol.uris import path_to_uri
+from lspkit.servers.definition_parts import Caveats
 from lspkit.testing import Diagnostics, Say, Script
 from tests.runtime.server_log import OPEN, PULL, WHOLE, define, finding, full, messages_of
 from tests.scripted import config_for
@@ -93,7 +95,7 @@ def test_the_file_itself_is_no_other_file_of_its_project(tmp_path, scripted, spe
 
 
 def test_a_doubt_about_it_is_a_doubt_about_the_file(tmp_path, scripted, spelled, monkeypatch):
-    define(monkeypatch, OFFERED, doubts=(("test/lost", {}),))
+    define(monkeypatch, OFFERED, caveats=Caveats(doubts=(Signal("test/lost"),)))
     doubt = {"method": "test/lost", "params": {"uri": spelled}}
     script = Script(diagnostics=Diagnostics(how="pull"), say=[Say(OPEN, notification=doubt)])
     with opened(tmp_path, scripted(script)) as ws:

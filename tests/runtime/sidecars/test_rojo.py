@@ -6,7 +6,6 @@ import json
 import sys
 from pathlib import Path
 
-import msgspec
 import pytest
 
 from lspkit.config import ServerConfig
@@ -43,9 +42,7 @@ def test_the_source_map_of_a_rojo_project_follows_its_files(tmp_path, programs, 
     (tmp_path / "game.project.json").write_text('{"name": "game"}', encoding="utf-8")
     [definition] = [one for one in BUILT_IN if one.id == "luau-lsp"]
     said = {"autogenerate": True, "rojoProjectFile": "game.project.json"}
-    definition = msgspec.structs.replace(
-        definition, initialization={"luau-lsp": {"sourcemap": said}}
-    )
+    definition = definition.with_launch(initialization={"luau-lsp": {"sourcemap": said}})
     found = commands(definition, ServerConfig(), str(tmp_path), [str(programs)], trusted=True)
     sidecars = start_all(found.commands, str(tmp_path), ear.env, restart=SOON)
     try:

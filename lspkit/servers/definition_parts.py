@@ -1,0 +1,273 @@
+"""The parts of a server's definition, one class for each subject.
+
+Every field has a default that suits an ordinary server. What only one server needs is in
+`Exceptions`.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import msgspec
+
+from lspkit.protocol.server_signal import Signal
+from lspkit.protocol.text import Encoding
+
+#: How a server notices that another file has changed on disk: by `didChangeWatchedFiles` or by its
+#: own watcher (`watched`); only when the checked document changes as well (`touch`); or by the
+#: command that reloads its projects (`reload`).
+LooksAgain = Literal["watched", "touch", "reload"]
+
+#: How a server sees the unsaved text of another document: after `didOpen` (`opened`); only after
+#: `didChange` (`changed`); not at all, since it reads other files from disk (`never`). `untried`:
+#: no test has shown which.
+Unsaved = Literal["opened", "changed", "never", "untried"]
+
+
+class Roots(msgspec.Struct, frozen=True, kw_only=True):
+    """Where the root of a project is, and in which projects the server runs."""
+
+    #: Names or globs of files that mark the root of a project.
+    markers: tuple[str, ...] = ()
+    #: If several folders above a file have one of these, the outermost is the root. For example the
+    #: workspace of a Cargo or Go project, whose members have markers of their own.
+    outermost: tuple[str, ...] = ()
+    #: The server does not run for a file with one of these in its folder or above.
+    kept_out_by: tuple[str, ...] = ()
+    #: The server runs only if one of these is in a folder between the file and the workspace root.
+    only_with: tuple[str, ...] = ()
+    #: Whether the markers are those of another language, so that only a file of its own languages
+    #: shows that a project needs the server.
+    shares_markers: bool = False
+
+
+class Launch(msgspec.Struct, frozen=True, kw_only=True):
+    """How the server is started, and what `initialize` says."""
+
+    #: Command lines in order of preference: the first whose program is found runs.
+    commands: tuple[tuple[str, ...], ...] = ()
+    #: `initializationOptions`.
+    initialization: Any = None
+    #: The settings that `workspace/configuration` and `didChangeConfiguration` carry.
+    settings: dict[str, Any] = {}
+    #: Position encodings that the client offers. Only a user's configuration changes them.
+    encodings: tuple[Encoding, ...] = ("utf-32", "utf-8", "utf-16")
+    #: Timeout of `initialize` in milliseconds, for a server that needs more than the default.
+    initialize_timeout_ms: int | None = None
+
+
+class UntrustedRun(msgspec.Struct, frozen=True, kw_only=True):
+    """What makes a server run no code of the project. Merged over the rest of the definition.
+
+    The placeholders `"{python}"`, `"{packages}"`, `"{tsserver}"`, `"{commands}"` and `"{flags}"`
+    are replaced by what is found outside of the project (`trust_profile.py`).
+    """
+
+    initialization: dict[str, Any] = {}
+    settings: dict[str, Any] = {}
+    #: Environment variables. They override those of the user and of the configuration.
+    environment: dict[str, str] = {}
+
+
+class TrustProfile(msgspec.Struct, frozen=True, kw_only=True):
+    """What the server does with code of the project."""
+
+    #: How it runs in an untrusted project. None: it executes code of the project, or nobody has
+    #: tried, and it is not started there.
+    untrusted: UntrustedRun | None = None
+    #: Settings in a trusted project; all other settings override them. The placeholder
+    #: `"{interpreter}"` is replaced by the project's Python interpreter.
+    trusted_settings: dict[str, Any] = {}
+    #: Files, relative to the root, that the server executes or takes commands from in a trusted
+    #: project, besides the interpreter.
+    risky_files: tuple[str, ...] = ()
+
+
+#: For a server that runs no code of the project, as it is.
+HARMLESS = TrustProfile(untrusted=UntrustedRun())
+
+
+class Readiness(msgspec.Struct, frozen=True, kw_only=True):
+    """When the server has loaded its project, so that its answers count."""
+
+    #: For a server that loads the project after the first `didOpen` and reports progress: seconds
+    #: in which the progress begins, if there is anything to load. None: its first answer counts.
+    load_begins_within: float | None = None
+    #: The project is loaded. Progress may come in several pieces with pauses, so this is more
+    #: reliable.
+    ready_by: Signal | None = None
+    #: The server loads the project again: nothing counts until it is ready again.
+    unready_by: Signal | None = None
+
+
+class DocumentSync(msgspec.Struct, frozen=True, kw_only=True):
+    """How the server treats the text of other open documents."""
+
+    #: If it does not see an unsaved text, the verdicts about other files are unknown.
+    unsaved: Unsaved = "untried"
+    #: Whether it also sees the unsaved text of a file that does not exist on disk.
+    unsaved_files: bool = False
+    #: A request about an open document after which other documents see its changes at once, for a
+    #: server that otherwise needs a while.
+    takes_in_by: str = ""
+
+
+class ConfigFiles(msgspec.Struct, frozen=True, kw_only=True):
+    """Files that configure a server which does not read them again as soon as they change."""
+
+    #: Names or globs, at any depth below the root. With `/` before it: directly in the root.
+    files: tuple[str, ...] = ()
+    #: Names of files in the root. The files that they import or extend count as well.
+    imports: tuple[str, ...] = ()
+    #: Whether they may import packages: then installed packages below the root count as well.
+    packages: bool = False
+    #: Whether the server reads only the first of `files` that exists.
+    first_only: bool = False
+    #: Log lines of which one comes when the server has read the files again. Without any, and if
+    #: none comes in time, the server is restarted.
+    says: tuple[Signal, ...] = ()
+
+
+class Refresh(msgspec.Struct, frozen=True, kw_only=True):
+    """The message that makes a server read all files again, and when it is sent.
+
+    It is sent when installed packages change, and in the cases below.
+    """
+
+    #: A notification, or `workspace/executeCommand`.
+    method: str
+    #: Its params. The placeholder `"{root}"` is replaced by the URI of the root.
+    params: dict[str, Any]
+    #: Names or globs: sent when one of them changes outside of the root, or inside without the
+    #: server having asked to be notified of it.
+    files: tuple[str, ...] = ()
+    #: Path depth (from `/`) down to which the server's own watcher misses new and deleted sources.
+    path_depth: int = 0
+
+
+class DiskReactions(msgspec.Struct, frozen=True, kw_only=True):
+    """How the server learns of changes on disk."""
+
+    looks_again: LooksAgain = "watched"
+    #: Names or globs of files that its findings may depend on, besides its languages and markers:
+    #: imported data, headers without an extension, settings. `*`: any file on disk, except for logs
+    #: and other by-products. The unsaved text of a file counts only if a closer pattern fits.
+    reads: tuple[str, ...] = ("*",)
+    #: Globs of files that it is notified of although it has not registered for them.
+    told_of: tuple[str, ...] = ()
+    #: `FileChangeType`: the types that are sent in its place, in this order.
+    told_as: dict[int, tuple[int, ...]] = {}
+    #: Whether it sorts the changes of one notification by type, and takes a file that was deleted
+    #: and created for deleted. Then the two are sent in two notifications.
+    sorts_changes: bool = False
+    #: The folder of installed packages that it reads: `node_modules` or `site-packages`.
+    packages: str = ""
+    config: ConfigFiles | None = None
+    refresh: Refresh | None = None
+    #: Folders in the root that it searches for modules if they exist when it reads its
+    #: configuration. When one is created or deleted, `refresh` is sent, or the server is restarted.
+    source_folders: tuple[str, ...] = ()
+    #: Whether a changed source is opened and closed, since the server reads it again at `didClose`:
+    #: `always`, or only if its modification time does not show the change (`old`).
+    reads_closed: Literal["never", "always", "old"] = "never"
+
+
+class Admission(msgspec.Struct, frozen=True, kw_only=True):
+    """A log line by which a server says that it does not check files (any more)."""
+
+    says: Signal
+    #: What that means for its findings, and what a user can do about it.
+    means: str
+    #: Whether a new process checks files again. The server is restarted if files have changed.
+    afresh: bool = False
+    #: Whether the process is useless: it is stopped, and started again after a while.
+    ends: bool = False
+
+
+class Caveats(msgspec.Struct, frozen=True, kw_only=True):
+    """When an empty list of findings proves nothing."""
+
+    #: The server's next findings do not count, about the file that the message names or about all
+    #: files: until another message of the same method, or until the end of the `$/progress`.
+    doubts: tuple[Signal, ...] = ()
+    #: How diagnostics begin which say that the server has not checked the file.
+    disclaimers: tuple[str, ...] = ()
+    #: Log lines which say that it checks no file.
+    admissions: tuple[Admission, ...] = ()
+    #: Folders that it does not check by default, not even open documents in them: names or globs,
+    #: at any depth of the workspace, or of a project around the workspace. With `/` before it:
+    #: directly in the project's root. With `./`: at any depth of the server's root. With `**/`:
+    #: anywhere on the path.
+    skipped_folders: tuple[str, ...] = ()
+    #: Whether `workspace/diagnostic`, where the server offers it, gets a complete answer that
+    #: includes all changes of which the server was notified before.
+    workspace_pull: bool = True
+
+
+class Forwards(msgspec.Struct, frozen=True, kw_only=True):
+    """Requests of one server that another server answers. The client forwards them.
+
+    Both directions are notifications whose params are lists: a number, a command and its arguments;
+    then the same number, and the result or null.
+    """
+
+    #: The notification with the request.
+    asks: str
+    #: The notification with the answer.
+    answers: str
+    #: The id of the server that answers. It runs in the same root.
+    to: str
+    #: The command of that server which executes such a request.
+    command: str
+
+
+class DocumentMessages(msgspec.Struct, frozen=True, kw_only=True):
+    """What `didChange` and `didSave` look like for a server that does not take the usual form."""
+
+    #: Additional params of every `didChange`.
+    change_with: dict[str, Any] = {}
+    #: Additional params of a `didChange` that leaves the text as it is and makes the server check
+    #: the document again.
+    touch_with: dict[str, Any] = {}
+    #: Whether `didChange` always carries the whole text.
+    whole_texts: bool = False
+    #: Whether `didSave` is sent, if the server asks for it.
+    saves: bool = True
+
+
+class Exceptions(msgspec.Struct, frozen=True, kw_only=True):
+    """What only one server needs. The comments in the rows say why."""
+
+    #: Environment variables that get a temporary folder of this process, besides `TMPDIR`.
+    private_folders: tuple[str, ...] = ()
+    #: Whether a new process sometimes exits for no reason. Then a call starts another one at once.
+    start_may_fail: bool = False
+    #: A program, its npm package, and a second package that is installed with it and that this
+    #: server loads. The placeholder `"{package}"` in `initialization` is replaced by the folder of
+    #: the first package. The server does not run without them.
+    borrows: tuple[str, str, str] | None = None
+    #: Client capabilities under `experimental`.
+    experimental: dict[str, Any] = {}
+    messages: DocumentMessages = DocumentMessages()
+    #: A request for a file's text as the server knows it. Used to wait until a server that reads
+    #: files in the background has read a change.
+    read_back: str = ""
+    #: Seconds after a notification of a file in which the index may lack names that this file
+    #: includes. The server does not report the end of indexing.
+    indexed_within: float = 0.0
+    #: After this number of notified file changes without a request, the server ignores the next
+    #: `didChange`; a request is sent before. 0: never.
+    loses_edits_after: int = 0
+    #: Whether it deadlocks when it is notified of a new file while it works on a request. A change
+    #: of an open document is sent before, which ends the request. A process that is silent and idle
+    #: for some seconds while a call waits for its answer is replaced.
+    blocks_on_new_files: bool = False
+    #: Names or globs of sources. When one is created or deleted, the server does not resolve
+    #: imports again, and is restarted.
+    modules: tuple[str, ...] = ()
+    #: Whether it takes a file for unchanged if modification time and size are the same. When
+    #: another content has both, the server is restarted.
+    compares_times: bool = False
+    #: Names of files, in the root and in folders below it, with patterns (as in `.gitignore`) of
+    #: files that the server does not check. It reads them when it starts.
+    ignore_files: tuple[str, ...] = ()
