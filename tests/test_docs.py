@@ -67,8 +67,8 @@ def test_the_layers_are_drawn_as_they_are_held():
     assert tuple((name,) for name, _ in draw().FLOORS) == test_layers.FLOORS
 
 
-#: What is written like a path of the checkout, or of a module of lspkit.
-PATH_WORDS = re.compile(r"`((?:lspkit|tests|property_tests|tools|docs|benchmarks)/[^`\s*<>]*)`")
+#: What is written like a path of the checkout, in words and in commands.
+PATH_WORDS = re.compile(r"(?<![\w/.-])((?:lspkit|tests|property_tests|tools|docs)/(?:[\w./-]*\w)?)")
 
 
 @pytest.mark.parametrize("page", ["docs/architecture.md", "CONTRIBUTING.md"])
