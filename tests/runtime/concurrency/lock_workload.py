@@ -15,27 +15,30 @@ from pathlib import Path
 from typing import Any
 
 import lspkit
+from lspkit.runtime.pool import pool
 from lspkit.runtime.process.backoff import Restart
 from lspkit.runtime.process.sidecar import start_all, stop_all
 from lspkit.runtime.watch.watcher import Watcher
 from lspkit.runtime.watch.watchfiles_backend import WatchfilesNotifier
+from lspkit.servers.built_in import BUILT_IN
 from lspkit.testing import Diagnostics, Fault, Log, Say, Script, progress, watchers
 from tests.scripted import SOURCE
 
 #: A request that means nothing: the moment at which a script does something.
 POKE = "test/poke"
+PULL, REFERENCES = "textDocument/diagnostic", "textDocument/references"
 PATIENCE = 30.0
 
 PUSHES = Script(
     say=[watchers("**/*.scr"), *progress("load")],
-    faults=[Fault("textDocument/hover", "crash", nth=1)],
+    faults=[Fault("textDocument/hover", "crash", run=1)],
 )
 REFRESH = {"method": "workspace/diagnostic/refresh", "params": None}
 PULLS = Script(
     diagnostics=Diagnostics(how="pull"),
     say=[Say(POKE, request=REFRESH)],
     answers={POKE: None},
-    faults=[Fault("textDocument/references", "hang")],
+    faults=[Fault(REFERENCES, "hang")],
 )
 
 
@@ -55,30 +58,44 @@ def many_callers(place: Path) -> None:
     root.mkdir()
     outside.mkdir()
     asks = watchers({"globPattern": {"baseUri": outside.as_uri(), "pattern": "**/*"}}, name="out")
-    config = place / "config.json"
     pulls = PULLS.command(place / "pulls")
     pushes = Script(say=[*PUSHES.say, asks], faults=PUSHES.faults).command(place / "pushes")
-    _configure(config, first=pushes, second=pulls)
+    config = place / "config.json"
+    config.write_text(json.dumps(_only(pulls=_scr(pulls), pushes=_scr(pushes))), encoding="utf-8")
     with lspkit.Workspace(root, config=config) as ws:
         with ThreadPoolExecutor(4) as callers:
             for future in [callers.submit(_use, ws, root, number) for number in range(4)]:
                 future.result(PATIENCE)
-            (outside / "new").mkdir()
-            (root / "by_others.scr").write_text(SOURCE, encoding="utf-8")
-            ws.check("by_others.scr", timeout=PATIENCE)
-            second = ws.submit(ws.request, "by_others.scr", POKE)
-            _configure(config, first=pushes, second=[*pulls, "--another"])
-            callers.submit(ws.reload).result(PATIENCE)
-            second.exception(PATIENCE)
+        (outside / "new").mkdir()
+        (root / "by_others.scr").write_text(SOURCE, encoding="utf-8")
+        ws.check("by_others.scr", timeout=PATIENCE)
+        _refresh(ws, Log.of(pulls))
+        another = _only(pulls=_scr(pulls, settings={"a": 1}), pushes=_scr(pushes))
+        config.write_text(json.dumps(another), encoding="utf-8")
+        ws.submit(ws.reload).result(PATIENCE)
         ws.wait_for_change(ws.epoch, 0.01)
         # The end finds something under way.
+        asked = len(Log.of(pulls).messages(REFERENCES))
         ws.submit(ws.references, "by_others.scr", 2, 4)
-        Log.of(pulls).wait_for_message("textDocument/references")
+        Log.of(pulls).wait_for_message(REFERENCES, count=asked + 1)
+        assert len(Log.of(pulls).pids()) == len(Log.of(pushes).pids()) == 2
 
 
-def _configure(file: Path, **commands: list[str]) -> None:
-    servers = {id: {"command": argv, "extensions": [".scr"]} for id, argv in commands.items()}
-    file.write_text(json.dumps({"lsp": servers}), encoding="utf-8")
+def _only(**servers: dict[str, Any]) -> dict[str, Any]:
+    """A configuration with these servers, and without any that this machine may have."""
+    others = {one.id: {"disabled": True} for one in BUILT_IN if one.id not in servers}
+    return {"lsp": {**others, **servers}}
+
+
+def _scr(argv: list[str], **more: Any) -> dict[str, Any]:
+    return {"command": argv, "extensions": [".scr"], **more}
+
+
+def _refresh(ws: lspkit.Workspace, log: Log) -> None:
+    """Let the first server want to be asked again, and wait until it was."""
+    asked = len(log.messages(PULL))
+    ws.request("by_others.scr", POKE)
+    log.wait_for_message(PULL, count=asked + 1)
 
 
 def _use(ws: lspkit.Workspace, root: Path, number: int) -> None:
@@ -116,16 +133,17 @@ def _in_vain(ask: Callable[[], object]) -> None:
 
 def new_configuration(place: Path) -> None:
     """A server that goes by a file that changes is replaced, before it has lived for long."""
+    pool.BRIEF = PATIENCE  # on a busy machine it may live for longer
     argv = Script(diagnostics=Diagnostics(how="pull")).command(place / "server")
     root = place / "root"
     root.mkdir()
     (root / "a.py").write_text(SOURCE, encoding="utf-8")
-    config: dict[str, Any] = {"lsp": {"zuban": {"command": argv}}}
-    with lspkit.Workspace(root, config=config) as ws:
+    with lspkit.Workspace(root, config=_only(zuban={"command": argv})) as ws:
         for number in range(2):
             text = f"[project]\nname = 'x{number}'\n"
             (root / "pyproject.toml").write_text(text, encoding="utf-8")
             ws.check("a.py", timeout=PATIENCE)
+    assert len(Log.of(argv).pids()) == 2
 
 
 def forwarded_request(place: Path) -> None:
@@ -152,7 +170,7 @@ def forwarded_request(place: Path) -> None:
     )
     argv = vue.command(place / "vue")
     second = {"command": types.command(place / "types")}
-    config = {"lsp": {"vue": {"command": argv}, "vue-typescript": second}}
+    config = _only(**{"vue": {"command": argv}, "vue-typescript": second})
     with lspkit.Workspace(root, config=config) as ws:
         ws.document_symbols("a.vue")
         Log.of(argv).wait_for_message("tsserver/response")
@@ -164,10 +182,7 @@ def idle_server(place: Path) -> None:
     root = place / "root"
     root.mkdir()
     (root / "a.scr").write_text(SOURCE, encoding="utf-8")
-    config: dict[str, Any] = {
-        "lsp": {"scripted": {"command": argv, "extensions": [".scr"]}},
-        "timing": {"idleShutdownMs": 20},
-    }
+    config = {**_only(scripted=_scr(argv)), "timing": {"idleShutdownMs": 20}}
     with lspkit.Workspace(root, config=config) as ws:
         while len(Log.of(argv).pids()) < 2:
             ws.definition("a.scr", 2, 4, timeout=PATIENCE)

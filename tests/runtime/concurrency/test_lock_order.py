@@ -136,7 +136,9 @@ def test_the_table_goes_downwards_only():
 def test_locks_are_taken_in_the_order_of_the_table(tmp_path):
     module = "tests.runtime.concurrency.lock_workload"
     found = traced("lspkit", module, str(tmp_path), folder=tmp_path)
-    assert set(found["taken"]) == {row.name for row in ROWS}
+    untaken = {row.name for row in ROWS} - set(found["taken"])
+    # Elsewhere there are no guardian and no inotify.
+    assert untaken == set() or sys.platform != "linux"
     edges = [tuple(edge) for edge in found["edges"]]
     assert faults(edges, reachable(ROWS)) == []
     # So much that the program is known to have done what it is for.
