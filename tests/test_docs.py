@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import functools
 import importlib.util
 import os
 import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
+
+from tests import test_layers
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -37,15 +41,52 @@ def test_every_block_of_python_runs(code):
     assert done.returncode == 0, done.stderr
 
 
-def test_the_pictures_show_what_the_code_does():
+@functools.cache
+def draw() -> Any:
+    """The tool that draws the pictures, with its tables."""
     spec = importlib.util.spec_from_file_location("draw", ROOT / "tools" / "draw.py")
     assert spec is not None
     assert spec.loader is not None
-    draw = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(draw)
-    for name, picture in draw.PICTURES.items():
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_pictures_show_what_the_code_does():
+    for name, picture in draw().PICTURES.items():
         drawn = (ROOT / "docs" / name).read_text(encoding="utf-8")
         assert drawn == picture(), f"run: python tools/draw.py ({name} is out of date)"
+
+
+def test_the_layers_are_drawn_as_they_are_held():
+    drawn = [names for names, _ in draw().LAYERS]
+    ranks = [test_layers.RANK[name] for names in drawn for name in names]
+    assert ranks == sorted(ranks)
+    folders = {path.parent.name for path in (ROOT / "lspkit").glob("*/__init__.py")}
+    assert folders - {name for names in drawn for name in names} == {test_layers.TESTING}
+    assert tuple((name,) for name, _ in draw().FLOORS) == test_layers.FLOORS
+
+
+#: What is written like a path of the checkout, in words and in commands.
+PATH_WORDS = re.compile(r"(?<![\w/.-])((?:lspkit|tests|property_tests|tools|docs)/(?:[\w./-]*\w)?)")
+
+
+@pytest.mark.parametrize("page", ["docs/architecture.md", "CONTRIBUTING.md"])
+def test_files_that_are_named_exist(page):
+    named = PATH_WORDS.findall((ROOT / page).read_text(encoding="utf-8"))
+    assert len(named) > 10
+    assert [one for one in named if not (ROOT / one).exists()] == []
+
+
+def test_what_to_start_with_is_where_the_page_says():
+    page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    section = page.partition("\n## Where to start\n")[2].partition("\n## ")[0]
+    places = re.findall(r"((?:`\w+`(?:, | and )?)+) (?:in|of) `(lspkit/[^`]+)`", section)
+    assert len(places) >= 10
+    for names, file in places:
+        text = (ROOT / file).read_text(encoding="utf-8")
+        for name in re.findall(r"`(\w+)`", names):
+            assert re.search(rf"(?:def |^){name}\b", text, re.M), f"{name} is not in {file}"
 
 
 def test_links_between_pages_lead_somewhere():
