@@ -8,6 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 import lspkit
 from lspkit.testing import Script
 from tests.scripted import SOURCE

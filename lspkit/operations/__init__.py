@@ -14,8 +14,13 @@ from lspkit.operations.apply_changes import (
     UndoRequest,
     WriteRequest,
 )
-from lspkit.operations.check import CheckAllRequest, CheckOthersRequest, CheckRequest
-from lspkit.operations.edit_proposals import CodeActionsRequest, RenameRequest
+from lspkit.operations.check import (
+    CheckAllRequest,
+    CheckOthersRequest,
+    CheckRequest,
+    DiagnosticsRequest,
+)
+from lspkit.operations.code_actions import CodeActionsRequest
 from lspkit.operations.effects import (
     Apply,
     Ask,
@@ -64,15 +69,15 @@ from lspkit.operations.navigation import (
     HoverRequest,
     ImplementationRequest,
     ReferencesRequest,
+    SignatureHelpRequest,
     TypeDefinitionRequest,
 )
+from lspkit.operations.rename import RenameRequest
 from lspkit.operations.reply_parsing import OWN_FAULTS
 from lspkit.operations.request import OPERATIONS, Request
-from lspkit.operations.signatures import SignatureHelpRequest
-from lspkit.operations.symbols import DocumentSymbolsRequest
+from lspkit.operations.symbols import DocumentSymbolsRequest, WorkspaceSymbolsRequest
 from lspkit.operations.workspace_state import (
     ChangedSinceRequest,
-    DiagnosticsRequest,
     FileServersRequest,
     RawRequest,
     ReloadRequest,
@@ -81,7 +86,6 @@ from lspkit.operations.workspace_state import (
     StatusTextRequest,
     SyncRequest,
     WaitForChangeRequest,
-    WorkspaceSymbolsRequest,
 )
 
 __all__ = [

@@ -10,6 +10,7 @@ from collections.abc import Generator
 from pathlib import Path
 from typing import Any
 
+from lspkit.diagnostics.introduced_errors import brought
 from lspkit.diagnostics.report import Report
 from lspkit.edit_types import AppliedEdit, CodeAction, WorkspaceEdit, combined
 from lspkit.errors import (
@@ -20,7 +21,7 @@ from lspkit.errors import (
     ServerUnavailableError,
 )
 from lspkit.operations.check import CheckAllRequest, CheckRequest, check, check_all, unchecked
-from lspkit.operations.edit_proposals import digest, edits_in, resolved, workspace_edit
+from lspkit.operations.code_actions import digest, resolved
 from lspkit.operations.effects import (
     Apply,
     ChangeDisk,
@@ -32,8 +33,8 @@ from lspkit.operations.effects import (
     RunCommand,
     Undo,
 )
-from lspkit.operations.introduced_errors import brought
-from lspkit.operations.request import Request, check_text, operation
+from lspkit.operations.request import Request, check_text, operation, single_effect
+from lspkit.operations.workspace_edit import edits_in, workspace_edit
 from lspkit.protocol.results import WireCommand
 from lspkit.protocol.text import Text
 
@@ -99,18 +100,6 @@ def write(request: WriteRequest) -> Generator[Effect, Any, Report]:
     except (NoServerError, ServerUnavailableError) as problem:
         return unchecked(request.path, problem)  # written all the same
     return report
-
-
-@operation("delete", DeleteRequest, None)
-def delete(request: DeleteRequest) -> Generator[Effect, Any, None]:
-    """The servers are told before they are asked anything else."""
-    yield ChangeDisk("delete", request.path)
-
-
-@operation("move", MoveRequest, None)
-def move(request: MoveRequest) -> Generator[Effect, Any, None]:
-    """The servers are told before they are asked anything else."""
-    yield ChangeDisk("move", request.path, new_path=request.new_path)
 
 
 @operation("apply", ApplyRequest, AppliedEdit)
@@ -188,20 +177,10 @@ def _verify(applied: AppliedEdit, before: dict[Path, Report]) -> Generator[Effec
         )
 
 
-@operation("undo", UndoRequest, None)
-def undo(request: UndoRequest) -> Generator[Effect, Any, None]:
-    """The files are as they were."""
-    yield Undo(request.applied)
-
-
-@operation("show_texts", ShowTextsRequest, int)
-def show_texts(request: ShowTextsRequest) -> Generator[Effect, Any, int]:
-    """The number to end it with."""
-    number: int = yield Overlay(request.texts)
-    return number
-
-
-@operation("show_disk", ShowDiskRequest, None)
-def show_disk(request: ShowDiskRequest) -> Generator[Effect, Any, None]:
-    """The servers see the files as they are."""
-    yield EndOverlay(request.number)
+single_effect("delete", DeleteRequest, None, lambda one: ChangeDisk("delete", one.path))
+single_effect(
+    "move", MoveRequest, None, lambda one: ChangeDisk("move", one.path, new_path=one.new_path)
+)
+single_effect("undo", UndoRequest, None, lambda one: Undo(one.applied))
+single_effect("show_texts", ShowTextsRequest, int, lambda one: Overlay(one.texts))
+single_effect("show_disk", ShowDiskRequest, None, lambda one: EndOverlay(one.number))

@@ -10,7 +10,7 @@ import msgspec
 
 from lspkit.diagnostics.compare import Before, compared
 from lspkit.diagnostics.report import Evidence, OtherFiles, Report, verdict_of, why_of
-from lspkit.errors import LspkitError
+from lspkit.errors import LspkitError, RequestFailedError
 from lspkit.limits import MOST_RELATED
 from lspkit.operations.effects import (
     DoAll,
@@ -19,14 +19,19 @@ from lspkit.operations.effects import (
     Examine,
     Examined,
     ExamineOthers,
+    KnownDiagnostics,
     OtherScope,
     OthersExamined,
     Remember,
     Reply,
+    ReportUndecodable,
+    TakeKnownDiagnostics,
 )
 from lspkit.operations.position_translation import Translator, translator
 from lspkit.operations.request import FileRequest, Request, operation
+from lspkit.protocol.open_documents import View
 from lspkit.protocol.results import WireDiagnostic, read_diagnostics
+from lspkit.protocol.text import Text
 from lspkit.protocol.uris import uri_to_path
 from lspkit.types import Diagnostic, RelatedLocation, Severity, Verdict
 
@@ -57,6 +62,12 @@ class CheckOthersRequest(Request[OtherFiles], frozen=True, kw_only=True):
     #: These have changed, and are not looked at.
     paths: tuple[str, ...]
     scope: OtherScope = OtherScope()
+
+
+class DiagnosticsRequest(Request[dict[Path, list[Diagnostic]]], frozen=True, kw_only=True):
+    """What is known now?"""
+
+    path: str | None = None
 
 
 #: So many files are under way at once: each of them is open in its servers meanwhile.
@@ -270,3 +281,26 @@ def unchecked(path: str, problem: LspkitError) -> Report:
         servers=[evidence],
         duration=0.0,
     )
+
+
+@operation("diagnostics", DiagnosticsRequest, dict[Path, list[Diagnostic]])
+def diagnostics(
+    request: DiagnosticsRequest,
+) -> Generator[Effect, Any, dict[Path, list[Diagnostic]]]:
+    """By file, in order of path and line. Nothing is asked, and nothing waited for."""
+    reports: list[KnownDiagnostics] = yield TakeKnownDiagnostics(request.path)
+    by_file: dict[Path, dict[tuple[Any, ...], Diagnostic]] = {}
+    for report in reports:
+        nowhere = View("", Text(""), 0, report.encoding)
+        reply = Reply(report.server, b"", nowhere)
+        found, dropped = yield from findings(reply, report.uri, (report.items,))
+        if dropped:
+            message = f"{dropped} of the findings of {report.server} cannot be read"
+            yield ReportUndecodable((RequestFailedError(message, server=report.server),))
+        for finding in found:
+            if finding.path is None:
+                continue
+            merged = by_file.setdefault(finding.path, {})
+            key = (finding.range, finding.message)
+            merged[key] = both(merged[key], finding) if key in merged else finding
+    return {path: [by_file[path][key] for key in sorted(by_file[path])] for path in sorted(by_file)}

@@ -107,3 +107,12 @@ def operation(
         return steps
 
     return add
+
+
+def single_effect(name: str, request: type[R], result: Any, effect: Callable[[R], Effect]) -> None:
+    """Add an operation of one effect: what the engine sends back is the result."""
+
+    def steps(request: R) -> Steps:
+        return (yield effect(request))
+
+    operation(name, request, result)(steps)

@@ -6,16 +6,23 @@ from collections.abc import Generator, Iterator, Sequence
 from typing import Any
 
 import lspkit.types as types
-from lspkit.operations.effects import Ask, Effect, Reply
+from lspkit.operations.effects import Ask, AskWorkspace, Effect, Reply
 from lspkit.operations.position_translation import Translator, translator
 from lspkit.operations.reply_parsing import readable
-from lspkit.operations.request import FileRequest, operation
+from lspkit.operations.request import FileRequest, Request, operation
 from lspkit.protocol.results import NOWHERE, SYMBOL_KINDS, WireSymbol, read_symbols
 from lspkit.protocol.text import Encoding, Text
 
 
 class DocumentSymbolsRequest(FileRequest[list[types.Symbol]], frozen=True, kw_only=True):
     """What is in this file?"""
+
+
+class WorkspaceSymbolsRequest(Request[list[types.Symbol]], frozen=True, kw_only=True):
+    """Which symbols have such a name?"""
+
+    query: str
+    path: str | None = None
 
 
 def _whole(uri: str, _: Text, __: Encoding) -> dict[str, Any]:
@@ -31,6 +38,21 @@ def document_symbols(request: DocumentSymbolsRequest) -> Generator[Effect, Any, 
     found: dict[tuple[Any, ...], types.Symbol] = {}
     for symbol in (yield from symbols_of(replies)):
         found.setdefault(in_text_order(symbol), symbol)
+    return [found[key] for key in sorted(found)]
+
+
+@operation("workspace_symbols", WorkspaceSymbolsRequest, list[types.Symbol])
+def workspace_symbols(
+    request: WorkspaceSymbolsRequest,
+) -> Generator[Effect, Any, list[types.Symbol]]:
+    """All that the servers find, by path, line and column."""
+    replies: list[Reply] = yield AskWorkspace(
+        request.path, "workspace/symbol", {"query": request.query}
+    )
+    found: dict[tuple[Any, ...], types.Symbol] = {}
+    for symbol in (yield from symbols_of(replies)):
+        key = (str(symbol.path or symbol.uri), symbol.selection, symbol.name, symbol.kind)
+        found.setdefault(key, symbol)
     return [found[key] for key in sorted(found)]
 
 

@@ -10,14 +10,7 @@ import lspkit.operations as ops
 from lspkit.edit_types import CodeAction, WorkspaceEdit
 from lspkit.operations.hierarchy import ItemRequest
 from lspkit.operations.request import PositionRequest
-from lspkit.runtime.engine_api import (
-    CallOptions,
-    Engine,
-    FileCallOptions,
-    Limits,
-    PositionCallOptions,
-    limits_of,
-)
+from lspkit.runtime.engine_api import Engine, Limits
 from lspkit.types import (
     Call,
     CallItem,
@@ -27,6 +20,12 @@ from lspkit.types import (
     SignatureHelp,
     Symbol,
     TypeItem,
+)
+from lspkit.workspace.call_options import (
+    CallOptions,
+    FileCallOptions,
+    PositionCallOptions,
+    limits_of,
 )
 
 PathLike = str | os.PathLike[str]

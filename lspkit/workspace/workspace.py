@@ -23,11 +23,12 @@ from lspkit.edit_types import ChangedFiles
 from lspkit.late_imports import safe_imports
 from lspkit.runtime.concurrency.waiting import CancelLike
 from lspkit.runtime.engine import LocalEngine
-from lspkit.runtime.engine_api import CallOptions, Engine, Limits, Submitting
+from lspkit.runtime.engine_api import Engine, Limits, Submitting
 from lspkit.servers.selection.choose import aliases
 from lspkit.servers.status import WorkspaceStatus
 from lspkit.types import Diagnostic, Severity
 from lspkit.version import VERSION
+from lspkit.workspace.call_options import CallOptions
 from lspkit.workspace.mutations import CHECK_TIMEOUT, Mutations
 from lspkit.workspace.queries import PathLike, Queries
 from lspkit.workspace.trust_warning import warn_once

@@ -17,7 +17,6 @@ import msgspec
 
 import lspkit.operations as ops
 from lspkit.agent.check_timeout import CheckTimeouts
-from lspkit.agent.tools.answering import failures_of, servers_of, weighed
 from lspkit.agent.tools.arguments import ToolRequest, bad_input, mapping_of, read
 from lspkit.agent.tools.envelope import (
     FEWEST_BYTES,
@@ -28,6 +27,9 @@ from lspkit.agent.tools.envelope import (
     ToolOutcome,
     encoded,
     envelope,
+    failures_of,
+    servers_of,
+    weighed,
 )
 from lspkit.agent.tools.hierarchy_items import HierarchyItems
 from lspkit.agent.tools.permissions import PermissionRefused, permission_of, permitted

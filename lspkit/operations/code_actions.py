@@ -1,0 +1,161 @@
+"""Code actions: what servers offer to do about a range, and the edit or command of one action."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Generator
+from typing import Any
+
+import msgspec
+
+from lspkit.edit_types import CodeAction, WorkspaceEdit
+from lspkit.errors import PositionError, RequestFailedError
+from lspkit.operations.effects import Ask, Effect, KnownDiagnostics, Reply, TakeKnownDiagnostics
+from lspkit.operations.position_translation import to_wire
+from lspkit.operations.reply_parsing import readable, unreadable
+from lspkit.operations.request import PositionRequest, check_number, operation
+from lspkit.operations.symbol_positions import position_of
+from lspkit.operations.workspace_edit import workspace_edit
+from lspkit.protocol.results import WireAction, WireCommand, read_action, read_command
+from lspkit.protocol.text import Encoding, Text
+from lspkit.protocol.wire.raw_items import read_actions, read_pieces
+
+
+class CodeActionsRequest(PositionRequest[list[CodeAction]], frozen=True, kw_only=True):
+    """What can be done here?"""
+
+    end_line: int | None = None
+    end_column: int | None = None
+    #: Kinds to ask for, such as `quickfix`; empty for all.
+    only: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_number("end_line", self.end_line)
+        check_number("end_column", self.end_column)
+
+
+@operation("code_actions", CodeActionsRequest, list[CodeAction])
+def code_actions(request: CodeActionsRequest) -> Generator[Effect, Any, list[CodeAction]]:
+    """All offers of all servers, the preferred ones first."""
+    line, column = yield from position_of(request)
+    end = (request.end_line or line, request.end_column or column)
+    if end < (line, column):
+        raise PositionError(
+            f"the range ends at {end[0]}:{end[1]}, before it starts at {line}:{column}",
+            bounds=f"{line}:{column} or later",
+        )
+    reports: list[KnownDiagnostics] = yield TakeKnownDiagnostics(request.path)
+    # Here, and not when the question is built: then the server's lock is held.
+    known: dict[str, list[msgspec.Raw]] = {}
+    for report in reports:
+        pieces = read_pieces(report.items).items
+        here = [msgspec.Raw(one) for one in pieces if _touches(one, line - 1, end[0] - 1)]
+        known.setdefault(report.uri, []).extend(here)
+    found: list[CodeAction] = []
+    replies: list[Reply] = yield Ask(
+        request.path,
+        request.text,
+        "textDocument/codeAction",
+        _about((line, column), end, known, request.only),
+    )
+    for reply, actions in (yield from readable(replies, read_actions)):
+        for raw, wire in actions:
+            found.append((yield from _action(raw, wire, reply, request.path)))
+    return sorted(found, key=lambda one: (not one.preferred, bool(one.disabled)))
+
+
+def _about(
+    start: tuple[int, int],
+    end: tuple[int, int],
+    known: dict[str, list[msgspec.Raw]],
+    only: tuple[str, ...],
+) -> Any:
+    def build(uri: str, text: Text, encoding: Encoding) -> dict[str, Any]:
+        first, last = to_wire(text, *start, encoding), to_wire(text, *end, encoding)
+        context: dict[str, Any] = {"diagnostics": known.get(uri, []), "triggerKind": 1}
+        if only:
+            context["only"] = list(only)
+        range = {"start": first, "end": last}
+        return {"textDocument": {"uri": uri}, "range": range, "context": context}
+
+    return build
+
+
+def _touches(raw: bytes, first: int, last: int) -> bool:
+    """Whether a finding lies on one of the lines that are asked about, counted from 0."""
+    try:
+        range = msgspec.json.decode(raw)["range"]
+        return bool(range["start"]["line"] <= last and first <= range["end"]["line"])
+    except (KeyError, TypeError, ValueError):
+        return False
+
+
+def _action(
+    raw: bytes, wire: WireAction, reply: Reply, via: str
+) -> Generator[Effect, Any, CodeAction]:
+    edit, unusable = None, ""
+    try:
+        if wire.edit is not None:
+            edit = yield from workspace_edit(wire.edit, reply)
+    except RequestFailedError as problem:
+        unusable = problem.message
+    return CodeAction(
+        title=wire.title,
+        kind=wire.kind or "",
+        preferred=bool(wire.is_preferred),
+        disabled=(wire.disabled or {}).get("reason", "") or unusable,
+        edit=edit,
+        server=reply.server,
+        via=via,
+        raw=raw.decode(),
+        sha256=digest(reply.view.text),
+    )
+
+
+def digest(text: Text) -> str:
+    """What a text is recognized by."""
+    return hashlib.sha256(text.value.encode(errors="surrogatepass")).hexdigest()
+
+
+def resolved(action: CodeAction) -> Generator[Effect, Any, WorkspaceEdit | WireCommand]:
+    """The edit that an action stands for, which the server may have put off until now.
+
+    Where there is none, the command that the server has to run.
+    """
+    if action.disabled:
+        message = f"{action.title!r} cannot be done now: {action.disabled}"
+        raise RequestFailedError(message, server=action.server)
+    command = read_command(action.raw.encode())
+    # An edit that changes nothing stands beside a command that does.
+    if action.edit is not None and (action.edit.changes or command is None):
+        return action.edit
+    if command is not None and command.bare:
+        return command
+    try:
+        replies: list[Reply] = yield Ask(
+            action.via,
+            None,
+            "codeAction/resolve",
+            lambda *_: msgspec.Raw(action.raw.encode()),
+            server=action.server,
+            unheard_of=True,
+        )
+    except RequestFailedError:
+        if command is None:
+            raise
+        replies = []  # it has nothing to add to its command
+    for reply in replies:
+        command = command or read_command(reply.result)
+        read = read_action(reply.result)
+        if read.dropped:
+            raise unreadable(reply)
+        for wire in read.items:
+            if wire.edit is not None:
+                edit = yield from workspace_edit(wire.edit, reply)
+                if edit.changes or command is None:
+                    return edit
+    if command is None:
+        message = f"{action.title!r} has neither an edit nor a command"
+        raise RequestFailedError(message, server=action.server)
+    return command
