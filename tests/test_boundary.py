@@ -7,7 +7,7 @@ import os
 import pytest
 
 import lspkit
-from lspkit.boundary import Boundary, boundary_of, is_inside, leads_through, locate, written
+from lspkit.boundary import Boundary, absolute_path, boundary_of, is_inside, leads_through, locate
 
 
 @pytest.fixture
@@ -122,7 +122,7 @@ def test_a_dangling_link_with_an_at_sign_is_not_taken_for_another_file(root):
 def test_a_tilde_is_a_letter(root, monkeypatch):
     monkeypatch.setenv("HOME", str(root))
     refused(root, "~/a.py", "ENOENT")
-    assert written("~/a.py", "/code") == "/code/~/a.py"
+    assert absolute_path("~/a.py", "/code") == "/code/~/a.py"
 
 
 @pytest.mark.parametrize("given", ["a\0.py", "\0", "@\0"])

@@ -7,7 +7,8 @@ about a server that does not come up is not held up again and again.
 from __future__ import annotations
 
 from lspkit.errors import LspkitError
-from lspkit.operations import FileServer, FileServersRequest
+from lspkit.operations import FileServersRequest
+from lspkit.operations.effects import FileServer
 from lspkit.runtime.engine_api import Limits
 from lspkit.servers.status import ServerState
 from lspkit.workspace import Workspace

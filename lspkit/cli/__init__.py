@@ -10,7 +10,13 @@ from typing import TYPE_CHECKING, NoReturn
 from lspkit.cli import argument_types as words
 from lspkit.cli import trust_command as trust
 from lspkit.cli.exit_codes import FAILED, INTERRUPTED, USAGE
-from lspkit.cli.output import Unprinted, end, escape_what_cannot_be_printed, tell, tell_all
+from lspkit.cli.output import (
+    OutputError,
+    escape_unprintable,
+    flush_output,
+    print_message,
+    print_traceback,
+)
 from lspkit.errors import LspkitError, PathError
 from lspkit.version import VERSION
 from lspkit.visible_text import one_line
@@ -24,17 +30,17 @@ def main(argv: Sequence[str] | None = None) -> int:
 
     What is shown never changes the status.
     """
-    escape_what_cannot_be_printed()
+    escape_unprintable()
     arguments = argparse.Namespace(debug=False)
     try:
         try:
             return _run(_parser(), argv, arguments)
         finally:
-            end()
+            flush_output()
     except KeyboardInterrupt:
         return INTERRUPTED
     except Exception as problem:  # noqa: BLE001  whatever it is, it is told here
-        return _told(problem, debug=arguments.debug)
+        return _report_failure(problem, debug=arguments.debug)
 
 
 def _run(
@@ -54,19 +60,19 @@ def _run(
     return status
 
 
-def _told(problem: Exception, *, debug: bool) -> int:
+def _report_failure(problem: Exception, *, debug: bool) -> int:
     """The exit status for what went wrong, after it was said on a line or in full."""
     if debug:
-        tell_all(problem)
+        print_traceback(problem)
     if isinstance(problem, LspkitError):
-        tell(str(problem))
+        print_message(str(problem))
         return USAGE
-    if isinstance(problem, Unprinted):
-        tell(str(problem))
+    if isinstance(problem, OutputError):
+        print_message(str(problem))
         return FAILED
     more = "" if debug else "; run with --debug to see more"
     what = one_line(f"{type(problem).__name__}: {problem}")
-    tell(f"this should not have happened: {what}{more}")
+    print_message(f"this should not have happened: {what}{more}")
     return FAILED
 
 

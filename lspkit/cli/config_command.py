@@ -8,8 +8,8 @@ import os
 from typing import Any
 
 from lspkit.cli.exit_codes import CLEAN, USAGE
-from lspkit.cli.output import as_json, say, tell
-from lspkit.config.config_files import find_project, global_file
+from lspkit.cli.output import as_json, print_message, print_result
+from lspkit.config.config_files import find_project_files, global_file
 from lspkit.config.json_schema import schema
 from lspkit.config.load import Loaded, load
 from lspkit.config.merge import leaves
@@ -25,33 +25,33 @@ def run(arguments: argparse.Namespace) -> int:
     return _COMMANDS[arguments.what](arguments)
 
 
-def tell_warnings(loaded: Loaded) -> None:
+def print_warnings(loaded: Loaded) -> None:
     """What of the configuration is not followed, for who has asked for something else.
 
     What is held back for want of trust has a line of its own: `trust.offer` says it.
     """
     told = [one for one in loaded.warnings if one.place not in loaded.held_back]
     for warning in told[:TOLD]:
-        tell(one_line(str(warning)))
+        print_message(one_line(str(warning)))
     if len(told) > TOLD:
-        tell(f"{len(told) - TOLD} more warnings are shown by: lspkit config show")
+        print_message(f"{len(told) - TOLD} more warnings are shown by: lspkit config show")
 
 
 def _schema(arguments: argparse.Namespace) -> int:
-    say(json.dumps(schema(), indent=2))
+    print_result(json.dumps(schema(), indent=2))
     return CLEAN
 
 
 def _path(arguments: argparse.Namespace) -> int:
     """Only the names: this has to work also when something in the files is wrong."""
     own = global_file(os.environ, os.path.expanduser("~"))
-    found = find_project(os.path.abspath(arguments.root))
+    found = find_project_files(os.path.abspath(arguments.root))
     project = [file for file, source in found if source is not None]
     if arguments.json:
-        say(as_json({"global": own, "project": project[0] if project else None}))
+        print_result(as_json({"global": own, "project": project[0] if project else None}))
         return CLEAN
     there = "" if os.path.lexists(own) else " (not there)"
-    say("\n".join([f"global   {one_line(own)}{there}", f"project  {_or_none(project)}"]))
+    print_result("\n".join([f"global   {one_line(own)}{there}", f"project  {_or_none(project)}"]))
     return CLEAN
 
 
@@ -63,7 +63,7 @@ def _show(arguments: argparse.Namespace) -> int:
     from lspkit.servers.selection.choose import aliases  # here: only this one needs the servers
 
     loaded = load(arguments.root, aliases=aliases())
-    say(
+    print_result(
         _as_json(loaded, arguments.origin) if arguments.json else _as_text(loaded, arguments.origin)
     )
     return USAGE if loaded.ignored else CLEAN

@@ -15,7 +15,7 @@ from lspkit.servers.project.project_files import walk
 from lspkit.servers.selection.choose import definitions
 
 
-class Meant(msgspec.Struct, frozen=True):
+class FileSelection(msgspec.Struct, frozen=True):
     """What the paths of a command line stand for."""
 
     #: To be checked, in order.
@@ -39,7 +39,7 @@ def workspace_of(paths: Sequence[str]) -> str:
     return os.path.commonpath(folders)
 
 
-def meant_by(given: Sequence[str]) -> Meant:
+def select_files(given: Sequence[str]) -> FileSelection:
     """The files that are named, and those of a known kind in the folders that are, in order."""
     known = definitions(Config())
     files: dict[Path, None] = {}
@@ -64,12 +64,12 @@ def meant_by(given: Sequence[str]) -> Meant:
             continue
         for file in walk(str(path), failed):
             kind = any(definition.language_of(os.path.basename(file)) for definition in known)
-            if kind and not _leads_nowhere(file):
+            if kind and not _is_broken_link(file):
                 files[Path(file)] = None
-    return Meant(list(files), unreadable, list(missing))
+    return FileSelection(list(files), unreadable, list(missing))
 
 
-def _leads_nowhere(file: str) -> bool:
+def _is_broken_link(file: str) -> bool:
     """Whether it is a link to nothing, by which editors lock a file. Not one to what is locked."""
     try:
         os.stat(file)

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from lspkit.cli.argument_types import path
 from lspkit.cli.exit_codes import CLEAN, FINDINGS, USAGE
-from lspkit.cli.output import is_terminal, say, tell
+from lspkit.cli.output import is_terminal, print_message, print_result
 from lspkit.errors import LspkitError, PathError
 from lspkit.late_imports import safe_imports
 from lspkit.visible_text import one_line
@@ -68,30 +68,32 @@ def _add(path: str, *, shared: bool, yes: bool) -> int:
         raise PathError(f"{one_line(path)} is no folder", code="ENOENT", path=path)
     loaded = _load(path)
     found = loaded.standing
-    say(_shown(loaded))
+    print_result(_describe(loaded))
     if found.shared and not shared:
-        say(f"Other users can change it: {one_line(found.shared)}.")
-        say("If that is meant to be so, add --shared.")
+        print_result(f"Other users can change it: {one_line(found.shared)}.")
+        print_result("If that is meant to be so, add --shared.")
         return USAGE
     if not yes and not is_terminal(sys.stdin, sys.stdout):
-        say("It is not trusted: there is no terminal to ask on, and no --yes.")
+        print_result("It is not trusted: there is no terminal to ask on, and no --yes.")
         return USAGE
-    if not yes and not _asked(f"Trust {one_line(found.candidate)}? [y/N] "):
-        say("It is not trusted.")
+    if not yes and not _ask(f"Trust {one_line(found.candidate)}? [y/N] "):
+        print_result("It is not trusted.")
         return FINDINGS
     content = digest(loaded.project, EXECUTION_KEYS)
     add(state_folder(), found.candidate, content, shared=shared)
     now = _load(path).standing
     if now.state == "trusted" and now.allows_programs:
-        say(f"{one_line(found.candidate)} is trusted.")
+        print_result(f"{one_line(found.candidate)} is trusted.")
     else:
         reason = now.warning or now.why
         why = f"projectConfigPolicy is {now.policy}" if now.state == "trusted" else reason
-        say(f"{one_line(found.candidate)} is on the list, but not in force: {one_line(why)}.")
+        print_result(
+            f"{one_line(found.candidate)} is on the list, but not in force: {one_line(why)}."
+        )
     return CLEAN
 
 
-def offer(root: str, loaded: Loaded) -> None:
+def offer_trust(root: str, loaded: Loaded) -> None:
     """Before a project is checked that is not trusted: say what is held back, or ask, once.
 
     On a terminal the question is asked once for each project; elsewhere a line says it.
@@ -106,7 +108,7 @@ def offer(root: str, loaded: Loaded) -> None:
     if terminal and _first_time(state_folder(), loaded.standing.candidate):
         _add(root, shared=False, yes=False)
     else:
-        tell(line)
+        print_message(line)
 
 
 def _first_time(state: str, candidate: str) -> bool:
@@ -130,23 +132,23 @@ def _remove(path: str) -> int:
     names = dict.fromkeys([os.path.realpath(path), os.path.abspath(path)])
     removed = [name for name in names if remove(state_folder(), name)]
     if not removed:
-        say(f"{one_line(os.path.realpath(path))} is not on the list.")
+        print_result(f"{one_line(os.path.realpath(path))} is not on the list.")
         return USAGE
-    say(f"{one_line(removed[0])} is no longer on the list.")
+    print_result(f"{one_line(removed[0])} is no longer on the list.")
     return CLEAN
 
 
 def _list() -> int:
-    from lspkit.config.trust.trust_store import listed, state_folder
+    from lspkit.config.trust.trust_store import read_trust_list, state_folder
 
-    known = listed(state_folder())
+    known = read_trust_list(state_folder())
     if known.warning:
-        tell(known.warning)
+        print_message(known.warning)
     for entry in sorted(known.entries, key=lambda one: one.path):
         marks = [_state(entry.path), *(["shared"] if entry.shared else []), entry.added[:10]]
-        say(f"{one_line(entry.path)}  ({', '.join(marks)})")
+        print_result(f"{one_line(entry.path)}  ({', '.join(marks)})")
     if not known.entries:
-        say("No project was trusted with `lspkit trust`.")
+        print_result("No project was trusted with `lspkit trust`.")
     return CLEAN
 
 
@@ -167,9 +169,9 @@ def _load(path: str) -> Loaded:
     return load(path, aliases=aliases())
 
 
-def _shown(loaded: Loaded) -> str:
+def _describe(loaded: Loaded) -> str:
     """What the project would be allowed to run."""
-    from lspkit.config.trust.key_gate import EXECUTION_KEYS, gated_content
+    from lspkit.config.trust.key_gate import EXECUTION_KEYS, blocked_content
     from lspkit.servers.restriction.held_back import files_of, programs_of, servers_of
 
     found = loaded.standing
@@ -177,7 +179,7 @@ def _shown(loaded: Loaded) -> str:
     if loaded.used is not None:
         ignored = " (ignored: it has mistakes)" if loaded.ignored else ""
         lines.append(f"Configuration: {one_line(loaded.used)}{ignored}")
-    content = gated_content(loaded.project, EXECUTION_KEYS)
+    content = blocked_content(loaded.project, EXECUTION_KEYS)
     settings = [f"  {place} = {value}" for place, value in _leaves(content, "") if content]
     lines += ["Its configuration would set:", *settings] if settings else []
     programs = [f"  {one_line(program)}" for program in programs_of(found.candidate, content)]
@@ -201,7 +203,7 @@ def _leaves(value: Any, place: str) -> Iterator[tuple[str, str]]:
         yield from _leaves(value[name], f"{place}.{one_line(name)}" if place else one_line(name))
 
 
-def _asked(question: str) -> bool:
+def _ask(question: str) -> bool:
     try:
         return input(question).strip().lower() in ("y", "yes")
     except EOFError:

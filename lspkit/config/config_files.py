@@ -20,9 +20,9 @@ import msgspec
 from lspkit.boundary import is_inside, work_tree
 from lspkit.config.jsonc import NotJson, decode, positions
 from lspkit.config.normalize import Style
-from lspkit.config.problems import ConfigFault, Path, Problems, error_of
+from lspkit.config.problems import ConfigFault, Path, Problems, config_error
 from lspkit.config.pyproject_toml import decode_toml, lines_of
-from lspkit.edits.descriptor import opened
+from lspkit.edits.descriptor import open_fd
 from lspkit.errors import ConfigError
 from lspkit.late_imports import safe_imports
 from lspkit.visible_text import one_line
@@ -90,7 +90,7 @@ class Source:
         holders = (path[:end] for end in range(len(path), -1, -1))
         return next((lines[one] for one in holders if one in lines), None)
 
-    def findings(self) -> Problems:
+    def problems(self) -> Problems:
         """A place for what will be found, with what was found so far."""
         found = Problems(self.file, self.line_of)
         if self._doubled:
@@ -110,7 +110,9 @@ def read_source(file: str, kind: FileKind) -> Source | None:
     except NotJson as problem:
         if kind.mark and not re.search(kind.mark, text, re.MULTILINE):
             return None
-        raise _unusable(file, f"is not valid {_form(file)}: {problem}", problem.line) from None
+        raise _file_error(
+            file, f"is not valid {_format_name(file)}: {problem}", problem.line
+        ) from None
     for step in kind.style.top:
         if not isinstance(value, dict) or step not in value:
             return None
@@ -122,7 +124,7 @@ def read_source(file: str, kind: FileKind) -> Source | None:
     return Source(file, text, kind, value, doubled)
 
 
-def find_project(root: str) -> Iterator[tuple[str, Source | ConfigError | None]]:
+def find_project_files(root: str) -> Iterator[tuple[str, Source | ConfigError | None]]:
     """The project's files that are there, the one that counts first. Read as they are asked for.
 
     None stands for a file that lies outside of the project, and does not count.
@@ -184,44 +186,44 @@ def _read(file: str) -> str | None:
         # Looked at first, since to open a device may do something.
         _refuse_special(file, os.stat(file))
         flags = os.O_RDONLY | os.O_CLOEXEC | getattr(os, "O_NONBLOCK", 0)
-        with opened(file, flags) as descriptor, open(descriptor, "rb", closefd=False) as stream:
+        with open_fd(file, flags) as descriptor, open(descriptor, "rb", closefd=False) as stream:
             # And once more, since it may be another file by now.
             _refuse_special(file, os.fstat(descriptor))
             content = stream.read(LARGEST + 1)
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as problem:
-        raise _unusable(file, f"cannot be read: {problem.strerror}") from None
+        raise _file_error(file, f"cannot be read: {problem.strerror}") from None
     except ValueError:  # a NUL in the path
         return None
     if len(content) > LARGEST:
-        raise _too_large(file)
+        raise _too_large_error(file)
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as problem:
         line = content.count(b"\n", 0, problem.start) + 1
-        why = f"is not valid {_form(file)}: it has bytes that are no UTF-8"
-        raise _unusable(file, why, line) from None
+        why = f"is not valid {_format_name(file)}: it has bytes that are no UTF-8"
+        raise _file_error(file, why, line) from None
 
 
-def _form(file: str) -> str:
+def _format_name(file: str) -> str:
     return "TOML" if file.endswith(".toml") else "JSON"
 
 
 def _refuse_special(file: str, status: os.stat_result) -> None:
     if not stat.S_ISREG(status.st_mode):
-        raise _unusable(file, "cannot be read: it is no regular file")
+        raise _file_error(file, "cannot be read: it is no regular file")
     if status.st_size > LARGEST:
-        raise _too_large(file)
+        raise _too_large_error(file)
 
 
-def _too_large(file: str) -> ConfigError:
-    return _unusable(file, f"cannot be read: it has more than {LARGEST >> 10} KiB")
+def _too_large_error(file: str) -> ConfigError:
+    return _file_error(file, f"cannot be read: it has more than {LARGEST >> 10} KiB")
 
 
-def _unusable(file: str, why: str, line: int | None = None) -> ConfigError:
+def _file_error(file: str, why: str, line: int | None = None) -> ConfigError:
     """The error of a file as a whole."""
     fault = ConfigFault(line, "", f"a file that can be used: it {why}")
-    error = error_of(file, [fault])
+    error = config_error(file, [fault])
     at = one_line(file) + (f":{line}" if line is not None else "")
     return ConfigError(f"{at} {why}", **error.fields)

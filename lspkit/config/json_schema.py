@@ -38,7 +38,7 @@ def schema() -> dict[str, Any]:
     _allow_in_server(parts["ServerConfig"]["properties"])
     _allow_at_top(whole["properties"])
     for part in (whole, *parts.values(), *_objects(whole["properties"]["lsp"]["anyOf"])):
-        part["properties"] = _in_both_cases(part["properties"])
+        part["properties"] = _add_snake_case(part["properties"])
     return {"$schema": DIALECT, **whole, "title": "Configuration of lspkit", "$defs": parts}
 
 
@@ -74,20 +74,20 @@ def _allow_in_server(entry: dict[str, Any]) -> None:
         "languageId": "languageIds",
     }
     for name, stands_for in others.items():
-        entry[name] = _other(stands_for)
+        entry[name] = _alias_schema(stands_for)
     entry["transport"] = {"const": "stdio", "description": "How it is spoken to. Nothing else is."}
 
 
 def _allow_at_top(top: dict[str, Any]) -> None:
     top["$schema"] = {"type": "string"}
     for name in (*SERVER_TABLES, "enabled"):
-        top[name] = _other("lsp")
+        top[name] = _alias_schema("lsp")
     [servers] = _objects(top["lsp"]["anyOf"])
     entries = servers["additionalProperties"]
     servers["properties"] = {
-        "servers": {"type": "object", "additionalProperties": entries, **_other("lsp")},
-        "enabled": {"type": "boolean", **_other("lsp")},
-        **{name: _other(".".join(stands_for)) for name, stands_for in INSIDE_LSP.items()},
+        "servers": {"type": "object", "additionalProperties": entries, **_alias_schema("lsp")},
+        "enabled": {"type": "boolean", **_alias_schema("lsp")},
+        **{name: _alias_schema(".".join(stands_for)) for name, stands_for in INSIDE_LSP.items()},
     }
 
 
@@ -95,15 +95,15 @@ def _objects(kinds: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return [kind for kind in kinds if kind["type"] == "object"]
 
 
-def _in_both_cases(properties: dict[str, Any]) -> dict[str, Any]:
+def _add_snake_case(properties: dict[str, Any]) -> dict[str, Any]:
     """The same with every name also in snake_case, with the same limits to its value."""
     others = {
-        snake(name): {**value, **_other(name)}
+        snake(name): {**value, **_alias_schema(name)}
         for name, value in properties.items()
         if snake(name) not in properties
     }
     return {**properties, **others}
 
 
-def _other(stands_for: str) -> dict[str, Any]:
+def _alias_schema(stands_for: str) -> dict[str, Any]:
     return {"description": f"Another way to write {stands_for}.", "deprecated": True}

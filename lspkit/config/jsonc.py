@@ -49,7 +49,9 @@ def decode(text: str) -> tuple[Any, bool]:
         return made
 
     try:
-        value = json.loads(blanked(text), object_pairs_hook=build, parse_constant=_no_number)
+        value = json.loads(
+            blank_comments(text), object_pairs_hook=build, parse_constant=_refuse_constant
+        )
     except json.JSONDecodeError as problem:
         raise NotJson(f"{problem.msg}, at column {problem.colno}", problem.lineno) from None
     except RecursionError:
@@ -59,11 +61,11 @@ def decode(text: str) -> tuple[Any, bool]:
     return value, doubled
 
 
-def _no_number(name: str) -> Any:
+def _refuse_constant(name: str) -> Any:
     raise ValueError(f"{name} is no number of JSON")
 
 
-def blanked(text: str) -> str:
+def blank_comments(text: str) -> str:
     """The text without comments and last commas, and as long as it was."""
     pieces: list[str] = []
     done = 0
@@ -108,7 +110,7 @@ def positions(text: str) -> tuple[dict[Path, int], list[Path]]:
     path: list[str | int] = []
     expects_key = False
     line, seen = 1, 0
-    for number, token in enumerate(_TOKEN.finditer(blanked(text))):
+    for number, token in enumerate(_TOKEN.finditer(blank_comments(text))):
         if number > MOST_TOKENS or len(path) > DEEPEST:
             return {}, []
         line += text.count("\n", seen, token.start())

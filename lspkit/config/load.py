@@ -19,11 +19,11 @@ from lspkit.config.config_files import Source, global_file, kind_of_file, read_s
 from lspkit.config.merge import (
     Layer,
     Origin,
-    in_order,
     merge_layers,
-    merged,
+    merge_values,
     origins_of,
     servers_in,
+    sort_servers,
 )
 from lspkit.config.model import Config, SecurityConfig
 from lspkit.config.normalize import Closer
@@ -32,12 +32,12 @@ from lspkit.config.parse import (
     Given,
     ParsedConfig,
     config_of,
+    parse_source,
     read_given,
-    understood,
 )
-from lspkit.config.problems import ConfigWarning, nearest, place_of
-from lspkit.config.project_file import Project, expanded, held_back, read_project
-from lspkit.config.trust.file_ownership import foreign_hands
+from lspkit.config.problems import ConfigWarning, place_of, suggestion_for
+from lspkit.config.project_file import Project, expand_variables, held_back, read_project
+from lspkit.config.trust.file_ownership import who_else_can_change
 from lspkit.config.trust.security_section import check_security
 from lspkit.errors import ConfigError
 from lspkit.visible_text import one_line
@@ -86,7 +86,7 @@ class Loaded(msgspec.Struct, frozen=True, kw_only=True):
         return frozenset(id for servers in said for id, one in servers.items() if "command" in one)
 
     def source(self, id: str, *, built_in: bool) -> str:
-        """Who speaks of a server: `built-in`, `global`, `project`, `given`, or `merged`."""
+        """Who speaks of a server: `built-in`, `global`, `project`, `given`, or `merge_values`."""
         speakers = ["built-in"] if built_in else []
         speakers += [one.origin.layer for one in self.layers if id in servers_in(one.values)]
         return speakers[0] if len(speakers) == 1 else "merged"
@@ -116,9 +116,9 @@ def load(
     else:
         file, said, project = None, read_given(given, closer), Project()
         origin = Origin("given", None if said.source is None else said.source.file)
-    own = Layer(origin, by_id(_expanded(said.values, said.source, environ), aliases))
+    own = Layer(origin, use_server_ids(_expand(said.values, said.source, environ), aliases))
     usual = BUILT_IN_VALUES["security"]
-    security = msgspec.convert(merged(usual, said.values.get("security", {})), SecurityConfig)
+    security = msgspec.convert(merge_values(usual, said.values.get("security", {})), SecurityConfig)
     if standing is None:
         # About what is written: which names are known must not change what was trusted.
         from lspkit.config.trust.decision import trust_of  # here, to keep `import lspkit` quick
@@ -126,10 +126,12 @@ def load(
         standing = trust_of(project.file, root, project.values, security, environ, trusted)
     layers = [Layer(Origin("built-in"), BUILT_IN_VALUES), own]
     ours = merge_layers(BUILT_IN_VALUES, own.values)
-    theirs, blocked = _counted(project, by_id(project.values, aliases), ours, standing, environ)
+    theirs, blocked = _gate_project(
+        project, use_server_ids(project.values, aliases), ours, standing, environ
+    )
     if project.source is not None:
         layers.append(Layer(Origin("project", project.file), theirs))
-    values = in_order(functools.reduce(merge_layers, [layer.values for layer in layers]))
+    values = sort_servers(functools.reduce(merge_layers, [layer.values for layer in layers]))
     return Loaded(
         config=given if isinstance(given, Config) else config_of(values),
         values=values,
@@ -145,9 +147,11 @@ def load(
             *said.warnings,
             *project.warnings,
             *([ConfigWarning(standing.warning)] if standing.warning else []),
-            *_followed_untrusted(project, standing),
+            *_untrusted_warnings(project, standing),
             *blocked,
-            *_strangers([own, Layer(Origin("project", project.file), project.values)], aliases),
+            *_unknown_server_warnings(
+                [own, Layer(Origin("project", project.file), project.values)], aliases
+            ),
         ),
         origins=origins_of(layers, values),
     )
@@ -169,16 +173,16 @@ def _read_global(file: str, root: str, environ: Mapping[str, str], closer: Close
             warnings=(ConfigWarning("it is not followed: it lies in the project", file),)
         )
     try:
-        why = foreign_hands(file, environ)
+        why = who_else_can_change(file, environ)
     except OSError:
         why = ""  # who reads it says what is wrong
     if why:
         message = f"{one_line(file)} is not followed: {one_line(why)}"
         raise ConfigError(message, file=file, expected="a file that only you can change")
-    return understood(read_source(file, kind_of_file(file)), closer)
+    return parse_source(read_source(file, kind_of_file(file)), closer)
 
 
-def _counted(
+def _gate_project(
     project: Project,
     values: dict[str, Any],
     ours: dict[str, Any],
@@ -189,30 +193,32 @@ def _counted(
     theirs, blocked = values, tuple[ConfigWarning, ...]()
     if values and not standing.allows_fields:
         theirs, blocked = held_back(values, ours, project.file, standing)
-    return _expanded(theirs, project.source, environ), blocked
+    return _expand(theirs, project.source, environ), blocked
 
 
-def _followed_untrusted(project: Project, standing: TrustDecision) -> list[ConfigWarning]:
+def _untrusted_warnings(project: Project, standing: TrustDecision) -> list[ConfigWarning]:
     """A warning where a project's programs run by the user's policy, and nobody trusts them."""
     if standing.state == "trusted" or not standing.allows_fields or not project.values:
         return []
     from lspkit.config.trust.key_gate import (  # here: only for projects with a file
         EXECUTION_KEYS,
-        gated,
+        remove_blocked,
     )
 
-    fields = [one.field for one in gated(project.values, EXECUTION_KEYS)[1]]
+    fields = [one.field for one in remove_blocked(project.values, EXECUTION_KEYS)[1]]
     rule = f"is followed: projectConfigPolicy is always, though the project is {standing.state}"
     return [ConfigWarning(f"it {rule}", project.file, place=place) for place in fields]
 
 
-def _expanded(
+def _expand(
     values: dict[str, Any], source: Source | None, environ: Mapping[str, str]
 ) -> dict[str, Any]:
-    return expanded(values, environ) if source is not None and source.kind.expands else values
+    return (
+        expand_variables(values, environ) if source is not None and source.kind.expands else values
+    )
 
 
-def by_id(values: dict[str, Any], aliases: Mapping[str, str] | None) -> dict[str, Any]:
+def use_server_ids(values: dict[str, Any], aliases: Mapping[str, str] | None) -> dict[str, Any]:
     """The same with every server under its id. What is said under the id itself counts more."""
     servers = servers_in(values)
     if not aliases or not any(name in aliases for name in servers):
@@ -224,7 +230,9 @@ def by_id(values: dict[str, Any], aliases: Mapping[str, str] | None) -> dict[str
     return {**values, "lsp": made}
 
 
-def _strangers(layers: Sequence[Layer], aliases: Mapping[str, str] | None) -> list[ConfigWarning]:
+def _unknown_server_warnings(
+    layers: Sequence[Layer], aliases: Mapping[str, str] | None
+) -> list[ConfigWarning]:
     """Warnings of servers that nobody knows and nobody can start: their names are misspelt."""
     if aliases is None:
         return []
@@ -238,7 +246,9 @@ def _strangers(layers: Sequence[Layer], aliases: Mapping[str, str] | None) -> li
     known = {*EXECUTION_KEYS, *aliases, *(id for _, id, one in said if "command" in one)}
     message = "no server has this name, and no command says how to start one"
     return [
-        ConfigWarning(f"{message}{nearest(id, EXECUTION_KEYS)}", file, place=place_of(("lsp", id)))
+        ConfigWarning(
+            f"{message}{suggestion_for(id, EXECUTION_KEYS)}", file, place=place_of(("lsp", id))
+        )
         for file, id, one in said
         if id not in known and one.get("disabled") is not True
     ]

@@ -44,25 +44,25 @@ class _Whole(dict[str, Any]):
     """An object that has replaced something that is none, and does so with whatever it meets."""
 
 
-def merged(earlier: Any, later: Any) -> Any:
+def merge_values(earlier: Any, later: Any) -> Any:
     """`later` laid over `earlier`."""
     if not isinstance(later, dict):
-        return _copied(later)
+        return _copy(later)
     if isinstance(later, _Whole) or not isinstance(earlier, dict):
-        return _Whole(_copied(later))
-    made = _Whole(_copied(earlier)) if isinstance(earlier, _Whole) else _copied(earlier)
+        return _Whole(_copy(later))
+    made = _Whole(_copy(earlier)) if isinstance(earlier, _Whole) else _copy(earlier)
     for key, value in later.items():
-        made[key] = merged(made[key], value) if key in made else _copied(value)
+        made[key] = merge_values(made[key], value) if key in made else _copy(value)
     return made
 
 
-def _copied(value: Any) -> Any:
+def _copy(value: Any) -> Any:
     if isinstance(value, dict):
-        return type(value)({key: _copied(one) for key, one in value.items()})
-    return [_copied(one) for one in value] if isinstance(value, list) else value
+        return type(value)({key: _copy(one) for key, one in value.items()})
+    return [_copy(one) for one in value] if isinstance(value, list) else value
 
 
-def in_sections(settings: Mapping[str, Any]) -> dict[str, Any]:
+def expand_dotted_keys(settings: Mapping[str, Any]) -> dict[str, Any]:
     """Settings of a server, where `{"a.b": 1}` stands for `{"a": {"b": 1}}`, as in editors.
 
     Only in the outermost names: further in, a dot may be part of the name of a file or an address.
@@ -72,13 +72,13 @@ def in_sections(settings: Mapping[str, Any]) -> dict[str, Any]:
         parts = name.split(".")
         for part in reversed(parts if all(parts) else [name]):
             value = {part: value}
-        made = merged(made, value)
+        made = merge_values(made, value)
     return made
 
 
 def merge_layers(earlier: Mapping[str, Any], later: Mapping[str, Any]) -> dict[str, Any]:
     """Two configurations in the one form made one."""
-    made: dict[str, Any] = merged(dict(earlier), dict(later))
+    made: dict[str, Any] = merge_values(dict(earlier), dict(later))
     if earlier.get("lsp") is False or later.get("lsp") is False:
         made["lsp"] = False
     for id, said in servers_in(made).items():
@@ -93,7 +93,7 @@ def servers_in(values: Mapping[str, Any]) -> dict[str, Any]:
     return servers if isinstance(servers, dict) else {}
 
 
-def in_order(values: Mapping[str, Any]) -> dict[str, Any]:
+def sort_servers(values: Mapping[str, Any]) -> dict[str, Any]:
     """The same with its servers by name: their order in a file must decide nothing."""
     servers = values.get("lsp")
     made = dict(values)

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
-from lspkit.msgspec_types import prepared
+from lspkit.msgspec_types import prepare_struct
 from lspkit.protocol.text import Encoding
 
 #: Why nothing runs with `lsp: false`; the whole sentence, wherever it is shown.
@@ -160,7 +160,7 @@ class RestartConfig(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_
     jitter: Part = 0.2
 
 
-@prepared
+@prepare_struct
 class Config(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
     """Everything that can be set."""
 

@@ -21,7 +21,7 @@ from lspkit.config.key_aliases import (
     TIMES,
     snake,
 )
-from lspkit.config.merge import merged
+from lspkit.config.merge import merge_values
 from lspkit.config.model import (
     Command,
     Config,
@@ -30,9 +30,9 @@ from lspkit.config.model import (
     ServerTimingConfig,
     Word,
 )
-from lspkit.config.object_reader import Object, in_order_of, members_of, opened
+from lspkit.config.object_reader import Object, members_of, open_object, sort_by_fields
 from lspkit.config.problems import Path, Problems
-from lspkit.config.type_check import REFUSED, plain
+from lspkit.config.type_check import REFUSED, to_json_values
 
 #: In one file. There are not so many, and each of them is looked at again and again.
 MOST_SERVERS = 1000
@@ -65,14 +65,16 @@ class Style(msgspec.Struct, frozen=True):
 Closer = Callable[[Object], None]
 
 
-def normal(
+def normalize(
     value: Any, findings: Problems, style: Style, closer: Closer | None = None
 ) -> dict[str, Any]:
     """The one form of what is said.
 
     Look at `findings.faults` before using it: what has a fault is left out.
     """
-    given = opened(plain(value, style.top, findings, own=style.own), style.top, findings)
+    given = open_object(
+        to_json_values(value, style.top, findings, own=style.own), style.top, findings
+    )
     if given is None:
         return {}
     if closer is not None:
@@ -93,26 +95,26 @@ class _Reading:
         for name in SERVER_TABLES:
             if (taken := given.take(name)) is not None:
                 bare = False
-                servers = merged(servers, self._servers(*taken))
+                servers = merge_values(servers, self._servers(*taken))
         said: dict[str, Any] = {}
         if (taken := given.take("lsp")) is not None:
             bare = False
             inner, said = self._lsp(*taken)
             enabled = enabled and inner is not False
-            servers = merged(servers, inner or {})
-        said = merged(said, given.fields(Config, leave_out=("lsp",)))
+            servers = merge_values(servers, inner or {})
+        said = merge_values(said, given.fields(Config, leave_out=("lsp",)))
         if bare:
             servers = self._servers(given.rest(dict), given.path)
         given.end([*members_of(Config), *SERVER_TABLES])
         if servers or not enabled:
             said["lsp"] = servers if enabled else False
-        return in_order_of(Config, said)
+        return sort_by_fields(Config, said)
 
     def _lsp(self, value: Any, path: Path) -> tuple[dict[str, Any] | bool, dict[str, Any]]:
         """The servers, or false; and what stands here but belongs elsewhere."""
         if isinstance(value, bool):
             return ({} if value else False), {}
-        given = opened(value, path, self._findings, SERVERS)
+        given = open_object(value, path, self._findings, SERVERS)
         if given is None:
             return {}, {}
         elsewhere: dict[str, Any] = {}
@@ -125,11 +127,11 @@ class _Reading:
         enabled = given.read("enabled", bool) is not False
         inner = given.take("servers")
         servers = {} if inner is None else self._servers(*inner)
-        servers = merged(servers, self._servers(given.rest(), path))
+        servers = merge_values(servers, self._servers(given.rest(), path))
         return (servers if enabled else False), elsewhere
 
     def _servers(self, value: Any, path: Path) -> dict[str, Any]:
-        given = opened(value, path, self._findings, "an object with a key for each server")
+        given = open_object(value, path, self._findings, "an object with a key for each server")
         entries = {} if given is None else given.rest()
         if len(entries) > MOST_SERVERS:
             self._findings.refuse(path, f"no more than {MOST_SERVERS} servers", str(len(entries)))
@@ -137,7 +139,7 @@ class _Reading:
         for name in sorted(entries.keys() & RESERVED):
             self._findings.warn((*path, name), "it is ignored: no server can have this name")
         return {
-            name: entry(one, (*path, name), self._findings, foreign=self._style.foreign)
+            name: normalize_server(one, (*path, name), self._findings, foreign=self._style.foreign)
             for name, one in entries.items()
             if name not in RESERVED
         }
@@ -153,25 +155,27 @@ def _type_at(target: tuple[str, ...]) -> Any:
 # One server
 
 
-def entry(value: Any, path: Path, findings: Problems, *, foreign: bool) -> dict[str, Any]:
+def normalize_server(
+    value: Any, path: Path, findings: Problems, *, foreign: bool
+) -> dict[str, Any]:
     """The one form of an entry; `foreign` if its file is that of another tool."""
-    given = opened(value, path, findings, AN_ENTRY)
+    given = open_object(value, path, findings, AN_ENTRY)
     if given is None:
         return {}
-    others = {**_renamed(given), **_extensions(given)}
-    command, disabled = _command(given), _disabled(given)
-    _transport(given)
+    others = {**_read_aliases(given), **_read_extensions(given)}
+    command, disabled = _read_command(given), _read_disabled(given)
+    _check_transport(given)
     own = given.fields(ServerConfig, leave_out=("command", "disabled"))
-    said: dict[str, Any] = merged(others, own)
+    said: dict[str, Any] = merge_values(others, own)
     if command is not None:
         said["command"] = command
     if disabled is not None:
         said["disabled"] = disabled
     given.end(members_of(ServerConfig), PASSED_OVER if foreign else ())
-    return in_order_of(ServerConfig, said)
+    return sort_by_fields(ServerConfig, said)
 
 
-def _renamed(given: Object) -> dict[str, Any]:
+def _read_aliases(given: Object) -> dict[str, Any]:
     said: dict[str, Any] = {}
     for name, stands_for in INSIDE_SERVER:
         if (value := given.read(name, members_of(ServerConfig)[stands_for])) is not REFUSED:
@@ -183,7 +187,7 @@ def _renamed(given: Object) -> dict[str, Any]:
     return {**said, "timing": times} if times else said
 
 
-def _command(given: Object) -> list[str] | None:
+def _read_command(given: Object) -> list[str] | None:
     """A list of words; or one word, with its `args` beside it."""
     taken, args = given.take("command"), given.take("args")
     if taken is None or taken[0] is None:
@@ -198,7 +202,7 @@ def _command(given: Object) -> list[str] | None:
     return [*([words] if single else words), *more]
 
 
-def _disabled(given: Object) -> bool | None:
+def _read_disabled(given: Object) -> bool | None:
     """None if nothing is said. Of `disabled` and `enabled` the one that says no counts."""
     disabled = given.read("disabled", bool | None)
     enabled = given.read("enabled", bool | None)
@@ -207,7 +211,7 @@ def _disabled(given: Object) -> bool | None:
     return disabled is True or enabled is False
 
 
-def _extensions(given: Object) -> dict[str, Any]:
+def _read_extensions(given: Object) -> dict[str, Any]:
     """Extensions in the words of other tools, where an object also names the languages."""
     extensions: dict[str, None] = {}
     languages: dict[str, str] = {}
@@ -233,7 +237,7 @@ def _own_extensions(given: Object) -> list[str]:
     return [one for one in own if isinstance(one, str)] if isinstance(own, list) else []
 
 
-def _transport(given: Object) -> None:
+def _check_transport(given: Object) -> None:
     taken = given.take("transport")
     if taken is not None and taken[0] != "stdio":
         given.findings.warn(taken[1], "it is ignored: servers are spoken to on standard streams")

@@ -14,7 +14,7 @@ import msgspec
 
 from lspkit.config.key_aliases import snake
 from lspkit.config.problems import Path, Problems, kind_of
-from lspkit.config.type_check import REFUSED, checked
+from lspkit.config.type_check import REFUSED, check_value
 
 
 @functools.cache
@@ -23,12 +23,12 @@ def members_of(kind: type[msgspec.Struct]) -> dict[str, Any]:
     return {field.encode_name: field.type for field in msgspec.structs.fields(kind)}
 
 
-def in_order_of(kind: type[msgspec.Struct], said: dict[str, Any]) -> dict[str, Any]:
+def sort_by_fields(kind: type[msgspec.Struct], said: dict[str, Any]) -> dict[str, Any]:
     """The same in the order of the struct's fields, whatever order the file had."""
     return {name: said[name] for name in members_of(kind) if name in said}
 
 
-def opened(
+def open_object(
     value: Any, path: Path, findings: Problems, expected: str = "an object"
 ) -> Object | None:
     """The object, or None and a fault if it is none."""
@@ -68,7 +68,7 @@ class Object:
 
     def check(self, taken: tuple[Any, Path], kind: Any) -> Any:
         """A member that was taken out; `REFUSED` if it is wrong."""
-        return checked(taken[0], kind, taken[1], self.findings)
+        return check_value(taken[0], kind, taken[1], self.findings)
 
     def fields(self, kind: type[msgspec.Struct], leave_out: Collection[str] = ()) -> dict[str, Any]:
         """All that is said by the names of a struct's fields, and below them."""
@@ -80,7 +80,7 @@ class Object:
                 if (value := self.read(name, type_of)) is not REFUSED:
                     made[name] = value
             elif (taken := self.take(name)) is not None:
-                below = opened(*taken, self.findings)
+                below = open_object(*taken, self.findings)
                 if below is not None:
                     made[name] = below.fields(type_of)
                     below.end(members_of(type_of))

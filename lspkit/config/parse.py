@@ -13,9 +13,9 @@ from typing import Any
 import msgspec
 
 from lspkit.config.config_files import Source, kind_of_file, read_source
-from lspkit.config.merge import in_order
+from lspkit.config.merge import sort_servers
 from lspkit.config.model import Config, ServerConfig
-from lspkit.config.normalize import Closer, Style, normal
+from lspkit.config.normalize import Closer, Style, normalize
 from lspkit.config.problems import ConfigWarning, Problems
 from lspkit.errors import ConfigError
 
@@ -43,37 +43,39 @@ def read_config(given: Given | None) -> Config:
 
 def config_of(values: Mapping[str, Any]) -> Config:
     """The configuration of what is said, with defaults for the rest."""
-    return msgspec.convert(in_order(values), Config)
+    return msgspec.convert(sort_servers(values), Config)
 
 
 def read_given(given: Given, closer: Closer | None = None) -> ParsedConfig:
     """What a caller has passed in. `closer` may find more faults in it."""
     if isinstance(given, Config):
-        return ParsedConfig(_unusual(given))
+        return ParsedConfig(_non_default_values(given))
     if isinstance(given, Mapping):
         findings = Problems()
-        return _said(normal(given, findings, Style(own=True), closer), findings)
+        return _finish(normalize(given, findings, Style(own=True), closer), findings)
     file = os.fspath(given)
     source = read_source(file, kind_of_file(file))
     if source is None and not os.path.lexists(file):
         raise ConfigError(f"{file} cannot be read: there is no such file", file=file)
-    return understood(source, closer)
+    return parse_source(source, closer)
 
 
-def understood(source: Source | None, closer: Closer | None = None) -> ParsedConfig:
+def parse_source(source: Source | None, closer: Closer | None = None) -> ParsedConfig:
     """What a file says. None, a file that is not there, says nothing."""
     if source is None:
         return ParsedConfig()
-    findings = source.findings()
-    return _said(normal(source.value, findings, source.kind.style, closer), findings, source)
+    findings = source.problems()
+    return _finish(normalize(source.value, findings, source.kind.style, closer), findings, source)
 
 
-def _said(values: dict[str, Any], findings: Problems, source: Source | None = None) -> ParsedConfig:
+def _finish(
+    values: dict[str, Any], findings: Problems, source: Source | None = None
+) -> ParsedConfig:
     findings.raise_faults()
     return ParsedConfig(values, tuple(findings.warnings), source)
 
 
-def _unusual(config: Config) -> dict[str, Any]:
+def _non_default_values(config: Config) -> dict[str, Any]:
     """What of a configuration is not as it would be without it, in the one form."""
     values = msgspec.to_builtins(config)
     servers = values.pop("lsp")

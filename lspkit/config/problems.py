@@ -68,21 +68,21 @@ class ConfigWarning(Value, frozen=True):
     place: str = ""
 
     def __str__(self) -> str:
-        return f"{where(self.file, self.line, self.place)}: {self.message}"
+        return f"{location_text(self.file, self.line, self.place)}: {self.message}"
 
 
-def where(file: str | None, line: int | None, place: str) -> str:
+def location_text(file: str | None, line: int | None, place: str) -> str:
     """`lsp.json:3: lsp.x.command`, in a form that editors can follow."""
     at = one_line(file) if file is not None else "config"
     at += f":{line}" if line is not None else ""
     return f"{at}: {place}" if place else at
 
 
-def error_of(file: str | None, faults: Sequence[ConfigFault]) -> ConfigError:
+def config_error(file: str | None, faults: Sequence[ConfigFault]) -> ConfigError:
     """The error that carries all of these faults, a line for each."""
     first = faults[0]
     return ConfigError(
-        "\n".join(f"{where(file, one.line, one.place)}: {one.message}" for one in faults),
+        "\n".join(f"{location_text(file, one.line, one.place)}: {one.message}" for one in faults),
         file=file,
         line=first.line,
         place=first.place,
@@ -105,26 +105,30 @@ class Problems:
     def refuse(self, path: Path, expected: str, found: str = "") -> None:
         """Note a fault."""
         if len(self.faults) < MOST:
-            self.faults.append(ConfigFault(self._line_of(path), _shown(path), expected, found))
+            self.faults.append(
+                ConfigFault(self._line_of(path), _short_place(path), expected, found)
+            )
 
     def warn(self, path: Path, message: str) -> None:
         """Note a warning."""
         if len(self.warnings) < MOST:
             line = self._line_of(path)
-            self.warnings.append(ConfigWarning(message, self.file, line, _shown(path)))
+            self.warnings.append(ConfigWarning(message, self.file, line, _short_place(path)))
 
     def warn_unknown(self, path: Path, known: Iterable[str]) -> None:
         """Note that nobody knows a key, and which known one it resembles."""
         if len(self.warnings) < MOST:
-            self.warn(path, f"it is ignored: no such name is known{nearest(path[-1], known)}")
+            self.warn(
+                path, f"it is ignored: no such name is known{suggestion_for(path[-1], known)}"
+            )
 
     def raise_faults(self) -> None:
         """Raise them all, if there are any."""
         if self.faults:
-            raise error_of(self.file, self.faults)
+            raise config_error(self.file, self.faults)
 
 
-def _shown(path: Path) -> str:
+def _short_place(path: Path) -> str:
     """The place, with no name so long that it would hide the message."""
     return place_of(tuple(_cut(step) if isinstance(step, str) else step for step in path))
 
@@ -133,7 +137,7 @@ def _cut(name: str) -> str:
     return f"{name[:LONGEST_NAME]}…" if len(name) > LONGEST_NAME else name
 
 
-def nearest(name: str | int, known: Iterable[str]) -> str:
+def suggestion_for(name: str | int, known: Iterable[str]) -> str:
     """`; did you mean …?` where a known name is like this one, else nothing."""
     if len(str(name)) > LONGEST_NAME:
         return ""

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from lspkit.config.config_files import Source, find_project
-from lspkit.config.parse import understood
+from lspkit.config.config_files import Source, find_project_files
+from lspkit.config.parse import parse_source
 from lspkit.config.problems import MOST, ConfigFault, ConfigWarning, Problems
 from lspkit.errors import ConfigError
 from lspkit.visible_text import one_line
@@ -43,7 +43,7 @@ class Project(msgspec.Struct, frozen=True):
 
 def read_project(root: str) -> Project:
     """What the first of the files says that are there."""
-    there = list(find_project(root))
+    there = list(find_project_files(root))
     found = [(file, source) for file, source in there if source is not None]
     message = "it is ignored: it is a link that leads out of the project"
     outside = tuple(ConfigWarning(message, file) for file, source in there if source is None)
@@ -54,9 +54,9 @@ def read_project(root: str) -> Project:
     try:
         if isinstance(source, ConfigError):
             raise source
-        said = understood(source)
+        said = parse_source(source)
     except ConfigError as problem:
-        return Project(file, others, warnings=(*outside, *_ignored(file, problem)))
+        return Project(file, others, warnings=(*outside, *_ignored_warnings(file, problem)))
     findings = Problems(file, source.line_of)
     for section in sorted(USERS_OWN & said.values.keys()):
         path = (*source.kind.style.top, section)
@@ -66,7 +66,7 @@ def read_project(root: str) -> Project:
     return Project(file, others, values, warnings, source)
 
 
-def _ignored(file: str, problem: ConfigError) -> tuple[ConfigWarning, ...]:
+def _ignored_warnings(file: str, problem: ConfigError) -> tuple[ConfigWarning, ...]:
     """One warning for the file, and one for each of its faults."""
     faults = [ConfigFault(**fault) for fault in problem.faults]
     return (
@@ -84,12 +84,12 @@ def held_back(
     """
     from lspkit.config.trust.key_gate import (  # here: only for projects with a file
         EXECUTION_KEYS,
-        gated,
+        remove_blocked,
     )
-    from lspkit.config.trust.untrusted_limits import tightened
+    from lspkit.config.trust.untrusted_limits import keep_tighter
 
-    left, blocked = gated(values, EXECUTION_KEYS)
-    left, loose = tightened(left, ours)
+    left, blocked = remove_blocked(values, EXECUTION_KEYS)
+    left, loose = keep_tighter(left, ours)
     rule = f"the project is {standing.state}, projectConfigPolicy is {standing.policy}"
     remedy = f"to allow it: {one_line(standing.remedy)}"
     message = f"it is left out ({rule}); {remedy}"
@@ -100,7 +100,7 @@ def held_back(
     return left, (*told, *(ConfigWarning(looser, file, place=place) for place in loose))
 
 
-def expanded(values: dict[str, Any], environ: Mapping[str, str]) -> dict[str, Any]:
+def expand_variables(values: dict[str, Any], environ: Mapping[str, str]) -> dict[str, Any]:
     """The same with `${NAME}` and `${NAME:-otherwise}` in the variables of servers replaced."""
     servers = values.get("lsp")
     if not isinstance(servers, dict):

@@ -32,7 +32,7 @@ _EXPECTED: dict[Any, str] = {
 }
 
 
-def plain(value: Any, path: Path, findings: Problems, *, own: bool = False) -> Any:
+def to_json_values(value: Any, path: Path, findings: Problems, *, own: bool = False) -> Any:
     """A copy of a value in which there is only what JSON has.
 
     `own` is for values of the calling program, which may have paths in them, also such with bytes
@@ -53,23 +53,25 @@ def plain(value: Any, path: Path, findings: Problems, *, own: bool = False) -> A
             findings.refuse(path, "a text that can be written as UTF-8")
             return REFUSED
         case list() | tuple():
-            return [plain(one, (*path, at), findings, own=own) for at, one in enumerate(value)]
+            return [
+                to_json_values(one, (*path, at), findings, own=own) for at, one in enumerate(value)
+            ]
         case Mapping():
-            return _plain_object(value, path, findings, own)
+            return _to_json_object(value, path, findings, own)
         case os.PathLike() if own:
             return os.fsdecode(value)
     findings.refuse(path, "a value that JSON has", kind_of(value))
     return REFUSED
 
 
-def _plain_object(
+def _to_json_object(
     value: Mapping[Any, Any], path: Path, findings: Problems, own: bool
 ) -> dict[str, Any]:
     made: dict[str, Any] = {}
     for key, one in value.items():
         if isinstance(key, str) and _is_text(key, own):
             name = str.__str__(key)
-            made[name] = plain(one, (*path, name), findings, own=own)
+            made[name] = to_json_values(one, (*path, name), findings, own=own)
         else:
             findings.refuse(path, "keys that are texts")
     return made
@@ -85,18 +87,18 @@ def _is_text(value: str, own: bool) -> bool:
     return True
 
 
-def checked(value: Any, kind: Any, path: Path, findings: Problems) -> Any:
+def check_value(value: Any, kind: Any, path: Path, findings: Problems) -> Any:
     """The value, if it fits the type; what does not fit is noted and left out."""
     if value is REFUSED:
         return REFUSED
-    kind, meta, optional = _opened(kind)
+    kind, meta, optional = _unwrap_type(kind)
     if optional and value is None:
         return REFUSED
     whole, items = typing.get_origin(kind) or kind, typing.get_args(kind)
     if whole is dict and isinstance(value, dict):
-        return _checked_object(value, items, path, findings)
+        return _check_object(value, items, path, findings)
     if whole in (list, tuple) and isinstance(value, list):
-        return _checked_list(value, items[0], meta, path, findings)
+        return _check_list(value, items[0], meta, path, findings)
     if kind is Any:
         return value
     try:
@@ -107,22 +109,22 @@ def checked(value: Any, kind: Any, path: Path, findings: Problems) -> Any:
         return REFUSED
 
 
-def _checked_object(
+def _check_object(
     value: dict[str, Any], items: tuple[Any, ...], path: Path, findings: Problems
 ) -> dict[str, Any]:
     made = {}
     for key, one in value.items():
-        if checked(key, items[0], (*path, key), findings) is not REFUSED:
-            made[key] = checked(one, items[1], (*path, key), findings)
+        if check_value(key, items[0], (*path, key), findings) is not REFUSED:
+            made[key] = check_value(one, items[1], (*path, key), findings)
     return {key: one for key, one in made.items() if one is not REFUSED}
 
 
-def _checked_list(
+def _check_list(
     value: list[Any], item: Any, meta: _Limits | None, path: Path, findings: Problems
 ) -> list[Any]:
     if meta is not None and len(value) < meta.least:
         findings.refuse(path, meta.words, "an empty list")
-    made = [checked(one, item, (*path, at), findings) for at, one in enumerate(value)]
+    made = [check_value(one, item, (*path, at), findings) for at, one in enumerate(value)]
     return [one for one in made if one is not REFUSED]
 
 
@@ -136,7 +138,7 @@ class _Limits(msgspec.Struct, frozen=True):
 
 
 @functools.cache
-def _opened(kind: Any) -> tuple[Any, _Limits | None, bool]:
+def _unwrap_type(kind: Any) -> tuple[Any, _Limits | None, bool]:
     """A type without its limits and without `| None`, the limits, and whether it had `| None`."""
     optional = False
     if typing.get_origin(kind) in (typing.Union, types.UnionType):

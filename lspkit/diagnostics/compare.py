@@ -48,7 +48,7 @@ class Block(msgspec.Struct, frozen=True, order=True):
     new_end: int
 
 
-def compared(
+def compare_findings(
     before: Before, text: Text, findings: Sequence[Diagnostic], answered: Container[str]
 ) -> tuple[list[Diagnostic], list[Diagnostic], list[Diagnostic]]:
     """What is introduced, fixed and remaining, each in the order of the file.
@@ -59,35 +59,35 @@ def compared(
     """
     if not before.findings or not findings:
         # Most files are clean before or after, and then there is nothing to recognise.
-        return _ordered(findings), _ordered(_told_by(answered, before.findings)), []
+        return _sort(findings), _sort(_by_servers(answered, before.findings)), []
     blocks: list[Block] = []
     if before.text.value != text.value:
         blocks = changed_blocks(_lines(before.text), _lines(text))
-    old = _located(before.findings, before.text, blocks, is_old=True, what=_what)
-    new = _located(findings, text, blocks, is_old=False, what=_what)
+    old = _locate(before.findings, before.text, blocks, is_old=True, what=_content_key)
+    new = _locate(findings, text, blocks, is_old=False, what=_content_key)
     same: set[_Place] = set()
     for look, nearness in _LOOKS:
-        same |= _paired(look, nearness, [one for one in (*old, *new) if one not in same])
+        same |= _pair(look, nearness, [one for one in (*old, *new) if one not in same])
     gone = [one.finding for one in old if one not in same]
     return (
-        _ordered(one.finding for one in new if one not in same),
-        _ordered(_told_by(answered, gone)),
-        _ordered(one.finding for one in new if one in same),
+        _sort(one.finding for one in new if one not in same),
+        _sort(_by_servers(answered, gone)),
+        _sort(one.finding for one in new if one in same),
     )
 
 
-def without_reworded(
+def drop_reworded(
     findings: Sequence[Diagnostic], text: Text, before: Before, words: Container[str]
 ) -> list[Diagnostic]:
-    """The findings without those that are old ones in other words, as after a rename.
+    """The findings without those that only repeat an old one with other words, as after a rename.
 
-    `before` has the old findings that are gone. Each of them stands for one new finding at most: on
-    the same line of the text, and saying the same but for these words. `compared` does not do so: a
-    wrong name in the place of another wrong one is new to who asks what an edit has introduced.
+    `before` has the old findings that are gone. Each matches at most one new finding, on the same
+    line and with the same message except for `words`. `compare_findings` does not ignore words: a
+    wrong name in place of another wrong name is an introduced finding.
     """
 
     def what(one: Diagnostic) -> Hashable:
-        return _what(one, lambda message: _WORD.sub(blanked, message))
+        return _content_key(one, lambda message: _WORD.sub(blanked, message))
 
     def blanked(word: re.Match[str]) -> str:
         return "" if word[0] in words else word[0]
@@ -97,9 +97,9 @@ def without_reworded(
 
     blocks = changed_blocks(_lines(before.text), _lines(text))
     even = [one.old_end - one.old_start == one.new_end - one.new_start for one in blocks]
-    old = _located(before.findings, before.text, blocks, is_old=True, what=what)
-    new = _located(findings, text, blocks, is_old=False, what=what)
-    same = _paired(look, _by_row, [*old, *new])
+    old = _locate(before.findings, before.text, blocks, is_old=True, what=what)
+    new = _locate(findings, text, blocks, is_old=False, what=what)
+    same = _pair(look, _by_row, [*old, *new])
     return [one.finding for one in new if one not in same]
 
 
@@ -113,7 +113,7 @@ def changed_words(old: str, new: str) -> set[str]:
     return {word for word in ours.keys() | theirs.keys() if ours[word] != theirs[word]}
 
 
-def _told_by(answered: Container[str], findings: Iterable[Diagnostic]) -> list[Diagnostic]:
+def _by_servers(answered: Container[str], findings: Iterable[Diagnostic]) -> list[Diagnostic]:
     return [one for one in findings if all(server in answered for server in one.servers)]
 
 
@@ -168,7 +168,7 @@ _LOOKS: tuple[tuple[_Look, _Nearness], ...] = (
 )
 
 
-def _located(
+def _locate(
     findings: Iterable[Diagnostic],
     text: Text,
     blocks: list[Block],
@@ -194,12 +194,12 @@ def _located(
     return places
 
 
-def _what(one: Diagnostic, put: Callable[[str], str] = str) -> Hashable:
+def _content_key(one: Diagnostic, put: Callable[[str], str] = str) -> Hashable:
     message = put(_LINE_NUMBER.sub(r"\1", one.message))
     return message, one.code, one.source, one.severity.value
 
 
-def _paired(look: _Look, nearness: _Nearness, places: Iterable[_Place]) -> set[_Place]:
+def _pair(look: _Look, nearness: _Nearness, places: Iterable[_Place]) -> set[_Place]:
     """Those that have a partner on the other side by this look, and their partners."""
     groups: dict[Hashable, tuple[list[_Place], list[_Place]]] = {}
     for one in places:
@@ -232,7 +232,7 @@ def _distance(one: tuple[int, int], other: tuple[int, int]) -> tuple[int, int]:
     return abs(one[0] - other[0]), abs(one[1] - other[1])
 
 
-def _ordered(findings: Iterable[Diagnostic]) -> list[Diagnostic]:
+def _sort(findings: Iterable[Diagnostic]) -> list[Diagnostic]:
     return sorted(findings, key=_order)
 
 
@@ -264,7 +264,7 @@ def changed_blocks(old: list[str], new: list[str]) -> list[Block]:
     stretches = [(Block(0, len(old), 0, len(new)), ROUNDS)]
     while stretches:
         stretch, rounds = stretches.pop()
-        block = _trimmed(stretch, old, new)
+        block = _trim(stretch, old, new)
         sizes = block.old_end - block.old_start, block.new_end - block.new_start
         anchors = _anchors(block, old, new) if rounds and all(sizes) else []
         if anchors:
@@ -274,7 +274,7 @@ def changed_blocks(old: list[str], new: list[str]) -> list[Block]:
     return sorted(blocks)
 
 
-def _trimmed(block: Block, old: Sequence[str], new: Sequence[str]) -> Block:
+def _trim(block: Block, old: Sequence[str], new: Sequence[str]) -> Block:
     """The block without the equal lines at its start and at its end."""
     start, old_end, shift = block.old_start, block.old_end, block.new_start - block.old_start
     most = min(old_end, block.new_end - shift)
@@ -289,15 +289,15 @@ def _trimmed(block: Block, old: Sequence[str], new: Sequence[str]) -> Block:
 
 def _anchors(block: Block, old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int]]:
     """Lines that each text has once within the block, as many as are in the same order."""
-    ours = _once(old, block.old_start, block.old_end)
-    theirs = _once(new, block.new_start, block.new_end)
+    ours = _unique_lines(old, block.old_start, block.old_end)
+    theirs = _unique_lines(new, block.new_start, block.new_end)
     pairs = [
         (at, theirs[line]) for line, at in ours.items() if at >= 0 and theirs.get(line, -1) >= 0
     ]
-    return _rising(pairs)
+    return _longest_rising(pairs)
 
 
-def _once(lines: Sequence[str], start: int, end: int) -> dict[str, int]:
+def _unique_lines(lines: Sequence[str], start: int, end: int) -> dict[str, int]:
     """Where each line is, -1 if in more than one place."""
     where: dict[str, int] = {}
     for at in range(start, end):
@@ -306,7 +306,7 @@ def _once(lines: Sequence[str], start: int, end: int) -> dict[str, int]:
     return where
 
 
-def _rising(pairs: list[tuple[int, int]]) -> list[tuple[int, int]]:
+def _longest_rising(pairs: list[tuple[int, int]]) -> list[tuple[int, int]]:
     """The longest part of the pairs, which rise by their first number, that rises by its second."""
     seconds = [second for _, second in pairs]
     if seconds == sorted(seconds):

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from lspkit.diagnostics.compare import Before, changed_words, without_reworded
+from lspkit.diagnostics.compare import Before, changed_words, drop_reworded
 from lspkit.diagnostics.report import Report
 from lspkit.edit_types import FileEdit, WorkspaceEdit
 from lspkit.protocol.text import Text
 from lspkit.types import Diagnostic
 
 
-def brought(
+def introduced_errors(
     edit: WorkspaceEdit, before: dict[Path, Report], after: dict[Path, Report]
 ) -> list[list[Diagnostic]]:
     """By file: the findings that count and were not there before. Files without any are left out.
@@ -21,12 +21,13 @@ def brought(
     texts = _texts(edit)
     words = {word for old, new in texts.values() for word in changed_words(old, new)}
     found = [
-        _new_in(report, before.get(path), texts.get(path), words) for path, report in after.items()
+        _new_findings(report, before.get(path), texts.get(path), words)
+        for path, report in after.items()
     ]
     return [new for new in found if new]
 
 
-def _new_in(
+def _new_findings(
     report: Report, before: Report | None, texts: tuple[str, str] | None, words: set[str]
 ) -> list[Diagnostic]:
     if report.introduced is None or before is None:
@@ -36,7 +37,7 @@ def _new_in(
         return new
     # What is compared with may be older than the text that was edited, and its places then, too.
     gone = tuple(one for one in report.fixed or () if one in before.diagnostics)
-    return without_reworded(new, Text(texts[1]), Before(Text(texts[0]), gone), words)
+    return drop_reworded(new, Text(texts[1]), Before(Text(texts[0]), gone), words)
 
 
 def _texts(edit: WorkspaceEdit) -> dict[Path, tuple[str, str]]:

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from lspkit.types import Diagnostic, Verdict, shown
+from lspkit.types import Diagnostic, Verdict, display_path
 from lspkit.visible_text import UNSEEN
 
 #: So many findings of one file are shown, unless the caller says otherwise.
@@ -33,7 +33,7 @@ _UNSEEN = re.compile(
 _HALVES = re.compile("[\ud800-\udfff]")
 
 
-def plain(text: str, longest: int = LONGEST) -> str:
+def plain_line(text: str, longest: int = LONGEST) -> str:
     """One line of harmless text."""
     text = " ".join(_UNSEEN.sub("", text.replace("\r", "\n")).split())
     if len(text) > longest:
@@ -44,31 +44,31 @@ def plain(text: str, longest: int = LONGEST) -> str:
 
 def line_of(finding: Diagnostic) -> str:
     """`ERROR [42:5] message (code)`."""
-    code = plain(finding.code, LONGEST_CODE)
+    code = plain_line(finding.code, LONGEST_CODE)
     place = finding.range.start
     severity = finding.severity.value.upper()
-    told = f"{severity} [{place.line}:{place.column}] {plain(finding.message)}"
+    told = f"{severity} [{place.line}:{place.column}] {plain_line(finding.message)}"
     return f"{told} ({code})" if code else told
 
 
-def place_of(finding: Diagnostic) -> tuple[Any, ...]:
+def sort_key(finding: Diagnostic) -> tuple[Any, ...]:
     """What findings are ordered by, and what tells equal ones apart for good."""
     return (finding.range, finding.message, finding.code, finding.source, finding.severity.rank)
 
 
-def surviving(findings: Sequence[Diagnostic], most: int) -> list[Diagnostic]:
+def select_worst(findings: Sequence[Diagnostic], most: int) -> list[Diagnostic]:
     """The worst ones, in line order."""
-    worst = sorted(findings, key=lambda one: (one.severity.rank, *place_of(one)))[:most]
-    return sorted(worst, key=place_of)
+    worst = sorted(findings, key=lambda one: (one.severity.rank, *sort_key(one)))[:most]
+    return sorted(worst, key=sort_key)
 
 
 def name_of(path: Path, root: Path) -> str:
     """A path as a model should write it: relative to the workspace, where it lies in it."""
     whole, folder = str(path), str(root).rstrip(os.sep) + os.sep
-    return plain(whole[len(folder) :] if whole.startswith(folder) else whole)
+    return plain_line(whole[len(folder) :] if whole.startswith(folder) else whole)
 
 
-def what_of(severities: Sequence[str]) -> str:
+def findings_word(severities: Sequence[str]) -> str:
     """What findings of these severities are called."""
     return "errors" if set(severities) <= {"error"} else "findings"
 
@@ -84,12 +84,12 @@ def render(
     path: Path, verdict: Verdict, findings: Sequence[Diagnostic], why: str, most: int = MOST
 ) -> str:
     """A report as text: what was found, or that nothing was, or that nobody knows and why."""
-    name = plain(shown(path))
+    name = plain_line(display_path(path))
     if verdict.clean:
         return f"{name}: no errors"
     if verdict.unknown:
-        return f"{name}: unknown ({plain(why)})" if why else f"{name}: unknown"
-    what = what_of([one.severity.value for one in findings])
-    lines = [line_of(one) for one in surviving(findings, most)]
+        return f"{name}: unknown ({plain_line(why)})" if why else f"{name}: unknown"
+    what = findings_word([one.severity.value for one in findings])
+    lines = [line_of(one) for one in select_worst(findings, most)]
     heading = f"LSP {what} detected in this file, please fix:"
     return "\n".join([heading, *block(name, lines, len(findings) - len(lines))])

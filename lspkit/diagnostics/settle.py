@@ -82,10 +82,12 @@ def settle(
 ) -> Decision:
     """What the events are worth for this target."""
     since = _since(target, rule, events)
-    moved = _moved_on(target, events)
+    moved = _superseding_text(target, events)
     waited = Wait(target.deadline)
     if since is not None:
-        events_of_it = events if moved is None else [one for one in events if _is_of(one, moved)]
+        events_of_it = (
+            events if moved is None else [one for one in events if _concerns_target(one, moved)]
+        )
         judged = _RULES[rule.how or "version"](target, rule, events_of_it, since, now, debounce)
         if isinstance(judged, Wait):
             waited = judged
@@ -101,13 +103,13 @@ def settle(
     return Wait(min(waited.until, target.deadline), waited.ask)
 
 
-def _moved_on(target: Target, events: Iterable[FreshnessEvent]) -> Superseded | None:
+def _superseding_text(target: Target, events: Iterable[FreshnessEvent]) -> Superseded | None:
     """The first text after the one that is meant."""
     later = (one for one in events if isinstance(one, Superseded) and one.version > target.version)
     return min(later, key=lambda one: one.version, default=None)
 
 
-def _is_of(event: FreshnessEvent, moved: Superseded) -> bool:
+def _concerns_target(event: FreshnessEvent, moved: Superseded) -> bool:
     """Whether something cannot be about the text that came after the one that is meant."""
     if isinstance(event, Pushed) and event.version is not None:
         return event.version < moved.version

@@ -136,7 +136,7 @@ def disclaimer(lists: Iterable[bytes], beginnings: tuple[str, ...]) -> str:
     return next((one.partition("\n")[0] for one in texts if one.startswith(beginnings)), "")
 
 
-def is_nothing_else(lists: Iterable[bytes], beginnings: tuple[str, ...]) -> bool:
+def is_only_disclaimer(lists: Iterable[bytes], beginnings: tuple[str, ...]) -> bool:
     """Whether a server has only said that it has not looked, or nothing at all."""
     if not beginnings:
         return all(map(is_empty, lists))

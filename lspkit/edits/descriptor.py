@@ -45,7 +45,9 @@ def open_descriptor(
 
 
 @contextmanager
-def opened(path: str, flags: int, mode: int = 0o777, *, dir_fd: int | None = None) -> Iterator[int]:
+def open_fd(
+    path: str, flags: int, mode: int = 0o777, *, dir_fd: int | None = None
+) -> Iterator[int]:
     """The number of a descriptor that is open for as long as the body runs."""
     descriptor = open_descriptor(path, flags, mode, dir_fd=dir_fd)
     try:

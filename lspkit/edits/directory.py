@@ -17,7 +17,7 @@ import stat
 from types import TracebackType
 from typing import Self
 
-from lspkit.edits.descriptor import Descriptor, open_descriptor, opened
+from lspkit.edits.descriptor import Descriptor, open_descriptor, open_fd
 
 _CALLS = {os.open, os.stat, os.rename, os.unlink, os.mkdir, os.rmdir, os.readlink}
 #: Whether folders are held by descriptor.
@@ -114,12 +114,12 @@ class Directory:
         """All names in it, in order."""
         if self._descriptor is None:
             return sorted(os.listdir(self.path))
-        with opened(os.curdir, _LIST, dir_fd=self._descriptor) as descriptor:
+        with open_fd(os.curdir, _LIST, dir_fd=self._descriptor) as descriptor:
             return sorted(os.listdir(descriptor))
 
     def read(self, name: str) -> tuple[bytes, os.stat_result]:
         """The bytes of a regular file."""
-        with opened(self._at(name), _READ, dir_fd=self._descriptor) as descriptor:
+        with open_fd(self._at(name), _READ, dir_fd=self._descriptor) as descriptor:
             found = os.fstat(descriptor)
             if not stat.S_ISREG(found.st_mode):
                 raise OSError(errno.EINVAL, "it is no regular file")
@@ -145,11 +145,11 @@ class Directory:
         # Closed to others until its mode is set: what it takes the place of may be private.
         first = 0o666 if mode is None else 0o600
         try:
-            with opened(self._at(name), _NEW, first, dir_fd=self._descriptor) as descriptor:
+            with open_fd(self._at(name), _NEW, first, dir_fd=self._descriptor) as descriptor:
                 rest = memoryview(data)
                 while rest:
                     rest = rest[os.write(descriptor, rest) :]
-                _give(descriptor, owner)
+                _set_owner(descriptor, owner)
                 if mode is not None and hasattr(os, "fchmod"):
                     os.fchmod(descriptor, mode)
                 os.fsync(descriptor)
@@ -216,8 +216,8 @@ class Directory:
         os.mkdir(self._at(name), 0o777 if mode is None else 0o700, dir_fd=self._descriptor)
         if mode is not None and hasattr(os, "fchmod"):
             try:
-                with opened(self._at(name), _LIST, dir_fd=self._descriptor) as descriptor:
-                    _give(descriptor, owner)
+                with open_fd(self._at(name), _LIST, dir_fd=self._descriptor) as descriptor:
+                    _set_owner(descriptor, owner)
                     os.fchmod(descriptor, mode)
             except BaseException:
                 self.remove(name)
@@ -228,7 +228,7 @@ class Directory:
         os.rmdir(self._at(name), dir_fd=self._descriptor)
 
 
-def _give(descriptor: int, owner: tuple[int, int] | None) -> None:
+def _set_owner(descriptor: int, owner: tuple[int, int] | None) -> None:
     if owner is None or not hasattr(os, "fchown"):
         return
     found = os.fstat(descriptor)

@@ -18,7 +18,7 @@ from typing import Self
 
 from lspkit.boundary import Boundary, is_inside
 from lspkit.edits.directory import Directory, Identity, open_base
-from lspkit.edits.path_errors import changed_since, facts
+from lspkit.edits.path_errors import changed_error, error_fields
 from lspkit.errors import PathError
 
 #: So many folders are held open at a time, whatever the size of a change.
@@ -48,12 +48,12 @@ def descend(folder: Directory, name: str, boundary: Boundary) -> Directory:
         found = folder.look(name) if problem.errno in (errno.ENOTDIR, errno.ELOOP) else None
         if found is None or not stat.S_ISLNK(found.st_mode):
             raise
-        raise _replaced(os.path.join(folder.path, name), boundary) from None
+        raise _replaced_error(os.path.join(folder.path, name), boundary) from None
 
 
-def _replaced(path: str, boundary: Boundary) -> PathError:
+def _replaced_error(path: str, boundary: Boundary) -> PathError:
     message = f"the folder {path} was replaced while it was being changed; nothing was written"
-    return changed_since(message, **facts(path, boundary))
+    return changed_error(message, **error_fields(path, boundary))
 
 
 def open_folder(path: str, boundary: Boundary) -> Directory:
@@ -73,7 +73,7 @@ def confirm(path: str, known: Identity, boundary: Boundary) -> None:
                 return
     except (FileNotFoundError, NotADirectoryError):
         pass  # it was moved away, and nothing put in its place, or something else
-    raise _replaced(path, boundary)
+    raise _replaced_error(path, boundary)
 
 
 class OpenFolders:
@@ -115,7 +115,7 @@ class OpenFolders:
         found = folder.identity()
         if self._known.setdefault(path, found) != found:
             folder.close()
-            raise _replaced(path, self.boundary)
+            raise _replaced_error(path, self.boundary)
         self._open[path] = folder
         if len(self._open) > MOST_OPEN:
             self._open.popitem(last=False)[1].close()
@@ -139,7 +139,7 @@ class OpenFolders:
 
 
 @contextlib.contextmanager
-def reached(path: str, boundary: Boundary, *, make: bool = False) -> Iterator[Directory]:
+def reach_folder(path: str, boundary: Boundary, *, make: bool = False) -> Iterator[Directory]:
     """The folder at a real path; with `make`, what is missing of it is made.
 
     What was made is removed again if the body fails.

@@ -17,7 +17,7 @@ import msgspec
 
 from lspkit.edits.directory import Directory
 from lspkit.edits.open_folders import OpenFolders, base_of
-from lspkit.edits.path_errors import facts, refuse_place, refused_by_disk
+from lspkit.edits.path_errors import error_fields, refuse_place, write_error
 from lspkit.errors import PathError
 
 #: A change that touches more bytes than this is refused: it could not be taken back from memory.
@@ -108,7 +108,7 @@ class PlannedTree:
         if if_empty:
             self._if_empty.add(path)
         if state.kind != "nothing":
-            self._make_way_to(path)
+            self._add_parents(path)
 
     def below(self, folder: str) -> list[str]:
         """All paths in a folder, each folder before what is in it. Each has to be allowed."""
@@ -138,15 +138,15 @@ class PlannedTree:
         try:
             names = self.folders.at(folder).names()
         except OSError as problem:
-            raise self._unreadable(folder, problem) from problem
+            raise self._unreadable_error(folder, problem) from problem
         return known | {os.path.join(folder, name) for name in names}
 
-    def _make_way_to(self, path: str) -> None:
+    def _add_parents(self, path: str) -> None:
         above, base = os.path.dirname(path), base_of(path, self.boundary)
         while above != base and self.at(above).kind != "folder":
             if self.at(above).kind != "nothing":
                 message = f"{path} cannot be made: {above} is no folder; nothing was written"
-                raise refused_by_disk(message, **facts(path, self.boundary))
+                raise write_error(message, **error_fields(path, self.boundary))
             self._after[above] = FileState("folder")
             above = os.path.dirname(above)
 
@@ -158,14 +158,14 @@ class PlannedTree:
             self._size += 0 if found is None else found.st_size
             if self._size > MOST_BYTES:
                 message = f"the change touches more than {MOST_BYTES} bytes; nothing was written"
-                raise refused_by_disk(message, **facts(path, self.boundary))
+                raise write_error(message, **error_fields(path, self.boundary))
             return state_of(folder, name)
         except (FileNotFoundError, NotADirectoryError):
             return NOTHING
         except OSError as problem:
-            raise self._unreadable(path, problem) from problem
+            raise self._unreadable_error(path, problem) from problem
 
-    def _unreadable(self, path: str, problem: OSError) -> PathError:
+    def _unreadable_error(self, path: str, problem: OSError) -> PathError:
         why = problem.strerror or str(problem)
         message = f"{path} cannot be read: {why}; nothing was written"
-        return PathError(message, code="ENOENT", **facts(path, self.boundary))
+        return PathError(message, code="ENOENT", **error_fields(path, self.boundary))

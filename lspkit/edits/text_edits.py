@@ -78,20 +78,20 @@ def _offset(lines: Text, place: Position, name: str) -> int:
     if place == Position(last + 1, 1):
         return len(lines.value)
     if not 1 <= place.line <= last:
-        raise _no_place(f"{name} has no line {place.line}", f"line 1 to {last}")
+        raise _position_error(f"{name} has no line {place.line}", f"line 1 to {last}")
     length = len(lines.line(place.line - 1))
     if not 1 <= place.column <= length + 1:
         what = f"line {place.line} of {name} has no column {place.column}"
-        raise _no_place(what, f"column 1 to {length + 1}")
+        raise _position_error(what, f"column 1 to {length + 1}")
     return lines.offset(place.line - 1, place.column - 1)
 
 
-def _no_place(what: str, bounds: str) -> PositionError:
+def _position_error(what: str, bounds: str) -> PositionError:
     message = f"{what}, only {bounds}; nothing was written, ask for the change again"
     return PositionError(message, bounds=bounds)
 
 
-def edited(text: str, spans: Iterable[Span]) -> str:
+def apply_spans(text: str, spans: Iterable[Span]) -> str:
     """The text with the edits done."""
     pieces: list[str] = []
     at = 0
@@ -101,7 +101,7 @@ def edited(text: str, spans: Iterable[Span]) -> str:
     return "".join([*pieces, text[at:]])
 
 
-def with_breaks_of(text: str, spans: Iterable[Span]) -> list[Span]:
+def convert_line_breaks(text: str, spans: Iterable[Span]) -> list[Span]:
     """The same edits, with the line breaks that most lines of the text have.
 
     An edit that turns a line break into another one, as some linters propose, is left alone.
@@ -116,7 +116,7 @@ def with_breaks_of(text: str, spans: Iterable[Span]) -> list[Span]:
 
 
 def _is_about_breaks(old: str, new: str) -> bool:
-    return bool(old) and not old.strip("\r\n") and _plain(old) == _plain(new)
+    return bool(old) and not old.strip("\r\n") and _to_newlines(old) == _to_newlines(new)
 
 
 def _usual_break(text: str) -> str:
@@ -127,5 +127,5 @@ def _usual_break(text: str) -> str:
     return usual if counts[usual] else ""
 
 
-def _plain(text: str) -> str:
+def _to_newlines(text: str) -> str:
     return _ANY_BREAK.sub("\n", text)

@@ -13,7 +13,7 @@ import os
 from collections.abc import Mapping, Sequence
 
 from lspkit.edits.open_folders import OpenFolders
-from lspkit.edits.path_errors import facts, refused_by_disk
+from lspkit.edits.path_errors import error_fields, write_error
 from lspkit.edits.planned_tree import FileState, PlannedChange
 from lspkit.edits.single_file import BeforeStep, no_step
 from lspkit.edits.transaction_steps import (
@@ -128,9 +128,9 @@ def _why(problem: OSError | PathError) -> str:
 def _refusal(
     problem: OSError | PathError, path: str, lost: Sequence[str], folders: OpenFolders
 ) -> PathError:
-    about = facts(path, folders.boundary)
+    about = error_fields(path, folders.boundary)
     if not lost:
         message = f"{path} cannot be changed: {_why(problem)}; nothing was written"
-        return refused_by_disk(message, **about)
+        return write_error(message, **about)
     said = "; ".join([f"{path} cannot be changed: {_why(problem)}", *lost])
-    return refused_by_disk(f"{said}. Not all is as it was: look at these files", **about)
+    return write_error(f"{said}. Not all is as it was: look at these files", **about)

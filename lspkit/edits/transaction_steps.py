@@ -16,7 +16,7 @@ import msgspec
 
 from lspkit.edits.directory import Directory, Identity, identity, spare_name
 from lspkit.edits.open_folders import OpenFolders
-from lspkit.edits.path_errors import changed_since, facts
+from lspkit.edits.path_errors import changed_error, error_fields
 from lspkit.edits.planned_tree import FileState, PlannedChange, state_of
 from lspkit.errors import PathError
 
@@ -68,7 +68,7 @@ class Spare:
         self.folder.discard(self.name)
 
 
-class _OfChange:
+class _PathStep:
     """What all steps have in common that are about one path."""
 
     def __init__(self, folders: OpenFolders, change: PlannedChange) -> None:
@@ -89,15 +89,15 @@ class _OfChange:
     def _home(self) -> tuple[Directory, str]:
         return self._folders.home(self.path)
 
-    def _changed(self) -> PathError:
+    def _changed_error(self) -> PathError:
         message = (
             f"{self.path} was changed by somebody else at the same moment; "
             "nothing was written, ask for the change again"
         )
-        return changed_since(message, **facts(self.path, self._folders.boundary))
+        return changed_error(message, **error_fields(self.path, self._folders.boundary))
 
 
-class Stage(_OfChange):
+class Stage(_PathStep):
     """The new content is written under a spare name."""
 
     def __init__(self, folders: OpenFolders, change: PlannedChange, beside: str) -> None:
@@ -121,7 +121,7 @@ class Stage(_OfChange):
         self.spare.discard()
 
 
-class Keep(_OfChange):
+class Keep(_PathStep):
     """What is about to be replaced gets a second name, or is copied where that cannot be."""
 
     def __init__(self, folders: OpenFolders, change: PlannedChange, beside: str) -> None:
@@ -133,7 +133,7 @@ class Keep(_OfChange):
         folder, name = self._home()
         found = folder.look(name)
         if found is None:
-            raise self._changed()
+            raise self._changed_error()
         self.identity = identity(found)
         self._begun = self.spare.look() is None
         if not folder.link(name, self.spare.folder, self.spare.name):
@@ -150,7 +150,7 @@ class Keep(_OfChange):
         self.spare.folder.rename(self.spare.name, folder, name)
 
 
-class SetAside(_OfChange):
+class SetAside(_PathStep):
     """What is to go gets a spare name instead of its own."""
 
     def __init__(self, folders: OpenFolders, change: PlannedChange, beside: str) -> None:
@@ -160,12 +160,12 @@ class SetAside(_OfChange):
     def do(self) -> None:
         folder, name = self._home()
         if folder.look(name) is None:
-            raise self._changed()
+            raise self._changed_error()
         self._begun = True
         folder.rename(name, self.spare.folder, self.spare.name)
         # It cannot be changed by its name any more: what it is now is what goes.
         if not state_of(self.spare.folder, self.spare.name).is_same(self._change.before):
-            raise self._changed()
+            raise self._changed_error()
 
     def _go_back(self) -> None:
         folder, name = self._home()
@@ -179,7 +179,7 @@ class SetAside(_OfChange):
             raise FileExistsError(errno.EEXIST, message)
 
 
-class RemoveFolder(_OfChange):
+class RemoveFolder(_PathStep):
     """An empty folder goes."""
 
     def do(self) -> None:
@@ -201,13 +201,13 @@ class RemoveFolder(_OfChange):
             folder.make(name, self._change.before.mode, self._change.before.owner)
 
 
-class MakeFolder(_OfChange):
+class MakeFolder(_PathStep):
     """A folder comes."""
 
     def do(self) -> None:
         folder, name = self._home()
         if folder.look(name) is not None:
-            raise self._changed()
+            raise self._changed_error()
         self._folders.forget(self.path)
         self._begun = True
         folder.make(name, self._change.after.mode, self._change.after.owner)
@@ -219,7 +219,7 @@ class MakeFolder(_OfChange):
             folder.remove(name)
 
 
-class PutInPlace(_OfChange):
+class PutInPlace(_PathStep):
     """What was staged gets its own name, over what was kept."""
 
     def __init__(
@@ -237,7 +237,7 @@ class PutInPlace(_OfChange):
         if (None if found is None else identity(found)) != kept or (
             kept is not None and not state_of(folder, name).is_same(self._change.before)
         ):
-            raise self._changed()
+            raise self._changed_error()
         self._begun = True
         if self._kept is None:
             spare.folder.rename_new(spare.name, folder, name)

@@ -10,9 +10,9 @@ from collections.abc import Generator
 from pathlib import Path
 from typing import Any
 
-from lspkit.diagnostics.introduced_errors import brought
+from lspkit.diagnostics.introduced_errors import introduced_errors
 from lspkit.diagnostics.report import Report
-from lspkit.edit_types import AppliedEdit, CodeAction, WorkspaceEdit, combined
+from lspkit.edit_types import AppliedEdit, CodeAction, WorkspaceEdit, combine_edits
 from lspkit.errors import (
     LspkitError,
     NoServerError,
@@ -20,8 +20,14 @@ from lspkit.errors import (
     RequestFailedError,
     ServerUnavailableError,
 )
-from lspkit.operations.check import CheckAllRequest, CheckRequest, check, check_all, unchecked
-from lspkit.operations.code_actions import digest, resolved
+from lspkit.operations.check import (
+    CheckAllRequest,
+    CheckRequest,
+    check,
+    check_all,
+    unchecked_report,
+)
+from lspkit.operations.code_actions import resolve_action, text_digest
 from lspkit.operations.effects import (
     Apply,
     ChangeDisk,
@@ -34,7 +40,7 @@ from lspkit.operations.effects import (
     Undo,
 )
 from lspkit.operations.request import Request, check_text, operation, single_effect
-from lspkit.operations.workspace_edit import edits_in, workspace_edit
+from lspkit.operations.workspace_edit import decode_edits, translate_edit
 from lspkit.protocol.results import WireCommand
 from lspkit.protocol.text import Text
 
@@ -98,7 +104,7 @@ def write(request: WriteRequest) -> Generator[Effect, Any, Report]:
     try:
         report: Report = yield from check(CheckRequest(path=request.path))
     except (NoServerError, ServerUnavailableError) as problem:
-        return unchecked(request.path, problem)  # written all the same
+        return unchecked_report(request.path, problem)  # written all the same
     return report
 
 
@@ -107,7 +113,7 @@ def apply(request: ApplyRequest) -> Generator[Effect, Any, AppliedEdit]:
     """What it takes to undo it. All of it is made, or nothing."""
     edit = request.edit
     if request.action is not None:
-        found = yield from resolved(request.action)
+        found = yield from resolve_action(request.action)
         if isinstance(found, WireCommand):
             return (yield from _run(request.action, found, verify=request.verify))
         edit = found
@@ -130,7 +136,7 @@ def _run(
     Which files these are is not known before, so of the state before only the action's own is.
     """
     text: Text = yield ReadText(action.via, None)
-    if digest(text) != action.sha256:
+    if text_digest(text) != action.sha256:
         message = f"{action.via} has changed since {action.title!r} was offered; ask again"
         raise PathError(message, code="ECHANGED", path=action.via)
     before: dict[Path, Report] = {}
@@ -139,8 +145,8 @@ def _run(
     made: list[AppliedEdit] = []
 
     def make(reply: Reply) -> Generator[Effect, Any, None]:
-        for wire in edits_in(reply):
-            edit = yield from workspace_edit(wire, reply)
+        for wire in decode_edits(reply):
+            edit = yield from translate_edit(wire, reply)
             made.append((yield Apply(edit)))
 
     arguments = command.arguments or []
@@ -150,7 +156,7 @@ def _run(
         for one in reversed(made):
             yield Undo(one)
         raise
-    applied = combined(made, action.server)
+    applied = combine_edits(made, action.server)
     if verify:
         yield from _verify(applied, before)
     return applied
@@ -167,7 +173,7 @@ def _verify(applied: AppliedEdit, before: dict[Path, Report]) -> Generator[Effec
     """Check what was touched; new errors mean that the edit is taken back."""
     there = tuple(str(one.path) for one in applied.touched if one.now == "file")
     after: dict[Path, Report] = yield from check_all(CheckAllRequest(paths=there))
-    new = brought(applied.edit, before, after)
+    new = introduced_errors(applied.edit, before, after)
     if new:
         yield Undo(applied)
         found = "; ".join(str(one) for findings in new for one in findings[:3])

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from lspkit.diagnostics.compare import Before, compared
+from lspkit.diagnostics.compare import Before, compare_findings
 from lspkit.diagnostics.report import Evidence, OtherFiles, Report, verdict_of, why_of
 from lspkit.errors import LspkitError, RequestFailedError
 from lspkit.limits import MOST_RELATED
@@ -27,7 +27,7 @@ from lspkit.operations.effects import (
     ReportUndecodable,
     TakeKnownDiagnostics,
 )
-from lspkit.operations.position_translation import Translator, translator
+from lspkit.operations.position_translation import Translator, make_translator
 from lspkit.operations.request import FileRequest, Request, operation
 from lspkit.protocol.open_documents import View
 from lspkit.protocol.results import WireDiagnostic, read_diagnostics
@@ -81,7 +81,7 @@ def check(request: CheckRequest) -> Generator[Effect, Any, Report]:
     found: Examination = yield Examine(request.path, request.text, scope)
     if request.severities is not None:
         found = msgspec.structs.replace(found, severities=request.severities)
-    diagnostics, servers = yield from _merged(found.uri, found.servers)
+    diagnostics, servers = yield from _merge(found.uri, found.servers)
     counted = [one for one in diagnostics if one.severity.value in found.severities]
     report = Report(
         path=found.path,
@@ -90,14 +90,14 @@ def check(request: CheckRequest) -> Generator[Effect, Any, Report]:
         servers=servers,
         duration=found.duration,
         other_files=(yield from _other_files(found.others, found.severities)),
-        stale_diagnostics=(yield from _memories(found)),
+        stale_diagnostics=(yield from _stale_diagnostics(found)),
         severities=found.severities,
         max_per_file=found.most,
     )
-    return (yield from _compared(report, found))
+    return (yield from _compare(report, found))
 
 
-def _merged(
+def _merge(
     uri: str, examined: Iterable[Examined]
 ) -> Generator[Effect, Any, tuple[list[Diagnostic], list[Evidence]]]:
     """What all of them found, each finding once, in order; and their evidence."""
@@ -109,7 +109,7 @@ def _merged(
         for finding in read:
             key = (finding.range, finding.message)
             known = merged.get(key)
-            merged[key] = finding if known is None else both(known, finding)
+            merged[key] = finding if known is None else merge_finding(known, finding)
     return [merged[key] for key in sorted(merged)], servers
 
 
@@ -118,7 +118,7 @@ def _read(
 ) -> Generator[Effect, Any, tuple[list[Diagnostic], int]]:
     if one.view is None:
         return [], 0
-    return (yield from findings(Reply(one.server, b"", one.view), uri, lists))
+    return (yield from read_findings(Reply(one.server, b"", one.view), uri, lists))
 
 
 def _other_files(
@@ -130,7 +130,7 @@ def _other_files(
     unknown: dict[str, str] = {}
     everybody: list[Evidence] = []
     for elsewhere in found.elsewhere:
-        diagnostics, servers = yield from _merged(elsewhere.uri, elsewhere.servers)
+        diagnostics, servers = yield from _merge(elsewhere.uri, elsewhere.servers)
         everybody += servers
         path = uri_to_path(elsewhere.uri) or elsewhere.uri
         if diagnostics:
@@ -155,7 +155,7 @@ def check_others(request: CheckOthersRequest) -> Generator[Effect, Any, OtherFil
     return (yield from _other_files(found, found.severities))
 
 
-def _memories(found: Examination) -> Generator[Effect, Any, list[Diagnostic]]:
+def _stale_diagnostics(found: Examination) -> Generator[Effect, Any, list[Diagnostic]]:
     """What those said before who have not answered now."""
     known: dict[tuple[Any, ...], Diagnostic] = {}
     for one in found.servers:
@@ -166,7 +166,7 @@ def _memories(found: Examination) -> Generator[Effect, Any, list[Diagnostic]]:
     return [known[key] for key in sorted(known)]
 
 
-def _compared(report: Report, found: Examination) -> Generator[Effect, Any, Report]:
+def _compare(report: Report, found: Examination) -> Generator[Effect, Any, Report]:
     """With what the last edit has changed; a proven state is the next one's starting point."""
     views = (one.view for one in found.servers if one.how != "none" and one.view is not None)
     view = next(views, None)
@@ -175,7 +175,7 @@ def _compared(report: Report, found: Examination) -> Generator[Effect, Any, Repo
     if found.before is not None:
         answered = {one.server for one in report.servers if one.applies}
         answered -= {one.server for one in report.servers if one.applies and not one.proven}
-        introduced, fixed, remaining = compared(
+        introduced, fixed, remaining = compare_findings(
             found.before, view.text, report.diagnostics, answered
         )
         report = msgspec.structs.replace(
@@ -186,7 +186,7 @@ def _compared(report: Report, found: Examination) -> Generator[Effect, Any, Repo
     return report
 
 
-def both(one: Diagnostic, other: Diagnostic) -> Diagnostic:
+def merge_finding(one: Diagnostic, other: Diagnostic) -> Diagnostic:
     """A finding that two servers share: the worse severity, and both names."""
     worse = min(one, other, key=lambda finding: finding.severity.rank)
     servers = tuple(dict.fromkeys((*one.servers, *other.servers)))
@@ -204,7 +204,7 @@ def _evidence(one: Examined, unreadable: int) -> Evidence:
     )
 
 
-def findings(
+def read_findings(
     reply: Reply, uri: str, lists: Iterable[bytes]
 ) -> Generator[Effect, Any, tuple[list[Diagnostic], int]]:
     """What a server's raw lists say about a file, and how many findings make no sense."""
@@ -219,17 +219,17 @@ def findings(
         for info in (wire.related_information or ())[:MOST_RELATED]
         if (place := info.location.place) is not None
     ]
-    translate = yield from translator(reply, [uri, *related])
+    translate = yield from make_translator(reply, [uri, *related])
     found = [_finding(wire, uri, reply.server, translate) for wire in wires]
     return found, dropped
 
 
 def severity_of(wire: WireDiagnostic) -> Severity:
     """How bad a server says that a finding is."""
-    return severity_named(wire.severity)
+    return severity_from_number(wire.severity)
 
 
-def severity_named(number: int | None) -> Severity:
+def severity_from_number(number: int | None) -> Severity:
     """A server that says nothing means an error; what nobody knows is not hidden."""
     return Severity.ERROR if number is None else SEVERITIES.get(number, Severity.INFO)
 
@@ -265,12 +265,12 @@ def check_all(request: CheckAllRequest) -> Generator[Effect, Any, dict[Path, Rep
         checks = tuple(CheckRequest(path=one, severities=request.severities) for one in paths)
         results: list[Report | LspkitError] = yield DoAll(checks)
         for path, result in zip(paths, results, strict=True):
-            report = result if isinstance(result, Report) else unchecked(path, result)
+            report = result if isinstance(result, Report) else unchecked_report(path, result)
             reports[report.path] = report
     return {path: reports[path] for path in sorted(reports)}
 
 
-def unchecked(path: str, problem: LspkitError) -> Report:
+def unchecked_report(path: str, problem: LspkitError) -> Report:
     """A report about a file that nobody can check: it is unknown, with the reason."""
     server = getattr(problem, "server", "")
     evidence = Evidence(server, None, "none", 0.0, reason=problem.message, code=problem.code)
@@ -293,7 +293,7 @@ def diagnostics(
     for report in reports:
         nowhere = View("", Text(""), 0, report.encoding)
         reply = Reply(report.server, b"", nowhere)
-        found, dropped = yield from findings(reply, report.uri, (report.items,))
+        found, dropped = yield from read_findings(reply, report.uri, (report.items,))
         if dropped:
             message = f"{dropped} of the findings of {report.server} cannot be read"
             yield ReportUndecodable((RequestFailedError(message, server=report.server),))
@@ -302,5 +302,5 @@ def diagnostics(
                 continue
             merged = by_file.setdefault(finding.path, {})
             key = (finding.range, finding.message)
-            merged[key] = both(merged[key], finding) if key in merged else finding
+            merged[key] = merge_finding(merged[key], finding) if key in merged else finding
     return {path: [by_file[path][key] for key in sorted(by_file[path])] for path in sorted(by_file)}

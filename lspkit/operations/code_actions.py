@@ -12,13 +12,13 @@ from lspkit.edit_types import CodeAction, WorkspaceEdit
 from lspkit.errors import PositionError, RequestFailedError
 from lspkit.operations.effects import Ask, Effect, KnownDiagnostics, Reply, TakeKnownDiagnostics
 from lspkit.operations.position_translation import to_wire
-from lspkit.operations.reply_parsing import readable, unreadable
+from lspkit.operations.reply_parsing import decode_replies, undecodable_error
 from lspkit.operations.request import PositionRequest, check_number, operation
 from lspkit.operations.symbol_positions import position_of
-from lspkit.operations.workspace_edit import workspace_edit
+from lspkit.operations.workspace_edit import translate_edit
 from lspkit.protocol.results import WireAction, WireCommand, read_action, read_command
 from lspkit.protocol.text import Encoding, Text
-from lspkit.protocol.wire.raw_items import read_actions, read_pieces
+from lspkit.protocol.wire.raw_items import read_actions, read_raw_items
 
 
 class CodeActionsRequest(PositionRequest[list[CodeAction]], frozen=True, kw_only=True):
@@ -49,7 +49,7 @@ def code_actions(request: CodeActionsRequest) -> Generator[Effect, Any, list[Cod
     # Here, and not when the question is built: then the server's lock is held.
     known: dict[str, list[msgspec.Raw]] = {}
     for report in reports:
-        pieces = read_pieces(report.items).items
+        pieces = read_raw_items(report.items).items
         here = [msgspec.Raw(one) for one in pieces if _touches(one, line - 1, end[0] - 1)]
         known.setdefault(report.uri, []).extend(here)
     found: list[CodeAction] = []
@@ -57,15 +57,15 @@ def code_actions(request: CodeActionsRequest) -> Generator[Effect, Any, list[Cod
         request.path,
         request.text,
         "textDocument/codeAction",
-        _about((line, column), end, known, request.only),
+        _action_params((line, column), end, known, request.only),
     )
-    for reply, actions in (yield from readable(replies, read_actions)):
+    for reply, actions in (yield from decode_replies(replies, read_actions)):
         for raw, wire in actions:
             found.append((yield from _action(raw, wire, reply, request.path)))
     return sorted(found, key=lambda one: (not one.preferred, bool(one.disabled)))
 
 
-def _about(
+def _action_params(
     start: tuple[int, int],
     end: tuple[int, int],
     known: dict[str, list[msgspec.Raw]],
@@ -97,7 +97,7 @@ def _action(
     edit, unusable = None, ""
     try:
         if wire.edit is not None:
-            edit = yield from workspace_edit(wire.edit, reply)
+            edit = yield from translate_edit(wire.edit, reply)
     except RequestFailedError as problem:
         unusable = problem.message
     return CodeAction(
@@ -109,16 +109,16 @@ def _action(
         server=reply.server,
         via=via,
         raw=raw.decode(),
-        sha256=digest(reply.view.text),
+        sha256=text_digest(reply.view.text),
     )
 
 
-def digest(text: Text) -> str:
+def text_digest(text: Text) -> str:
     """What a text is recognized by."""
     return hashlib.sha256(text.value.encode(errors="surrogatepass")).hexdigest()
 
 
-def resolved(action: CodeAction) -> Generator[Effect, Any, WorkspaceEdit | WireCommand]:
+def resolve_action(action: CodeAction) -> Generator[Effect, Any, WorkspaceEdit | WireCommand]:
     """The edit that an action stands for, which the server may have put off until now.
 
     Where there is none, the command that the server has to run.
@@ -139,7 +139,7 @@ def resolved(action: CodeAction) -> Generator[Effect, Any, WorkspaceEdit | WireC
             "codeAction/resolve",
             lambda *_: msgspec.Raw(action.raw.encode()),
             server=action.server,
-            unheard_of=True,
+            ignore_capabilities=True,
         )
     except RequestFailedError:
         if command is None:
@@ -149,10 +149,10 @@ def resolved(action: CodeAction) -> Generator[Effect, Any, WorkspaceEdit | WireC
         command = command or read_command(reply.result)
         read = read_action(reply.result)
         if read.dropped:
-            raise unreadable(reply)
+            raise undecodable_error(reply)
         for wire in read.items:
             if wire.edit is not None:
-                edit = yield from workspace_edit(wire.edit, reply)
+                edit = yield from translate_edit(wire.edit, reply)
                 if edit.changes or command is None:
                     return edit
     if command is None:

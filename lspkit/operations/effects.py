@@ -36,7 +36,7 @@ class Ask(msgspec.Struct, frozen=True):
     #: Whether the question is about the document, which then has to be in step.
     in_step: bool = True
     #: Whether to ask also a server that does not say that it knows the method.
-    unheard_of: bool = False
+    ignore_capabilities: bool = False
 
 
 class Reply(msgspec.Struct, frozen=True):

@@ -13,12 +13,12 @@ import msgspec
 
 from lspkit.errors import LspkitError, PositionError
 from lspkit.operations.effects import Ask, DoAll, Effect, Reply, ReportUndecodable
-from lspkit.operations.position_translation import Translator, translator
-from lspkit.operations.reply_parsing import OWN_FAULTS, readable
+from lspkit.operations.position_translation import Translator, make_translator
+from lspkit.operations.reply_parsing import OWN_FAULTS, decode_replies
 from lspkit.operations.request import PositionRequest, Request, T_co, operation
 from lspkit.operations.symbol_positions import ask_at
 from lspkit.protocol.results import SYMBOL_KINDS, WireItem
-from lspkit.protocol.wire.raw_items import read_items, read_others
+from lspkit.protocol.wire.raw_items import read_calls_with_items, read_hierarchy_items
 from lspkit.types import Call, CallItem, HierarchyItem, TypeItem
 
 T = TypeVar("T")
@@ -74,7 +74,7 @@ def prepare_call_hierarchy(
 ) -> Generator[Effect, Any, list[CallItem]]:
     """The items at the place, of all servers."""
     found = yield from _prepare(request, "textDocument/prepareCallHierarchy", CallItem)
-    return _in_order(found)
+    return _sort_items(found)
 
 
 @operation("incoming_calls", IncomingCallsRequest, list[Call])
@@ -106,20 +106,20 @@ def _prepare(
 ) -> Generator[Effect, Any, list[Item]]:
     replies = yield from ask_at(request, method)
     found: list[Item] = []
-    for reply, items in (yield from readable(replies, read_items)):
+    for reply, items in (yield from decode_replies(replies, read_hierarchy_items)):
         found += yield from _items(reply, items, request.path, kind)
     return found
 
 
-def _place(item: HierarchyItem) -> tuple[Any, ...]:
+def _sort_key(item: HierarchyItem) -> tuple[Any, ...]:
     return (str(item.path or item.uri), item.selection, item.name)
 
 
-def _in_order(items: Iterable[Item]) -> list[Item]:
+def _sort_items(items: Iterable[Item]) -> list[Item]:
     """Without doubles, by path, line and column."""
     found: dict[tuple[Any, ...], Item] = {}
     for item in items:
-        found.setdefault(_place(item), item)
+        found.setdefault(_sort_key(item), item)
     return [found[place] for place in sorted(found)]
 
 
@@ -127,7 +127,7 @@ def _items(
     reply: Reply, read: list[tuple[bytes, WireItem]], via: str, kind: type[Item]
 ) -> Generator[Effect, Any, list[Item]]:
     """Items of an answer, each with its own bytes."""
-    translate = yield from translator(reply, [wire.uri for _, wire in read])
+    translate = yield from make_translator(reply, [wire.uri for _, wire in read])
     return [_item(wire, raw, reply.server, via, translate, kind) for raw, wire in read]
 
 
@@ -149,7 +149,7 @@ def _item(
     )
 
 
-def _about_each(
+def _ask_each(
     request: ItemRequest[list[T]],
     given: Item | None,
     kind: type[Item],
@@ -159,16 +159,18 @@ def _about_each(
 
     A place may have several: overloads, or the same function as each server knows it.
     """
-    items = [given] if given is not None else (yield from _starts(request, kind))
+    items = [given] if given is not None else (yield from _items_at_position(request, kind))
     if len(items) < 2:
         return [(items[0], (yield from ask(items[0])))] if items else []
     results: list[list[T] | LspkitError] = yield DoAll(
         tuple(msgspec.structs.replace(request, item=item) for item in items)
     )
-    return (yield from _of_whole_servers(list(zip(items, results, strict=True))))
+    return (yield from _complete_servers(list(zip(items, results, strict=True))))
 
 
-def _starts(request: ItemRequest[Any], kind: type[Item]) -> Generator[Effect, Any, list[Item]]:
+def _items_at_position(
+    request: ItemRequest[Any], kind: type[Item]
+) -> Generator[Effect, Any, list[Item]]:
     """The items at the place, each that a server tells apart."""
     method = "textDocument/prepareCallHierarchy"
     if kind is not CallItem:
@@ -178,10 +180,10 @@ def _starts(request: ItemRequest[Any], kind: type[Item]) -> Generator[Effect, An
         what = "function" if kind is CallItem else "type"
         raise PositionError(f"there is no {what} at this place of {request.path}")
     distinct = {(item.server, item.raw): item for item in found}
-    return sorted(distinct.values(), key=_place)
+    return sorted(distinct.values(), key=_sort_key)
 
 
-def _of_whole_servers(
+def _complete_servers(
     results: list[tuple[Item, list[T] | LspkitError]],
 ) -> Generator[Effect, Any, list[tuple[Item, list[T]]]]:
     """What those servers say that have answered about all of their items.
@@ -220,11 +222,11 @@ def _calls(
     """The calls of all items; those of one caller, or to one callee, are one."""
     found: dict[tuple[Any, ...], Call] = {}
     ask = functools.partial(_calls_of, method=method)
-    for item, calls in (yield from _about_each(request, given, CallItem, ask)):
+    for item, calls in (yield from _ask_each(request, given, CallItem, ask)):
         # The ranges of outgoing calls are in the item's own file, and are kept apart by it.
         where = "" if method.endswith("incomingCalls") else str(item.path or item.uri)
         for call in calls:
-            key = (_place(call.item), where)
+            key = (_sort_key(call.item), where)
             ranges = {*call.ranges, *(found[key].ranges if key in found else ())}
             first = found.get(key, call).item
             found[key] = Call(first, tuple(sorted(ranges)))
@@ -234,10 +236,10 @@ def _calls(
 def _calls_of(item: CallItem, method: str) -> Generator[Effect, Any, list[Call]]:
     found: list[Call] = []
     replies = yield from _ask_about(item, method)
-    for reply, read in (yield from readable(replies, read_others)):
+    for reply, read in (yield from decode_replies(replies, read_calls_with_items)):
         ends = [(call.item, wire) for call, wire in read]
         others = yield from _items(reply, ends, item.via, CallItem)
-        translate = yield from translator(reply, [item.uri, *(one.uri for one in others)])
+        translate = yield from make_translator(reply, [item.uri, *(one.uri for one in others)])
         incoming = method.endswith("incomingCalls")
         for (wire, _), other in zip(read, others, strict=True):
             text = translate.place((other if incoming else item).uri).text
@@ -250,13 +252,13 @@ def _types(
     request: ItemRequest[list[TypeItem]], given: TypeItem | None, method: str
 ) -> Generator[Effect, Any, list[TypeItem]]:
     ask = functools.partial(_types_of, method=method)
-    found = yield from _about_each(request, given, TypeItem, ask)
-    return _in_order(one for _, types in found for one in types)
+    found = yield from _ask_each(request, given, TypeItem, ask)
+    return _sort_items(one for _, types in found for one in types)
 
 
 def _types_of(item: TypeItem, method: str) -> Generator[Effect, Any, list[TypeItem]]:
     found: list[TypeItem] = []
     replies = yield from _ask_about(item, method)
-    for reply, items in (yield from readable(replies, read_items)):
+    for reply, items in (yield from decode_replies(replies, read_hierarchy_items)):
         found += yield from _items(reply, items, item.via, TypeItem)
     return found

@@ -7,13 +7,13 @@ from typing import Any
 
 import lspkit.types as types
 from lspkit.operations.effects import Effect, Reply
-from lspkit.operations.position_translation import in_order, translator
-from lspkit.operations.reply_parsing import readable
+from lspkit.operations.position_translation import make_translator, sort_locations
+from lspkit.operations.reply_parsing import decode_replies
 from lspkit.operations.request import PositionRequest, operation
 from lspkit.operations.symbol_positions import ask_at
 from lspkit.protocol.results import WireMarkup, WireSignature, read_hover, read_signature_help
 from lspkit.protocol.text import Text
-from lspkit.protocol.wire.raw_items import read_places
+from lspkit.protocol.wire.raw_items import read_location_ranges
 
 Locations = Generator[Effect, Any, list[types.Location]]
 
@@ -50,11 +50,11 @@ class SignatureHelpRequest(PositionRequest[types.SignatureHelp | None], frozen=T
 
 def _locations(replies: list[Reply]) -> Locations:
     found: list[types.Location] = []
-    for reply, places in (yield from readable(replies, read_places)):
+    for reply, places in (yield from decode_replies(replies, read_location_ranges)):
         if places:
-            translate = yield from translator(reply, (uri for uri, _ in places))
+            translate = yield from make_translator(reply, (uri for uri, _ in places))
             found += [translate.location(uri, range) for uri, range in places]
-    return in_order(found)
+    return sort_locations(found)
 
 
 def _lookup(name: str, request: type[PositionRequest[list[types.Location]]], method: str) -> None:
@@ -85,11 +85,13 @@ def hover(request: HoverRequest) -> Generator[Effect, Any, types.Hover | None]:
     replies = yield from ask_at(request, "textDocument/hover")
     texts: list[str] = []
     range = None
-    for reply, hovers in (yield from readable(replies, read_hover, says=lambda one: one.texts)):
+    for reply, hovers in (
+        yield from decode_replies(replies, read_hover, says=lambda one: one.texts)
+    ):
         for told in hovers:
             texts += [text for text in told.texts if text not in texts]
             if told.texts and told.range is not None and range is None:
-                translate = yield from translator(reply, ())
+                translate = yield from make_translator(reply, ())
                 range = translate.range(reply.view.text, told.range)
     return types.Hover(texts, range) if texts else None
 
@@ -100,7 +102,7 @@ def signature_help(
 ) -> Generator[Effect, Any, types.SignatureHelp | None]:
     """The first answer that has a signature."""
     replies = yield from ask_at(request, "textDocument/signatureHelp")
-    read = readable(replies, read_signature_help, says=lambda one: one.signatures)
+    read = decode_replies(replies, read_signature_help, says=lambda one: one.signatures)
     for _, all_told in (yield from read):
         for told in all_told:
             signatures = tuple(_signature(one) for one in told.signatures or ())

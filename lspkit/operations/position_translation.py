@@ -14,7 +14,7 @@ from lspkit.errors import PositionError
 from lspkit.operations.effects import Effect, FindPlaces, FoundFile, Reply
 from lspkit.protocol.results import WirePosition, WireRange
 from lspkit.protocol.text import Encoding, Text
-from lspkit.protocol.uris import one_spelling
+from lspkit.protocol.uris import normalize_uri
 from lspkit.types import Location, Position, Range
 
 
@@ -68,7 +68,7 @@ class Translator:
 
     def _exact(self, text: Text | None, at: WirePosition) -> Position:
         if at.line < 0 or at.character < 0:
-            raise _no_place(at, "lies before the text")
+            raise _position_error(at, "lies before the text")
         place = self.position(text, at)
         if text is None:
             return place
@@ -79,7 +79,7 @@ class Translator:
         # Beyond the end of a line means its end. Only inside of one can a character be split.
         inside = place.column <= len(text.line(at.line))
         if inside and text.units(at.line, place.column - 1, self._encoding) != at.character:
-            raise _no_place(at, "lies inside of a character")
+            raise _position_error(at, "lies inside of a character")
         return place
 
     def place(self, uri: str) -> FoundFile:
@@ -87,11 +87,11 @@ class Translator:
         return self._places[uri]
 
 
-def _no_place(at: WirePosition, why: str) -> PositionError:
+def _position_error(at: WirePosition, why: str) -> PositionError:
     return PositionError(f"line {at.line}, character {at.character}, both from 0, {why}")
 
 
-def translator(
+def make_translator(
     reply: Reply, uris: Iterable[str], *, texts: bool = False
 ) -> Generator[Effect, Any, Translator]:
     """A translator that knows these URIs, as the server that replied sees them.
@@ -104,12 +104,12 @@ def translator(
     asked = FindPlaces(reply.server, view.uri, (view.uri, *others), texts)
     places: dict[str, FoundFile] = yield asked
     here = FoundFile(places[view.uri].path, view.text)
-    places |= {uri: here for uri in others if one_spelling(uri) == view.uri}
+    places |= {uri: here for uri in others if normalize_uri(uri) == view.uri}
     places[view.uri] = here
     return Translator(view.encoding, places)
 
 
-def in_order(locations: Iterable[Location]) -> list[Location]:
+def sort_locations(locations: Iterable[Location]) -> list[Location]:
     """Without doubles, by path, line and column: the same on every run."""
     found = list(locations)
     if len(found) < 2:

@@ -8,10 +8,10 @@ from typing import Any
 from lspkit.edit_types import WorkspaceEdit
 from lspkit.errors import PositionError, UnsupportedError
 from lspkit.operations.effects import Ask, Effect, FindPlaces, FoundFile, Reply, SyncFile
-from lspkit.operations.reply_parsing import readable
+from lspkit.operations.reply_parsing import decode_replies
 from lspkit.operations.request import PositionRequest, operation
 from lspkit.operations.symbol_positions import params_at, position_of
-from lspkit.operations.workspace_edit import changes_of, workspace_edit
+from lspkit.operations.workspace_edit import changes_of, translate_edit
 from lspkit.protocol.results import WireEdit, read_edit
 
 
@@ -49,28 +49,28 @@ def rename(request: RenameRequest) -> Generator[Effect, Any, WorkspaceEdit]:
     found = yield from _first_edit(replies)
     if found is None:
         return WorkspaceEdit()
-    marked = yield from _marked(*found)
+    marked = yield from _files_with_mark(*found)
     if marked:
         # Shown to the server without their marks, they are counted as everybody counts them.
         for path in marked:
             yield SyncFile(path, None)
         replies = yield question
         found = yield from _first_edit(replies)
-    return (yield from workspace_edit(*found)) if found is not None else WorkspaceEdit()
+    return (yield from translate_edit(*found)) if found is not None else WorkspaceEdit()
 
 
 def _first_edit(
     replies: list[Reply],
 ) -> Generator[Effect, Any, tuple[WireEdit, Reply] | None]:
     """The first edit that changes something."""
-    for reply, wires in (yield from readable(replies, read_edit, whole=True)):
+    for reply, wires in (yield from decode_replies(replies, read_edit, whole=True)):
         for wire in wires:
             if changes_of(wire):
                 return wire, reply
     return None
 
 
-def _marked(wire: WireEdit, reply: Reply) -> Generator[Effect, Any, list[str]]:
+def _files_with_mark(wire: WireEdit, reply: Reply) -> Generator[Effect, Any, list[str]]:
     """The files that an edit is for and that begin with a mark."""
     documents = (one.text_document for one in changes_of(wire))
     uris = tuple(one.uri for one in documents if one is not None)

@@ -32,7 +32,7 @@ OWN_FAULTS = (
 )
 
 
-def readable(
+def decode_replies(
     replies: list[Reply],
     read: Callable[[bytes], Read[T]],
     *,
@@ -51,7 +51,7 @@ def readable(
         told = read(reply.result)
         if told.dropped:
             lost = whole or not any(says(item) for item in told.items)
-            problems.append(unreadable(reply, 0 if lost else told.dropped))
+            problems.append(undecodable_error(reply, 0 if lost else told.dropped))
             if lost:
                 failed.append(reply.server)
                 continue
@@ -63,7 +63,7 @@ def readable(
     return found
 
 
-def unreadable(reply: Reply, parts: int = 0) -> RequestFailedError:
+def undecodable_error(reply: Reply, parts: int = 0) -> RequestFailedError:
     """The error for an answer that makes no sense, or so many parts of which make none."""
     what = f"the answer of {reply.server} to {reply.method or 'a question'}"
     message = f"{what} cannot be read: it is not as the protocol has it"

@@ -51,11 +51,13 @@ def position_of(request: PositionRequest[Any]) -> Generator[Effect, Any, tuple[i
         # A request is refused when it is made, unless it has both.
         return request.line or 1, request.column or 1
     if request.line is not None:
-        return (yield from _on_line(request, request.line, request.symbol))
-    return (yield from _by_name(request, request.symbol))
+        return (yield from _position_on_line(request, request.line, request.symbol))
+    return (yield from _position_by_name(request, request.symbol))
 
 
-def _by_name(request: PositionRequest[Any], name: str) -> Generator[Effect, Any, tuple[int, int]]:
+def _position_by_name(
+    request: PositionRequest[Any], name: str
+) -> Generator[Effect, Any, tuple[int, int]]:
     symbols = yield from document_symbols(
         DocumentSymbolsRequest(path=request.path, text=request.text)
     )
@@ -70,11 +72,11 @@ def _by_name(request: PositionRequest[Any], name: str) -> Generator[Effect, Any,
             [at] = places
             return at.line, at.column
     if matches:
-        raise _unclear(f"{name} is ambiguous in {request.path}", matches)
+        raise _candidates_error(f"{name} is ambiguous in {request.path}", matches)
     near = [entry for entry in named if wanted[-1].lower() in entry[0][-1].lower()] or named
     text: Text = yield ReadText(request.path, request.text)
     hint = _lines_with(text, wanted[-1])
-    raise _unclear(f"{request.path} defines no symbol {name}{hint}", near)
+    raise _candidates_error(f"{request.path} defines no symbol {name}{hint}", near)
 
 
 def _lines_with(text: Text, word: str) -> str:
@@ -88,7 +90,9 @@ def _lines_with(text: Text, word: str) -> str:
     return f", but the word stands on {which} {', '.join(lines[:SHOWN])}{more}: give a line as well"
 
 
-def _unclear(what: str, among: list[tuple[tuple[str, ...], types.Symbol]]) -> PositionError:
+def _candidates_error(
+    what: str, among: list[tuple[tuple[str, ...], types.Symbol]]
+) -> PositionError:
     named = (f"{'.'.join(chain)} at {one.selection.start}" for chain, one in among)
     told = list(dict.fromkeys(named))[:SUGGESTED]
     choices = "; ".join(told) or "it has no symbols at all"
@@ -108,14 +112,14 @@ def _chains(
         yield from _chains(symbol.children, chain)
 
 
-def _on_line(
+def _position_on_line(
     request: PositionRequest[Any], line: int, name: str
 ) -> Generator[Effect, Any, tuple[int, int]]:
     text: Text = yield ReadText(request.path, request.text)
-    return line, _word(text, line, name)
+    return line, _column_of_word(text, line, name)
 
 
-def _word(text: Text, line: int, name: str) -> int:
+def _column_of_word(text: Text, line: int, name: str) -> int:
     if line > text.line_count:
         raise PositionError(
             f"line {line} is beyond the end: the file has lines 1 to {text.line_count}",

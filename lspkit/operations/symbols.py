@@ -7,8 +7,8 @@ from typing import Any
 
 import lspkit.types as types
 from lspkit.operations.effects import Ask, AskWorkspace, Effect, Reply
-from lspkit.operations.position_translation import Translator, translator
-from lspkit.operations.reply_parsing import readable
+from lspkit.operations.position_translation import Translator, make_translator
+from lspkit.operations.reply_parsing import decode_replies
 from lspkit.operations.request import FileRequest, Request, operation
 from lspkit.protocol.results import NOWHERE, SYMBOL_KINDS, WireSymbol, read_symbols
 from lspkit.protocol.text import Encoding, Text
@@ -25,7 +25,7 @@ class WorkspaceSymbolsRequest(Request[list[types.Symbol]], frozen=True, kw_only=
     path: str | None = None
 
 
-def _whole(uri: str, _: Text, __: Encoding) -> dict[str, Any]:
+def _document_params(uri: str, _: Text, __: Encoding) -> dict[str, Any]:
     return {"textDocument": {"uri": uri}}
 
 
@@ -33,11 +33,11 @@ def _whole(uri: str, _: Text, __: Encoding) -> dict[str, Any]:
 def document_symbols(request: DocumentSymbolsRequest) -> Generator[Effect, Any, list[types.Symbol]]:
     """All symbols, as a tree where the server gives one, in the order of the text."""
     replies: list[Reply] = yield Ask(
-        request.path, request.text, "textDocument/documentSymbol", _whole
+        request.path, request.text, "textDocument/documentSymbol", _document_params
     )
     found: dict[tuple[Any, ...], types.Symbol] = {}
-    for symbol in (yield from symbols_of(replies)):
-        found.setdefault(in_text_order(symbol), symbol)
+    for symbol in (yield from translate_symbols(replies)):
+        found.setdefault(text_order(symbol), symbol)
     return [found[key] for key in sorted(found)]
 
 
@@ -50,17 +50,17 @@ def workspace_symbols(
         request.path, "workspace/symbol", {"query": request.query}
     )
     found: dict[tuple[Any, ...], types.Symbol] = {}
-    for symbol in (yield from symbols_of(replies)):
+    for symbol in (yield from translate_symbols(replies)):
         key = (str(symbol.path or symbol.uri), symbol.selection, symbol.name, symbol.kind)
         found.setdefault(key, symbol)
     return [found[key] for key in sorted(found)]
 
 
-def symbols_of(replies: list[Reply]) -> Generator[Effect, Any, list[types.Symbol]]:
+def translate_symbols(replies: list[Reply]) -> Generator[Effect, Any, list[types.Symbol]]:
     """The symbols of all answers, in their order."""
     found: list[types.Symbol] = []
-    for reply, wires in (yield from readable(replies, read_symbols)):
-        translate = yield from translator(reply, _uris(wires))
+    for reply, wires in (yield from decode_replies(replies, read_symbols)):
+        translate = yield from make_translator(reply, _uris(wires))
         found += [_symbol(wire, reply.view.uri, translate, "") for wire in wires]
     return found
 
@@ -76,7 +76,7 @@ def _uris(wires: Sequence[WireSymbol]) -> Iterator[str]:
         yield from _uris(wire.children or ())
 
 
-def in_text_order(symbol: types.Symbol) -> tuple[Any, ...]:
+def text_order(symbol: types.Symbol) -> tuple[Any, ...]:
     """A key that sorts symbols as they stand in the text: some servers sort by name."""
     return (symbol.selection, symbol.name, symbol.kind)
 
@@ -102,7 +102,7 @@ def _symbol(wire: WireSymbol, uri: str, translate: Translator, container: str) -
         children=tuple(
             sorted(
                 (_symbol(child, uri, translate, wire.name) for child in wire.children or ()),
-                key=in_text_order,
+                key=text_order,
             )
         ),
     )

@@ -10,33 +10,33 @@ import msgspec
 from lspkit.edit_types import FileEdit, FileOperation, TextEdit, WorkspaceEdit
 from lspkit.errors import PositionError, RequestFailedError
 from lspkit.operations.effects import Effect, Reply
-from lspkit.operations.position_translation import Translator, translator
-from lspkit.operations.reply_parsing import unreadable
+from lspkit.operations.position_translation import Translator, make_translator
+from lspkit.operations.reply_parsing import undecodable_error
 from lspkit.protocol.results import WireChange, WireEdit, WireTextEdit, read_edit
 from lspkit.protocol.text import Text
-from lspkit.types import Position, shown
+from lspkit.types import Position, display_path
 
 KINDS = {"create": "create", "rename": "rename", "delete": "delete"}
 
 
-def edits_in(reply: Reply) -> list[WireEdit]:
+def decode_edits(reply: Reply) -> list[WireEdit]:
     """The edits that a server has sent. One without some of its parts would be another one."""
     read = read_edit(reply.result)
     if read.dropped:
-        raise unreadable(reply)
+        raise undecodable_error(reply)
     return read.items
 
 
-def _unusable(reply: Reply, why: str) -> RequestFailedError:
+def _unusable_edit_error(reply: Reply, why: str) -> RequestFailedError:
     message = f"{reply.server} proposes an edit that {why}; nothing of it is used"
     return RequestFailedError(message, server=reply.server)
 
 
-def workspace_edit(wire: WireEdit, reply: Reply) -> Generator[Effect, Any, WorkspaceEdit]:
+def translate_edit(wire: WireEdit, reply: Reply) -> Generator[Effect, Any, WorkspaceEdit]:
     """A server's edit, with the texts that it is for. One that cannot be right is refused."""
     changes = changes_of(wire)
     uris = [uri for one in changes for uri in _uris(one)]
-    translate = yield from translator(reply, uris, texts=True)
+    translate = yield from make_translator(reply, uris, texts=True)
     done = tuple(_change(one, translate, reply) for one in changes)
     return WorkspaceEdit(done, reply.server)
 
@@ -45,10 +45,10 @@ def changes_of(wire: WireEdit) -> list[WireChange]:
     """What an edit consists of, in the newer of its two forms."""
     if wire.document_changes is not None:
         return wire.document_changes
-    return [_plain(uri, edits) for uri, edits in (wire.changes or {}).items()]
+    return [_document_change(uri, edits) for uri, edits in (wire.changes or {}).items()]
 
 
-def _plain(uri: str, edits: list[WireTextEdit]) -> WireChange:
+def _document_change(uri: str, edits: list[WireTextEdit]) -> WireChange:
     return msgspec.convert(
         {"textDocument": {"uri": uri}, "edits": msgspec.to_builtins(edits)}, WireChange
     )
@@ -64,7 +64,9 @@ def _change(wire: WireChange, translate: Translator, reply: Reply) -> FileEdit |
     options = wire.options or {}
     if wire.kind is not None:
         if wire.kind not in KINDS:
-            raise _unusable(reply, f"has a change of an unknown kind, {wire.kind[:40]!r}")
+            raise _unusable_edit_error(
+                reply, f"has a change of an unknown kind, {wire.kind[:40]!r}"
+            )
         uri = wire.old_uri or wire.uri or ""
         new = translate.place(wire.new_uri).path if wire.new_uri else None
         return FileOperation(
@@ -79,7 +81,7 @@ def _change(wire: WireChange, translate: Translator, reply: Reply) -> FileEdit |
             recursive=options.get("recursive", False),
         )
     if wire.text_document is None:
-        raise _unusable(reply, "has a change of nothing")
+        raise _unusable_edit_error(reply, "has a change of nothing")
     place = translate.place(wire.text_document.uri)
     try:
         edits = [
@@ -87,20 +89,22 @@ def _change(wire: WireChange, translate: Translator, reply: Reply) -> FileEdit |
             for one in wire.edits or ()
         ]
     except PositionError as problem:
-        where = shown(place.path, wire.text_document.uri)
-        raise _unusable(reply, f"is for no place in {where}: {problem.message}") from None
+        where = display_path(place.path, wire.text_document.uri)
+        raise _unusable_edit_error(
+            reply, f"is for no place in {where}: {problem.message}"
+        ) from None
     edits.sort(key=lambda one: one.range)  # stable: inserts at one place keep their order
     return FileEdit(
         path=place.path,
         uri=wire.text_document.uri,
         edits=tuple(edits),
         before=place.text.value if place.text is not None else None,
-        after=applied(place.text, edits) if place.text is not None else None,
+        after=apply_text_edits(place.text, edits) if place.text is not None else None,
         version=wire.text_document.version,
     )
 
 
-def applied(text: Text, edits: list[TextEdit]) -> str:
+def apply_text_edits(text: Text, edits: list[TextEdit]) -> str:
     """The text with the edits done. They are in order, and none overlaps another."""
     pieces: list[str] = []
     at = 0

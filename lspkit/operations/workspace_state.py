@@ -79,7 +79,7 @@ class ChangedSinceRequest(Request[ChangedFiles], frozen=True, kw_only=True):
 def raw_request(request: RawRequest) -> Generator[Effect, Any, Any]:
     """The server's result, as plain JSON values."""
     replies: list[Reply] = yield Ask(
-        request.path, None, request.method, lambda *_: request.params, unheard_of=True
+        request.path, None, request.method, lambda *_: request.params, ignore_capabilities=True
     )
     return decode_any(replies[0].result)
 

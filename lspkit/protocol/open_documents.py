@@ -142,28 +142,31 @@ class Documents:
             version = self._last_version.get(key.uri, 0) + 1
             document = Document(key, version, text, stamp, since=version)
             if key.uri in self._maybe_open and not notes:
-                notes += self._closing(document, options)
+                notes += self._close_notes(document, options)
                 self._closed_now.add(key.uri)
             self._open[key.uri] = document
-            notes += self._opening(document, options, below)
+            notes += self._open_notes(document, options, below)
         elif document.unsure:
             document.version += 1
             document.text, document.stamp, document.since = text, stamp, document.version
-            notes = [*self._closing(document, options), *self._opening(document, options, below)]
-            notes += self._saving(document, options)  # the one that went with a lost change
+            notes = [
+                *self._close_notes(document, options),
+                *self._open_notes(document, options, below),
+            ]
+            notes += self._save_notes(document, options)  # the one that went with a lost change
         elif document.text.value == text.value:
             if stamp is None:
                 return document, []  # a text that is on disk as well
             written, document.stamp = not document.is_on_disk, stamp
             # What was only shown before is now on disk.
-            return document, self._saving(document, options) if written else []
+            return document, self._save_notes(document, options) if written else []
         else:
             document.unsure = True
-            notes = self._changing(document, text, options)
+            notes = self._change_notes(document, text, options)
             document.stamp = stamp
-            notes += self._saving(document, options)
+            notes += self._save_notes(document, options)
         self._last_version[key.uri] = document.version
-        return document, notes + self._evicted()
+        return document, notes + self._evict()
 
     def commit(self, document: Document | None = None) -> None:
         """The notifications that the last `sync` or `close` returned are on their way."""
@@ -183,7 +186,7 @@ class Documents:
         self._maybe_open.add(uri)
         self._closed_now.add(uri)
         document = self._open.pop(uri)
-        return self._closing(document, self.options(document.key))
+        return self._close_notes(document, self.options(document.key))
 
     def options(self, key: DocumentKey) -> SyncOptions:
         """How the server wants to hear of this document, by first word or registration."""
@@ -207,7 +210,7 @@ class Documents:
             change = 1
         return SyncOptions(opens, change, bool(saves) and self._saves, with_text)
 
-    def _opening(
+    def _open_notes(
         self, document: Document, options: SyncOptions, below: Text | None = None
     ) -> list[Note]:
         document.opened = document.version
@@ -215,7 +218,10 @@ class Documents:
             return []
         if below is not None and below.value != document.text.value and options.change:
             text, document.text = document.text, below
-            return [*self._opening(document, options), *self._changing(document, text, options)]
+            return [
+                *self._open_notes(document, options),
+                *self._change_notes(document, text, options),
+            ]
         item = {
             "uri": document.key.uri,
             "languageId": document.key.language,
@@ -224,12 +230,12 @@ class Documents:
         }
         return [("textDocument/didOpen", {"textDocument": item})]
 
-    def _closing(self, document: Document, options: SyncOptions) -> list[Note]:
+    def _close_notes(self, document: Document, options: SyncOptions) -> list[Note]:
         if not options.open_close:
             return []
         return [("textDocument/didClose", {"textDocument": document.identifier})]
 
-    def _changing(self, document: Document, text: Text, options: SyncOptions) -> list[Note]:
+    def _change_notes(self, document: Document, text: Text, options: SyncOptions) -> list[Note]:
         old, document.text = document.text, text
         document.version += 1
         document.since = document.version
@@ -242,9 +248,11 @@ class Documents:
                 "range": {"start": _wire(smallest.start), "end": _wire(smallest.end)},
                 "text": smallest.text,
             }
-        return [self._changed(document, change, self._change_with)]
+        return [self._change_note(document, change, self._change_with)]
 
-    def _changed(self, document: Document, change: dict[str, Any], more: Mapping[str, Any]) -> Note:
+    def _change_note(
+        self, document: Document, change: dict[str, Any], more: Mapping[str, Any]
+    ) -> Note:
         identifier = {"uri": document.key.uri, "version": document.version}
         params = {"textDocument": identifier, "contentChanges": [change], **more}
         return ("textDocument/didChange", params)
@@ -266,7 +274,7 @@ class Documents:
         if options.change == 2 and not self._touch_with:
             change = {"range": {"start": _wire((0, 0)), "end": _wire((0, 0))}, "text": ""}
         more = {**self._change_with, **self._touch_with}
-        return document, [self._changed(document, change, more)]
+        return document, [self._change_note(document, change, more)]
 
     def reread(self, key: DocumentKey) -> list[Note]:
         """Have a server read a file, or see that it is gone, by closing it; not one that is open.
@@ -278,11 +286,11 @@ class Documents:
             return []
         version = self._last_version[key.uri] = self._last_version.get(key.uri, 0) + 1
         document = Document(key, version, Text(""), None)
-        closing = self._closing(document, options)
+        closing = self._close_notes(document, options)
         first = closing if key.uri in self._maybe_open else []
-        return [*first, *self._opening(document, options), *closing]
+        return [*first, *self._open_notes(document, options), *closing]
 
-    def _saving(self, document: Document, options: SyncOptions) -> list[Note]:
+    def _save_notes(self, document: Document, options: SyncOptions) -> list[Note]:
         """For a text that came from disk, where the server wants to hear of that."""
         if not document.is_on_disk or not options.save:
             return []
@@ -291,12 +299,12 @@ class Documents:
             params["text"] = document.text.value
         return [("textDocument/didSave", params)]
 
-    def saving(self, uri: str) -> list[Note]:
+    def save(self, uri: str) -> list[Note]:
         """Say once more that a document is on disk: some servers look around only then."""
         document = self._open.get(uri)
-        return [] if document is None else self._saving(document, self.options(document.key))
+        return [] if document is None else self._save_notes(document, self.options(document.key))
 
-    def _evicted(self) -> list[Note]:
+    def _evict(self) -> list[Note]:
         """Close what was not used for longest, but nothing that somebody waits for.
 
         Nor what shows a text that is not on disk: closed, the file would be as it is there.

@@ -85,7 +85,7 @@ class Progress:
         now = self._clock()
         return tuple((str(work), now - work.began) for work in list(self.work.values()))
 
-    def told(self) -> tuple[str, ...]:
+    def descriptions(self) -> tuple[str, ...]:
         """The same, for people."""
         return tuple(f"{what} for {seconds:.0f} s" for what, seconds in self.busy_with())
 

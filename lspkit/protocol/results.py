@@ -14,9 +14,9 @@ from typing import Any, Generic, TypeVar
 import msgspec
 
 from lspkit.limits import MOST_FINDINGS, MOST_RESULTS
-from lspkit.msgspec_types import prepared
+from lspkit.msgspec_types import prepare_struct
 from lspkit.protocol.wire.bounded_lists import first_items
-from lspkit.protocol.wire.messages import decode_any, mend
+from lspkit.protocol.wire.messages import decode_any, replace_lone_surrogates
 
 T = TypeVar("T")
 
@@ -191,7 +191,7 @@ class WireAction(msgspec.Struct, frozen=True, rename="camel"):
     edit: WireEdit | None = None
 
 
-@prepared
+@prepare_struct
 class WireCommand(msgspec.Struct, frozen=True):
     """`Command`."""
 
@@ -297,7 +297,7 @@ class _ListReader(Generic[T]):
 
     def _forgiving(self, value: Any) -> tuple[T | None, int]:
         """One item, without those parts of its lists that make no sense, and how many these are."""
-        if self._blank is not None and is_foreign(value, self._shape):
+        if self._blank is not None and has_no_known_field(value, self._shape):
             return None, 1
         for dropped in range(MOST_DROPPED):
             try:
@@ -309,7 +309,7 @@ class _ListReader(Generic[T]):
         return None, MOST_DROPPED
 
 
-def is_foreign(value: Any, shape: Any) -> bool:
+def has_no_known_field(value: Any, shape: Any) -> bool:
     """Whether a value is an object that has fields, and none of this shape."""
     known = shape.__struct_encode_fields__
     return isinstance(value, dict) and bool(value) and not any(name in value for name in known)
@@ -351,7 +351,7 @@ read_action = _ListReader(WireAction)
 def read_command(raw: bytes) -> WireCommand | None:
     """The command of a code action, which may be nothing but a command."""
     try:
-        action = msgspec.json.decode(mend(raw))
+        action = msgspec.json.decode(replace_lone_surrogates(raw))
     except BAD:
         return None
     said = action.get("command") if isinstance(action, dict) else None
@@ -369,10 +369,10 @@ def read_report(raw: bytes) -> WireReport | None:
     A bare null, which some servers send, is a full report without findings.
     """
     try:
-        report = _report.decode(mend(raw))
+        report = _report.decode(replace_lone_surrogates(raw))
         if report is None:
             return WireReport()
-        if report == WireReport() and is_foreign(decode_any(raw), WireReport):
+        if report == WireReport() and has_no_known_field(decode_any(raw), WireReport):
             return None
     except BAD:
         return None

@@ -94,7 +94,9 @@ def _unregister(
     return ClientReply(event=events.Unregistered(tuple(one for one in dropped if one is not None)))
 
 
-def _folders(_: dict[str, Any], opening: InitializeOptions, __: Capabilities) -> ClientReply:
+def _workspace_folders(
+    _: dict[str, Any], opening: InitializeOptions, __: Capabilities
+) -> ClientReply:
     return ClientReply([{"uri": opening.root_uri, "name": opening.root_name}])
 
 
@@ -103,11 +105,11 @@ def _apply_edit(_: dict[str, Any], __: InitializeOptions, ___: Capabilities) -> 
     return ClientReply({"applied": False, "failureReason": reason})
 
 
-def _fixed(result: Any) -> Answerer:
+def _answer_with(result: Any) -> Answerer:
     return lambda _, __, ___: ClientReply(result)
 
 
-def _noticed(method: str) -> Answerer:
+def _answer_and_notify(method: str) -> Answerer:
     """A question that needs no answer, but tells something."""
     return lambda params, _, __: ClientReply({}, event=events.Notified(method, encode(params)))
 
@@ -117,17 +119,17 @@ REPLIES: dict[str, Answerer] = {
     "workspace/configuration": _configuration,
     "client/registerCapability": _register,
     "client/unregisterCapability": _unregister,
-    "window/workDoneProgress/create": _fixed(None),
-    "workspace/workspaceFolders": _folders,
+    "window/workDoneProgress/create": _answer_with(None),
+    "workspace/workspaceFolders": _workspace_folders,
     "workspace/applyEdit": _apply_edit,
-    "window/showMessageRequest": _fixed(None),
-    "window/showDocument": _fixed({"success": False}),
+    "window/showMessageRequest": _answer_with(None),
+    "window/showDocument": _answer_with({"success": False}),
     # typescript-language-server wants a name typed in for what it has just extracted.
-    "_typescript.rename": _fixed(None),
+    "_typescript.rename": _answer_with(None),
     # The eslint server's own questions to its editor; it throws when they are refused.
-    "eslint/openDoc": _fixed({}),
+    "eslint/openDoc": _answer_with({}),
     **{
-        method: _noticed(method)
+        method: _answer_and_notify(method)
         for method in ("eslint/noConfig", "eslint/noLibrary", "eslint/probeFailed")
     },
 }

@@ -28,7 +28,7 @@ from lspkit.protocol.initialize_params import InitializeOptions
 from lspkit.protocol.progress import Progress
 from lspkit.protocol.server_requests import reply_to
 from lspkit.protocol.text import Encoding
-from lspkit.protocol.uris import one_spelling
+from lspkit.protocol.uris import normalize_uri
 from lspkit.protocol.wire import messages
 from lspkit.protocol.wire.framing import frame
 
@@ -180,50 +180,50 @@ class Session:
         """Take one message: the event it means, and the frame to write back, each or None."""
         match message:
             case messages.ResponseMessage():
-                return self._answered(message), None
+                return self._receive_result(message), None
             case messages.PublishedDiagnostics() if len(message.uri) > LONGEST_URI:
                 self.dropped["reports about no file"] += 1
                 return None, None
             case messages.NotificationMessage() | messages.RequestMessage() if (
                 len(message.params or b"") > LARGEST_NOTE
             ):
-                return self._too_large(message)
+                return self._refuse_too_large(message)
             case messages.PublishedDiagnostics():
                 items = message.items if message.items != b"null" else b"[]"
-                uri = one_spelling(message.uri)
+                uri = normalize_uri(message.uri)
                 return events.DiagnosticsPublished(uri, message.version, items), None
             case messages.NotificationMessage():
-                return self._told(message), None
+                return self._receive_notification(message), None
             case messages.RequestMessage():
-                return self._asked(message)
+                return self._receive_request(message)
             case messages.ErrorResponse():
-                return self._refused(message.id, message.code, message.message), None
+                return self._receive_error(message.id, message.code, message.message), None
             case messages.Malformed():
-                return self._malformed(message)
+                return self._receive_malformed(message)
 
-    def _too_large(
+    def _refuse_too_large(
         self, message: messages.NotificationMessage | messages.RequestMessage
     ) -> tuple[Event | None, bytes | None]:
         """A message that would hold everybody up is not looked at."""
         self.dropped["messages"] += 1
         if isinstance(message, messages.RequestMessage):
             text = f"lspkit takes no request of more than {LARGEST_NOTE} bytes"
-            return None, frame(messages.refusal(message.id, messages.INVALID_PARAMS, text))
+            return None, frame(messages.error_response(message.id, messages.INVALID_PARAMS, text))
         if message.method == "$/progress":
             self.progress.lose_parts()
         return None, None
 
-    def _answered(self, message: messages.ResponseMessage) -> Event | None:
+    def _receive_result(self, message: messages.ResponseMessage) -> Event | None:
         pending = self._take(message.id)
         if pending is None:
             return None
         if pending.method == "initialize":
             if self.state is not State.INITIALIZING:
                 return None  # it is being ended already
-            return self._initialize_answered(pending, message.result)
+            return self._finish_initialize(pending, message.result)
         return events.Answered(pending.tag, pending.method, message.result)
 
-    def _refused(self, id: int | None, code: int, text: str) -> Event | None:
+    def _receive_error(self, id: int | None, code: int, text: str) -> Event | None:
         pending = self._take(id)
         if pending is None:
             return None
@@ -233,7 +233,7 @@ class Session:
             self._move("initialize refused")
         return events.Failed(pending.tag, pending.method, code, text)
 
-    def _initialize_answered(self, pending: Pending, raw: bytes) -> Event:
+    def _finish_initialize(self, pending: Pending, raw: bytes) -> Event:
         try:
             result = messages.decode_any(raw)
             capabilities = result.get("capabilities") or {}
@@ -253,7 +253,7 @@ class Session:
             self.server_name = " ".join(part for part in parts if part)[:LONGEST_TITLE]
         return events.Initialized(pending.tag)
 
-    def _told(self, message: messages.NotificationMessage) -> Event | None:
+    def _receive_notification(self, message: messages.NotificationMessage) -> Event | None:
         if message.method == "$/progress":
             return self.progress.note(message.params)
         if message.method in ("window/logMessage", "window/showMessage"):
@@ -268,9 +268,11 @@ class Session:
         result: dict[str, Any] = {"applied": not failure}
         if failure:
             result["failureReason"] = failure
-        return frame(messages.answer(id, result))
+        return frame(messages.response(id, result))
 
-    def _asked(self, message: messages.RequestMessage) -> tuple[Event | None, bytes | None]:
+    def _receive_request(
+        self, message: messages.RequestMessage
+    ) -> tuple[Event | None, bytes | None]:
         params = params_of(message.params)
         if self.takes_edits and message.method == "workspace/applyEdit":
             # The one question that is not answered at once.
@@ -281,18 +283,18 @@ class Session:
         if reply.error is not None:
             self.counts["server requests refused"] += 1
             code, text = reply.error
-            return reply.event, frame(messages.refusal(message.id, code, text))
-        return reply.event, frame(messages.answer(message.id, reply.result))
+            return reply.event, frame(messages.error_response(message.id, code, text))
+        return reply.event, frame(messages.response(message.id, reply.result))
 
-    def _malformed(self, message: messages.Malformed) -> tuple[Event | None, bytes | None]:
+    def _receive_malformed(self, message: messages.Malformed) -> tuple[Event | None, bytes | None]:
         self.counts["bad messages"] += 1
         if message.answers in self.pending:
             text = f"the server's answer cannot be read: {message.reason}"
-            return self._refused(message.answers, message.code, text), None
+            return self._receive_error(message.answers, message.code, text), None
         event = events.BadMessage(message.reason, message.sample)
         if message.asked is None:
             return event, None
-        return event, frame(messages.refusal(message.asked, message.code, message.reason))
+        return event, frame(messages.error_response(message.asked, message.code, message.reason))
 
     # Inside
 

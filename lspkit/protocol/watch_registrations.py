@@ -3,7 +3,7 @@
 A registration is a list of globs, each a string or a pattern relative to a base, with a mask of the
 kinds of change. A string that is no absolute path is relative to the server's root; one that begins
 with `**` holds for the whole workspace, since a server may read what lies beside its root or above
-it. Nothing here looks at the disk: `bases` and `names` tell a watcher where to look, `wanted` says
+it. XX
 what to pass on.
 
 What a server registers is not ours to correct. A part of it that makes no sense is passed over, and
@@ -30,7 +30,7 @@ METHOD = "workspace/didChangeWatchedFiles"
 #: What has happened to a file, in the protocol's numbers.
 CREATED, CHANGED, DELETED = 1, 2, 3
 #: Another file may have taken the place of one, and nothing been there for a moment. The protocol
-#: has no number for it; see `WatchRegistrations.told_as`.
+#: has no number for it; see `WatchRegistrations.kinds_to_send`.
 REPLACED = 0
 
 #: The bit of each kind in a registration's mask.
@@ -87,8 +87,8 @@ class WatchRegistrations:
     ) -> None:
         self._kinds = {REPLACED: (DELETED, CREATED), **(kinds or {})}
         self._windows = windows
-        self._root = self._slashed(root)
-        around = self._slashed(workspace or root)
+        self._root = self._with_slashes(root)
+        around = self._with_slashes(workspace or root)
         self._around = around if _is_below(self._root, around) else self._root
         self._by_id: dict[str, list[_Glob]] = {}
         # Replaced as a whole, so that a thread that asks sees the old or the new.
@@ -97,7 +97,7 @@ class WatchRegistrations:
         self._above: set[str] = set()
         self._with_word: dict[str, set[str]] = {}
         # The folders that `new_bases` has told.
-        self._told: dict[str, bool] = {}
+        self._reported: dict[str, bool] = {}
         # What it has cost so far to prepare the patterns; also of those that were dropped since.
         self._work = 0
 
@@ -114,7 +114,7 @@ class WatchRegistrations:
         options: Any = registration.options
         watchers = options.get("watchers") if isinstance(options, dict) else None
         asked = watchers if isinstance(watchers, list) else []
-        taken = [one for one in asked[: MOST_GLOBS - len(self._globs)] if self._affords(one)]
+        taken = [one for one in asked[: MOST_GLOBS - len(self._globs)] if self._is_affordable(one)]
         globs = [glob for one in taken if (glob := self._glob(one)) is not None]
         if globs:
             self._by_id.setdefault(registration.id, []).extend(globs)
@@ -122,7 +122,7 @@ class WatchRegistrations:
             self._index(globs)
         return len(asked) - len(taken)
 
-    def _affords(self, watcher: Any) -> bool:
+    def _is_affordable(self, watcher: Any) -> bool:
         """Whether there may be one more pattern of this length; if so, it is counted."""
         given = watcher.get("globPattern") if isinstance(watcher, dict) else None
         pattern = given.get("pattern") if isinstance(given, dict) else given
@@ -139,9 +139,9 @@ class WatchRegistrations:
             self._above, self._with_word = set(), {}
             self._index(self._globs)
 
-    def wanted(self, path: str, kind: int) -> bool:
+    def wants(self, path: str, kind: int) -> bool:
         """Whether the server is to be told of this kind of change of an absolute path."""
-        bit, path = MASKS.get(kind, 0), self._slashed(path)
+        bit, path = MASKS.get(kind, 0), self._with_slashes(path)
         for glob in self._globs:
             if not glob.mask & bit or not path.startswith(glob.below):
                 continue
@@ -149,16 +149,16 @@ class WatchRegistrations:
                 return True
         return False
 
-    def means(self, path: str) -> bool:
+    def matches_by_name(self, path: str) -> bool:
         """Whether a pattern says something about the name of a file, and matches."""
-        path = self._slashed(path)
+        path = self._with_slashes(path)
         return any(
             path.startswith(glob.below) and glob.matches(path[len(glob.below) :])
             for glob in self._globs
             if not glob.takes_all
         )
 
-    def told_as(self, path: str, kind: int) -> tuple[int, ...]:
+    def kinds_to_send(self, path: str, kind: int) -> tuple[int, ...]:
         """The kinds of change that the server is told, in this order, of a change of a path.
 
         A file that was replaced is told as deleted and created. No single kind is right whatever
@@ -166,9 +166,9 @@ class WatchRegistrations:
         change, and one that has not may take none of a creation.
         """
         kinds = self._kinds.get(kind, (kind,))
-        if kind == REPLACED and not all(self.wanted(path, one) for one in kinds):
-            kinds = (CHANGED,) if self.wanted(path, CHANGED) else kinds
-        return tuple(one for one in kinds if self.wanted(path, one))
+        if kind == REPLACED and not all(self.wants(path, one) for one in kinds):
+            kinds = (CHANGED,) if self.wants(path, CHANGED) else kinds
+        return tuple(one for one in kinds if self.wants(path, one))
 
     def bases(self) -> dict[str, bool]:
         """The folders that hold what can match, and whether their folders count as well.
@@ -185,7 +185,7 @@ class WatchRegistrations:
 
     def new_bases(self) -> dict[str, bool]:
         """Those of `bases` that were not told before, or not as deep. For one thread."""
-        told = self._told
+        told = self._reported
         new = {
             folder: deep
             for folder, deep in self.bases().items()
@@ -194,13 +194,13 @@ class WatchRegistrations:
         told |= new
         return new
 
-    def names(self, folder: str) -> bool:
+    def names_folder(self, folder: str) -> bool:
         """Whether a pattern names this very folder, so that it is no matter of chance.
 
         It does if its base lies in the folder, or if the folder lies in its base and the name of
         the folder stands in the pattern.
         """
-        folder = self._slashed(folder).rstrip("/")
+        folder = self._with_slashes(folder).rstrip("/")
         name = folder.rpartition("/")[2]
         if folder in self._above:
             return True
@@ -231,7 +231,7 @@ class WatchRegistrations:
         below = base.rstrip("/") + "/"
         if isinstance(watcher["globPattern"], str) and (start := self._start(pattern)):
             # Matched as a whole, since the wildcards may begin before any folder does.
-            pattern = self._slashed(pattern)
+            pattern = self._with_slashes(pattern)
             base, below, rest = start, "", pattern[len(start) :]
         fixed, wild = _split(rest)
         return _Glob(
@@ -249,14 +249,14 @@ class WatchRegistrations:
         if isinstance(uri, dict):
             uri = uri.get("uri")
         path = uri_to_path(uri, windows=self._windows) if isinstance(uri, str) else None
-        return None if path is None else self._slashed(path)
+        return None if path is None else self._with_slashes(path)
 
     def _start(self, pattern: str) -> str:
         """What makes a pattern absolute: a drive, a slash, both; nothing if it is relative."""
-        start = (_ABSOLUTE if self._windows else _SLASHES).match(self._slashed(pattern))
+        start = (_ABSOLUTE if self._windows else _SLASHES).match(self._with_slashes(pattern))
         return start[0] if start else ""
 
-    def _slashed(self, path: str) -> str:
+    def _with_slashes(self, path: str) -> str:
         """The one way in which paths and patterns are compared here."""
         if not self._windows:
             return path

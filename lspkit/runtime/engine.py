@@ -18,8 +18,9 @@ from lspkit.config.load import Loaded
 from lspkit.config.model import Config
 from lspkit.errors import CancelledError, LspkitError, RequestTimeoutError, WorkspaceClosedError
 from lspkit.late_imports import safe_imports
-from lspkit.operations import (
-    OPERATIONS,
+from lspkit.operations import OPERATIONS, Request
+from lspkit.operations.effects import (
+    TOO_LATE,
     Apply,
     Ask,
     AskWorkspace,
@@ -37,7 +38,6 @@ from lspkit.operations import (
     ReadText,
     Remember,
     ReportUndecodable,
-    Request,
     Reread,
     RunCommand,
     SyncFile,
@@ -47,9 +47,8 @@ from lspkit.operations import (
     TakeStatus,
     Undo,
 )
-from lspkit.operations.effects import TOO_LATE
 from lspkit.protocol.text import Text
-from lspkit.protocol.uris import one_spelling
+from lspkit.protocol.uris import normalize_uri
 from lspkit.runtime.concurrency.teardown import Teardown
 from lspkit.runtime.concurrency.timers import Timers
 from lspkit.runtime.concurrency.waiting import (
@@ -319,7 +318,7 @@ class LocalEngine:
         for uri in effect.uris:
             path, readable = self.files.place(uri)
             text, marked = opened.get(uri), False
-            asked = one_spelling(uri) == effect.asked_uri
+            asked = normalize_uri(uri) == effect.asked_uri
             if text is None and effect.texts and readable is not None and not asked:
                 content = self.files.content_at(readable)
                 if content is not None:
@@ -337,7 +336,7 @@ class LocalEngine:
                 continue
             with server.lock:
                 for uri in effect.uris:
-                    document = server.documents.get(one_spelling(uri))
+                    document = server.documents.get(normalize_uri(uri))
                     if document is not None:
                         texts[uri] = document.text
         return texts

@@ -13,7 +13,7 @@ from lspkit.config.load import Loaded
 
 #: By project: a mark of who has told about it in this process. `setdefault` is one step, so that
 #: of several threads one tells it, without a lock.
-_told: dict[str, object] = {}
+_warned: dict[str, object] = {}
 
 
 class UntrustedProjectWarning(UserWarning):
@@ -38,16 +38,16 @@ def warn_once(loaded: Loaded, *, stacklevel: int) -> None:
     In a notebook only. With `stacklevel` 1 the warning is about the line that calls this. Where the
     user has made warnings errors, it is raised, and raised again until something is done about it.
     """
-    if not in_notebook() or loaded.standing.candidate in _told:
+    if not in_notebook() or loaded.standing.candidate in _warned:
         return
     from lspkit.servers.restriction.held_back import notice  # here: only notebooks need it at once
 
     said = notice(loaded)
     mine = object()
-    if not said or _told.setdefault(loaded.standing.candidate, mine) is not mine:
+    if not said or _warned.setdefault(loaded.standing.candidate, mine) is not mine:
         return
     try:
         warnings.warn(said, UntrustedProjectWarning, stacklevel=stacklevel + 1)
     except BaseException:
-        del _told[loaded.standing.candidate]
+        del _warned[loaded.standing.candidate]
         raise

@@ -131,7 +131,7 @@ class Workspace(Queries, Mutations):
         if scope not in ("file", "project"):
             raise ValueError(f'scope is "file" or "project", and not {scope!r}')
         request = ops.CheckRequest(
-            path=os.fspath(path), text=text, scope=scope, severities=_words(severities)
+            path=os.fspath(path), text=text, scope=scope, severities=_severity_names(severities)
         )
         return self._engine.run(request, Limits(timeout, cancel))
 
@@ -151,7 +151,7 @@ class Workspace(Queries, Mutations):
             raise TypeError(f"paths is {paths!r}: a list of paths is needed")
         # Whole paths, so that a file that cannot be found has its place among the others.
         whole = tuple(os.path.join(self.root, os.fspath(path)) for path in paths)
-        request = ops.CheckAllRequest(paths=whole, severities=_words(severities))
+        request = ops.CheckAllRequest(paths=whole, severities=_severity_names(severities))
         return self._engine.run(request, Limits(timeout, cancel))
 
     def diagnostics(self, path: PathLike | None = None) -> dict[Path, list[Diagnostic]]:
@@ -236,7 +236,7 @@ class Workspace(Queries, Mutations):
         return future
 
 
-def _words(severities: Sequence[str] | None) -> tuple[str, ...] | None:
+def _severity_names(severities: Sequence[str] | None) -> tuple[str, ...] | None:
     if severities is None:
         return None
     try:

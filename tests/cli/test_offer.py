@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from lspkit.config.trust.trust_store import listed
+from lspkit.config.trust.trust_store import read_trust_list
 from tests.cli.running import QUESTION, CommandLine, is_there, on_terminal
 
 pytest.importorskip("pty")
@@ -50,7 +50,7 @@ class User:
     @property
     def trusted(self) -> list[str]:
         state = self.home / ".local" / "state" / "lspkit"
-        return [entry.path for entry in listed(str(state)).entries]
+        return [entry.path for entry in read_trust_list(str(state)).entries]
 
     def write(self, name: str, text: str) -> Path:
         file = self.project / name

@@ -94,7 +94,7 @@ def test_a_project_cannot_trust_itself(scene, name):
         name,
     )
     loaded = scene.load(trusted=None)
-    assert loaded.config.security == lspkit.config.Security()
+    assert loaded.config.security == lspkit.config.SecurityConfig()
     assert loaded.standing.state == "untrusted"
     assert loaded.config.server("x").command is None
     assert any(one.place == "security" for one in loaded.warnings)

@@ -25,7 +25,7 @@ import msgspec
 
 from lspkit.agent.check_timeout import CheckTimeouts
 from lspkit.agent.hooks.file_stamps import FileStamps
-from lspkit.agent.hooks.known_files import Known, by_file, introduced, others_now
+from lspkit.agent.hooks.known_files import Known, check_other_files, findings_by_path, new_findings
 from lspkit.agent.hooks.prewarm import Prewarmer
 from lspkit.agent.hooks.summary import Summary
 from lspkit.agent.hooks.tool_files import (
@@ -37,7 +37,7 @@ from lspkit.agent.hooks.tool_files import (
     plain_name,
     touch_of,
 )
-from lspkit.boundary import written
+from lspkit.boundary import absolute_path
 from lspkit.diagnostics.report import OtherFiles, Report
 from lspkit.errors import PathError
 from lspkit.runtime.concurrency.waiting import CancelLike
@@ -89,9 +89,9 @@ class EditHooks:
         self._summary = summary
         #: Tools of the host, by plain name.
         self._tools: dict[str, Tool] = {}
-        self._patience = CheckTimeouts(ws)
-        self._noticing = FileStamps()
-        self._warming = Prewarmer(ws)
+        self._timeouts = CheckTimeouts(ws)
+        self._stamps = FileStamps()
+        self._prewarmer = Prewarmer(ws)
         #: Files that the agent has dealt with, the last one last.
         self._recent: collections.deque[str] = collections.deque(maxlen=8 * RECENT)
         #: Up to where the changes on disk were looked at.
@@ -128,9 +128,9 @@ class EditHooks:
             if touch is not None and touch.kind is ToolKind.READ:
                 self._read(touch)
             elif touch is not None:
-                self._warming.tell(self._paths(touch.files))
+                self._prewarmer.enqueue(self._paths(touch.files))
         except Exception as problem:  # noqa: BLE001 (nothing here may fail an edit)
-            self._failed(tool, problem)
+            self._count_failure(tool, problem)
 
     def tool_result(
         self,
@@ -152,16 +152,16 @@ class EditHooks:
             if touch.kind is ToolKind.READ:
                 self._read(touch)
                 return output
-            self.last = after = self._after(tool, touch, timeout, cancel)
-            return self._joined(output, after.text)
+            self.last = after = self._check_touched(tool, touch, timeout, cancel)
+            return self._append(output, after.text)
         except Exception as problem:  # noqa: BLE001 (nothing here may fail an edit)
-            self._failed(tool, problem)
+            self._count_failure(tool, problem)
             self.last = HookResult(tool, warnings=(f"{type(problem).__name__}: {problem}",))
             return output
 
     # Inside
 
-    def _after(
+    def _check_touched(
         self, tool: str, touch: Touch, timeout: float | None, cancel: CancelLike | None
     ) -> HookResult:
         """Check the files, and say what was found."""
@@ -171,36 +171,36 @@ class EditHooks:
         self._mark = changed.mark
         if touch.kind is ToolKind.SHELL:
             # The watcher sees what servers run for; the rest is known if it was dealt with before.
-            seen = (*map(str, changed.files), *self._noticing.changed())
+            seen = (*map(str, changed.files), *self._stamps.changed())
             paths = list(dict.fromkeys((*paths, *seen)))[:MOST_CHANGED]
         if not paths:
             return HookResult(tool, touch.kind)
         summary = self._summary or Summary.of(ws.config)
         if summary.new_only and self._known is None:
             self._known = ws.diagnostics()
-        limit = self._limit(paths) if timeout is None else timeout
+        limit = self._timeout(paths) if timeout is None else timeout
         reports = ws.check_all(paths, timeout=limit, cancel=cancel)
         self._spend(paths)
         beside = OtherFiles()
         if touch.kind is ToolKind.WRITE:
-            beside = others_now(ws, reports, self._lately(), began + limit, cancel)
-        others = by_file(beside)
-        text = self._told(summary, reports, others)
-        self._dealt_with(paths)
+            beside = check_other_files(ws, reports, self._recent_files(), began + limit, cancel)
+        others = findings_by_path(beside)
+        text = self._summary_text(summary, reports, others)
+        self._remember(paths)
         unknown = {str(path): one.why for path, one in reports.items() if one.why}
         warnings = tuple(f"{path}: {why}" for path, why in (unknown | beside.unknown).items())
         took = time.monotonic() - began
         log.debug("%s: %d files checked in %.0f ms", tool, len(reports), took * 1000)
         return HookResult(tool, touch.kind, reports, others, text, took, warnings)
 
-    def _told(self, summary: Summary, reports: dict[Path, Report], others: Known) -> str:
+    def _summary_text(self, summary: Summary, reports: dict[Path, Report], others: Known) -> str:
         if summary.new_only:
             before, self._known = self._known or {}, {**self._ws.diagnostics(), **others}
-            others = introduced(others, before)
+            others = new_findings(others, before)
         room = msgspec.structs.replace(summary, max_bytes=summary.max_bytes - len(GAP))
         return room.of_reports(reports.values(), others, root=self._ws.root)
 
-    def _joined(self, output: T, text: str) -> T:
+    def _append(self, output: T, text: str) -> T:
         """Only a text can be appended to; anything else is the host's own."""
         if not text or not isinstance(output, str):
             return output
@@ -208,17 +208,17 @@ class EditHooks:
         joined: Any = f"{output}{GAP}{text}" if output else text
         return joined  # type: ignore[no-any-return]
 
-    def _limit(self, paths: Iterable[str]) -> float:
-        return max(map(self._patience.seconds, _one_of_each(paths)))
+    def _timeout(self, paths: Iterable[str]) -> float:
+        return max(map(self._timeouts.seconds, _one_of_each(paths)))
 
     def _spend(self, paths: Iterable[str]) -> None:
         for path in _one_of_each(paths):
-            self._patience.spend(path)
+            self._timeouts.spend(path)
 
     def _read(self, touch: Touch) -> None:
-        self._dealt_with(self._warming.read(self._paths(touch.files)))
+        self._remember(self._prewarmer.read(self._paths(touch.files)))
 
-    def _lately(self) -> list[Path]:
+    def _recent_files(self) -> list[Path]:
         """The files that were dealt with last, the last one first."""
         return [Path(one) for one in dict.fromkeys(reversed(self._recent.copy()))][:RECENT]
 
@@ -227,16 +227,16 @@ class EditHooks:
         paths: list[str] = []
         for file in files:
             try:
-                paths.append(written(file, str(self._ws.root)))
+                paths.append(absolute_path(file, str(self._ws.root)))
             except PathError as problem:
                 log.debug("not a file: %s", problem)
         return paths
 
-    def _dealt_with(self, paths: Sequence[str]) -> None:
+    def _remember(self, paths: Sequence[str]) -> None:
         self._recent.extend(paths)
-        self._noticing.note(paths)
+        self._stamps.note(paths)
 
-    def _failed(self, tool: str, problem: Exception) -> None:
+    def _count_failure(self, tool: str, problem: Exception) -> None:
         self._tallies["failed"].add()
         log.debug("after %s: %s: %s", tool, type(problem).__name__, problem, exc_info=problem)
 

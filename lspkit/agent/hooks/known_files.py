@@ -12,7 +12,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from lspkit.diagnostics.report import OtherFiles
-from lspkit.operations import CheckOthersRequest, OtherScope
+from lspkit.operations import CheckOthersRequest
+from lspkit.operations.effects import OtherScope
 from lspkit.runtime.concurrency.waiting import CancelLike
 from lspkit.runtime.engine_api import Limits
 from lspkit.types import Diagnostic
@@ -24,7 +25,7 @@ MOST = 20
 Known = Mapping[Path, Sequence[Diagnostic]]
 
 
-def others_now(
+def check_other_files(
     ws: Workspace,
     edited: Iterable[Path],
     recent: Iterable[Path],
@@ -43,13 +44,13 @@ def others_now(
     return ws._engine.run(request, Limits(left, cancel))
 
 
-def by_file(others: OtherFiles) -> dict[Path, list[Diagnostic]]:
+def findings_by_path(others: OtherFiles) -> dict[Path, list[Diagnostic]]:
     """The findings that somebody can place."""
     files = {found[0].path: found for found in others.diagnostics.values()}
     return {path: found for path, found in files.items() if path is not None}
 
 
-def introduced(now: Known, before: Known) -> dict[Path, list[Diagnostic]]:
+def new_findings(now: Known, before: Known) -> dict[Path, list[Diagnostic]]:
     """What was not there before, in files whose own text is the same."""
     found: dict[Path, list[Diagnostic]] = {}
     for path, findings in now.items():

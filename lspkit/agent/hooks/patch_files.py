@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 
-class Patched(msgspec.Struct, frozen=True):
+class PatchedFiles(msgspec.Struct, frozen=True):
     """The files of a patch, as they are named in it, each kind in the order of the patch."""
 
     #: Those that are there afterwards with another content than before.
@@ -25,7 +25,7 @@ class Patched(msgspec.Struct, frozen=True):
     renamed: tuple[tuple[str, str], ...] = ()
 
 
-def read_patch(text: str) -> Patched:
+def read_patch(text: str) -> PatchedFiles:
     """What a patch does; nothing for a text that is none.
 
     >>> read_patch("--- a/x.py\\n+++ b/x.py\\n@@ -1 +1 @@\\n-a\\n+b\\n").touched
@@ -33,8 +33,10 @@ def read_patch(text: str) -> Patched:
     """
     # Not `splitlines`, which also ends lines where no tool for patches does.
     lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
-    steps = _marked(lines) if any(_MARK.match(line) for line in lines) else _unified(lines)
-    return _followed(steps)
+    steps = (
+        _marked_steps(lines) if any(_MARK.match(line) for line in lines) else _unified_steps(lines)
+    )
+    return _follow_steps(steps)
 
 
 class _Step(msgspec.Struct, frozen=True):
@@ -46,7 +48,7 @@ class _Step(msgspec.Struct, frozen=True):
     changed: bool = True
 
 
-def _followed(steps: Iterator[_Step]) -> Patched:
+def _follow_steps(steps: Iterator[_Step]) -> PatchedFiles:
     # By path: True if the file is there with a new content, False if it is gone.
     states: dict[str, bool] = {}
     renamed: list[tuple[str, str]] = []
@@ -66,7 +68,7 @@ def _followed(steps: Iterator[_Step]) -> Patched:
             states[new] = True
     touched = tuple(path for path, there in states.items() if there)
     deleted = tuple(path for path, there in states.items() if not there)
-    return Patched(touched, deleted, tuple(renamed))
+    return PatchedFiles(touched, deleted, tuple(renamed))
 
 
 # The form with marks
@@ -74,7 +76,7 @@ def _followed(steps: Iterator[_Step]) -> Patched:
 _MARK = re.compile(r"\*\*\* (Add File|Update File|Delete File|Move to): *(.*)")
 
 
-def _marked(lines: Sequence[str]) -> Iterator[_Step]:
+def _marked_steps(lines: Sequence[str]) -> Iterator[_Step]:
     """Lines of content begin with a sign or a space, so a mark in the first column is one."""
     updated = moved_to = ""
     changed = False
@@ -136,11 +138,11 @@ class _Diff(msgspec.Struct):
         old = None if self.old == "/dev/null" else self.old
         new = None if self.new == "/dev/null" else self.new
         if old and new:
-            return _without_sides(old, new)
+            return _strip_sides(old, new)
         bare = _halves(self.header)[1]
         if bare is not None and bare in (old, new):
             return old, new  # the header, too, has no sides
-        return _without_side(old), _without_side(new)
+        return _strip_side(old), _strip_side(new)
 
 
 #: Lines between `diff --git` and the first hunk: how they begin, the field they set.
@@ -155,7 +157,7 @@ _EXTENDED = (
 )
 
 
-def _unified(lines: Sequence[str]) -> Iterator[_Step]:
+def _unified_steps(lines: Sequence[str]) -> Iterator[_Step]:
     diff = _Diff()
     at = 0
     while at < len(lines):
@@ -174,7 +176,7 @@ def _unified(lines: Sequence[str]) -> Iterator[_Step]:
             diff.changed = True
             at = _after_hunk(lines, at)
         elif diff.header:
-            _note(diff, line)
+            _read_extended_header(diff, line)
     yield from _steps_of(diff)
 
 
@@ -184,7 +186,7 @@ def _steps_of(diff: _Diff) -> Iterator[_Step]:
         yield step
 
 
-def _note(diff: _Diff, line: str) -> None:
+def _read_extended_header(diff: _Diff, line: str) -> None:
     for beginning, field in _EXTENDED:
         if line.startswith(beginning):
             is_name = field.endswith(("_from", "_to"))
@@ -221,14 +223,14 @@ def _after_hunk(lines: Sequence[str], at: int) -> int:
 def _name(written: str) -> str:
     """A name without what may follow it, a time; in quotes git writes what is no plain ASCII."""
     name = written.split("\t")[0].rstrip(" ")
-    return _unquoted(name[1:-1]) if len(name) > 1 and name[0] == name[-1] == '"' else name
+    return _unquote(name[1:-1]) if len(name) > 1 and name[0] == name[-1] == '"' else name
 
 
 _ESCAPE = re.compile(r"\\([0-7]{3}|.)")
 _LETTERS = {"n": b"\n", "t": b"\t", "r": b"\r", "a": b"\a", "b": b"\b", "f": b"\f", "v": b"\v"}
 
 
-def _unquoted(name: str) -> str:
+def _unquote(name: str) -> str:
     def plain(match: re.Match[str]) -> str:
         what = match[1]
         data = bytes([int(what, 8) & 255]) if len(what) == 3 else _LETTERS.get(what)
@@ -249,15 +251,15 @@ def _halves(header: str) -> tuple[str | None, str | None]:
         if header[middle : middle + 1] != " ":
             return None, None
         first, second = header[:middle], header[middle + 1 :]
-    old, new = _without_sides(first, second)
+    old, new = _strip_sides(first, second)
     return (old, new) if old and old == new else (None, None)
 
 
-def _without_sides(old: str, new: str) -> tuple[str, str]:
+def _strip_sides(old: str, new: str) -> tuple[str, str]:
     if old[1:2] == new[1:2] == "/" and old[0] != new[0] and {old[0], new[0]} <= set(_SIDES):
         return old[2:], new[2:]
     return old, new
 
 
-def _without_side(name: str | None) -> str | None:
+def _strip_side(name: str | None) -> str | None:
     return name[2:] if name is not None and name.startswith(("a/", "b/")) else name

@@ -37,7 +37,7 @@ class Prewarmer:
         #: When a file was last read, by the monotonic clock.
         self._read_at: dict[str, float] = {}
         #: Files that the servers are yet to see.
-        self._untold: collections.deque[str] = collections.deque(maxlen=MOST)
+        self._waiting: collections.deque[str] = collections.deque(maxlen=MOST)
         #: Whoever tells them holds what is in here.
         self._turn: list[None] = [None]
         # The first job starts a thread; so that is not left to the first read.
@@ -52,23 +52,23 @@ class Prewarmer:
             reads = list(self._read_at.items())
             self._read_at = {path: at for path, at in reads if at > since}
         self._read_at.update(dict.fromkeys(new, now))
-        self.tell(new)
+        self.enqueue(new)
         return new
 
-    def tell(self, paths: Sequence[str]) -> None:
+    def enqueue(self, paths: Sequence[str]) -> None:
         """Let the servers see these, soon."""
-        self._untold.extend(paths)
-        self._tell_next()
+        self._waiting.extend(paths)
+        self._sync_next()
 
-    def _tell_next(self) -> None:
-        while self._untold:
+    def _sync_next(self) -> None:
+        while self._waiting:
             try:
                 self._turn.pop()
             except IndexError:
                 return  # somebody is at it, and goes on
             future: object = None
             try:
-                path = self._untold.popleft()
+                path = self._waiting.popleft()
                 future = self._ws.submit(self._ws.sync, path)
             except IndexError:
                 pass  # somebody was quicker
@@ -76,13 +76,13 @@ class Prewarmer:
                 if not isinstance(future, Future):
                     self._turn.append(None)
             if isinstance(future, Future):
-                future.add_done_callback(self._told)
+                future.add_done_callback(self._sync_done)
                 return
 
-    def _told(self, future: Future[Any]) -> None:
+    def _sync_done(self, future: Future[Any]) -> None:
         """The servers have seen a file. The turn is free before anybody looks for the next one."""
         problem = None if future.cancelled() else future.exception()
         if problem is not None:
             log.debug("the servers were not told: %s", problem)
         self._turn.append(None)
-        self._tell_next()
+        self._sync_next()

@@ -17,7 +17,7 @@ import msgspec
 
 from lspkit.config import Config
 from lspkit.config.model import DiagnosticsConfig
-from lspkit.diagnostics.render import block, line_of, name_of, surviving, what_of
+from lspkit.diagnostics.render import block, findings_word, line_of, name_of, select_worst
 from lspkit.diagnostics.report import Report
 from lspkit.types import Diagnostic
 
@@ -81,7 +81,7 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
             touched[report.path] = report.diagnostics
             if self.new_only and report.introduced is not None:
                 touched[report.path] = report.introduced
-                remaining += len(self._counted(report.remaining or ()))
+                remaining += len(self._select(report.remaining or ()))
         return self.text(touched, others, root=root, remaining=remaining)
 
     def text(
@@ -101,22 +101,22 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
         ]
         worst = sorted((one for one in beside if one.total), key=_FileSummary.order)
         draft = _Draft(
-            what=what_of(self.severities),
+            what=findings_word(self.severities),
             new="New " if self.new_only else "",
             edited=tuple(one for one in edited if one.total),
             beside=tuple(sorted(worst[: self.max_other_files], key=lambda one: one.path)),
             unnamed=max(0, len(worst) - self.max_other_files) if self.max_other_files else 0,
             remaining=remaining,
         )
-        return draft.within(self.max_total_lines, self.max_bytes)
+        return draft.fit(self.max_total_lines, self.max_bytes)
 
     def _file(self, path: Path, findings: Sequence[Diagnostic], root: Path) -> _FileSummary:
-        counted = self._counted(findings)
-        kept = surviving(counted, self.max_per_file)
+        counted = self._select(findings)
+        kept = select_worst(counted, self.max_per_file)
         worst = min((one.severity.rank for one in counted), default=0)
         return _FileSummary(path, name_of(path, root), tuple(kept), len(counted), worst)
 
-    def _counted(self, findings: Sequence[Diagnostic]) -> list[Diagnostic]:
+    def _select(self, findings: Sequence[Diagnostic]) -> list[Diagnostic]:
         return [one for one in findings if one.severity.value in self.severities]
 
 
@@ -152,14 +152,14 @@ class _Draft(msgspec.Struct, frozen=True):
     unnamed: int
     remaining: int
 
-    def within(self, most_lines: int, most_bytes: int) -> str:
+    def fit(self, most_lines: int, most_bytes: int) -> str:
         """The text with as many lines as fit."""
         if not self.edited and not self.beside and not self.remaining:
             return ""
         lines = self._lines()[:most_lines]
 
         def size(count: int) -> int:
-            return len(self._told(lines[:count]).encode())
+            return len(self._render(lines[:count]).encode())
 
         count = len(lines)
         if size(count) > most_bytes:
@@ -167,7 +167,7 @@ class _Draft(msgspec.Struct, frozen=True):
             count = bisect.bisect_right(range(count), most_bytes, key=size) - 1
             while count >= 0 and size(count) > most_bytes:
                 count -= 1
-        return self._told(lines[:count]) if count >= 0 else ""
+        return self._render(lines[:count]) if count >= 0 else ""
 
     def _lines(self) -> list[_Line]:
         """The best first: by severity, then those of edited files, by path and place."""
@@ -177,7 +177,7 @@ class _Draft(msgspec.Struct, frozen=True):
             for place, finding in enumerate(file.kept)
         )
 
-    def _told(self, lines: Sequence[_Line]) -> str:
+    def _render(self, lines: Sequence[_Line]) -> str:
         """The text with these lines; without any, the first file is at least named."""
         places: dict[int, list[int]] = {} if lines else {0: []}
         for _, number, place in lines:

@@ -113,9 +113,9 @@ def touch_of(
     if known.files is not None:
         found: Iterable[str] = known.files(values)
     elif known.kind is ToolKind.SHELL:
-        found = _in_patches(values, must_begin=True)
+        found = _patched_files(values, must_begin=True)
     else:
-        found = _in_paths(values) or _in_patches(values)
+        found = _paths_in(values) or _patched_files(values)
     return Touch(known.kind, tuple(dict.fromkeys(one for one in found if one)))
 
 
@@ -130,23 +130,23 @@ def _values(arguments: Arguments) -> Mapping[str, Any]:
     return arguments if isinstance(arguments, Mapping) else {}
 
 
-def _in_paths(values: Mapping[str, Any]) -> list[str]:
+def _paths_in(values: Mapping[str, Any]) -> list[str]:
     found: list[str] = []
     for name, value in values.items():
-        field = _field(name)
+        field = _plain_field(name)
         if field in _PATH_FIELDS:
             found += _texts(value)
         elif field in _EDIT_FIELDS and isinstance(value, list | tuple):
             for one in value:
-                found += _in_paths(one) if isinstance(one, Mapping) else []
+                found += _paths_in(one) if isinstance(one, Mapping) else []
     return found
 
 
-def _in_patches(values: Mapping[str, Any], *, must_begin: bool = False) -> list[str]:
+def _patched_files(values: Mapping[str, Any], *, must_begin: bool = False) -> list[str]:
     """Files that are there after a patch. In a command, only the form with marks is looked for."""
     found: list[str] = []
     for name, value in values.items():
-        if _field(name) not in _PATCH_FIELDS:
+        if _plain_field(name) not in _PATCH_FIELDS:
             continue
         for text in _texts(value):
             marked = text.find(_BEGIN)
@@ -155,7 +155,7 @@ def _in_patches(values: Mapping[str, Any], *, must_begin: bool = False) -> list[
     return found
 
 
-def _field(name: object) -> str:
+def _plain_field(name: object) -> str:
     return name.replace("_", "").replace("-", "").lower() if isinstance(name, str) else ""
 
 

@@ -13,9 +13,9 @@ from typing import Any
 
 import msgspec
 
-from lspkit.agent.tools.result_data import short
+from lspkit.agent.tools.result_data import shorten
 from lspkit.agent.tools.tool_table import FIELDS, LARGEST, TABLE, Field, ToolSpec
-from lspkit.config.problems import kind_of, nearest
+from lspkit.config.problems import kind_of, suggestion_for
 from lspkit.errors import LspkitError
 from lspkit.limits import LONGEST_ARGUMENTS, LONGEST_OBJECT, MOST_ARGUMENTS
 from lspkit.operations.hierarchy import ItemRequest
@@ -77,13 +77,13 @@ def mapping_of(arguments: object) -> dict[str, Any]:
     return {str(name): one for name, one in value.items()}
 
 
-def read(row: ToolSpec, arguments: Mapping[str, Any], *, alone: bool) -> ToolRequest:
+def read_arguments(row: ToolSpec, arguments: Mapping[str, Any], *, alone: bool) -> ToolRequest:
     """What is asked for, or a `BadInput` with all that is wrong.
 
     `alone` is for the tool of this one operation, which takes nothing else. The single tool shows
     the fields of all operations to the model, so those of another one are passed over.
     """
-    values, wrong = _collected(row, arguments)
+    values, wrong = _collect_fields(row, arguments)
     faults = list(wrong.values())
     warnings: list[str] = []
     taken = {name for field in row.fields.values() for name in (field.name, *field.aliases)}
@@ -94,7 +94,7 @@ def read(row: ToolSpec, arguments: Mapping[str, Any], *, alone: bool) -> ToolReq
             if arguments[name] is not None:
                 warnings.append(f"{row.operation} does not use {name}")
         else:
-            faults.append(_unknown(name, row))
+            faults.append(_unknown_field(name, row))
     if issubclass(row.request, ItemRequest) and values.get("item") is not None:
         extra = [name for name in values if name != "item"]
         warnings += [f"{FIELDS[name].name} is not used beside callHierarchyItem" for name in extra]
@@ -117,7 +117,7 @@ def _request(row: ToolSpec, values: dict[str, Any]) -> Request[Any]:
     return kind(**{name: value for name, value in values.items() if name not in row.more})
 
 
-def _collected(
+def _collect_fields(
     row: ToolSpec, arguments: Mapping[str, Any]
 ) -> tuple[dict[str, Any], dict[str, str]]:
     """The fields that were given and are right, and what is wrong with the others."""
@@ -133,14 +133,14 @@ def _collected(
                 wrong[name] = f"{field.name} is missing: expected {field.expected}"
         elif isinstance(value, str) and len(value) > field.longest:
             wrong[name] = f"{given[0]} is too long: expected at most {field.longest} characters"
-        elif (fits := _fitting(field, value)) is None:
-            wrong[name] = f"{given[0]} is {_told(value)}: expected {field.expected}"
+        elif (fits := _convert(field, value)) is None:
+            wrong[name] = f"{given[0]} is {_display_value(value)}: expected {field.expected}"
         else:
             values[name] = fits
     return values, wrong
 
 
-def _fitting(field: Field, value: Any) -> Any:
+def _convert(field: Field, value: Any) -> Any:
     """The value if it is of the field's type, else None."""
     match field.type:
         case "string":
@@ -156,7 +156,7 @@ def _fitting(field: Field, value: Any) -> Any:
             return value if isinstance(value, Mapping | str) else None
 
 
-def _told(value: object) -> str:
+def _display_value(value: object) -> str:
     """A value, told back to whoever wrote it."""
     if not isinstance(value, str | int | float):
         return kind_of(value)
@@ -164,13 +164,15 @@ def _told(value: object) -> str:
         text = one_line(json.dumps(value, ensure_ascii=False))
     except ValueError:
         return "a number that is far too large"
-    return short(text, LONGEST_VALUE)
+    return shorten(text, LONGEST_VALUE)
 
 
-def _unknown(name: str, row: ToolSpec) -> str:
+def _unknown_field(name: str, row: ToolSpec) -> str:
     takes = [field.name for field in row.fields.values()]
-    shown = short(one_line(name), LONGEST_VALUE)
-    return f"{shown} is unknown; {row.operation} takes {', '.join(takes)}{nearest(name, takes)}"
+    shown = shorten(one_line(name), LONGEST_VALUE)
+    return (
+        f"{shown} is unknown; {row.operation} takes {', '.join(takes)}{suggestion_for(name, takes)}"
+    )
 
 
 def _position_faults(values: dict[str, Any], wrong: Container[str]) -> list[str]:
@@ -206,23 +208,23 @@ def _item(value: Any, faults: list[str]) -> CallItem | None:
         faults.append(f"callHierarchyItem is {kind_of(value)}: expected {FIELDS['item'].expected}")
         return None
     raw = value.get("raw")
-    made = _foreign(value) if raw is None else _own(raw)
+    made = _protocol_item(value) if raw is None else _own_item(raw)
     if isinstance(made, str):
         faults.append(made)
         return None
     return made
 
 
-def _own(raw: Any) -> CallItem | str:
+def _own_item(raw: Any) -> CallItem | str:
     """An item of ours: only what the server gave counts, and goes back to that server."""
     if isinstance(raw, Mapping):
         server, via, own = raw.get("serverId"), raw.get("via"), raw.get("item")
         if isinstance(server, str) and server and isinstance(via, str) and via:
-            return _made(own, server, via, "callHierarchyItem.raw.item")
+            return _build_item(own, server, via, "callHierarchyItem.raw.item")
     return "callHierarchyItem.raw is not as it was given: expected serverId, via and item unchanged"
 
 
-def _foreign(value: Mapping[str, Any]) -> CallItem | str:
+def _protocol_item(value: Mapping[str, Any]) -> CallItem | str:
     """An item of the protocol, for whichever server its file has."""
     uri = value.get("uri")
     path = uri_to_path(uri) if isinstance(uri, str) else None
@@ -231,10 +233,10 @@ def _foreign(value: Mapping[str, Any]) -> CallItem | str:
             "callHierarchyItem has neither raw nor the uri of a file: expected "
             + FIELDS["item"].expected
         )
-    return _made(value, "", path, "callHierarchyItem")
+    return _build_item(value, "", path, "callHierarchyItem")
 
 
-def _made(own: Any, server: str, via: str, place: str) -> CallItem | str:
+def _build_item(own: Any, server: str, via: str, place: str) -> CallItem | str:
     wrong = f"{place} is no item of the protocol: expected name, kind, uri, range, selectionRange"
     try:
         # Escaped, so that also half a character goes to the server as it came.
@@ -243,10 +245,10 @@ def _made(own: Any, server: str, via: str, place: str) -> CallItem | str:
         return wrong
     if len(text) > LONGEST_OBJECT:
         return f"{place} is too long: expected at most {LONGEST_OBJECT} characters"
-    read = read_item(text.encode()).items if isinstance(own, Mapping) else []
-    if not read:
+    items = read_item(text.encode()).items if isinstance(own, Mapping) else []
+    if not items:
         return wrong
-    wire = read[0]
+    wire = items[0]
     return CallItem(
         name=wire.name,
         kind=SYMBOL_KINDS.get(wire.kind, str(wire.kind)),

@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from lspkit.agent.tools.result_data import Shaped, mended, short
+from lspkit.agent.tools.result_data import ResultPieces, replace_surrogates, shorten
 from lspkit.diagnostics.report import Evidence, Report
 from lspkit.errors import (
     CancelledError,
@@ -52,7 +52,7 @@ class ToolOutcome(msgspec.Struct, kw_only=True):
 
     operation: str = ""
     #: None if there is no answer.
-    shaped: Shaped | None = None
+    shaped: ResultPieces | None = None
     #: Ids of the servers that answered.
     hits: set[str] = msgspec.field(default_factory=set)
     errors: list[LspkitError] = msgspec.field(default_factory=list)
@@ -67,30 +67,30 @@ class ToolOutcome(msgspec.Struct, kw_only=True):
         return self.shaped is not None
 
 
-def encoded(value: Any) -> str:
+def to_json(value: Any) -> str:
     """JSON on one line. Half characters, which no JSON may have, are replaced."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    return visible_json(mended(text))
+    return visible_json(replace_surrogates(text))
 
 
 def size_of(value: Any) -> int:
     """Bytes of a value as JSON."""
-    return len(encoded(value).encode())
+    return len(to_json(value).encode())
 
 
-def said(error: LspkitError) -> str:
+def error_text(error: LspkitError) -> str:
     """An error in words for a model."""
     if isinstance(error, NoServerError) and error.extension:
         return f"No LSP server configured for {error.extension} files."
     return error.message
 
 
-def envelope(outcome: ToolOutcome, milliseconds: int, room: TextBudget) -> Envelope:
+def make_envelope(outcome: ToolOutcome, milliseconds: int, room: TextBudget) -> Envelope:
     """The answer, no larger than allowed."""
     share = room.bytes // 2 // (2 * MOST_NOTES)
     made: Envelope = {
         "ok": outcome.ok,
-        "operation": short(one_line(outcome.operation), 60),
+        "operation": shorten(one_line(outcome.operation), 60),
         "data": None,
         "errors": _errors(outcome.errors, share),
         "meta": {
@@ -113,10 +113,10 @@ def _errors(errors: Sequence[LspkitError], share: int) -> list[dict[str, str]]:
     for error in errors:
         faults: tuple[str, ...] = getattr(error, "faults", ()) if error.code == "EINVAL" else ()
         server = getattr(error, "server", "") or next(iter(getattr(error, "servers", ())), "")
-        for message in faults or (said(error),):
+        for message in faults or (error_text(error),):
             entry = {
-                "serverId": short(server, 60),
-                "message": _fitted(message, share),
+                "serverId": shorten(server, 60),
+                "message": _fit(message, share),
                 "code": error.code,
             }
             if entry not in told:
@@ -125,23 +125,27 @@ def _errors(errors: Sequence[LspkitError], share: int) -> list[dict[str, str]]:
 
 
 def _warnings(warnings: Sequence[str], share: int) -> list[str]:
-    return [_fitted(one, share) for one in list(dict.fromkeys(warnings))[:MOST_NOTES]]
+    return [_fit(one, share) for one in list(dict.fromkeys(warnings))[:MOST_NOTES]]
 
 
-def _fitted(text: str, share: int) -> str:
+def _fit(text: str, share: int) -> str:
     """The text on one line, cut so that its JSON has no more than so many bytes."""
     # Every character takes a byte at least, so what is beyond the share need not be looked at.
-    line = mended(" ".join(one_line(part) for part in text[:share].splitlines() if part))
+    line = replace_surrogates(
+        " ".join(one_line(part) for part in text[:share].splitlines() if part)
+    )
     if len(text) <= share and size_of(line) <= share:
         return line
-    return line[: most(len(line), lambda size: size_of(line[:size] + "…") <= share)] + "…"
+    return (
+        line[: largest_fitting(len(line), lambda size: size_of(line[:size] + "…") <= share)] + "…"
+    )
 
 
-def _fill(made: Envelope, pieces: Shaped, room: TextBudget) -> None:
+def _fill(made: Envelope, pieces: ResultPieces, room: TextBudget) -> None:
     """Put as many pieces in as there is room for."""
     left = room.bytes - size_of(made) - len(',"total":') - len(str(pieces.size))
     wanted = min(pieces.size, room.items) if pieces.counted else pieces.size
-    kept = most(wanted, lambda size: size_of(pieces.build(size)) <= left)
+    kept = largest_fitting(wanted, lambda size: size_of(pieces.build(size)) <= left)
     made["data"] = pieces.build(kept)
     if kept < pieces.size or pieces.cut:
         made["meta"]["truncated"] = True
@@ -149,7 +153,7 @@ def _fill(made: Envelope, pieces: Shaped, room: TextBudget) -> None:
             made["meta"]["total"] = pieces.size
 
 
-def most(size: int, fits: Callable[[int], bool]) -> int:
+def largest_fitting(size: int, fits: Callable[[int], bool]) -> int:
     """The largest number up to `size` that fits; what fits is found by halving."""
     if fits(size):
         return size
@@ -180,7 +184,9 @@ def failures_of(witness: AnswerLog) -> list[LspkitError]:
     ]
 
 
-def weighed(report: Report, *, cancelled: bool) -> tuple[set[str], list[LspkitError], list[str]]:
+def evaluate_report(
+    report: Report, *, cancelled: bool
+) -> tuple[set[str], list[LspkitError], list[str]]:
     """Of a check: who has answered, the errors of those who have not, and what to be careful of."""
     asked = [one for one in report.servers if one.applies]
     hits = {one.server for one in asked if one.how != "none"}

@@ -5,7 +5,7 @@ The configuration has the last word, by any name of a tool; the table has the de
 
 from __future__ import annotations
 
-from lspkit.agent.tools.tool_table import SINGLE, ToolSpec, offered, spec_of
+from lspkit.agent.tools.tool_table import SINGLE, ToolSpec, offered_tools, spec_of
 from lspkit.config import Config
 from lspkit.config.model import DISABLED, Permission
 from lspkit.errors import LspkitError, NoServerError
@@ -22,26 +22,28 @@ class PermissionRefused(LspkitError):
 
 def permission_of(name: str, operation: object, config: Config) -> Permission:
     """What is said about a tool. The single one's depends on what it is asked to do."""
-    rows = offered(config)
+    rows = offered_tools(config)
     if name == SINGLE:
         asked = [row for row in rows if row.operation == operation]
-        said = [_of(row, config, config.permissions.get(SINGLE)) for row in asked or rows]
+        said = [
+            _row_permission(row, config, config.permissions.get(SINGLE)) for row in asked or rows
+        ]
     else:
-        said = [_of(row, config) for row in rows if row is spec_of(name)]
+        said = [_row_permission(row, config) for row in rows if row is spec_of(name)]
     return max(said, key=_STRICTER.index, default="deny")
 
 
-def _of(row: ToolSpec, config: Config, single: Permission | None = None) -> Permission:
+def _row_permission(row: ToolSpec, config: Config, single: Permission | None = None) -> Permission:
     own = next((config.permissions[one] for one in row.names if one in config.permissions), None)
     said = [one for one in (own, single) if one is not None]
     return max(said, key=_STRICTER.index, default=row.permission)
 
 
-def permitted(row: ToolSpec, name: str, config: Config) -> None:
+def check_permission(row: ToolSpec, name: str, config: Config) -> None:
     """Refuses a call that the configuration leaves out or denies."""
     if not config.enabled:
         raise NoServerError(DISABLED)
-    if row not in offered(config):
+    if row not in offered_tools(config):
         raise PermissionRefused(
             f"{row.operation} is switched off by the configuration (navigationTools)"
         )

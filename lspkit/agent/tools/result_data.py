@@ -32,7 +32,7 @@ LONGEST_RAW = 8_192
 Data = dict[str, Any]
 
 
-class Frame(msgspec.Struct, frozen=True):
+class ResultContext(msgspec.Struct, frozen=True):
     """From where a result is seen."""
 
     #: The workspace, a real path.
@@ -45,7 +45,7 @@ class Frame(msgspec.Struct, frozen=True):
     applied: bool = False
 
 
-class Shaped(msgspec.Struct, frozen=True):
+class ResultPieces(msgspec.Struct, frozen=True):
     """A result in pieces."""
 
     #: How many there are.
@@ -62,11 +62,11 @@ class Shape(msgspec.Struct, frozen=True):
     """One kind of data."""
 
     name: str
-    make: Callable[[Any, Frame], Shaped]
+    make: Callable[[Any, ResultContext], ResultPieces]
     schema: Data
 
 
-def shaped(result: Any, kind: Any, frame: Frame) -> Shaped:
+def shape_result(result: Any, kind: Any, frame: ResultContext) -> ResultPieces:
     """The pieces of a result of this type."""
     return SHAPES[kind].make(result, frame)
 
@@ -79,30 +79,30 @@ def data_schema(kind: Any) -> Data:
 # Words and places
 
 
-def mended(text: str) -> str:
+def replace_surrogates(text: str) -> str:
     """The text with lone surrogates replaced: they are no text, and no JSON can carry them."""
     if text.isascii():
         return text
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
-def short(text: str, most: int = LONGEST) -> str:
+def shorten(text: str, most: int = LONGEST) -> str:
     """The text as all of it can be seen, its end replaced by a sign if it is too long."""
-    text = several_lines(mended(text[: most + 1]))
+    text = several_lines(replace_surrogates(text[: most + 1]))
     return text if len(text) <= most else text[: most - 1] + "…"
 
 
-def seen_from(root: str, path: Path | str) -> str:
+def relative_path(root: str, path: Path | str) -> str:
     """A path as a model reads and writes it: relative where it is inside of the workspace."""
     text = str(path)
     if text != root and is_inside(text, root):
         text = os.path.relpath(text, root)
-    return mended(text.replace(os.sep, "/"))
+    return replace_surrogates(text.replace(os.sep, "/"))
 
 
-def _place(frame: Frame, path: Path | None, uri: str) -> Data:
+def _place(frame: ResultContext, path: Path | None, uri: str) -> Data:
     """Where something is. What is no file has only its URI."""
-    return {"uri": short(uri)} if path is None else {"filePath": seen_from(frame.root, path)}
+    return {"uri": shorten(uri)} if path is None else {"filePath": relative_path(frame.root, path)}
 
 
 def _range(range: Range) -> Data:
@@ -112,7 +112,7 @@ def _range(range: Range) -> Data:
     }
 
 
-def distance(frame: Frame, path: Path | None) -> int:
+def distance(frame: ResultContext, path: Path | None) -> int:
     """How far a file is from the one that was asked about: 0 the same, 1 its folder, and so on."""
     if path is None or not is_inside(str(path), frame.root):
         return 1_000_000
@@ -122,7 +122,9 @@ def distance(frame: Frame, path: Path | None) -> int:
     return 1 if way == os.curdir else 1 + len(way.split(os.sep))
 
 
-def _nearest(frame: Frame, items: Sequence[Any], path: Callable[[Any], Path | None]) -> list[Any]:
+def _sort_by_distance(
+    frame: ResultContext, items: Sequence[Any], path: Callable[[Any], Path | None]
+) -> list[Any]:
     """The same, nearest first. At one distance the order stays, so it is the same on every run."""
     return sorted(items, key=lambda one: distance(frame, path(one)))
 
@@ -130,19 +132,19 @@ def _nearest(frame: Frame, items: Sequence[Any], path: Callable[[Any], Path | No
 # Shapes
 
 
-def _locations(found: list[Location], frame: Frame) -> Shaped:
-    ordered = _nearest(frame, found, lambda one: one.path)
+def _locations(found: list[Location], frame: ResultContext) -> ResultPieces:
+    ordered = _sort_by_distance(frame, found, lambda one: one.path)
 
     def one(location: Location) -> Data:
         return {**_place(frame, location.path, location.uri), "range": _range(location.range)}
 
-    return Shaped(len(ordered), lambda size: [one(item) for item in ordered[:size]])
+    return ResultPieces(len(ordered), lambda size: [one(item) for item in ordered[:size]])
 
 
-def _hover(found: types.Hover | None, _: Frame) -> Shaped:
+def _hover(found: types.Hover | None, _: ResultContext) -> ResultPieces:
     if found is None:
-        return Shaped(0, lambda _: None, counted=False)
-    contents = [several_lines(mended(text)) for text in found.contents]
+        return ResultPieces(0, lambda _: None, counted=False)
+    contents = [several_lines(replace_surrogates(text)) for text in found.contents]
     range = None if found.range is None else _range(found.range)
 
     def build(size: int) -> Data:
@@ -153,12 +155,12 @@ def _hover(found: types.Hover | None, _: Frame) -> Shaped:
             size -= len(text)
         return {"contents": kept, "range": range}
 
-    return Shaped(sum(map(len, contents)), build, counted=False)
+    return ResultPieces(sum(map(len, contents)), build, counted=False)
 
 
-def _symbols(found: list[Symbol], frame: Frame) -> Shaped:
+def _symbols(found: list[Symbol], frame: ResultContext) -> ResultPieces:
     """Trees. What has to go, goes from the innermost level: an outline stays an outline."""
-    roots = _nearest(frame, found, lambda one: one.path)
+    roots = _sort_by_distance(frame, found, lambda one: one.path)
     depths: list[int] = []
 
     def count(symbols: Sequence[Symbol], depth: int) -> None:
@@ -184,70 +186,76 @@ def _symbols(found: list[Symbol], frame: Frame) -> Shaped:
 
         return level(roots, None)
 
-    return Shaped(len(depths), build)
+    return ResultPieces(len(depths), build)
 
 
-def _symbol(symbol: Symbol, children: list[Data], above: Symbol | None, frame: Frame) -> Data:
+def _symbol(
+    symbol: Symbol, children: list[Data], above: Symbol | None, frame: ResultContext
+) -> Data:
     place = _place(frame, symbol.path, symbol.uri)
-    made: Data = {"name": short(symbol.name), "kind": symbol.kind}
+    made: Data = {"name": shorten(symbol.name), "kind": symbol.kind}
     if above is None or _place(frame, above.path, above.uri) != place:
         made |= place
     made |= {"range": _range(symbol.range), "selectionRange": _range(symbol.selection)}
     if symbol.detail:
-        made["detail"] = short(symbol.detail)
+        made["detail"] = shorten(symbol.detail)
     if symbol.container and above is None:
-        made["containerName"] = short(symbol.container)
+        made["containerName"] = shorten(symbol.container)
     if children:
         made["children"] = children
     return made
 
 
-def _items(found: list[CallItem], frame: Frame) -> Shaped:
-    ordered = _nearest(frame, found, lambda one: one.path)
+def _items(found: list[CallItem], frame: ResultContext) -> ResultPieces:
+    ordered = _sort_by_distance(frame, found, lambda one: one.path)
     cut = any(len(one.raw) > LONGEST_RAW for one in found)
-    return Shaped(len(found), lambda size: [_item(one, frame) for one in ordered[:size]], cut=cut)
+    return ResultPieces(
+        len(found), lambda size: [_item(one, frame) for one in ordered[:size]], cut=cut
+    )
 
 
-def _item(item: HierarchyItem, frame: Frame) -> Data:
+def _item(item: HierarchyItem, frame: ResultContext) -> Data:
     made: Data = {
-        "name": short(item.name),
+        "name": shorten(item.name),
         "kind": item.kind,
         **_place(frame, item.path, item.uri),
         "range": _range(item.range),
         "selectionRange": _range(item.selection),
     }
     if item.detail:
-        made["detail"] = short(item.detail)
+        made["detail"] = shorten(item.detail)
     if item.raw and len(item.raw) <= LONGEST_RAW:
-        own = json.loads(mended(item.raw))
-        made["raw"] = {"serverId": item.server, "via": mended(item.via), "item": own}
+        own = json.loads(replace_surrogates(item.raw))
+        made["raw"] = {"serverId": item.server, "via": replace_surrogates(item.via), "item": own}
     return made
 
 
-def _calls(found: list[Call], frame: Frame) -> Shaped:
-    ordered = _nearest(frame, found, lambda one: one.item.path)
+def _calls(found: list[Call], frame: ResultContext) -> ResultPieces:
+    ordered = _sort_by_distance(frame, found, lambda one: one.item.path)
     cut = any(len(one.ranges) > MOST_RANGES or len(one.item.raw) > LONGEST_RAW for one in found)
 
     def one(call: Call) -> Data:
         ranges = [_range(range) for range in call.ranges[:MOST_RANGES]]
         return {"item": _item(call.item, frame), "ranges": ranges}
 
-    return Shaped(len(found), lambda size: [one(call) for call in ordered[:size]], cut=cut)
+    return ResultPieces(len(found), lambda size: [one(call) for call in ordered[:size]], cut=cut)
 
 
-def _diagnostics(found: dict[Path, list[Diagnostic]], frame: Frame) -> Shaped:
+def _diagnostics(found: dict[Path, list[Diagnostic]], frame: ResultContext) -> ResultPieces:
     counted = {
-        seen_from(frame.root, path): [one for one in all if one.severity.value in frame.severities]
+        relative_path(frame.root, path): [
+            one for one in all if one.severity.value in frame.severities
+        ]
         for path, all in found.items()
     }
     return _by_file({path: all for path, all in counted.items() if all}, frame)
 
 
-def _report(report: Report, frame: Frame) -> Shaped:
-    return _by_file({seen_from(frame.root, report.path): report.counted}, frame)
+def _report(report: Report, frame: ResultContext) -> ResultPieces:
+    return _by_file({relative_path(frame.root, report.path): report.counted}, frame)
 
 
-def _by_file(findings: dict[str, list[Diagnostic]], frame: Frame) -> Shaped:
+def _by_file(findings: dict[str, list[Diagnostic]], frame: ResultContext) -> ResultPieces:
     size = sum(map(len, findings.values()))
 
     def build(left: int) -> Data:
@@ -258,24 +266,24 @@ def _by_file(findings: dict[str, list[Diagnostic]], frame: Frame) -> Shaped:
             left -= len(findings[path])
         return made
 
-    return Shaped(size, build)
+    return ResultPieces(size, build)
 
 
-def _finding(finding: Diagnostic, frame: Frame) -> Data:
+def _finding(finding: Diagnostic, frame: ResultContext) -> Data:
     made: Data = {
         "range": _range(finding.range),
         "severity": finding.severity.value,
-        "message": short(finding.message),
+        "message": shorten(finding.message),
     }
     for name in ("code", "source"):
         if value := getattr(finding, name):
-            made[name] = short(value)
+            made[name] = shorten(value)
     if finding.servers:
         made["servers"] = list(finding.servers)
     return made
 
 
-def _edit(edit: WorkspaceEdit, frame: Frame) -> Shaped:
+def _edit(edit: WorkspaceEdit, frame: ResultContext) -> ResultPieces:
     sizes = [len(one.edits) if isinstance(one, FileEdit) else 1 for one in edit.changes]
 
     def build(left: int) -> Data:
@@ -287,16 +295,16 @@ def _edit(edit: WorkspaceEdit, frame: Frame) -> Shaped:
             left -= size
         return {"applied": frame.applied, "changes": changes}
 
-    return Shaped(sum(sizes), build)
+    return ResultPieces(sum(sizes), build)
 
 
-def _change(change: FileEdit | FileOperation, most: int, frame: Frame) -> Data:
+def _change(change: FileEdit | FileOperation, most: int, frame: ResultContext) -> Data:
     made = _place(frame, change.path, change.uri)
     if isinstance(change, FileEdit):
         return {
             **made,
             "edits": [
-                {"range": _range(one.range), "newText": short(one.new_text)}
+                {"range": _range(one.range), "newText": shorten(one.new_text)}
                 for one in change.edits[:most]
             ],
         }

@@ -23,7 +23,7 @@ from lspkit.agent.tools.tool_table import (
     TABLE,
     Field,
     ToolSpec,
-    offered,
+    offered_tools,
 )
 from lspkit.config import Config
 
@@ -51,7 +51,7 @@ def tool_schemas(
         raise ValueError(f"{style!r} is no style: choose one of {', '.join(WRAPPED)}")
     if shape not in get_args(Shape):
         raise ValueError(f"{shape!r} is no shape: choose one of {', '.join(get_args(Shape))}")
-    rows = offered(config)
+    rows = offered_tools(config)
     if shape == "per-operation":
         tools = [_Tool(row.tool, (row,), _own_input(row)) for row in rows]
     else:
@@ -153,13 +153,15 @@ def envelope_schema(row: ToolSpec | None = None) -> Schema:
     data = [data_schema(one.result) for one in ([row] if row else TABLE)]
     unique = [one for number, one in enumerate(data) if one not in data[:number]]
     text, number, flag = {"type": "string"}, {"type": "integer", "minimum": 0}, {"type": "boolean"}
-    errors = _whole({"serverId": text, "message": text, "code": text})
+    errors = _all_required({"serverId": text, "message": text, "code": text})
     flags = dict.fromkeys(("partial", "timedOut", "empty", "truncated"), flag)
     warnings = {"type": "array", "items": text}
-    meta = _whole({"durationMs": number, "serverHits": number, **flags, "warnings": warnings})
+    meta = _all_required(
+        {"durationMs": number, "serverHits": number, **flags, "warnings": warnings}
+    )
     # How many there are altogether is told only where not all of them are shown.
     meta["properties"]["total"] = number
-    return _whole(
+    return _all_required(
         {
             "ok": flag,
             "operation": text,
@@ -170,6 +172,6 @@ def envelope_schema(row: ToolSpec | None = None) -> Schema:
     )
 
 
-def _whole(properties: Schema) -> Schema:
+def _all_required(properties: Schema) -> Schema:
     """An object that has all of these."""
     return _object(dict(properties), list(properties))

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import re
 
-from lspkit.boundary import Boundary, written
+from lspkit.boundary import Boundary, absolute_path
 from lspkit.errors import PathError
 from lspkit.protocol.text import Text
 from lspkit.protocol.uris import path_to_uri
@@ -35,7 +35,7 @@ class SourceLines:
 
     def _text(self, path: str) -> Text | None:
         try:
-            whole = os.path.abspath(written(path, self._files.boundary.root))
+            whole = os.path.abspath(absolute_path(path, self._files.boundary.root))
         except PathError:
             return None
         readable = self._files.place(path_to_uri(whole))[1]

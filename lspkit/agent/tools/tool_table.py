@@ -277,7 +277,7 @@ def spec_of(name: object) -> ToolSpec | None:
     return _BY_NAME.get(name) if isinstance(name, str) else None
 
 
-def offered(config: Config | None = None) -> tuple[ToolSpec, ...]:
+def offered_tools(config: Config | None = None) -> tuple[ToolSpec, ...]:
     """What a model is offered under a configuration."""
     if config is None:
         return TABLE

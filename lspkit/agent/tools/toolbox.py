@@ -17,7 +17,7 @@ import msgspec
 
 import lspkit.operations as ops
 from lspkit.agent.check_timeout import CheckTimeouts
-from lspkit.agent.tools.arguments import ToolRequest, bad_input, mapping_of, read
+from lspkit.agent.tools.arguments import ToolRequest, bad_input, mapping_of, read_arguments
 from lspkit.agent.tools.envelope import (
     FEWEST_BYTES,
     MOST_BYTES,
@@ -25,23 +25,29 @@ from lspkit.agent.tools.envelope import (
     Envelope,
     TextBudget,
     ToolOutcome,
-    encoded,
-    envelope,
+    evaluate_report,
     failures_of,
+    make_envelope,
     servers_of,
-    weighed,
+    to_json,
 )
 from lspkit.agent.tools.hierarchy_items import HierarchyItems
-from lspkit.agent.tools.permissions import PermissionRefused, permission_of, permitted
-from lspkit.agent.tools.result_data import Frame, shaped
-from lspkit.agent.tools.result_text import Page, bare_name, form_for, longest_word, text_of
+from lspkit.agent.tools.permissions import PermissionRefused, check_permission, permission_of
+from lspkit.agent.tools.result_data import ResultContext, shape_result
+from lspkit.agent.tools.result_text import (
+    Page,
+    bare_name,
+    longest_word,
+    result_text,
+    search_form_for,
+)
 from lspkit.agent.tools.schemas import Schema, Shape, Style, tool_schemas
 from lspkit.agent.tools.source_lines import SourceLines
 from lspkit.agent.tools.tool_table import SINGLE, TABLE, ToolSpec, spec_of
-from lspkit.boundary import Boundary, boundary_of, written
+from lspkit.boundary import Boundary, absolute_path, boundary_of
 from lspkit.config import Config, SecurityConfig
 from lspkit.config.model import Permission
-from lspkit.config.problems import nearest
+from lspkit.config.problems import suggestion_for
 from lspkit.edit_types import WorkspaceEdit
 from lspkit.errors import LspkitError
 from lspkit.runtime.concurrency.waiting import AnswerLog, CancelLike
@@ -97,10 +103,10 @@ class Toolbox:
         self._ws = ws
         self._allow_apply = allow_apply
         self._search_tool = search_tool
-        self._search_form = form_for(search_tool) if search_form is None else search_form
+        self._search_form = search_form_for(search_tool) if search_form is None else search_form
         self._room = TextBudget(max_items, max_bytes)
         self._items = HierarchyItems()
-        self._patience = CheckTimeouts(ws)
+        self._timeouts = CheckTimeouts(ws)
         #: What is wrong with the workspace as such, and the configuration that it was asked for.
         self._standing: tuple[Config | None, tuple[str, ...]] = (None, ())
 
@@ -114,7 +120,7 @@ class Toolbox:
         self, input: object, *, timeout: float | None = None, cancel: CancelLike | None = None
     ) -> Envelope:
         """Answer the single tool: its input, and the envelope."""
-        return self._called(SINGLE, input, Limits(timeout, cancel))[1]
+        return self._run_call(SINGLE, input, Limits(timeout, cancel))[1]
 
     def execute(
         self,
@@ -136,15 +142,15 @@ class Toolbox:
         cancel: CancelLike | None = None,
     ) -> ToolAnswer:
         """The same, as data and as text."""
-        call, made = self._called(name, arguments, Limits(timeout, cancel))
+        call, made = self._run_call(name, arguments, Limits(timeout, cancel))
         if name == SINGLE:
-            return ToolAnswer(made, encoded(made))
+            return ToolAnswer(made, to_json(made))
         try:
-            return ToolAnswer(made, self._worded(call, made))
+            return ToolAnswer(made, self._text(call, made))
         except Exception:
             log.debug("the text of %s could not be made", name, exc_info=True)
             told = [one["message"] for one in made["errors"]]
-            return ToolAnswer(made, "\n".join(told) or encoded(made))
+            return ToolAnswer(made, "\n".join(told) or to_json(made))
 
     def permission(self, name: str, arguments: object = None) -> Permission:
         """Whether the host should run a call, ask its user first, or refuse it.
@@ -159,7 +165,7 @@ class Toolbox:
 
     # One call
 
-    def _called(self, name: str, arguments: object, limits: Limits) -> tuple[_Call, Envelope]:
+    def _run_call(self, name: str, arguments: object, limits: Limits) -> tuple[_Call, Envelope]:
         """Whatever happens, an answer."""
         began = time.monotonic()
         call = _Call(ToolOutcome(), limits)
@@ -168,23 +174,25 @@ class Toolbox:
         except LspkitError as problem:
             call.outcome.errors.insert(0, problem)
         except Exception as problem:  # noqa: BLE001 - a tool never raises, whatever it is given
-            call.outcome.errors.append(_inside(problem))
+            call.outcome.errors.append(_internal_error(problem))
         took = int((time.monotonic() - began) * 1000)
         try:
-            return call, envelope(call.outcome, took, self._room)
+            return call, make_envelope(call.outcome, took, self._room)
         except Exception as problem:  # noqa: BLE001 - as above; for an answer that has no form
-            failed = ToolOutcome(operation=call.outcome.operation, errors=[_inside(problem)])
-            return call, envelope(failed, took, self._room)
+            failed = ToolOutcome(
+                operation=call.outcome.operation, errors=[_internal_error(problem)]
+            )
+            return call, make_envelope(failed, took, self._room)
 
     def _attempt(self, call: _Call, name: str, arguments: object) -> None:
         given = mapping_of(arguments)
         row = _operation(given, call) if name == SINGLE else _tool(name)
         call.row, call.outcome.operation = row, row.operation
-        call.asked = asked = read(row, given, alone=name != SINGLE)
+        call.asked = asked = read_arguments(row, given, alone=name != SINGLE)
         call.outcome.warnings += asked.warnings
         call.config = config = self._ws.config
         call.outcome.standing = self._warnings(config)
-        permitted(row, name, config)
+        check_permission(row, name, config)
         apply = bool(asked.values.get("apply"))
         if apply and not self._allow_apply:
             message = "apply is not allowed here: leave it out for a preview, and edit the files"
@@ -197,15 +205,15 @@ class Toolbox:
             self._ws.apply(result, cancel=call.limits.cancel)
         elif apply:
             apply = False
-        frame = Frame(
+        frame = ResultContext(
             root=str(self._ws.root),
-            asked=self._asked_file(asked),
+            asked=self._requested_file(asked),
             severities=config.diagnostics.include_severities,
             applied=apply,
         )
         kind = ops.OPERATIONS[type(asked.request)].result
         if not call.outcome.errors or call.outcome.hits:
-            call.outcome.shaped = shaped(result, kind, frame)
+            call.outcome.shaped = shape_result(result, kind, frame)
 
     def _result(self, call: _Call, asked: ToolRequest) -> Any:
         request, limits, outcome = asked.request, call.limits, call.outcome
@@ -221,11 +229,11 @@ class Toolbox:
                 outcome.hits = servers_of(result)  # nobody was asked
             return result
         if limits.timeout is None:
-            limits = Limits(self._patience.seconds(request.path), limits.cancel)
+            limits = Limits(self._timeouts.seconds(request.path), limits.cancel)
         report = self._ws._engine.run(request, limits)
-        self._patience.spend(request.path)
+        self._timeouts.spend(request.path)
         cancelled = limits.cancel is not None and limits.cancel.is_set()
-        outcome.hits, outcome.errors, warnings = weighed(report, cancelled=cancelled)
+        outcome.hits, outcome.errors, warnings = evaluate_report(report, cancelled=cancelled)
         outcome.warnings += warnings
         return report
 
@@ -237,10 +245,10 @@ class Toolbox:
             allow_external=security.allow_external_paths,
         )
 
-    def _asked_file(self, asked: ToolRequest) -> str:
+    def _requested_file(self, asked: ToolRequest) -> str:
         item = asked.values.get("item")
         path = asked.values.get("path", item.via if item is not None else "")
-        return os.path.realpath(written(path, str(self._ws.root))) if path else ""
+        return os.path.realpath(absolute_path(path, str(self._ws.root))) if path else ""
 
     def _warnings(self, config: Config) -> tuple[str, ...]:
         """What is wrong with the workspace as such; asked again when it is configured anew."""
@@ -253,7 +261,7 @@ class Toolbox:
 
     # Words
 
-    def _worded(self, call: _Call, made: Envelope) -> str:
+    def _text(self, call: _Call, made: Envelope) -> str:
         row = call.row
         if row is None:
             return "\n".join(one["message"] for one in made["errors"])
@@ -268,7 +276,7 @@ class Toolbox:
         )
         # Those of the workspace as such come behind them, and are told as data only.
         about = len(dict.fromkeys(call.outcome.warnings))
-        return text_of(made, page, made["meta"]["warnings"][:about])
+        return result_text(made, page, made["meta"]["warnings"][:about])
 
 
 def _operation(given: dict[str, Any], call: _Call) -> ToolSpec:
@@ -281,7 +289,7 @@ def _operation(given: dict[str, Any], call: _Call) -> ToolSpec:
         raise bad_input(f"operation is missing: {expected}")
     if not isinstance(name, str) or name not in operations:
         shown = one_line(name[:60]) if isinstance(name, str) else "no text"
-        near = nearest(name, operations) if isinstance(name, str) else ""
+        near = suggestion_for(name, operations) if isinstance(name, str) else ""
         raise bad_input(f"operation is {shown}: {expected}{near}")
     return operations[name]
 
@@ -309,7 +317,7 @@ def _symbol(asked: ToolRequest, sources: SourceLines) -> str:
     return ""
 
 
-def _inside(problem: Exception) -> LspkitError:
+def _internal_error(problem: Exception) -> LspkitError:
     """A fault of ours: the log has it whole, the model is told that it is not its own."""
     log.debug("a tool call failed inside of lspkit", exc_info=problem)
     return LspkitError(f"lspkit itself failed ({type(problem).__name__}); its log says more")

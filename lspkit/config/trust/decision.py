@@ -20,10 +20,10 @@ from msgspec.structs import replace
 
 from lspkit.boundary import is_inside
 from lspkit.config.model import ProjectConfigPolicy, SecurityConfig
-from lspkit.config.trust.file_ownership import foreign_hands
+from lspkit.config.trust.file_ownership import who_else_can_change
 from lspkit.config.trust.key_gate import EXECUTION_KEYS, digest
-from lspkit.config.trust.root_pattern import Pattern, compiled
-from lspkit.config.trust.trust_store import Listed, TrustEntry, list_for
+from lspkit.config.trust.root_pattern import Pattern, compile_pattern
+from lspkit.config.trust.trust_store import TrustEntry, TrustList, trust_list_for
 from lspkit.errors import ConfigError
 from lspkit.visible_text import one_line
 
@@ -95,7 +95,7 @@ def patterns_of(
     found = []
     for number, entry in enumerate(security.trusted_project_roots):
         try:
-            found.append(compiled(entry, home=lambda name: home_of(name, environ)))
+            found.append(compile_pattern(entry, home=lambda name: home_of(name, environ)))
         except ConfigError as problem:
             place = f"security.trustedProjectRoots[{number}]"
             where = f"{one_line(file)}: {place}" if file else place
@@ -146,9 +146,15 @@ def trust_of(
     found = TrustDecision("untrusted", "", os.path.abspath(root), security.project_config_policy)
     try:
         found = replace(found, candidate=candidate_of(project_file, root))
-        known = list_for(around or found.candidate, environ)
-        found = replace(found, warning=known.warning, shared=_shared(found, project_file, environ))
-        found = _by_entries(found, project_file, digest(project, EXECUTION_KEYS), patterns, known)
+        known = trust_list_for(around or found.candidate, environ)
+        found = replace(
+            found,
+            warning=known.warning,
+            shared=_others_who_can_change(found, project_file, environ),
+        )
+        found = _decide_by_entries(
+            found, project_file, digest(project, EXECUTION_KEYS), patterns, known
+        )
     except (OSError, ValueError, RecursionError) as problem:
         found = replace(found, state="untrusted", why=f"it cannot be looked at: {problem}")
     if override is False or said == "never":
@@ -160,36 +166,36 @@ def trust_of(
     return found
 
 
-def _by_entries(
+def _decide_by_entries(
     found: TrustDecision,
     project_file: str | None,
     content: str,
     patterns: Sequence[Pattern],
-    known: Listed,
+    known: TrustList,
 ) -> TrustDecision:
     """What the entries say: trusted if one of them does, else stale, else why not."""
-    places = _places(project_file, found.candidate)
+    places = _folders_to_trust(project_file, found.candidate)
     said: list[tuple[State, str]] = []
     for pattern in patterns:
         if all(map(pattern.trusts, places)):
-            apart = any(_apart(pattern.anchor(place), place) for place in places)
+            apart = any(_is_other_repository(pattern.anchor(place), place) for place in places)
             why = f"{one_line(pattern.entry)} in trustedProjectRoots"
-            said.append(_judged(found.shared, apart, why))
+            said.append(_judge(found.shared, apart, why))
     for entry in known.entries:
         if _covers(entry, found.candidate):
-            apart = _apart(entry.path, found.candidate)
+            apart = _is_other_repository(entry.path, found.candidate)
             why = f"{one_line(entry.path)} was trusted on {entry.added[:10]}"
             same = os.path.normcase(entry.path) == os.path.normcase(found.candidate)
             if not apart and content != (entry.digest if same else NOTHING):
                 said.append(("stale", f"{why}, but what it would run has changed since"))
             else:
-                said.append(_judged("" if entry.shared else found.shared, apart, why))
+                said.append(_judge("" if entry.shared else found.shared, apart, why))
     said.append(("untrusted", "no entry trusts it"))
     state, why = min(said, key=lambda one: _ORDER.index(one[0]))
     return replace(found, state=state, why=why)
 
 
-def _judged(shared: str, apart: bool, why: str) -> tuple[State, str]:
+def _judge(shared: str, apart: bool, why: str) -> tuple[State, str]:
     if apart:
         return "untrusted", f"{why}, but this is somebody else's code inside of it"
     if shared:
@@ -203,7 +209,7 @@ def _covers(entry: TrustEntry, candidate: str) -> bool:
     return os.path.isabs(entry.path) and within
 
 
-def _places(project_file: str | None, candidate: str) -> tuple[str, ...]:
+def _folders_to_trust(project_file: str | None, candidate: str) -> tuple[str, ...]:
     """Every folder that has to be trusted: a configuration may be a link that leads elsewhere."""
     if project_file is None:
         return (candidate,)
@@ -211,13 +217,15 @@ def _places(project_file: str | None, candidate: str) -> tuple[str, ...]:
     return (candidate,) if is_inside(real, candidate) else (candidate, os.path.dirname(real))
 
 
-def _shared(found: TrustDecision, project_file: str | None, environ: Mapping[str, str]) -> str:
+def _others_who_can_change(
+    found: TrustDecision, project_file: str | None, environ: Mapping[str, str]
+) -> str:
     """Who else can change the project's folder or configuration, in words."""
     paths = [found.candidate, *([] if project_file is None else [project_file])]
-    return next(filter(None, (foreign_hands(path, environ) for path in paths)), "")
+    return next(filter(None, (who_else_can_change(path, environ) for path in paths)), "")
 
 
-def _apart(anchor: str, place: str) -> bool:
+def _is_other_repository(anchor: str, place: str) -> bool:
     """Whether a folder below an entry is another repository than the one the entry lies in."""
     repository = _repository(anchor)
     if repository is None:
@@ -228,7 +236,7 @@ def _apart(anchor: str, place: str) -> bool:
 
 def _repository(folder: str) -> str | None:
     """The work tree that a folder lies in. What cannot be looked at is an error."""
-    for at in _upwards(folder):
+    for at in _folder_and_parents(folder):
         try:
             os.lstat(os.path.join(at, ".git"))
         except (FileNotFoundError, NotADirectoryError):
@@ -237,7 +245,7 @@ def _repository(folder: str) -> str | None:
     return None
 
 
-def _upwards(folder: str) -> Iterator[str]:
+def _folder_and_parents(folder: str) -> Iterator[str]:
     while True:
         yield folder
         above = os.path.dirname(folder)

@@ -17,7 +17,7 @@ from lspkit.boundary import MOST_LINKS
 from lspkit.late_imports import safe_imports
 
 
-def foreign_hands(path: str, environ: Mapping[str, str] = os.environ) -> str:
+def who_else_can_change(path: str, environ: Mapping[str, str] = os.environ) -> str:
     """Who else could change what a path leads to, and what to do about it; empty if nobody.
 
     Raises `OSError` where it cannot be looked at.
@@ -25,15 +25,15 @@ def foreign_hands(path: str, environ: Mapping[str, str] = os.environ) -> str:
     if os.name != "posix":
         return ""
     own = own_ids(environ)
-    for folder, name in _steps(os.path.abspath(path)):
+    for folder, name in _path_steps(os.path.abspath(path)):
         status, entry = os.stat(folder), os.path.join(folder, name)
         if status.st_uid in own and status.st_mode & stat.S_ISVTX:
-            why = _owner_of(entry, os.lstat(entry), own)
+            why = _foreign_owner(entry, os.lstat(entry), own)
         else:
-            why = _why_not(folder, status, own)
+            why = _distrust_reason(folder, status, own)
         if why:
             return why
-    return _why_not(os.path.realpath(path), os.stat(path), own)
+    return _distrust_reason(os.path.realpath(path), os.stat(path), own)
 
 
 def own_ids(environ: Mapping[str, str]) -> set[int]:
@@ -45,7 +45,7 @@ def own_ids(environ: Mapping[str, str]) -> set[int]:
     return found
 
 
-def writers(status: os.stat_result) -> str:
+def other_writers(status: os.stat_result) -> str:
     """Who else may write to a file or folder on POSIX, in words; empty if nobody may."""
     if os.name != "posix":
         return ""
@@ -56,21 +56,21 @@ def writers(status: os.stat_result) -> str:
     return ""
 
 
-def _why_not(path: str, status: os.stat_result, own: set[int]) -> str:
-    if why := _owner_of(path, status, own):
+def _distrust_reason(path: str, status: os.stat_result, own: set[int]) -> str:
+    if why := _foreign_owner(path, status, own):
         return why
-    if who := writers(status):
+    if who := other_writers(status):
         return f"{path} can be changed by {who} (run: chmod go-w {shlex.quote(path)})"
     return ""
 
 
-def _owner_of(path: str, status: os.stat_result, own: set[int]) -> str:
+def _foreign_owner(path: str, status: os.stat_result, own: set[int]) -> str:
     if status.st_uid in own:
         return ""
     return f"{path} belongs to somebody else (run: chown {os.geteuid()} {shlex.quote(path)})"
 
 
-def _steps(path: str) -> Iterator[tuple[str, str]]:
+def _path_steps(path: str) -> Iterator[tuple[str, str]]:
     """Each folder on the way, by its real path, and the name in it that is the next step."""
     at, rest, links = os.sep, path.split(os.sep)[::-1], 0
     while rest:

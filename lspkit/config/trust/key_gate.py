@@ -23,7 +23,7 @@ from lspkit.config.problems import Path, place_of
 from lspkit.config.trust.risky_keys import EXECUTION_KEYS
 from lspkit.config.trust.safe_keys import HARMLESS_KEYS
 
-__all__ = ["EXECUTION_KEYS", "Blocked", "digest", "gated", "gated_content"]
+__all__ = ["EXECUTION_KEYS", "Blocked", "blocked_content", "digest", "remove_blocked"]
 
 #: Fields of a server that are blocked as a whole.
 BLOCKED_FIELDS = frozenset({"command", "args", "env", "watch"})
@@ -43,7 +43,7 @@ class Blocked(msgspec.Struct, frozen=True):
     field: str
 
 
-def gated(
+def remove_blocked(
     project: Mapping[str, Any], execution_keys: _KeysOf, harmless_keys: _KeysOf = HARMLESS_KEYS
 ) -> tuple[dict[str, Any], list[Blocked]]:
     """A project's layer as if the blocked fields were not written, and which these are.
@@ -51,22 +51,22 @@ def gated(
     >>> gated({"lsp": {"x": {"command": ["run-me"], "extensions": [".x"]}}}, {})
     ({'lsp': {'x': {'extensions': ['.x']}}}, [Blocked(field='lsp.x.command')])
     """
-    kept, _, blocked = _parted(project, execution_keys, harmless_keys)
+    kept, _, blocked = _split(project, execution_keys, harmless_keys)
     return kept, blocked
 
 
-def gated_content(
+def blocked_content(
     project: Mapping[str, Any], execution_keys: _KeysOf, harmless_keys: _KeysOf = HARMLESS_KEYS
 ) -> dict[str, Any]:
-    """Only what `gated` leaves out, in the same form."""
-    return _parted(project, execution_keys, harmless_keys)[1]
+    """Only what `remove_blocked` leaves out, in the same form."""
+    return _split(project, execution_keys, harmless_keys)[1]
 
 
 def digest(
     project: Mapping[str, Any], execution_keys: _KeysOf, harmless_keys: _KeysOf = HARMLESS_KEYS
 ) -> str:
     """A SHA-256 over what is blocked: the same for every order and layout of the file."""
-    content = gated_content(project, execution_keys, harmless_keys)
+    content = blocked_content(project, execution_keys, harmless_keys)
     text = json.dumps(content, sort_keys=True, separators=(",", ":"), default=_as_text)
     return hashlib.sha256(text.encode("ascii")).hexdigest()
 
@@ -76,7 +76,7 @@ def _as_text(value: object) -> str:
     return f"{type(value).__name__} {value}"
 
 
-def _parted(
+def _split(
     project: Mapping[str, Any], execution_keys: _KeysOf, harmless_keys: _KeysOf
 ) -> tuple[dict[str, Any], dict[str, Any], list[Blocked]]:
     kept, out, blocked = dict(project), dict[str, Any](), list[Blocked]()
@@ -95,7 +95,7 @@ def _parted(
     for id, said in servers.items():
         # An id that is not known may be another name of a server that is, or run its program.
         harmless = harmless_keys.get(id) if id in execution_keys else ()
-        parting = _Parting(execution_keys.get(id, every), harmless, blocked)
+        parting = _ServerSplitter(execution_keys.get(id, every), harmless, blocked)
         mine, theirs = parting.server(said, ("lsp", id))
         kept["lsp"][id] = mine
         if theirs:
@@ -107,7 +107,7 @@ def _segments(key: str) -> tuple[str, ...]:
     return tuple(key.casefold().replace("_", "").replace("-", "").split("."))
 
 
-class _Parting:
+class _ServerSplitter:
     """Takes one server's fields apart, and notes the places of what is blocked."""
 
     def __init__(
@@ -159,7 +159,7 @@ class _Parting:
         """Whether what is no object may stand there. A list is taken, or not, as a whole."""
         if self._harmless is not None and not self._harmless.has(path):
             return False
-        return not any(self._leads(one, path, 1) for one in _listed(value))
+        return not any(self._leads(one, path, 1) for one in _list_items(value))
 
     def _leads(self, value: Any, path: tuple[str, ...], depth: int) -> bool:
         """Whether there is one of the keys in a value inside of a list."""
@@ -171,7 +171,7 @@ class _Parting:
                 or self._leads(one, inner, depth + 1)
                 for name, one in value.items()
             )
-        return any(self._leads(one, path, depth + 1) for one in _listed(value))
+        return any(self._leads(one, path, depth + 1) for one in _list_items(value))
 
 
 class _KeyTable:
@@ -189,7 +189,7 @@ class _KeyTable:
         )
 
 
-def _listed(value: Any) -> Iterable[Any]:
+def _list_items(value: Any) -> Iterable[Any]:
     return value if isinstance(value, list | tuple) else ()
 
 

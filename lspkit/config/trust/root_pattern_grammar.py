@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from typing import NamedTuple, NoReturn
 
 from lspkit.errors import ConfigError
+from lspkit.protocol.glob_automaton import WITHIN, CharacterSet
 
 #: Longest entry, in characters.
 MAX_ENTRY = 1024
@@ -20,27 +21,10 @@ MAX_ENTRY = 1024
 MAX_NESTING = 16
 
 
-class One(NamedTuple):
-    """One character of a path, by its kind."""
-
-    #: The characters, as first and last of a range each.
-    ranges: tuple[tuple[str, str], ...] = ()
-    #: Whether it has to be any other character instead.
-    negated: bool = False
-    #: Whether a slash will do.
-    slash: bool = False
-
-    def takes(self, character: str) -> bool:
-        """Whether the character is of this kind."""
-        if character == "/":
-            return self.slash
-        return any(low <= character <= high for low, high in self.ranges) != self.negated
-
-
 class Many(NamedTuple):
     """Any number of characters of a kind."""
 
-    of: One
+    of: CharacterSet
 
 
 class Alternatives(NamedTuple):
@@ -54,10 +38,8 @@ class Stars(NamedTuple):
 
 
 #: A part of an entry. A text is one character that stands for itself.
-Item = str | One | Many | Alternatives | Stars
+Item = str | CharacterSet | Many | Alternatives | Stars
 
-#: `?`
-WITHIN = One(negated=True)
 #: `*`
 STAR = Many(WITHIN)
 #: `**`
@@ -69,7 +51,7 @@ _MEMBER = re.compile(r"\\.|[^\\]", re.DOTALL)
 _TELLS_A_CLASS = re.compile(r"[-*+?.^${}(|)\[\]]")
 
 
-def read(text: str, *, escapes: bool = True) -> tuple[Item, ...]:
+def parse_entry(text: str, *, escapes: bool = True) -> tuple[Item, ...]:
     """The parts of an entry that begins with a slash, or is empty; else a `ConfigError`."""
     items = _Reader(text, escapes).sequence(0)
     _check_parts(items)
@@ -172,7 +154,7 @@ class _Reader:
         if inside[0] in "!]" or inside[0] == inside[-1] == ":":
             refuse("a class of characters is written like [a-c] or [^a-c]")
         self._at = found.end()
-        one = One(tuple(_ranges(inside)), bool(negated))
+        one = CharacterSet(tuple(_ranges(inside)), bool(negated))
         if negated or _TELLS_A_CLASS.search(inside):
             return one
         return Alternatives(((one,), tuple(re.sub(r"\\(.)", r"\1", found[0], flags=re.DOTALL))))

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from lspkit.config.object_reader import Object
 from lspkit.config.problems import Path, Problems
 from lspkit.errors import ConfigError
-from lspkit.protocol.globs import mistake_in
+from lspkit.protocol.globs import pattern_mistake
 
 
 def check_security(given: Object, environ: Mapping[str, str]) -> None:
@@ -22,16 +22,16 @@ def check_security(given: Object, environ: Mapping[str, str]) -> None:
         return
     # What is wrong with the section otherwise is noted by who reads it.
     section = Object(said, (*given.path, "security"), Problems())
-    for path, entry in _texts(section, "trustedProjectRoots"):
-        if expected := _wrong_root(entry, environ):
+    for path, entry in _text_entries(section, "trustedProjectRoots"):
+        if expected := _root_mistake(entry, environ):
             given.findings.refuse(path, expected)
-    for path, pattern in _texts(section, "exclude"):
-        if why := mistake_in(pattern):
+    for path, pattern in _text_entries(section, "exclude"):
+        if why := pattern_mistake(pattern):
             example = "a glob such as **/secret/**"
             given.findings.refuse(path, f"{example}; {pattern[:100]!r} is none: {why}")
 
 
-def _texts(section: Object, name: str) -> Iterator[tuple[Path, str]]:
+def _text_entries(section: Object, name: str) -> Iterator[tuple[Path, str]]:
     entries, path = section.take(name) or (None, ())
     if isinstance(entries, list):
         for number, entry in enumerate(entries):
@@ -39,13 +39,13 @@ def _texts(section: Object, name: str) -> Iterator[tuple[Path, str]]:
                 yield (*path, number), entry
 
 
-def _wrong_root(entry: str, environ: Mapping[str, str]) -> str:
+def _root_mistake(entry: str, environ: Mapping[str, str]) -> str:
     """What would have been right; empty if it is."""
     from lspkit.config.trust.decision import home_of  # here, to keep `import lspkit` quick
-    from lspkit.config.trust.root_pattern import compiled
+    from lspkit.config.trust.root_pattern import compile_pattern
 
     try:
-        compiled(entry, home=lambda name: home_of(name, environ))
+        compile_pattern(entry, home=lambda name: home_of(name, environ))
     except ConfigError as problem:
         return problem.expected
     return ""

@@ -21,10 +21,10 @@ from collections.abc import Callable, Mapping
 import msgspec
 
 from lspkit.boundary import is_inside, leads_through, own_home, work_tree
-from lspkit.config.trust.file_ownership import foreign_hands
+from lspkit.config.trust.file_ownership import who_else_can_change
 from lspkit.errors import ConfigError
 from lspkit.late_imports import safe_imports
-from lspkit.msgspec_types import prepared
+from lspkit.msgspec_types import prepare_struct
 from lspkit.visible_text import one_line
 
 #: Names another state folder.
@@ -52,7 +52,7 @@ class TrustEntry(msgspec.Struct, frozen=True, kw_only=True):
     added: str = ""
 
 
-class Listed(msgspec.Struct, frozen=True):
+class TrustList(msgspec.Struct, frozen=True):
     """What the list says."""
 
     entries: tuple[TrustEntry, ...] = ()
@@ -60,7 +60,7 @@ class Listed(msgspec.Struct, frozen=True):
     warning: str = ""
 
 
-@prepared
+@prepare_struct
 class _StoreFile(msgspec.Struct, frozen=True, kw_only=True):
     version: int
     entries: tuple[TrustEntry, ...]
@@ -92,7 +92,7 @@ def _home(environ: Mapping[str, str]) -> str:
     return named if os.path.isabs(named) else own_home() or os.path.expanduser("~")
 
 
-def list_for(project: str, environ: Mapping[str, str]) -> Listed:
+def trust_list_for(project: str, environ: Mapping[str, str]) -> TrustList:
     """The list as far as a project is concerned, which cannot bring its own.
 
     `project` is a real path. Where it holds the user's home, the list is the user's nevertheless.
@@ -101,33 +101,33 @@ def list_for(project: str, environ: Mapping[str, str]) -> Listed:
     if not is_inside(own_home(), around) and leads_through(folder, around):
         where = one_line(os.path.join(folder, FILE))
         named = f"{VARIABLE} names a folder of the project" if environ.get(VARIABLE) else ""
-        return Listed(warning=f"{where} is not followed: {named or 'it lies in the project'}")
-    return listed(folder)
+        return TrustList(warning=f"{where} is not followed: {named or 'it lies in the project'}")
+    return read_trust_list(folder)
 
 
-def listed(folder: str) -> Listed:
+def read_trust_list(folder: str) -> TrustList:
     """What the list in a state folder says. A list that cannot be believed is empty."""
     try:
-        content = _content(folder)
+        content = _read_store(folder)
     except _UntrustworthyFile as problem:
         where = one_line(os.path.join(folder, FILE))
-        return Listed(warning=f"{where} is not followed: {problem}. Nothing in it is trusted")
-    return Listed() if content is None else Listed(content.entries)
+        return TrustList(warning=f"{where} is not followed: {problem}. Nothing in it is trusted")
+    return TrustList() if content is None else TrustList(content.entries)
 
 
 def add(folder: str, path: str, digest: str, *, shared: bool = False) -> TrustEntry:
     """Put a project on the list, in place of what the list says of it."""
     added = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
     entry = TrustEntry(path=path, digest=digest, shared=shared, added=added)
-    _change(folder, lambda known: (*(one for one in known if one.path != path), entry))
+    _update(folder, lambda known: (*(one for one in known if one.path != path), entry))
     return entry
 
 
 def remove(folder: str, path: str) -> bool:
     """Take a project off the list; False if it was not on it."""
-    if all(one.path != path for one in listed(folder).entries):
+    if all(one.path != path for one in read_trust_list(folder).entries):
         return False
-    _change(folder, lambda known: tuple(one for one in known if one.path != path))
+    _update(folder, lambda known: tuple(one for one in known if one.path != path))
     return True
 
 
@@ -135,10 +135,10 @@ class _UntrustworthyFile(Exception):
     """Why the list is not followed."""
 
 
-def _content(folder: str) -> _StoreFile | None:
+def _read_store(folder: str) -> _StoreFile | None:
     """The file, None if there is none."""
     try:
-        _look_at(folder)
+        _check_ownership(folder)
         flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
         # By an opener: else a folder of that name would leave its descriptor open.
         file = os.path.join(folder, FILE)
@@ -146,7 +146,7 @@ def _content(folder: str) -> _StoreFile | None:
             status = os.fstat(stream.fileno())
             if not stat.S_ISREG(status.st_mode):
                 raise _UntrustworthyFile("it is no regular file")
-            _look_at(file)
+            _check_ownership(file)
             text = stream.read(LARGEST + 1)
     except FileNotFoundError:
         return None
@@ -166,13 +166,13 @@ def _content(folder: str) -> _StoreFile | None:
     return read
 
 
-def _look_at(path: str) -> None:
+def _check_ownership(path: str) -> None:
     """Refuse what others could have written: a file, or a folder on the way to it."""
-    if why := foreign_hands(path):
+    if why := who_else_can_change(path):
         raise _UntrustworthyFile(why)
 
 
-def _change(
+def _update(
     folder: str, changed: Callable[[tuple[TrustEntry, ...]], tuple[TrustEntry, ...]]
 ) -> None:
     with safe_imports():
@@ -181,11 +181,11 @@ def _change(
     file = os.path.join(folder, FILE)
     try:
         os.makedirs(folder, mode=0o700, exist_ok=True)
-        _look_at(folder)
+        _check_ownership(folder)
         with FileLock(file + ".lock", timeout=PATIENCE, mode=0o600):
-            known = listed(folder)
+            known = read_trust_list(folder)
             if known.warning:
-                _keep(file)
+                _set_aside(file)
             content = _StoreFile(version=VERSION, entries=changed(known.entries))
             # Not msgspec: names of folders may be any bytes, which it does not write.
             _replace(file, json.dumps(msgspec.to_builtins(content), indent=1))
@@ -200,7 +200,7 @@ def _change(
     raise ConfigError(f"{one_line(file)} cannot be changed: {why}", file=file)
 
 
-def _keep(file: str) -> None:
+def _set_aside(file: str) -> None:
     """Put aside a list that is not believed. A link goes as it is, not what it leads to."""
     number = 0
     while os.path.lexists(kept := f"{file}.bad{number or ''}"):

@@ -13,11 +13,11 @@ from typing import Any
 from lspkit.config.problems import Path, place_of
 
 
-def _less(theirs: Any, ours: Any) -> bool:
+def _is_at_most(theirs: Any, ours: Any) -> bool:
     return bool(theirs <= ours)
 
 
-def _sooner(theirs: Any, ours: Any) -> bool:
+def _is_sooner(theirs: Any, ours: Any) -> bool:
     """Of a time for which 0 means never."""
     return bool(theirs == ours or (theirs and (not ours or theirs <= ours)))
 
@@ -27,24 +27,24 @@ def _never(_: Any, __: Any) -> bool:
 
 
 _WAITS: dict[str, Callable[[Any, Any], bool]] = {
-    "initializeTimeoutMs": _less,
-    "requestTimeoutMs": _less,
-    "diagnosticsWaitTimeoutMs": _less,
-    "firstTouchTimeoutMs": _less,
+    "initializeTimeoutMs": _is_at_most,
+    "requestTimeoutMs": _is_at_most,
+    "diagnosticsWaitTimeoutMs": _is_at_most,
+    "firstTouchTimeoutMs": _is_at_most,
     "debounceMs": _never,
-    "idleShutdownMs": _sooner,
+    "idleShutdownMs": _is_sooner,
 }
 #: By section and name: whether the first value is at least as tight as the second.
 LIMITS: dict[str, dict[str, Callable[[Any, Any], bool]]] = {
     "timing": _WAITS,
     "diagnostics": dict.fromkeys(
-        ("maxPerFile", "maxOtherFiles", "maxTotalLines", "maxBytes"), _less
+        ("maxPerFile", "maxOtherFiles", "maxTotalLines", "maxBytes"), _is_at_most
     ),
     "restart": dict.fromkeys(("policy", "baseMs", "factor", "maxMs", "jitter"), _never),
 }
 
 
-def tightened(
+def keep_tighter(
     theirs: Mapping[str, Any], ours: Mapping[str, Any]
 ) -> tuple[dict[str, Any], list[str]]:
     """A project's layer without what would loosen what holds without it, and the places of that.
@@ -56,7 +56,9 @@ def tightened(
     for section, limits in LIMITS.items():
         said = theirs.get(section)
         if isinstance(said, Mapping):
-            kept[section] = _part(said, ours.get(section, {}), limits, (section,), loose)
+            kept[section] = _keep_tighter_values(
+                said, ours.get(section, {}), limits, (section,), loose
+            )
     if kept.get("navigationTools") and not ours.get("navigationTools", True):
         del kept["navigationTools"]
         loose.append("navigationTools")
@@ -77,10 +79,13 @@ def _server(
     if not isinstance(said, Mapping) or not isinstance(said.get("timing"), Mapping):
         return said
     own = {**ours.get("timing", {}), **(known.get(id, {}).get("timing") or {})}
-    return {**said, "timing": _part(said["timing"], own, _WAITS, ("lsp", id, "timing"), loose)}
+    return {
+        **said,
+        "timing": _keep_tighter_values(said["timing"], own, _WAITS, ("lsp", id, "timing"), loose),
+    }
 
 
-def _part(
+def _keep_tighter_values(
     said: Mapping[str, Any],
     ours: Mapping[str, Any],
     limits: Mapping[str, Callable[[Any, Any], bool]],

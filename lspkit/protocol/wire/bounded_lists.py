@@ -11,7 +11,7 @@ import msgspec
 
 from lspkit.limits import LARGEST_REPORT, MOST_FINDINGS
 from lspkit.protocol.wire.framing import MAX_BODY
-from lspkit.protocol.wire.messages import mend
+from lspkit.protocol.wire.messages import replace_lone_surrogates
 
 #: No finding, and nothing that can be read: it stands for those that were left out.
 _UNREADABLE = b"null"
@@ -22,7 +22,7 @@ def first_items(raw: bytes, most: int, size: int = MAX_BODY) -> tuple[bytes, int
     if len(raw) < 2 * most and len(raw) <= size:
         return raw, 0  # an item has a character, and a comma behind it
     try:
-        items = msgspec.json.decode(mend(raw), type=list[msgspec.Raw])
+        items = msgspec.json.decode(replace_lone_surrogates(raw), type=list[msgspec.Raw])
     except (msgspec.DecodeError, UnicodeError, RecursionError):
         return raw, 0  # no list, or one that nobody can read
     kept = [bytes(one) for one in items[:most]]

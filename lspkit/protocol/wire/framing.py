@@ -189,7 +189,7 @@ class FrameReader:
             return
         if not self._printed:
             if self._block or _NAME.match(line, 0, MAX_HEADER):
-                raise _broken(f"a header block of more than {MAX_HEADER} bytes")
+                raise _framing_error(f"a header block of more than {MAX_HEADER} bytes")
             self._printed = True
         if len(self._line) > _TAIL:
             self._skip(self._line[:-_TAIL])
@@ -230,7 +230,7 @@ class FrameReader:
         if name == b"content-length":
             length = _decimal(value.strip())
             if self._length is not None and self._length != length:
-                raise _broken(
+                raise _framing_error(
                     f"two Content-Length headers that differ, {self._length} and {length}"
                 )
             self._length = length
@@ -239,7 +239,9 @@ class FrameReader:
             if charset is not None:
                 spelling = charset[1].strip().lower().replace(b"-", b"")
                 if spelling not in _CHARSETS:
-                    raise _broken(f"a body in the charset {_shown(charset[1])} instead of utf-8")
+                    raise _framing_error(
+                        f"a body in the charset {_display(charset[1])} instead of utf-8"
+                    )
 
     def _end_block(self) -> None:
         length = self._length
@@ -248,7 +250,7 @@ class FrameReader:
             self._skip(printed)
             length = _decimal(value) if length is None else length
         if length is None:
-            raise _broken("a header block without Content-Length")
+            raise _framing_error("a header block without Content-Length")
         self._block, self._length, self._glued = 0, None, None
         self._missing = length
 
@@ -261,20 +263,22 @@ class FrameReader:
 def _decimal(digits: bytes) -> int:
     """The value of a Content-Length header."""
     if not digits.isdigit():
-        raise _broken(f"a Content-Length of {_shown(digits)}, which is no decimal number")
+        raise _framing_error(f"a Content-Length of {_display(digits)}, which is no decimal number")
     # A number of thousands of digits is not worth its conversion.
     digits = digits.lstrip(b"0") or b"0"
     if len(digits) > len(str(MAX_BODY)) or int(digits) > MAX_BODY:
-        raise _broken(f"a Content-Length of {_shown(digits)}; the most that is read is {MAX_BODY}")
+        raise _framing_error(
+            f"a Content-Length of {_display(digits)}; the most that is read is {MAX_BODY}"
+        )
     return int(digits)
 
 
-def _shown(value: bytes) -> str:
+def _display(value: bytes) -> str:
     text = value.strip().decode("ascii", "backslashreplace")
     return repr(text if len(text) <= 40 else text[:40] + "…")
 
 
-def _broken(what: str) -> FramingError:
+def _framing_error(what: str) -> FramingError:
     return FramingError(
         f"the server sent {what}. Where its next message starts cannot be known, so the connection "
         "is over; restart the server, and tell its authors if this happens again"

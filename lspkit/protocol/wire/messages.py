@@ -211,7 +211,7 @@ def decode_any(raw: bytes) -> Any:
         return msgspec.json.decode(mended)
 
 
-def mend(raw: bytes) -> bytes:
+def replace_lone_surrogates(raw: bytes) -> bytes:
     """`raw` with lone surrogates replaced, or as it was."""
     try:
         msgspec.json.decode(raw, type=msgspec.Raw)
@@ -330,11 +330,11 @@ def encode(message: dict[str, Any]) -> bytes:
     try:
         return _encoder.encode(message)
     except UnicodeEncodeError:
-        plain = {key: _bare(value) for key, value in message.items()}
+        plain = {key: _decode_raw(value) for key, value in message.items()}
         return _dump(plain)
 
 
-def _bare(value: Any) -> Any:
+def _decode_raw(value: Any) -> Any:
     return msgspec.json.decode(value) if isinstance(value, msgspec.Raw) else value
 
 
@@ -354,12 +354,12 @@ def notification(method: str, params: Any = None) -> bytes:
     return encode(message)
 
 
-def answer(id: RawJson, result: Any) -> bytes:
+def response(id: RawJson, result: Any) -> bytes:
     """Our answer to a request of the server; the key `result` is there also when it is null."""
     return encode({"jsonrpc": "2.0", "id": msgspec.Raw(id), "result": result})
 
 
-def refusal(
+def error_response(
     id: RawJson,
     code: int,
     message: str,

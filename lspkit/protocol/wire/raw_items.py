@@ -22,13 +22,13 @@ from lspkit.protocol.results import (
     read_item,
     read_locations,
 )
-from lspkit.protocol.wire.messages import mend
+from lspkit.protocol.wire.messages import replace_lone_surrogates
 
 
-def read_pieces(raw: bytes) -> Read[bytes]:
+def read_raw_items(raw: bytes) -> Read[bytes]:
     """The items of a list, each as it came; null is an empty list, anything else a list of one."""
     try:
-        mended = mend(raw).strip()
+        mended = replace_lone_surrogates(raw).strip()
         if mended == b"null":
             return Read([])
         if not mended.startswith(b"["):
@@ -55,7 +55,7 @@ def read_severities(raw: bytes) -> collections.Counter[int | None]:
         return collections.Counter(one.severity for one in read_diagnostics(raw).items)
 
 
-def read_places(raw: bytes) -> Read[tuple[str, WireRange]]:
+def read_location_ranges(raw: bytes) -> Read[tuple[str, WireRange]]:
     """The URI and the range of each location."""
     read = read_locations(raw)
     places = [item.place for item in read.items]
@@ -63,17 +63,17 @@ def read_places(raw: bytes) -> Read[tuple[str, WireRange]]:
     return Read(named, read.dropped + len(places) - len(named))
 
 
-def read_items(raw: bytes) -> Read[tuple[bytes, WireItem]]:
+def read_hierarchy_items(raw: bytes) -> Read[tuple[bytes, WireItem]]:
     """The items of a hierarchy, each with its own bytes."""
-    pieces = read_pieces(raw)
+    pieces = read_raw_items(raw)
     read = [(piece, read_item(piece)) for piece in pieces.items]
     found = [(piece, wire) for piece, one in read for wire in one.items]
     return Read(found, pieces.dropped + sum(not one.items for _, one in read))
 
 
-def read_others(raw: bytes) -> Read[tuple[WireCall, WireItem]]:
+def read_calls_with_items(raw: bytes) -> Read[tuple[WireCall, WireItem]]:
     """Calls, each with the item at its other end."""
-    pieces = read_pieces(raw)
+    pieces = read_raw_items(raw)
     calls = [call for piece in pieces.items for call in read_calls(piece).items]
     read = [(call, read_item(call.item)) for call in calls]
     found = [(call, one.items[0]) for call, one in read if one.items]
@@ -82,7 +82,7 @@ def read_others(raw: bytes) -> Read[tuple[WireCall, WireItem]]:
 
 def read_actions(raw: bytes) -> Read[tuple[bytes, WireAction]]:
     """Code actions, each with its own bytes; none of which only a part of the edit is known."""
-    pieces = read_pieces(raw)
+    pieces = read_raw_items(raw)
     read = [(piece, read_action(piece)) for piece in pieces.items]
     good = [(piece, one.items[0]) for piece, one in read if one.items and not one.dropped]
     return Read(good, pieces.dropped + len(read) - len(good))

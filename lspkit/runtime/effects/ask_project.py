@@ -6,7 +6,7 @@ import time
 from typing import TYPE_CHECKING
 
 from lspkit.errors import RequestTimeoutError
-from lspkit.operations import AskWorkspace, Reply
+from lspkit.operations.effects import AskWorkspace, Reply
 from lspkit.runtime.concurrency.waiting import CallContext, Outcome, Steps, Waiter, uncancelled
 from lspkit.runtime.exchange.replies import about_the_file, unsupported
 from lspkit.runtime.exchange.turn_taking import in_turn

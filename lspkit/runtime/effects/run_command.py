@@ -12,7 +12,7 @@ from typing import Any
 
 from lspkit.errors import LspkitError, RequestFailedError
 from lspkit.limits import LARGEST_EDITS, MOST_EDITS
-from lspkit.operations import Effect, Reply, RunCommand
+from lspkit.operations.effects import Effect, Reply, RunCommand
 from lspkit.protocol.events import EditAsked
 from lspkit.runtime.concurrency.waiting import CallContext, Outcome, Steps, together
 from lspkit.runtime.exchange.ask_server import Asking

@@ -19,7 +19,7 @@ from lspkit.errors import (
     ServerBrokenError,
     ServerUnavailableError,
 )
-from lspkit.operations import Ask, AskWorkspace, Reply
+from lspkit.operations.effects import Ask, AskWorkspace, Reply
 from lspkit.protocol.events import Answered
 from lspkit.protocol.wire.messages import CONTENT_MODIFIED, REQUEST_CANCELLED, SERVER_CANCELLED
 from lspkit.runtime.concurrency.waiting import (
@@ -88,7 +88,7 @@ class Asking:
             servers = [one for one in servers if one.id == effect.server]
             if not servers and not failures:
                 raise no_longer_there(effect)
-        elif effect.unheard_of:
+        elif effect.ignore_capabilities:
             servers = servers[:1]
         if len(servers) == 1 and not failures:
             reply = yield from self._ask_one(servers[0], file, effect, call)
@@ -127,7 +127,7 @@ class Asking:
             except (ServerBrokenError, ServerUnavailableError):
                 # What a question that lspkit does not know has done by then, nobody can say.
                 may_go_on = server.false_start or (first and server.outdated)
-                if effect.unheard_of or not may_go_on:
+                if effect.ignore_capabilities or not may_go_on:
                     raise
             server = yield from successor(self, server, file, call)
             first = False
@@ -138,7 +138,7 @@ class Asking:
         """None if it is to be replaced, and was not asked."""
         if not server.is_ready or not server.loading.done or server.choice.definition.forwards:
             yield from self.loaded(server, file, effect.text, call)
-        if not effect.unheard_of and not server.session.supports(
+        if not effect.ignore_capabilities and not server.session.supports(
             effect.method, server.key_of(file.uri)
         ):
             raise unsupported(effect.method, server)
@@ -259,7 +259,7 @@ class Asking:
             log.debug("%s answered %s in %.1f ms", server.id, ticket.method, took * 1000)
             return value
         if isinstance(value, ConnectionLost):
-            raise value.error.renewed()
+            raise value.error.copy()
         return RequestFailedError(
             f"{server.id} refused {ticket.method}: {value.message} ({value.code})",
             server=server.id,
@@ -281,7 +281,7 @@ class Asking:
         if not server.is_ready:
             yield from self.wait(server, server.ready(), call.deadline)
         if server.failure is not None:
-            raise server.failure.renewed()
+            raise server.failure.copy()
 
     def loaded(
         self, server: Server, file: File, text: str | None, call: CallContext

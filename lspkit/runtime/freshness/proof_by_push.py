@@ -15,9 +15,9 @@ from lspkit.diagnostics.proof import ProofRule
 from lspkit.diagnostics.settle import Proven, Quiet, Target, Unknown
 from lspkit.diagnostics.store import StoredReport
 from lspkit.errors import RequestFailedError
-from lspkit.operations import Examined
+from lspkit.operations.effects import Examined
 from lspkit.protocol.open_documents import View
-from lspkit.protocol.wire.raw_items import read_pieces
+from lspkit.protocol.wire.raw_items import read_raw_items
 from lspkit.runtime.concurrency.waiting import Steps, uncancelled
 from lspkit.runtime.exchange.ask_server import Asking
 from lspkit.runtime.exchange.replies import view_of
@@ -92,7 +92,7 @@ class Awaiting:
             if isinstance(decision, Proven | Quiet):
                 return self._spoken(one, watch, decision, said)
             if server.failure is not None:
-                raise server.failure.renewed()
+                raise server.failure.copy()
             if rule.source == "" and server.session.supports(PULL, server.key_of(one.file.uri)):
                 # It said so only after it was up (pyright does), and from now on pushes nothing.
                 return None
@@ -127,7 +127,7 @@ class Awaiting:
                 watch.answered.append((yield from self._barrier(one, rule, watch.seq)))
             except RequestFailedError:
                 # It cannot even read the file, and may have said why.
-                if rule.how != "version" or said is None or not read_pieces(said.items).items:
+                if rule.how != "version" or said is None or not read_raw_items(said.items).items:
                     raise
                 watch.answered.append(_answered(rule, watch.seq))
             return True

@@ -15,11 +15,11 @@ from lspkit.diagnostics import settle, tsserver
 from lspkit.diagnostics.proof import How, ProofRule
 from lspkit.diagnostics.settle import CHANGED, Proven, Target
 from lspkit.errors import RequestFailedError
-from lspkit.operations import Examined
+from lspkit.operations.effects import Examined
 from lspkit.protocol.results import read_report
 from lspkit.protocol.text import Encoding, Text
-from lspkit.protocol.uris import one_spelling
-from lspkit.protocol.wire.raw_items import read_pieces
+from lspkit.protocol.uris import normalize_uri
+from lspkit.protocol.wire.raw_items import read_raw_items
 from lspkit.runtime.concurrency.waiting import Outcome, Steps
 from lspkit.runtime.exchange.ask_server import Asking
 from lspkit.runtime.exchange.replies import about_the_file, view_of
@@ -121,7 +121,7 @@ class Proving:
             report = read_report(bytes(raw))
             if report is not None and report.kind == "full":
                 items = bytes(report.items)
-                server.pulled(one_spelling(uri), None, items, source, report.result_id)
+                server.pulled(normalize_uri(uri), None, items, source, report.result_id)
 
     def _from_tsserver(self, one: CheckSubject, rule: ProofRule) -> Steps[Examined]:
         until = self._asking.until(one.server, one.call)
@@ -145,7 +145,7 @@ class Proving:
         if len({view_of(ticket).version for ticket in tickets}) > 1:
             return one.failed(rule, CHANGED)
         if one.text is None:
-            pieces = [piece for items in lists for piece in read_pieces(items).items]
+            pieces = [piece for items in lists for piece in read_raw_items(items).items]
             joined = b"[" + b",".join(pieces) + b"]"
             one.server.pulled(one.uri, view_of(tickets[0]).version, joined)
         first = tickets[0]
@@ -178,7 +178,7 @@ class Proving:
             if (yield (news, until)) is not Outcome.DONE:
                 return one.failed(rule, "it has published nothing", late=True)
             if one.server.failure is not None:
-                raise one.server.failure.renewed()
+                raise one.server.failure.copy()
 
     def _judged(
         self,

@@ -7,13 +7,14 @@ import time
 import msgspec
 
 from lspkit.errors import CancelledError
-from lspkit.msgspec_types import prepared
-from lspkit.operations import OWN_FAULTS, Examined
+from lspkit.msgspec_types import prepare_struct
+from lspkit.operations.effects import Examined
+from lspkit.operations.reply_parsing import OWN_FAULTS
 from lspkit.protocol.open_documents import View
 from lspkit.protocol.results import read_report
 from lspkit.protocol.text import Text
-from lspkit.protocol.uris import one_spelling
-from lspkit.protocol.wire.raw_items import read_pieces
+from lspkit.protocol.uris import normalize_uri
+from lspkit.protocol.wire.raw_items import read_raw_items
 from lspkit.runtime.concurrency.waiting import CallContext, Steps
 from lspkit.runtime.exchange.ask_server import Asking
 from lspkit.runtime.freshness.proof_by_push import PULL
@@ -25,13 +26,13 @@ METHOD = "workspace/diagnostic"
 NOT_THE_LAST = "lspkit"
 
 
-@prepared
+@prepare_struct
 class _Entry(msgspec.Struct, frozen=True):
     uri: str
     version: int | None = None
 
 
-@prepared
+@prepare_struct
 class _Answer(msgspec.Struct, frozen=True):
     items: msgspec.Raw = msgspec.Raw(b"[]")
 
@@ -85,7 +86,7 @@ class WholeProject:
     def _read(self, server: Server, raw: bytes, took: float) -> dict[str, Examined]:
         found: dict[str, Examined] = {}
         try:
-            pieces = read_pieces(bytes(msgspec.json.decode(raw, type=_Answer).items))
+            pieces = read_raw_items(bytes(msgspec.json.decode(raw, type=_Answer).items))
             for piece in pieces.items:
                 entry = msgspec.json.decode(piece, type=_Entry)
                 report = read_report(piece)
@@ -93,7 +94,7 @@ class WholeProject:
                     return self._nonsense(server, took)
                 if report.kind != "full":
                     continue
-                uri = one_spelling(entry.uri)
+                uri = normalize_uri(entry.uri)
                 view = View(uri, Text(""), entry.version or 0, server.session.encoding)
                 found[uri] = Examined(server.id, view, (bytes(report.items),), "pull", took)
         except (msgspec.DecodeError, UnicodeError, RecursionError):

@@ -50,7 +50,7 @@ def may_restart(seat: Slot, now: float) -> None:
     failure, record = seat.server.failure, seat.record
     if isinstance(failure, ServerUnavailableError):
         if now - seat.started_at < LOOK_AGAIN:
-            raise failure.renewed()
+            raise failure.copy()
     elif failure is not None and now < record.retry_at:
         raise failure_errors.too_early(failure, record, now)
 

@@ -342,7 +342,7 @@ class DocumentChannel:
     def nudge(self, uri: str) -> bool:
         """Say once more that a document is on disk; False if the server does not want to hear."""
         with self.lock:
-            notes = self.documents.saving(uri)
+            notes = self.documents.save(uri)
             self._post(notes)
             if notes:
                 self._saved = settle.Saved(seq=self.seq, at=time.monotonic())

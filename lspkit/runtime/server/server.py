@@ -232,7 +232,7 @@ class Server(DiagnosticsRecord):
 
     def _connected(self) -> Connection:
         if self.failure is not None:
-            raise self.failure.renewed()
+            raise self.failure.copy()
         if self.connection is None or self.session.state is not State.RUNNING:
             raise ServerBrokenError(f"{self.id} is {self.state}", server=self.id)
         return self.connection
@@ -245,7 +245,7 @@ class Server(DiagnosticsRecord):
             waited,
             setting=setting,
             state=self.state,
-            progress=self.session.progress.told(),
+            progress=self.session.progress.descriptions(),
             in_flight=tuple(one.method for one in list(self.session.pending.values())),
             stderr=self._tail(),
         )

@@ -55,7 +55,9 @@ def is_by_chance(
         return False
     if os.path.splitext(name)[1] in definition.reads or _is_named(definition, name):
         return False
-    return (not place.kind or place.kind != definition.packages) and not watched.means(path)
+    return (not place.kind or place.kind != definition.packages) and not watched.matches_by_name(
+        path
+    )
 
 
 def _is_named(definition: Definition, name: str) -> bool:
@@ -84,4 +86,4 @@ def is_missed(
         return concerns(definition, name, is_inside=is_inside(event.path, root))
     if not any(fnmatch.fnmatchcase(name, one) for one in definition.refreshed_for):
         return False
-    return not is_inside(event.path, root) or not watched.told_as(event.path, event.kind)
+    return not is_inside(event.path, root) or not watched.kinds_to_send(event.path, event.kind)

@@ -17,7 +17,7 @@ from typing import Any
 import msgspec
 
 from lspkit.boundary import is_inside, leads_through, project_tree
-from lspkit.config.merge import merged
+from lspkit.config.merge import merge_values
 from lspkit.servers.definition import Definition
 from lspkit.servers.restriction.compile_commands import compiling
 from lspkit.servers.selection.npm_package import can_load, package_of
@@ -62,7 +62,9 @@ def at_home(definition: Definition, root: str, folders: Sequence[str] = ()) -> D
     """
     if definition.own_settings:
         own = _filled(definition.own_settings, {"interpreter": _interpreter((), root, "")})
-        definition = msgspec.structs.replace(definition, settings=merged(own, definition.settings))
+        definition = msgspec.structs.replace(
+            definition, settings=merge_values(own, definition.settings)
+        )
     return definition if definition.borrows is None else _lent(definition, folders)
 
 
@@ -116,7 +118,7 @@ def restrict(
             return f"it needs {name} from outside of the project, and there is none"
     return msgspec.structs.replace(
         definition,
-        initialization=merged(
+        initialization=merge_values(
             definition.initialization or {}, _filled(profile.initialization, places)
         )
         or None,
