@@ -305,7 +305,7 @@ def test_any_file_is_read_or_refused(content: bytes, name: str) -> None:
         assert loaded.ignored == (problem is not None and loaded.used is not None)
         assert bool(loaded.warnings) or not loaded.ignored
         # Whatever a project says, it does not decide about security.
-        assert loaded.config.security == lspkit.config.Security()
+        assert loaded.config.security == lspkit.config.SecurityConfig()
         for place, origin in loaded.origins.items():
             assert not place.startswith("security") or origin == Origin("built-in")
 

@@ -155,9 +155,9 @@ def test_a_file_that_is_to_be_made_may_be_missing(root):
 
 def test_only_regular_files_qualify(root):
     os.mkfifo(root / "pipe.py")
-    assert "no regular file" in str(refused(root, "pipe.py", "ENOENT"))
+    assert "not a regular file" in str(refused(root, "pipe.py", "ENOENT"))
     assert "folder" in str(refused(root, "sub", "ENOENT"))
-    assert "no regular file" in str(refused(root, "/dev/null", "ENOENT", allow_external=True))
+    assert "not a regular file" in str(refused(root, "/dev/null", "ENOENT", allow_external=True))
 
 
 def test_a_loop_of_links_is_refused(root):
@@ -174,7 +174,7 @@ def test_inside_goes_by_whole_names():
     assert not is_inside("/", "/code")
 
 
-@pytest.mark.parametrize(("name", "told"), [("none", "does not exist"), ("a.py", "no folder")])
+@pytest.mark.parametrize(("name", "told"), [("none", "does not exist"), ("a.py", "not a folder")])
 def test_a_root_that_is_no_folder_is_refused(root, name, told):
     with pytest.raises(lspkit.PathError, match=told) as caught:
         lspkit.Workspace(root / name)

@@ -32,12 +32,12 @@ from lspkit.types import Severity, Verdict, display_path
 from lspkit.visible_text import fold_lines, one_line
 from lspkit.workspace import Workspace
 
-#: So many files are under way at once. More would only make every one of them slower.
+#: Files that are checked at once. With more, each check would only be slower.
 AT_ONCE = 32
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Check everything, print it, and say by the exit status how it went."""
+    """Check the files, print the result, and return the exit status."""
     root = arguments.root or workspace_of(arguments.paths)
     loaded = load(root, aliases=aliases())
     print_warnings(loaded)
@@ -49,7 +49,7 @@ def run(arguments: argparse.Namespace) -> int:
         reports, failed = _check_all(ws, meant.files, deadline, severities)
         missing = dict.fromkeys(meant.missing, "does not exist")
         skipped = {**missing, **meant.unreadable, **failed}
-        # Before the servers are ended, which may take some seconds more.
+        # Before the servers are stopped, which may take some seconds.
         as_wanted = _as_json if arguments.format == "json" else _as_text
         print_result(as_wanted(reports, skipped))
     return USAGE if missing else _status(reports, skipped)
@@ -78,7 +78,7 @@ def _status(reports: list[Report], skipped: dict[Path, str]) -> int:
 def _check_all(
     ws: Workspace, files: list[Path], deadline: float, severities: list[str] | None
 ) -> tuple[list[Report], dict[Path, str]]:
-    """Reports by path, and why there is none."""
+    """The reports by path, and why other files have none."""
     reports: list[Report] = []
     skipped: dict[Path, str] = {}
     waiting = deque(files)
@@ -86,7 +86,7 @@ def _check_all(
     while waiting or flying:
         while waiting and len(flying) < AT_ONCE:
             left = max(0.0, deadline - time.monotonic())
-            if not left and len(waiting) < total:  # the first one says what it has waited for
+            if not left and len(waiting) < total:  # the first one reports what it waited for
                 reports += [
                     unchecked_report(str(path), RequestTimeoutError(TOO_LATE)) for path in waiting
                 ]
@@ -100,7 +100,7 @@ def _check_all(
         try:
             reports.append(future.result())
         except PathError as problem:
-            # The line starts with the path already.
+            # The line begins with the path already.
             skipped[path] = problem.message.removeprefix(f"{path} ")
         except (NoServerError, ServerUnavailableError) as problem:
             skipped[path] = problem.message

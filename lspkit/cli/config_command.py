@@ -1,4 +1,4 @@
-"""`lspkit config`: what is configured and by whom, the schema of the files, and where they are."""
+"""`lspkit config`: the configuration and its sources, its JSON Schema, and the file paths."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from lspkit.config.merge import leaves
 from lspkit.config.problems import place_of
 from lspkit.visible_text import one_line
 
-#: So many warnings are told by a command that is about something else.
+#: Most warnings that other commands print.
 TOLD = 10
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Show it. The status is 2 if the project's file had to be ignored."""
+    """Print the configuration. The status is 2 if the project's file is ignored."""
     return _COMMANDS[arguments.what](arguments)
 
 
 def print_warnings(loaded: Loaded) -> None:
-    """What of the configuration is not followed, for who has asked for something else.
+    """Print the warnings about the configuration, for other commands.
 
-    What is held back for want of trust has a line of its own: `trust.offer` says it.
+    Settings that need trust are not included: `trust_command.offer_trust` reports them.
     """
     told = [one for one in loaded.warnings if one.place not in loaded.held_back]
     for warning in told[:TOLD]:
@@ -43,7 +43,7 @@ def _schema(arguments: argparse.Namespace) -> int:
 
 
 def _path(arguments: argparse.Namespace) -> int:
-    """Only the names: this has to work also when something in the files is wrong."""
+    """Print only the paths: this works also if the files are invalid."""
     own = global_file(os.environ, os.path.expanduser("~"))
     found = find_project_files(os.path.abspath(arguments.root))
     project = [file for file, source in found if source is not None]
@@ -60,7 +60,7 @@ def _or_none(files: list[str]) -> str:
 
 
 def _show(arguments: argparse.Namespace) -> int:
-    from lspkit.servers.selection.choose import aliases  # here: only this one needs the servers
+    from lspkit.servers.selection.choose import aliases  # here: the other actions do not need it
 
     loaded = load(arguments.root, aliases=aliases())
     print_result(

@@ -1,4 +1,4 @@
-"""Which files a command line means."""
+"""The files of a command line."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from lspkit.servers.selection.choose import definitions
 
 
 class FileSelection(msgspec.Struct, frozen=True):
-    """What the paths of a command line stand for."""
+    """The files that the paths of a command line select."""
 
-    #: To be checked, in order.
+    #: The files to check, in order.
     files: list[Path]
     #: Files and folders that cannot be read, and why.
     unreadable: dict[Path, str]
-    #: What was named and is not there.
+    #: Paths that do not exist.
     missing: list[Path]
 
 
 def workspace_of(paths: Sequence[str]) -> str:
-    """The current folder if everything lies in it, else the folder that holds everything.
+    """The current folder if it contains all paths, else the folder that contains all paths.
 
-    A path that is not there has no say: a mistake must not make the workspace a wider one.
+    Missing paths are ignored: a mistake must not make the workspace larger.
     """
     here = os.path.realpath(os.curdir)
     real = [os.path.realpath(path) for path in paths if os.path.exists(path)]
@@ -40,7 +40,7 @@ def workspace_of(paths: Sequence[str]) -> str:
 
 
 def select_files(given: Sequence[str]) -> FileSelection:
-    """The files that are named, and those of a known kind in the folders that are, in order."""
+    """The given files, and the files of known kinds in the given folders, in order."""
     known = definitions(Config())
     files: dict[Path, None] = {}
     unreadable: dict[Path, str] = {}
@@ -70,7 +70,7 @@ def select_files(given: Sequence[str]) -> FileSelection:
 
 
 def _is_broken_link(file: str) -> bool:
-    """Whether it is a link to nothing, by which editors lock a file. Not one to what is locked."""
+    """Whether it is a link to a missing file: editors use these as locks."""
     try:
         os.stat(file)
     except FileNotFoundError:

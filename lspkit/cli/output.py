@@ -1,4 +1,4 @@
-"""Printing for people and pipes."""
+"""Output to terminals and pipes."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from lspkit.visible_text import one_line, visible_json
 
 
 class OutputError(Exception):
-    """The result could not be written, and not because its reader has gone."""
+    """The result could not be written, for another reason than a closed pipe."""
 
 
 def escape_unprintable() -> None:
-    """Names of files may be any bytes, and a terminal may know few letters."""
+    """Escape characters that an output stream cannot encode."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
 
 
 def print_result(text: str) -> None:
-    """Print the result. A reader who has seen enough (`| head`) is no mistake of anybody."""
+    """Print the result. A reader that closes the pipe (`| head`) is not an error."""
     try:
         print(_escape_lines(text), flush=True)
     except OSError as problem:
@@ -32,19 +32,19 @@ def print_result(text: str) -> None:
 
 
 def as_json(plain: Any, indent: int | None = 1) -> str:
-    """As JSON, in letters that standard output can print: Python's escapes would be no JSON."""
+    """JSON with characters that standard output can encode."""
     encoding = getattr(sys.stdout, "encoding", None) or "ascii"
     unicode = encoding.lower().replace("-", "").startswith("utf")
     return visible_json(json.dumps(plain, indent=indent, ensure_ascii=not unicode))
 
 
 def _escape_lines(text: str) -> str:
-    """Lines that no terminal obeys, whatever a project or a server has put into them."""
+    """The lines with control characters escaped, which may come from a project or a server."""
     return "\n".join(one_line(line) for line in text.split("\n"))
 
 
 def flush_output() -> None:
-    """Write what others have printed, while somebody can still be told that it does not work."""
+    """Flush standard output while a failure can still be reported."""
     try:
         if sys.stdout is not None:
             sys.stdout.flush()
@@ -59,22 +59,22 @@ def _handle_write_error(problem: OSError) -> None:
 
 
 def _redirect_to_null(stream: TextIO) -> None:
-    """Python would try, and complain, once more while it ends."""
+    """Redirect a stream to the null device: Python would fail again when it exits."""
     with open(os.devnull, "wb") as nowhere:
         os.dup2(nowhere.fileno(), stream.fileno())
 
 
 def print_message(text: str) -> None:
-    """A line, or some, beside the result. Where nobody can be told, the status has to do."""
+    """Print a message on standard error, if there is one."""
     if sys.stderr is None:
         return
     _print_error(f"lspkit: {text}")
 
 
 def print_traceback(problem: BaseException) -> None:
-    """What went wrong with how it came about, for who wants to see that."""
+    """Print a traceback on standard error."""
     with safe_imports():
-        import traceback  # here: hardly anybody does
+        import traceback  # here: rarely needed
 
     if sys.stderr is not None:
         _print_error("".join(traceback.format_exception(problem)).rstrip("\n"))
@@ -88,5 +88,5 @@ def _print_error(text: str) -> None:
 
 
 def is_terminal(*streams: TextIO | None) -> bool:
-    """Whether somebody sits at all of them. A stream that the caller has closed is None."""
+    """Whether all streams are terminals. A closed stream is None."""
     return all(one is not None and one.isatty() for one in streams)

@@ -1,10 +1,10 @@
 """`lspkit trust`: which projects may run their own programs.
 
-What a project would be allowed to run is shown before anybody is asked, with everything escaped
-that could make it look like something else. What is stored belongs to what was shown: if the files
-change in between, the project is stale at once.
+Before the question, the command shows what the project would be allowed to run, with control
+characters escaped. The stored digest belongs to what was shown: if the files change in between, the
+project is stale at once.
 
-Functions import what they need: the command line has to know this module to offer its help.
+Functions import what they need, since this module is imported for `--help`.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ changed or fetched into this folder later; only the settings above are held to w
 
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Make the command known."""
+    """Add the command to the parser."""
     parser = commands.add_parser(
         "trust",
         help="let a project run its own programs",
@@ -52,7 +52,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Do what is asked, and say by the exit status how it went."""
+    """Run the action, and return the exit status."""
     if arguments.action == "list":
         return _list()
     if arguments.action == "remove":
@@ -65,7 +65,7 @@ def _add(path: str, *, shared: bool, yes: bool) -> int:
     from lspkit.config.trust.trust_store import add, state_folder
 
     if not os.path.isdir(path):
-        raise PathError(f"{one_line(path)} is no folder", code="ENOENT", path=path)
+        raise PathError(f"{one_line(path)} is not a folder", code="ENOENT", path=path)
     loaded = _load(path)
     found = loaded.standing
     print_result(_describe(loaded))
@@ -94,9 +94,9 @@ def _add(path: str, *, shared: bool, yes: bool) -> int:
 
 
 def offer_trust(root: str, loaded: Loaded) -> None:
-    """Before a project is checked that is not trusted: say what is held back, or ask, once.
+    """Before a check of an untrusted project: ask whether to trust it, or print a notice.
 
-    On a terminal the question is asked once for each project; elsewhere a line says it.
+    On a terminal the question is asked once for each project; otherwise the notice is printed.
     """
     from lspkit.config.trust.trust_store import state_folder
     from lspkit.servers.restriction.held_back import notice
@@ -112,7 +112,7 @@ def offer_trust(root: str, loaded: Loaded) -> None:
 
 
 def _first_time(state: str, candidate: str) -> bool:
-    """Whether nobody was asked about this project before; from now on somebody was."""
+    """Whether the question was not asked for this project before; records that it is now."""
     with safe_imports():
         import hashlib
 
@@ -162,7 +162,7 @@ def _state(path: str) -> str:
 
 
 def _load(path: str) -> Loaded:
-    """The configuration of the project at a path, exactly as a workspace there would have it."""
+    """The configuration of the project at a path, as a workspace there has it."""
     from lspkit.config.load import load
     from lspkit.servers.selection.choose import aliases
 
@@ -170,7 +170,7 @@ def _load(path: str) -> Loaded:
 
 
 def _describe(loaded: Loaded) -> str:
-    """What the project would be allowed to run."""
+    """A description of what the project would be allowed to run."""
     from lspkit.config.trust.key_gate import EXECUTION_KEYS, blocked_content
     from lspkit.servers.restriction.held_back import files_of, programs_of, servers_of
 
@@ -195,7 +195,7 @@ def _describe(loaded: Loaded) -> str:
 
 
 def _leaves(value: Any, place: str) -> Iterator[tuple[str, str]]:
-    """Every field with its value, in a form in which nothing can hide."""
+    """Every field with its value, with control characters escaped."""
     if not isinstance(value, Mapping) or not value:
         yield place, json.dumps(value, default=str)
         return

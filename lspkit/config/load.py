@@ -1,8 +1,8 @@
 """From a workspace's root to its configuration: find, read, check, gate, merge.
 
-The user's own file has to be right, or nothing starts. What is wrong with a project's file is told
-as a warning, and so is everything that is not followed. `project_file.py` knows how much of such a
-file counts, `merge.py` what becomes of several.
+The user's own file must be valid, or nothing starts. Faults in a project's file become warnings, as
+does every setting that is not applied. `project_file.py` decides which settings of a project apply,
+`merge.py` merges the layers.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from lspkit.boundary import is_inside, leads_through, own_home, work_tree
-from lspkit.config.config_files import Source, global_file, kind_of_file, read_source
+from lspkit.config.config_files import Source, global_file, kind_of_file, read_source, user_home
 from lspkit.config.merge import (
     Layer,
     Origin,
@@ -47,37 +47,37 @@ if TYPE_CHECKING:
 
 
 class Loaded(msgspec.Struct, frozen=True, kw_only=True):
-    """A configuration, and where it comes from."""
+    """A configuration and its sources."""
 
     config: Config
-    #: The same as plain values, defaults included.
+    #: The configuration as plain values, including defaults.
     values: dict[str, Any]
-    #: What was merged, in this order.
+    #: The merged layers, in this order.
     layers: tuple[Layer, ...]
-    #: The user's file, also if it is not there; None if a configuration was passed in.
+    #: The user's file, also if it does not exist; None if a configuration was passed in.
     global_file: str | None = None
     #: The project's file, also if it could not be used; None if there is none.
     used: str | None = None
-    #: The project's files that would have counted without it.
+    #: The project's other configuration files, which are not used.
     passed_over: tuple[str, ...] = ()
-    #: What the project's file says in full, also what is held back.
+    #: The whole content of the project's file, including blocked settings.
     project: dict[str, Any] = {}
-    #: Whether the project's file had to be ignored as a whole.
+    #: Whether the whole file of the project is ignored.
     ignored: bool = False
-    #: The places of what is held back.
+    #: The places of blocked settings.
     held_back: tuple[str, ...] = ()
     #: Whether the project is trusted, and why.
     standing: TrustDecision
     warnings: tuple[ConfigWarning, ...] = ()
-    #: By place: who has said it.
+    #: The source of each setting, by place.
     origins: dict[str, Origin]
 
     @property
     def vouched(self) -> frozenset[str]:
-        """Ids of the servers whose command runs in any project.
+        """Ids of the servers whose command may run in any project.
 
-        What the user or the program has said counts everywhere. What a project says counts beyond
-        what is trusted only if the user wants that of every project.
+        These are the commands from the user or the embedding program; commands from a project only
+        if the user's policy allows them for every project.
         """
         believed = {"global", "given"} | (
             {"project"} if self.standing.policy == "always" else set()
@@ -86,7 +86,7 @@ class Loaded(msgspec.Struct, frozen=True, kw_only=True):
         return frozenset(id for servers in said for id, one in servers.items() if "command" in one)
 
     def source(self, id: str, *, built_in: bool) -> str:
-        """Who speaks of a server: `built-in`, `global`, `project`, `given`, or `merge_values`."""
+        """Where a server is configured: `built-in`, `global`, `project`, `given`, or `merged`."""
         speakers = ["built-in"] if built_in else []
         speakers += [one.origin.layer for one in self.layers if id in servers_in(one.values)]
         return speakers[0] if len(speakers) == 1 else "merged"
@@ -102,15 +102,15 @@ def load(
     aliases: Mapping[str, str] | None = None,
     standing: TrustDecision | None = None,
 ) -> Loaded:
-    """The configuration of a workspace; `ConfigError` if the user's file, or `given`, is wrong.
+    """The configuration of a workspace; `ConfigError` if the user's file or `given` is invalid.
 
-    `given` stands in place of all files. `aliases` are other names of the built-in servers, with
-    their ids: a server may be configured by any of them. `standing` is for who knows it already.
+    `given` replaces all files. `aliases` maps other names of built-in servers to their ids: a
+    server may be configured under any of them. `standing` is a trust decision known already.
     """
     root = os.path.abspath(root)
     closer = functools.partial(check_security, environ=environ)
     if given is None:
-        file = global_file(environ, home or _home(environ))
+        file = global_file(environ, home or user_home(environ))
         said, project = _read_global(file, root, environ, closer), read_project(root)
         origin = Origin("global", file)
     else:
@@ -120,7 +120,7 @@ def load(
     usual = BUILT_IN_VALUES["security"]
     security = msgspec.convert(merge_values(usual, said.values.get("security", {})), SecurityConfig)
     if standing is None:
-        # About what is written: which names are known must not change what was trusted.
+        # For the values as written: new aliases must not change what was trusted.
         from lspkit.config.trust.decision import trust_of  # here, to keep `import lspkit` quick
 
         standing = trust_of(project.file, root, project.values, security, environ, trusted)
@@ -157,27 +157,19 @@ def load(
     )
 
 
-def _home(environ: Mapping[str, str]) -> str:
-    """The user's home. A relative one would let the current folder decide what is trusted."""
-    named = environ.get("HOME", "")
-    return named if os.path.isabs(named) else own_home() or os.path.expanduser("~")
-
-
 def _read_global(file: str, root: str, environ: Mapping[str, str], closer: Closer) -> ParsedConfig:
     if not os.path.lexists(file):
-        missing = ConfigWarning("LSPKIT_CONFIG names this file, and it is not there", file)
+        missing = ConfigWarning("LSPKIT_CONFIG names this file, which does not exist", file)
         return ParsedConfig(warnings=(missing,) if environ.get("LSPKIT_CONFIG") else ())
     around = work_tree(os.path.realpath(root))
     if not is_inside(own_home(), around) and leads_through(file, around):
-        return ParsedConfig(
-            warnings=(ConfigWarning("it is not followed: it lies in the project", file),)
-        )
+        return ParsedConfig(warnings=(ConfigWarning("it is not used: it is in the project", file),))
     try:
         why = who_else_can_change(file, environ)
     except OSError:
-        why = ""  # who reads it says what is wrong
+        why = ""  # the error is raised when the file is read
     if why:
-        message = f"{one_line(file)} is not followed: {one_line(why)}"
+        message = f"{one_line(file)} is not used: {one_line(why)}"
         raise ConfigError(message, file=file, expected="a file that only you can change")
     return parse_source(read_source(file, kind_of_file(file)), closer)
 
@@ -189,7 +181,7 @@ def _gate_project(
     standing: TrustDecision,
     environ: Mapping[str, str],
 ) -> tuple[dict[str, Any], tuple[ConfigWarning, ...]]:
-    """What of a project's file counts, and warnings of what does not."""
+    """The settings of a project's file that apply, and warnings about the others."""
     theirs, blocked = values, tuple[ConfigWarning, ...]()
     if values and not standing.allows_fields:
         theirs, blocked = held_back(values, ours, project.file, standing)
@@ -197,7 +189,7 @@ def _gate_project(
 
 
 def _untrusted_warnings(project: Project, standing: TrustDecision) -> list[ConfigWarning]:
-    """A warning where a project's programs run by the user's policy, and nobody trusts them."""
+    """Warnings about programs of an untrusted project that run because of the user's policy."""
     if standing.state == "trusted" or not standing.allows_fields or not project.values:
         return []
     from lspkit.config.trust.key_gate import (  # here: only for projects with a file
@@ -206,7 +198,7 @@ def _untrusted_warnings(project: Project, standing: TrustDecision) -> list[Confi
     )
 
     fields = [one.field for one in remove_blocked(project.values, EXECUTION_KEYS)[1]]
-    rule = f"is followed: projectConfigPolicy is always, though the project is {standing.state}"
+    rule = f"is applied: projectConfigPolicy is always, though the project is {standing.state}"
     return [ConfigWarning(f"it {rule}", project.file, place=place) for place in fields]
 
 
@@ -219,7 +211,7 @@ def _expand(
 
 
 def use_server_ids(values: dict[str, Any], aliases: Mapping[str, str] | None) -> dict[str, Any]:
-    """The same with every server under its id. What is said under the id itself counts more."""
+    """The values with every server under its id. Settings under the id itself take precedence."""
     servers = servers_in(values)
     if not aliases or not any(name in aliases for name in servers):
         return values
@@ -233,7 +225,7 @@ def use_server_ids(values: dict[str, Any], aliases: Mapping[str, str] | None) ->
 def _unknown_server_warnings(
     layers: Sequence[Layer], aliases: Mapping[str, str] | None
 ) -> list[ConfigWarning]:
-    """Warnings of servers that nobody knows and nobody can start: their names are misspelt."""
+    """Warnings about unknown servers without a command: their names are probably misspelt."""
     if aliases is None:
         return []
     from lspkit.config.trust.key_gate import EXECUTION_KEYS  # here, to keep `import lspkit` quick
@@ -244,7 +236,7 @@ def _unknown_server_warnings(
         for id, one in servers_in(layer.values).items()
     ]
     known = {*EXECUTION_KEYS, *aliases, *(id for _, id, one in said if "command" in one)}
-    message = "no server has this name, and no command says how to start one"
+    message = "no server has this name, and there is no command to start one"
     return [
         ConfigWarning(
             f"{message}{suggestion_for(id, EXECUTION_KEYS)}", file, place=place_of(("lsp", id))

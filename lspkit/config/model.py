@@ -1,8 +1,7 @@
-"""The shape of a configuration, with its defaults: values only.
+"""The structure of a configuration and its defaults.
 
-The types say what is allowed; `type_check.py` holds values against them and `json_schema.py` draws
-the JSON Schema from them, so a limit stands here and nowhere else. The description of a type is
-what a person is told who got it wrong.
+The types define what is valid: `type_check.py` checks values against them, and `json_schema.py`
+generates the JSON Schema from them. The description of a type is used in error messages.
 """
 
 from __future__ import annotations
@@ -15,9 +14,9 @@ import msgspec
 from lspkit.msgspec_types import prepare_struct
 from lspkit.protocol.text import Encoding
 
-#: Why nothing runs with `lsp: false`; the whole sentence, wherever it is shown.
+#: The message that is shown everywhere with `lsp: false`.
 DISABLED = "LSP disabled by configuration"
-#: What the calls of the operating system take for a time in milliseconds: 24 days.
+#: The longest time in milliseconds that system calls accept: 24 days.
 LONGEST = 2**31 - 1
 
 Milliseconds = Annotated[
@@ -27,7 +26,7 @@ MillisecondsOrZero = Annotated[
     int, msgspec.Meta(ge=0, le=LONGEST, description="a whole number of milliseconds, 0 or more")
 ]
 Count = Annotated[int, msgspec.Meta(ge=0, le=LONGEST, description="a whole number, 0 or more")]
-#: Of a command. The end of a word is told to the operating system by a NUL.
+#: A word of a command. The operating system ends words with a NUL.
 Word = Annotated[str, msgspec.Meta(pattern=r"^[^\x00]+$", description="a word that is not empty")]
 _WORDS = msgspec.Meta(min_length=1, description="a list of words, none of them empty")
 Command = Annotated[list[Word], _WORDS]
@@ -44,7 +43,7 @@ Factor = Annotated[float, msgspec.Meta(ge=1, le=1000, description="a number from
 Part = Annotated[float, msgspec.Meta(ge=0, le=1, description="a number from 0 to 1")]
 
 SeverityName = Literal["error", "warning", "info", "hint"]
-#: What the host of a model is told to do when the model calls a tool.
+#: What the host of a model should do when the model calls a tool.
 Permission = Literal["allow", "ask", "deny"]
 #: When a project's own configuration may name programs to run.
 ProjectConfigPolicy = Literal["trusted-only", "always", "never"]

@@ -1,8 +1,8 @@
-"""One form for all spellings: camelCase, servers directly under `lsp`, no other names.
+"""Normalisation of all spellings to one form: camelCase, servers directly under `lsp`, no aliases.
 
-The result is plain JSON values, as the structs of `model.py` would be written, with only what was
-said: no defaults. Everything is checked on the way, where it stands in the file, so that a fault is
-named as its author wrote it. Where a thing is said twice, its own name counts, in whatever order.
+The result is plain JSON values in the structure of `model.py`, without defaults. Values are checked
+here, so that a fault is reported at the place and with the name in the file. If a setting occurs
+under its own name and an alias, its own name takes precedence, in any order.
 """
 
 from __future__ import annotations
@@ -34,43 +34,43 @@ from lspkit.config.object_reader import Object, members_of, open_object, sort_by
 from lspkit.config.problems import Path, Problems
 from lspkit.config.type_check import REFUSED, to_json_values
 
-#: In one file. There are not so many, and each of them is looked at again and again.
+#: Servers in one file. Each of them is processed several times.
 MOST_SERVERS = 1000
 
-#: What means something else inside `lsp`, in either case.
+#: Keys inside `lsp` that are not servers, in camelCase and snake_case.
 RESERVED = frozenset(
     one for name in ("servers", "enabled", *INSIDE_LSP) for one in (name, snake(name))
 )
 
-#: What `lsp` has to be.
+#: What is valid for `lsp`.
 SERVERS = "true, false, or an object with a key for each server"
-#: What the entry of a server has to be.
+#: What is valid for the entry of a server.
 AN_ENTRY = "an object that says something about a server"
 
 
 class Style(msgspec.Struct, frozen=True):
-    """How a kind of file is written."""
+    """How a kind of file is structured."""
 
-    #: Where the configuration stands in it.
+    #: The keys that lead to the configuration in it.
     top: tuple[str, ...] = ()
-    #: Keys at the top that mean nothing else are servers.
+    #: Whether unknown top-level keys are servers.
     bare: bool = False
-    #: It is another tool's, which knows keys that mean nothing here.
+    #: Whether it belongs to another tool, whose other keys are ignored.
     foreign: bool = False
-    #: It is a value of the calling program, not a file.
+    #: Whether it is a value of the calling program, not a file.
     own: bool = False
 
 
-#: Looks at what is said more closely before it is read, and notes faults.
+#: A further check of the values before they are read. It notes faults.
 Closer = Callable[[Object], None]
 
 
 def normalize(
     value: Any, findings: Problems, style: Style, closer: Closer | None = None
 ) -> dict[str, Any]:
-    """The one form of what is said.
+    """The normalised values.
 
-    Look at `findings.faults` before using it: what has a fault is left out.
+    Check `findings.faults` before using them: values with a fault are left out.
     """
     given = open_object(
         to_json_values(value, style.top, findings, own=style.own), style.top, findings
@@ -111,7 +111,7 @@ class _Reading:
         return sort_by_fields(Config, said)
 
     def _lsp(self, value: Any, path: Path) -> tuple[dict[str, Any] | bool, dict[str, Any]]:
-        """The servers, or false; and what stands here but belongs elsewhere."""
+        """The servers, or false; and the other settings inside `lsp`."""
         if isinstance(value, bool):
             return ({} if value else False), {}
         given = open_object(value, path, self._findings, SERVERS)
@@ -158,7 +158,7 @@ def _type_at(target: tuple[str, ...]) -> Any:
 def normalize_server(
     value: Any, path: Path, findings: Problems, *, foreign: bool
 ) -> dict[str, Any]:
-    """The one form of an entry; `foreign` if its file is that of another tool."""
+    """The normalised entry of a server; `foreign` if its file belongs to another tool."""
     given = open_object(value, path, findings, AN_ENTRY)
     if given is None:
         return {}
@@ -188,11 +188,11 @@ def _read_aliases(given: Object) -> dict[str, Any]:
 
 
 def _read_command(given: Object) -> list[str] | None:
-    """A list of words; or one word, with its `args` beside it."""
+    """A list of words, or one word with `args` beside it."""
     taken, args = given.take("command"), given.take("args")
     if taken is None or taken[0] is None:
         if args is not None:
-            given.findings.warn(args[1], "it is ignored: there is no command beside it")
+            given.findings.warn(args[1], "it is ignored: there is no command")
         return None
     single = isinstance(taken[0], str)
     words = given.check(taken, Word if single else Command)
@@ -203,7 +203,7 @@ def _read_command(given: Object) -> list[str] | None:
 
 
 def _read_disabled(given: Object) -> bool | None:
-    """None if nothing is said. Of `disabled` and `enabled` the one that says no counts."""
+    """None if not set. If `disabled` and `enabled` contradict, the server is disabled."""
     disabled = given.read("disabled", bool | None)
     enabled = given.read("enabled", bool | None)
     if disabled is REFUSED and enabled is REFUSED:
@@ -212,7 +212,7 @@ def _read_disabled(given: Object) -> bool | None:
 
 
 def _read_extensions(given: Object) -> dict[str, Any]:
-    """Extensions in the words of other tools, where an object also names the languages."""
+    """Extensions under the names of other tools; an object also gives the language ids."""
     extensions: dict[str, None] = {}
     languages: dict[str, str] = {}
     for name in EXTENSIONS:
@@ -240,4 +240,4 @@ def _own_extensions(given: Object) -> list[str]:
 def _check_transport(given: Object) -> None:
     taken = given.take("transport")
     if taken is not None and taken[0] != "stdio":
-        given.findings.warn(taken[1], "it is ignored: servers are spoken to on standard streams")
+        given.findings.warn(taken[1], "it is ignored: only stdio is supported")

@@ -1,7 +1,7 @@
-"""Holds values against the types of `model.py`, and notes every fault with its place.
+"""Checks values against the types of `model.py`, and notes every fault with its place.
 
-msgspec decides whether a single value fits. It would stop at the first fault and leave out the keys
-on the way to it, so objects and lists are walked here, item by item.
+msgspec checks single values. It would stop at the first fault and not report its keys, so objects
+and lists are walked here, item by item.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import msgspec
 
 from lspkit.config.problems import DEEPEST, Path, Problems, kind_of
 
-#: What stands in for a value that was refused: nothing is said.
+#: Stands for an invalid or missing value.
 REFUSED: Any = msgspec.UNSET
 
 _EXPECTED: dict[Any, str] = {
@@ -33,10 +33,10 @@ _EXPECTED: dict[Any, str] = {
 
 
 def to_json_values(value: Any, path: Path, findings: Problems, *, own: bool = False) -> Any:
-    """A copy of a value in which there is only what JSON has.
+    """A copy of a value that contains only JSON values.
 
-    `own` is for values of the calling program, which may have paths in them, also such with bytes
-    that are no text, in the form that Python gives them.
+    `own` is for values of the calling program, which may contain paths, also with bytes that are
+    not UTF-8, as `surrogateescape` decodes them.
     """
     if len(path) > DEEPEST:
         findings.refuse(path, f"no more than {DEEPEST} levels")
@@ -88,7 +88,7 @@ def _is_text(value: str, own: bool) -> bool:
 
 
 def check_value(value: Any, kind: Any, path: Path, findings: Problems) -> Any:
-    """The value, if it fits the type; what does not fit is noted and left out."""
+    """The value if it has the type; invalid values are noted and left out."""
     if value is REFUSED:
         return REFUSED
     kind, meta, optional = _unwrap_type(kind)
@@ -104,7 +104,7 @@ def check_value(value: Any, kind: Any, path: Path, findings: Problems) -> Any:
     try:
         return msgspec.convert(value, kind if meta is None else meta.type)
     except (msgspec.ValidationError, UnicodeEncodeError):
-        # The second: it looks into a text that stands for a number or a word, as UTF-8.
+        # UnicodeEncodeError: msgspec encodes a string that it compares with a literal.
         findings.refuse(path, _expected(kind, meta), kind_of(value))
         return REFUSED
 
@@ -139,7 +139,7 @@ class _Limits(msgspec.Struct, frozen=True):
 
 @functools.cache
 def _unwrap_type(kind: Any) -> tuple[Any, _Limits | None, bool]:
-    """A type without its limits and without `| None`, the limits, and whether it had `| None`."""
+    """A type without limits and without `| None`, its limits, and whether it had `| None`."""
     optional = False
     if typing.get_origin(kind) in (typing.Union, types.UnionType):
         rest = [one for one in typing.get_args(kind) if one is not type(None)]

@@ -1,8 +1,8 @@
-"""The edit jail: what servers propose is checked whole, made all or none, and can be taken back.
+"""Applies and undoes edits that servers propose: checked as a whole, all or none.
 
-`apply` plays an edit through (`plan.py`), makes what comes of it (`transaction.py`) and returns
-an `AppliedEdit`, which holds all that `undo` needs. Both refuse with an error that names the file,
-and then have changed nothing. Which servers have to be told is not known here.
+`apply` plans an edit (`plan.py`), carries the changes out (`transaction.py`) and returns an
+`AppliedEdit`, which has what `undo` needs. If either fails, the error names the file and nothing is
+changed. Servers are not notified here.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ def apply(
     versions: Mapping[str, int] | None = None,
     before_step: BeforeStep = no_step,
 ) -> AppliedEdit:
-    """Makes an edit, all of it or nothing.
+    """Apply an edit, all of it or nothing.
 
-    `versions` are those of the documents as the server has them now, by URI.
+    `versions` are the server's current versions of its open documents, by URI.
     """
     with OpenFolders(boundary.for_changes()) as folders:
         changes = plan(edit, folders, versions or {})
@@ -39,9 +39,9 @@ def apply(
 
 
 def undo(applied: AppliedEdit, boundary: Boundary, *, before_step: BeforeStep = no_step) -> None:
-    """Takes an edit back, all of it or nothing: only if everything is still as the edit left it.
+    """Undo an edit, all of it or nothing, and only if nothing has changed since.
 
-    A folder that the edit made stays if somebody has put something into it since.
+    A folder that the edit created is kept if it is not empty.
     """
     with OpenFolders(boundary.for_changes()) as folders:
         tree = PlannedTree(folders)

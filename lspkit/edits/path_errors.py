@@ -55,8 +55,8 @@ def real_path(given: str, path: str, boundary: Boundary) -> str:
     """The path with all links resolved."""
     try:
         return os.path.realpath(path)
-    except OSError as problem:  # a link went away while it was being read
-        message = f"{given} was changed by somebody else at the same moment; nothing was written"
+    except OSError as problem:  # a link was removed meanwhile
+        message = f"{given} was changed by another process meanwhile; nothing was written"
         raise changed_error(message, **error_fields(given, boundary, path)) from problem
 
 

@@ -1,9 +1,8 @@
-"""From a server's edit to what becomes of each path, with everything checked on the way.
+"""Plans a server's edit: the changes of each path, with all checks.
 
-An edit is a list of changes that build on one another: a file is created and then filled, or
-renamed and then edited under its new name. So it is played through on a `PlannedTree`, which knows
-what every path is at each moment. Nothing is written here, and whatever is wrong with any part of
-the edit refuses all of it.
+The changes of an edit build on one another: a file is created and then filled, or renamed and then
+edited under its new name. So the edit is simulated on a `PlannedTree`, which has the state of every
+path. Nothing is written here, and any fault refuses the whole edit.
 """
 
 from __future__ import annotations
@@ -29,11 +28,11 @@ from lspkit.edits.text_edits import apply_spans, convert_line_breaks, decode, en
 from lspkit.errors import PathError, PositionError
 from lspkit.protocol.uris import path_to_uri
 
-AGAIN = "nothing was written, ask for the change again"
+AGAIN = "nothing was written, request the change again"
 
 
 class _EditedText(msgspec.Struct, frozen=True):
-    """A text and the edits that were made to it so far."""
+    """A text and its edits so far."""
 
     before: str
     edits: tuple[TextEdit, ...]
@@ -43,7 +42,7 @@ class _EditedText(msgspec.Struct, frozen=True):
 def plan(
     edit: WorkspaceEdit, folders: OpenFolders, versions: Mapping[str, int]
 ) -> list[PlannedChange]:
-    """What becomes of each path, or the error that says why nothing does."""
+    """The changes of each path; an error if the edit is refused."""
     player = _Player(folders, versions)
     for change in edit.changes:
         if isinstance(change, FileEdit):
@@ -54,7 +53,7 @@ def plan(
 
 
 class _Player:
-    """Plays the changes of one edit through."""
+    """Simulates the changes of one edit."""
 
     def __init__(self, folders: OpenFolders, versions: Mapping[str, int]) -> None:
         self.tree = PlannedTree(folders)
@@ -82,7 +81,7 @@ class _Player:
         found = spans(before, edits, given)
         own = found if edits is change.edits else spans(before, change.edits, given)
         if change.after is not None and apply_spans(before, own) != change.after:
-            message = f"the edits of {given} do not lead to the text that was shown"
+            message = f"the edits of {given} do not result in the text of the preview"
             raise PositionError(f"{message}; {AGAIN}")
         after = apply_spans(before, convert_line_breaks(before, found))
         self._edited[real] = _EditedText(before, edits, after)
@@ -92,14 +91,14 @@ class _Player:
     def _start(
         self, change: FileEdit, given: str, real: str, text: str
     ) -> tuple[str, tuple[TextEdit, ...]]:
-        """The text that edits are for, and all of them: also those that were already made to it.
+        """The text that the edits are for, and all edits of it so far.
 
-        Servers may list a file twice. All its edits are then for the text as it was at first.
+        Servers may list a file twice. All its edits are then for the original text.
         """
         about = error_fields(given, self.boundary, real)
         before = change.before
         if before is None and not text and not self.tree.is_on_disk(real):
-            before = text  # this very edit has made the file, so nobody had to read it
+            before = text  # this edit has created the file
         if before is None:
             message = f"the text that the edits of {given} are for is not known; {AGAIN}"
             raise changed_error(message, **about)
@@ -132,7 +131,7 @@ class _Player:
             raise self._exists_error(given, path)
 
     def delete(self, change: FileOperation) -> None:
-        """A file goes, or a folder with all that is in it."""
+        """Delete a file, or a folder with its contents."""
         given = _named_path(change.path, change.uri, self.boundary)
         path = name_leading_inside(given, self.boundary)
         kind = self.tree.at(path).kind
@@ -149,7 +148,7 @@ class _Player:
             self.tree.put(one, NOTHING)
 
     def rename(self, change: FileOperation) -> None:
-        """A file, or a folder with all that is in it, gets another name."""
+        """Rename a file, or a folder with its contents."""
         given = _named_path(change.path, change.uri, self.boundary)
         old = name_leading_inside(given, self.boundary)
         new_given = _named_path(change.new_path, change.new_uri, self.boundary)
@@ -162,7 +161,7 @@ class _Player:
         if new == old:
             return
         if is_inside(new, old):
-            message = f"{given} cannot be renamed to {new_given}, which lies in it"
+            message = f"{given} cannot be renamed to {new_given}, which is inside it"
             raise write_error(f"{message}; nothing was written", **about)
         if there.kind != "nothing":
             if change.overwrite and "folder" not in (state.kind, there.kind):
@@ -181,7 +180,7 @@ class _Player:
             self.tree.put(goal, kept)
 
     def _exists_error(self, given: str, path: str) -> PathError:
-        message = f"{given} exists already, and the edit is not to replace it; {AGAIN}"
+        message = f"{given} exists already, and the edit must not replace it; {AGAIN}"
         return write_error(message, **error_fields(given, self.boundary, path))
 
 

@@ -1,9 +1,8 @@
-"""One file at a time: replace, remove, move and read, each safely.
+"""Operations on a single file: replace, remove, move and read.
 
-These are for whatever changes the disk by one path that a caller wrote. A change of many files that
-has to be all or none is in `apply.py`. Each call checks the path, reaches its folder without
-following a link, and changes something by a single rename or unlink, so that nobody ever sees
-half a file. Whatever goes wrong, the file is as it was and nothing is left beside it.
+`apply.py` changes several files, all or none. Each function here checks the path, opens its folder
+without following links, and makes the change with a single rename or unlink, so that no process
+sees a partial file. On failure the file is unchanged and no temporary file is left.
 """
 
 from __future__ import annotations
@@ -25,12 +24,12 @@ from lspkit.edits.path_errors import (
 from lspkit.errors import PathError
 
 GivenPath = str | os.PathLike[str]
-#: Called with the number of each step before it is made. Tests interfere there.
+#: Called with the number of each step before it is made. For tests.
 BeforeStep = Callable[[int], None]
 
 
 def no_step(number: int) -> None:
-    """Nobody interferes."""
+    """Do nothing."""
 
 
 def replace(
@@ -41,9 +40,9 @@ def replace(
     make_folders: bool = False,
     before_step: BeforeStep = no_step,
 ) -> str:
-    """Writes a file, whether it is there or not, and returns its real path.
+    """Write a file, whether it exists or not, and return its real path.
 
-    A link stays one: the file that it leads to is replaced. The mode of that file is kept.
+    If the path is a link, its target is replaced. The mode of the file is kept.
     """
     given = os.fspath(path)
     boundary = boundary.for_changes()
@@ -75,7 +74,7 @@ def replace(
 def refuse_to_replace(
     given: str, name: str, found: os.stat_result | None, folder: Directory, boundary: Boundary
 ) -> None:
-    """Raises a `PathError` unless a new file may take the place of what is there by now."""
+    """Raise a `PathError` unless a new file may replace the present entry."""
     if found is None:
         return
     about = error_fields(given, boundary, os.path.join(folder.path, name))
@@ -87,7 +86,7 @@ def refuse_to_replace(
 
 
 def remove(path: GivenPath, boundary: Boundary, *, before_step: BeforeStep = no_step) -> str:
-    """Deletes a file and returns its path. Of a link only the link goes."""
+    """Delete a file and return its path. Of a link, only the link is deleted."""
     boundary = boundary.for_changes()
     _locate(path, boundary)
     real, given = name_leading_inside(path, boundary), os.fspath(path)
@@ -109,7 +108,7 @@ def move(
     make_folders: bool = False,
     before_step: BeforeStep = no_step,
 ) -> tuple[str, str]:
-    """Gives a file another name, and returns both paths. A link is moved as it is."""
+    """Move a file and return both paths. A link itself is moved, not its target."""
     boundary = boundary.for_changes()
     _locate(old, boundary)
     _locate(new, boundary, may_be_missing=True)
@@ -137,7 +136,7 @@ def move(
 
 
 def _is_same(one: os.stat_result, other: os.stat_result, name: str, new_name: str) -> bool:
-    """Whether two spellings name one file, where upper and lower case are the same."""
+    """Whether two spellings name one file on a case-insensitive file system."""
     return identity(one) == identity(other) and name.casefold() == new_name.casefold()
 
 
@@ -154,24 +153,24 @@ def read_bytes(path: GivenPath, boundary: Boundary, *, before_step: BeforeStep =
 
 
 def _locate(path: GivenPath, boundary: Boundary, *, may_be_missing: bool = False) -> Located:
-    # A link may go away while it is being followed.
+    # A link may be removed while it is resolved.
     with _as_path_errors(os.fspath(path), boundary, "followed"):
         return locate(path, boundary, may_be_missing=may_be_missing)
 
 
 @contextlib.contextmanager
 def _as_path_errors(given: str, boundary: Boundary, doing: str) -> Iterator[None]:
-    """What the system objects to becomes a `PathError` about the path as it was given."""
+    """Convert an `OSError` to a `PathError` with the path as the caller gave it."""
     try:
         yield
-    except PathError as problem:  # it may be about a folder on the way
+    except PathError as problem:  # it may be about a parent folder
         fields = {**problem.fields, "path": given}
         raise type(problem)(problem.message, code=problem.code, **fields) from problem
     except (FileNotFoundError, NotADirectoryError) as problem:
-        message = f"{given} cannot be {doing}: it, or a folder on the way, does not exist"
+        message = f"{given} cannot be {doing}: it, or one of its folders, does not exist"
         raise PathError(message, code="ENOENT", **error_fields(given, boundary)) from problem
     except FileExistsError as problem:
-        message = f"{given} cannot be {doing}: something of that name exists"
+        message = f"{given} cannot be {doing}: the name exists already"
         raise write_error(message, **error_fields(given, boundary)) from problem
     except OSError as problem:
         message = f"{given} cannot be {doing}: {problem.strerror or problem}"

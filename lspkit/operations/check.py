@@ -1,4 +1,4 @@
-"""Fresh diagnostics of a file, and the verdict on it."""
+"""Diagnostics of files: fresh ones with a verdict, and those that are known."""
 
 from __future__ import annotations
 
@@ -41,42 +41,42 @@ TAGS = {1: "unnecessary", 2: "deprecated"}
 
 
 class CheckRequest(FileRequest[Report], frozen=True, kw_only=True):
-    """Is this file in order?"""
+    """Check one file."""
 
     #: `project` adds the other files that its servers know.
     scope: Literal["file", "project"] = "file"
-    #: Which severities the verdict goes by; None: as configured.
+    #: The severities that count for the verdict; None: as configured.
     severities: tuple[str, ...] | None = None
 
 
 class CheckAllRequest(Request[dict[Path, Report]], frozen=True, kw_only=True):
-    """Are these files in order?"""
+    """Check several files."""
 
     paths: tuple[str, ...]
     severities: tuple[str, ...] | None = None
 
 
 class CheckOthersRequest(Request[OtherFiles], frozen=True, kw_only=True):
-    """Are the other files in order that the servers of these files know?"""
+    """Check the other files that the servers of these files know."""
 
-    #: These have changed, and are not looked at.
+    #: The changed files, which are not checked themselves.
     paths: tuple[str, ...]
     scope: OtherScope = OtherScope()
 
 
 class DiagnosticsRequest(Request[dict[Path, list[Diagnostic]]], frozen=True, kw_only=True):
-    """What is known now?"""
+    """Get the known diagnostics."""
 
     path: str | None = None
 
 
-#: So many files are under way at once: each of them is open in its servers meanwhile.
+#: Files that are checked at once: each of them is open in its servers meanwhile.
 AT_ONCE = 64
 
 
 @operation("check", CheckRequest, Report)
 def check(request: CheckRequest) -> Generator[Effect, Any, Report]:
-    """A report about the file as it is now, or as `text` has it."""
+    """A report about the file as it is now, or with the content `text`."""
     scope = OtherScope() if request.scope == "project" else None
     found: Examination = yield Examine(request.path, request.text, scope)
     if request.severities is not None:
@@ -100,7 +100,7 @@ def check(request: CheckRequest) -> Generator[Effect, Any, Report]:
 def _merge(
     uri: str, examined: Iterable[Examined]
 ) -> Generator[Effect, Any, tuple[list[Diagnostic], list[Evidence]]]:
-    """What all of them found, each finding once, in order; and their evidence."""
+    """The findings of all servers, each once, in order; and the evidence of each server."""
     merged: dict[tuple[Any, ...], Diagnostic] = {}
     servers: list[Evidence] = []
     for one in examined:
@@ -138,7 +138,7 @@ def _other_files(
         if why := why_of(servers):
             unknown[path] = why
     counted = [one for all in by_path.values() for one in all if one.severity.value in severities]
-    # Where there is no other file, there is nothing wrong with it.
+    # Without other files there are no findings in them.
     verdict = verdict_of(counted, everybody) if found.elsewhere else Verdict.CLEAN
     return OtherFiles(
         found.coverage,
@@ -150,13 +150,13 @@ def _other_files(
 
 @operation("check_others", CheckOthersRequest, OtherFiles)
 def check_others(request: CheckOthersRequest) -> Generator[Effect, Any, OtherFiles]:
-    """A report about them as they are now."""
+    """The findings in the other files as they are now."""
     found: OthersExamined = yield ExamineOthers(request.paths, request.scope)
     return (yield from _other_files(found, found.severities))
 
 
 def _stale_diagnostics(found: Examination) -> Generator[Effect, Any, list[Diagnostic]]:
-    """What those said before who have not answered now."""
+    """Earlier findings of the servers that have not answered."""
     known: dict[tuple[Any, ...], Diagnostic] = {}
     for one in found.servers:
         if not one.memories:
@@ -167,7 +167,7 @@ def _stale_diagnostics(found: Examination) -> Generator[Effect, Any, list[Diagno
 
 
 def _compare(report: Report, found: Examination) -> Generator[Effect, Any, Report]:
-    """With what the last edit has changed; a proven state is the next one's starting point."""
+    """Add the comparison with the state before the edit; store a proven state for the next one."""
     views = (one.view for one in found.servers if one.how != "none" and one.view is not None)
     view = next(views, None)
     if view is None:
@@ -187,7 +187,7 @@ def _compare(report: Report, found: Examination) -> Generator[Effect, Any, Repor
 
 
 def merge_finding(one: Diagnostic, other: Diagnostic) -> Diagnostic:
-    """A finding that two servers share: the worse severity, and both names."""
+    """Merge a finding that two servers report: the worse severity, and both servers."""
     worse = min(one, other, key=lambda finding: finding.severity.rank)
     servers = tuple(dict.fromkeys((*one.servers, *other.servers)))
     return msgspec.structs.replace(worse, servers=servers)
@@ -195,8 +195,8 @@ def merge_finding(one: Diagnostic, other: Diagnostic) -> Diagnostic:
 
 def _evidence(one: Examined, unreadable: int) -> Evidence:
     if unreadable:
-        # One of them may have been an error, so its silence about errors proves nothing.
-        reason = f"{unreadable} of its findings could not be read"
+        # One of these may be an error, so the absence of errors is not proven.
+        reason = f"{unreadable} of its findings could not be decoded"
         return Evidence(one.server, None, "none", one.duration, False, reason, one.source)
     version = one.view.version if one.view is not None and one.how != "none" else None
     return Evidence(
@@ -207,12 +207,12 @@ def _evidence(one: Examined, unreadable: int) -> Evidence:
 def read_findings(
     reply: Reply, uri: str, lists: Iterable[bytes]
 ) -> Generator[Effect, Any, tuple[list[Diagnostic], int]]:
-    """What a server's raw lists say about a file, and how many findings make no sense."""
+    """The findings in a server's raw lists about a file, and how many cannot be decoded."""
     read = [read_diagnostics(raw) for raw in lists]
     wires = [wire for one in read for wire in one.items]
     dropped = sum(one.dropped for one in read)
     if not wires:
-        return [], dropped  # there is no place to look up
+        return [], dropped  # no URI to look up
     related = [
         place[0]
         for wire in wires
@@ -225,12 +225,12 @@ def read_findings(
 
 
 def severity_of(wire: WireDiagnostic) -> Severity:
-    """How bad a server says that a finding is."""
+    """The severity of a finding."""
     return severity_from_number(wire.severity)
 
 
 def severity_from_number(number: int | None) -> Severity:
-    """A server that says nothing means an error; what nobody knows is not hidden."""
+    """The severity for a number of the protocol. None is an error; an unknown number is info."""
     return Severity.ERROR if number is None else SEVERITIES.get(number, Severity.INFO)
 
 
@@ -258,7 +258,7 @@ def _finding(wire: WireDiagnostic, uri: str, server: str, translate: Translator)
 
 @operation("check_all", CheckAllRequest, dict[Path, Report])
 def check_all(request: CheckAllRequest) -> Generator[Effect, Any, dict[Path, Report]]:
-    """A report about each file. One that nobody can check is unknown, with the reason."""
+    """A report about each file. A file that cannot be checked is unknown, with the reason."""
     reports: dict[Path, Report] = {}
     for first in range(0, len(request.paths), AT_ONCE):
         paths = request.paths[first : first + AT_ONCE]
@@ -271,7 +271,7 @@ def check_all(request: CheckAllRequest) -> Generator[Effect, Any, dict[Path, Rep
 
 
 def unchecked_report(path: str, problem: LspkitError) -> Report:
-    """A report about a file that nobody can check: it is unknown, with the reason."""
+    """A report about a file that cannot be checked: it is unknown, with the reason."""
     server = getattr(problem, "server", "")
     evidence = Evidence(server, None, "none", 0.0, reason=problem.message, code=problem.code)
     return Report(
@@ -287,7 +287,7 @@ def unchecked_report(path: str, problem: LspkitError) -> Report:
 def diagnostics(
     request: DiagnosticsRequest,
 ) -> Generator[Effect, Any, dict[Path, list[Diagnostic]]]:
-    """By file, in order of path and line. Nothing is asked, and nothing waited for."""
+    """The findings by file, sorted by path and line. No server is asked."""
     reports: list[KnownDiagnostics] = yield TakeKnownDiagnostics(request.path)
     by_file: dict[Path, dict[tuple[Any, ...], Diagnostic]] = {}
     for report in reports:
@@ -295,7 +295,7 @@ def diagnostics(
         reply = Reply(report.server, b"", nowhere)
         found, dropped = yield from read_findings(reply, report.uri, (report.items,))
         if dropped:
-            message = f"{dropped} of the findings of {report.server} cannot be read"
+            message = f"{dropped} of the findings of {report.server} cannot be decoded"
             yield ReportUndecodable((RequestFailedError(message, server=report.server),))
         for finding in found:
             if finding.path is None:

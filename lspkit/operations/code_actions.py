@@ -22,11 +22,11 @@ from lspkit.protocol.wire.raw_items import read_actions, read_raw_items
 
 
 class CodeActionsRequest(PositionRequest[list[CodeAction]], frozen=True, kw_only=True):
-    """What can be done here?"""
+    """Get the code actions at a position or in a range."""
 
     end_line: int | None = None
     end_column: int | None = None
-    #: Kinds to ask for, such as `quickfix`; empty for all.
+    #: Kinds to request, such as `quickfix`; empty: all.
     only: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -37,7 +37,7 @@ class CodeActionsRequest(PositionRequest[list[CodeAction]], frozen=True, kw_only
 
 @operation("code_actions", CodeActionsRequest, list[CodeAction])
 def code_actions(request: CodeActionsRequest) -> Generator[Effect, Any, list[CodeAction]]:
-    """All offers of all servers, the preferred ones first."""
+    """The code actions of all servers, preferred ones first."""
     line, column = yield from position_of(request)
     end = (request.end_line or line, request.end_column or column)
     if end < (line, column):
@@ -46,7 +46,7 @@ def code_actions(request: CodeActionsRequest) -> Generator[Effect, Any, list[Cod
             bounds=f"{line}:{column} or later",
         )
     reports: list[KnownDiagnostics] = yield TakeKnownDiagnostics(request.path)
-    # Here, and not when the question is built: then the server's lock is held.
+    # Here, and not when the params are built: the server's lock is held then.
     known: dict[str, list[msgspec.Raw]] = {}
     for report in reports:
         pieces = read_raw_items(report.items).items
@@ -83,7 +83,7 @@ def _action_params(
 
 
 def _touches(raw: bytes, first: int, last: int) -> bool:
-    """Whether a finding lies on one of the lines that are asked about, counted from 0."""
+    """Whether a finding is on one of these lines, counted from 0."""
     try:
         range = msgspec.json.decode(raw)["range"]
         return bool(range["start"]["line"] <= last and first <= range["end"]["line"])
@@ -114,20 +114,20 @@ def _action(
 
 
 def text_digest(text: Text) -> str:
-    """What a text is recognized by."""
+    """The SHA-256 of a text in hexadecimal."""
     return hashlib.sha256(text.value.encode(errors="surrogatepass")).hexdigest()
 
 
 def resolve_action(action: CodeAction) -> Generator[Effect, Any, WorkspaceEdit | WireCommand]:
-    """The edit that an action stands for, which the server may have put off until now.
+    """The edit of an action, which the server may have to resolve first.
 
-    Where there is none, the command that the server has to run.
+    If there is none, the command that the server has to execute.
     """
     if action.disabled:
-        message = f"{action.title!r} cannot be done now: {action.disabled}"
+        message = f"{action.title!r} cannot be applied now: {action.disabled}"
         raise RequestFailedError(message, server=action.server)
     command = read_command(action.raw.encode())
-    # An edit that changes nothing stands beside a command that does.
+    # An empty edit beside a command is ignored.
     if action.edit is not None and (action.edit.changes or command is None):
         return action.edit
     if command is not None and command.bare:
@@ -144,7 +144,7 @@ def resolve_action(action: CodeAction) -> Generator[Effect, Any, WorkspaceEdit |
     except RequestFailedError:
         if command is None:
             raise
-        replies = []  # it has nothing to add to its command
+        replies = []  # the command is known already
     for reply in replies:
         command = command or read_command(reply.result)
         read = read_action(reply.result)

@@ -1,4 +1,4 @@
-"""Where something is: definition, declaration, type, implementation, uses; and what it is."""
+"""Definitions, declarations, types, implementations, references; hover and signature help."""
 
 from __future__ import annotations
 
@@ -19,33 +19,33 @@ Locations = Generator[Effect, Any, list[types.Location]]
 
 
 class DefinitionRequest(PositionRequest[list[types.Location]], frozen=True, kw_only=True):
-    """Where is this defined?"""
+    """Get the definitions of a symbol."""
 
 
 class DeclarationRequest(PositionRequest[list[types.Location]], frozen=True, kw_only=True):
-    """Where is this declared?"""
+    """Get the declarations of a symbol."""
 
 
 class TypeDefinitionRequest(PositionRequest[list[types.Location]], frozen=True, kw_only=True):
-    """Where is the type of this defined?"""
+    """Get the definitions of a symbol's type."""
 
 
 class ImplementationRequest(PositionRequest[list[types.Location]], frozen=True, kw_only=True):
-    """Where is this implemented?"""
+    """Get the implementations of a symbol."""
 
 
 class ReferencesRequest(PositionRequest[list[types.Location]], frozen=True, kw_only=True):
-    """Where is this used?"""
+    """Get the references to a symbol."""
 
     include_declaration: bool = True
 
 
 class HoverRequest(PositionRequest[types.Hover | None], frozen=True, kw_only=True):
-    """What is this?"""
+    """Get the description of a symbol."""
 
 
 class SignatureHelpRequest(PositionRequest[types.SignatureHelp | None], frozen=True, kw_only=True):
-    """How is this called?"""
+    """Get the signatures of the function at a position."""
 
 
 def _locations(replies: list[Reply]) -> Locations:
@@ -73,7 +73,7 @@ _lookup("implementation", ImplementationRequest, "textDocument/implementation")
 
 @operation("references", ReferencesRequest, list[types.Location])
 def references(request: ReferencesRequest) -> Locations:
-    """All places that use the symbol."""
+    """All references to the symbol."""
     context = {"includeDeclaration": request.include_declaration}
     replies = yield from ask_at(request, "textDocument/references", context=context)
     return (yield from _locations(replies))
@@ -81,7 +81,7 @@ def references(request: ReferencesRequest) -> Locations:
 
 @operation("hover", HoverRequest, types.Hover | None)
 def hover(request: HoverRequest) -> Generator[Effect, Any, types.Hover | None]:
-    """What the servers tell, one after the other; the range of the first that gives one."""
+    """The texts of all servers, and the first range."""
     replies = yield from ask_at(request, "textDocument/hover")
     texts: list[str] = []
     range = None

@@ -1,8 +1,8 @@
-"""From protocol positions to those that people read, and back.
+"""Conversion between protocol positions and lspkit's positions.
 
-Protocol positions count from 0, in units that depend on the server; people's count from 1, in
-characters. To turn one into the other takes the line that it is on, unless the units are characters
-already. Where the text cannot be had (a library's source is not opened), the units are shown.
+Protocol positions count from 0, in units that depend on the server; lspkit's count from 1, in
+characters. The conversion needs the text of the line, unless the units are characters. If the text
+is not available (library sources are not opened), the units are used as they are.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from lspkit.types import Location, Position, Range
 
 
 def to_wire(text: Text, line: int, column: int, encoding: Encoding) -> dict[str, int]:
-    """A checked position as the server counts. Out of range: a `PositionError` with the bounds."""
+    """A position in the server's units; `PositionError` with the bounds if it is out of range."""
     if text.is_plain(line - 1, column - 1, encoding):
         return {"line": line - 1, "character": column - 1}
     if line > text.line_count:
@@ -37,14 +37,14 @@ def to_wire(text: Text, line: int, column: int, encoding: Encoding) -> dict[str,
 
 
 class Translator:
-    """Turns the positions of one server's answer into people's."""
+    """Converts the positions in one server's answer."""
 
     def __init__(self, encoding: Encoding, places: dict[str, FoundFile]) -> None:
         self._encoding: Encoding = encoding
         self._places = places
 
     def location(self, uri: str, range: WireRange) -> Location:
-        """A place in a file."""
+        """A location in a file."""
         place = self._places[uri]
         return Location(place.path, self.range(place.text, range), uri)
 
@@ -53,7 +53,7 @@ class Translator:
         return Range(self.position(text, range.start), self.position(text, range.end))
 
     def position(self, text: Text | None, at: WirePosition) -> Position:
-        """A place in a text; nonsense is bent to the nearest sense."""
+        """A position in a text; an invalid one is moved to the nearest valid position."""
         line, column = at.line, at.character
         if text is not None and text.is_plain(line, column, self._encoding):
             return Position(line + 1, column + 1)
@@ -63,7 +63,7 @@ class Translator:
         return Position(line + 1, column + 1)
 
     def exact(self, text: Text | None, range: WireRange) -> Range:
-        """A range that is to be written to; a `PositionError` if nobody can have meant it."""
+        """A range that is to be edited; `PositionError` if it is invalid."""
         return Range(self._exact(text, range.start), self._exact(text, range.end))
 
     def _exact(self, text: Text | None, at: WirePosition) -> Position:
@@ -73,10 +73,11 @@ class Translator:
         if text is None:
             return place
         if at.line == text.line_count:
-            return Position(place.line, 1)  # the line after the last one stands for the end
+            return Position(place.line, 1)  # the line after the last one means the end
         if at.line > text.line_count:
-            return place  # there is none, which is said where the edit is made
-        # Beyond the end of a line means its end. Only inside of one can a character be split.
+            return place  # refused when the edit is applied
+        # A column beyond the end means the end of the line. Only a column inside the line can be
+        # in the middle of a character.
         inside = place.column <= len(text.line(at.line))
         if inside and text.units(at.line, place.column - 1, self._encoding) != at.character:
             raise _position_error(at, "lies inside of a character")
@@ -94,9 +95,9 @@ def _position_error(at: WirePosition, why: str) -> PositionError:
 def make_translator(
     reply: Reply, uris: Iterable[str], *, texts: bool = False
 ) -> Generator[Effect, Any, Translator]:
-    """A translator that knows these URIs, as the server that replied sees them.
+    """A translator for these URIs of the server that replied.
 
-    `texts` asks for their texts also where positions could do without.
+    With `texts`, their texts are read also if the conversion does not need them.
     """
     view = reply.view
     others = tuple({uri: None for uri in uris if uri != view.uri})
@@ -110,7 +111,7 @@ def make_translator(
 
 
 def sort_locations(locations: Iterable[Location]) -> list[Location]:
-    """Without doubles, by path, line and column: the same on every run."""
+    """The locations without duplicates, sorted by path, line and column."""
     found = list(locations)
     if len(found) < 2:
         return found

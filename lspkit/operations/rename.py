@@ -16,7 +16,7 @@ from lspkit.protocol.results import WireEdit, read_edit
 
 
 class RenameRequest(PositionRequest[WorkspaceEdit], frozen=True, kw_only=True):
-    """What would change if this had another name?"""
+    """Preview the renaming of a symbol."""
 
     new_name: str
 
@@ -28,7 +28,7 @@ class RenameRequest(PositionRequest[WorkspaceEdit], frozen=True, kw_only=True):
 
 @operation("rename", RenameRequest, WorkspaceEdit)
 def rename(request: RenameRequest) -> Generator[Effect, Any, WorkspaceEdit]:
-    """The edit of the first server that has one: two servers would change everything twice."""
+    """The edit of the first server that has one: two edits would change everything twice."""
     line, column = yield from position_of(request)
     at = params_at(line, column)
     try:
@@ -38,7 +38,7 @@ def rename(request: RenameRequest) -> Generator[Effect, Any, WorkspaceEdit]:
     except UnsupportedError:
         prepared = []
     if prepared and all(reply.result == b"null" for reply in prepared):
-        raise PositionError(f"{request.path}:{line}:{column} is nothing that can be renamed")
+        raise PositionError(f"{request.path}:{line}:{column} cannot be renamed")
     question = Ask(
         request.path,
         request.text,
@@ -51,7 +51,7 @@ def rename(request: RenameRequest) -> Generator[Effect, Any, WorkspaceEdit]:
         return WorkspaceEdit()
     marked = yield from _files_with_mark(*found)
     if marked:
-        # Shown to the server without their marks, they are counted as everybody counts them.
+        # After a sync the server has the texts without byte order marks, and counts like lspkit.
         for path in marked:
             yield SyncFile(path, None)
         replies = yield question
@@ -62,7 +62,7 @@ def rename(request: RenameRequest) -> Generator[Effect, Any, WorkspaceEdit]:
 def _first_edit(
     replies: list[Reply],
 ) -> Generator[Effect, Any, tuple[WireEdit, Reply] | None]:
-    """The first edit that changes something."""
+    """The first edit that is not empty."""
     for reply, wires in (yield from decode_replies(replies, read_edit, whole=True)):
         for wire in wires:
             if changes_of(wire):
@@ -71,7 +71,7 @@ def _first_edit(
 
 
 def _files_with_mark(wire: WireEdit, reply: Reply) -> Generator[Effect, Any, list[str]]:
-    """The files that an edit is for and that begin with a mark."""
+    """The files of an edit that begin with a byte order mark."""
     documents = (one.text_document for one in changes_of(wire))
     uris = tuple(one.uri for one in documents if one is not None)
     places: dict[str, FoundFile] = yield FindPlaces(reply.server, reply.view.uri, uris, texts=True)

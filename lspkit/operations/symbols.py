@@ -1,4 +1,4 @@
-"""The symbols of a file, and of a workspace."""
+"""Symbols of a file and of a workspace."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from lspkit.protocol.text import Encoding, Text
 
 
 class DocumentSymbolsRequest(FileRequest[list[types.Symbol]], frozen=True, kw_only=True):
-    """What is in this file?"""
+    """Get the symbols of a file."""
 
 
 class WorkspaceSymbolsRequest(Request[list[types.Symbol]], frozen=True, kw_only=True):
-    """Which symbols have such a name?"""
+    """Find symbols by name."""
 
     query: str
     path: str | None = None
@@ -31,7 +31,7 @@ def _document_params(uri: str, _: Text, __: Encoding) -> dict[str, Any]:
 
 @operation("document_symbols", DocumentSymbolsRequest, list[types.Symbol])
 def document_symbols(request: DocumentSymbolsRequest) -> Generator[Effect, Any, list[types.Symbol]]:
-    """All symbols, as a tree where the server gives one, in the order of the text."""
+    """All symbols in text order, as a tree if the server sends one."""
     replies: list[Reply] = yield Ask(
         request.path, request.text, "textDocument/documentSymbol", _document_params
     )
@@ -45,7 +45,7 @@ def document_symbols(request: DocumentSymbolsRequest) -> Generator[Effect, Any, 
 def workspace_symbols(
     request: WorkspaceSymbolsRequest,
 ) -> Generator[Effect, Any, list[types.Symbol]]:
-    """All that the servers find, by path, line and column."""
+    """The symbols that the servers find, sorted by path, line and column."""
     replies: list[Reply] = yield AskWorkspace(
         request.path, "workspace/symbol", {"query": request.query}
     )
@@ -57,7 +57,7 @@ def workspace_symbols(
 
 
 def translate_symbols(replies: list[Reply]) -> Generator[Effect, Any, list[types.Symbol]]:
-    """The symbols of all answers, in their order."""
+    """The symbols of all answers."""
     found: list[types.Symbol] = []
     for reply, wires in (yield from decode_replies(replies, read_symbols)):
         translate = yield from make_translator(reply, _uris(wires))
@@ -77,7 +77,7 @@ def _uris(wires: Sequence[WireSymbol]) -> Iterator[str]:
 
 
 def text_order(symbol: types.Symbol) -> tuple[Any, ...]:
-    """A key that sorts symbols as they stand in the text: some servers sort by name."""
+    """A sort key for text order: some servers sort by name."""
     return (symbol.selection, symbol.name, symbol.kind)
 
 

@@ -20,7 +20,7 @@ KINDS = {"create": "create", "rename": "rename", "delete": "delete"}
 
 
 def decode_edits(reply: Reply) -> list[WireEdit]:
-    """The edits that a server has sent. One without some of its parts would be another one."""
+    """The edits that a server sent. An edit is never used without some of its parts."""
     read = read_edit(reply.result)
     if read.dropped:
         raise undecodable_error(reply)
@@ -33,7 +33,7 @@ def _unusable_edit_error(reply: Reply, why: str) -> RequestFailedError:
 
 
 def translate_edit(wire: WireEdit, reply: Reply) -> Generator[Effect, Any, WorkspaceEdit]:
-    """A server's edit, with the texts that it is for. One that cannot be right is refused."""
+    """A server's edit with the texts that it is for. An invalid edit is refused."""
     changes = changes_of(wire)
     uris = [uri for one in changes for uri in _uris(one)]
     translate = yield from make_translator(reply, uris, texts=True)
@@ -42,7 +42,7 @@ def translate_edit(wire: WireEdit, reply: Reply) -> Generator[Effect, Any, Works
 
 
 def changes_of(wire: WireEdit) -> list[WireChange]:
-    """What an edit consists of, in the newer of its two forms."""
+    """The changes of an edit, in the form of `documentChanges`."""
     if wire.document_changes is not None:
         return wire.document_changes
     return [_document_change(uri, edits) for uri, edits in (wire.changes or {}).items()]
@@ -81,7 +81,7 @@ def _change(wire: WireChange, translate: Translator, reply: Reply) -> FileEdit |
             recursive=options.get("recursive", False),
         )
     if wire.text_document is None:
-        raise _unusable_edit_error(reply, "has a change of nothing")
+        raise _unusable_edit_error(reply, "has a change without a document")
     place = translate.place(wire.text_document.uri)
     try:
         edits = [
@@ -105,7 +105,7 @@ def _change(wire: WireChange, translate: Translator, reply: Reply) -> FileEdit |
 
 
 def apply_text_edits(text: Text, edits: list[TextEdit]) -> str:
-    """The text with the edits done. They are in order, and none overlaps another."""
+    """The text after the edits, which are in order and do not overlap."""
     pieces: list[str] = []
     at = 0
     for edit in edits:

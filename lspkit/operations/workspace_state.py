@@ -27,7 +27,7 @@ from lspkit.servers.status import status_text as as_text
 
 
 class RawRequest(Request[Any], frozen=True, kw_only=True):
-    """Any request of the protocol, to the first server of a file."""
+    """Send any request of the protocol to the first server of a file."""
 
     path: str
     method: str
@@ -35,49 +35,49 @@ class RawRequest(Request[Any], frozen=True, kw_only=True):
 
 
 class SyncRequest(FileRequest[None], frozen=True, kw_only=True):
-    """Tell the servers."""
+    """Send the text of a file to its servers."""
 
 
 class StatusRequest(Request[WorkspaceStatus], frozen=True, kw_only=True):
-    """How are the servers?"""
+    """Get the state of all servers."""
 
     root: str | None = None
 
 
 class FileServersRequest(Request[list[FileServer]], frozen=True, kw_only=True):
-    """How are the servers of a file?"""
+    """Get the state of the servers of a file. Starts nothing."""
 
     path: str
 
 
 class StatusTextRequest(Request[str], frozen=True, kw_only=True):
-    """The same in words."""
+    """Get the state of all servers as text."""
 
 
 class ReloadRequest(Request[None], frozen=True, kw_only=True):
-    """Read the configuration again."""
+    """Reload the configuration, restart the servers that it changes, and forget failures."""
 
 
 class SettingsRequest(Request[Config], frozen=True, kw_only=True):
-    """What is configured?"""
+    """Get the configuration."""
 
 
 class WaitForChangeRequest(Request[int], frozen=True, kw_only=True):
-    """Has anything new been reported?"""
+    """Wait for a report of diagnostics."""
 
     after: int
 
 
 class ChangedSinceRequest(Request[ChangedFiles], frozen=True, kw_only=True):
-    """Which files have changed on disk?"""
+    """Get the files that have changed on disk."""
 
-    #: None to get no more than a mark.
+    #: None: only return a mark.
     after: int | None = None
 
 
 @operation("request", RawRequest, Any)
 def raw_request(request: RawRequest) -> Generator[Effect, Any, Any]:
-    """The server's result, as plain JSON values."""
+    """The server's result as plain JSON values."""
     replies: list[Reply] = yield Ask(
         request.path, None, request.method, lambda *_: request.params, ignore_capabilities=True
     )

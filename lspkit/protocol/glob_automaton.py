@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-# How many steps one pattern remembers. A class of characters has a step for each that was met.
+# Cached steps of one pattern.
 _MAX_STEPS = 20_000
 
 
@@ -102,7 +102,7 @@ def _bits(number: int) -> Iterator[int]:
 
 
 class _State(dict[str, "_State"]):
-    """Where a walk along a path can be: the next state by character, filled in as they come."""
+    """A set of possible states: the next set by character, filled in when needed."""
 
     __slots__ = ("accepts", "allowed", "automaton")
 
@@ -121,7 +121,7 @@ class _State(dict[str, "_State"]):
 
 
 class Automaton:
-    """Matches paths. Threads may share it: what two of them add at once is equal."""
+    """Matches paths. Threads may share it: they add equal states."""
 
     __slots__ = ("_follow", "_last", "_start", "_states", "_steps", "_symbols", "_takers")
 
@@ -142,10 +142,10 @@ class Automaton:
         return state.accepts
 
     def step(self, allowed: int, character: str) -> _State:
-        """The state after a character that was not met in this state before."""
+        """The state after a character that is new in this state."""
         self._steps += 1
         if self._steps > _MAX_STEPS:
-            # Forget all and start again. Walks that are under way keep the states they stand on.
+            # Clear the cache. Matches in progress keep their states.
             self._start = _State(self, self._start.allowed, self._start.accepts)
             self._states, self._takers, self._steps = {}, {}, 0
         takers = self._takers.get(character)

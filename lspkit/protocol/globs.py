@@ -28,9 +28,9 @@ from lspkit.protocol.glob_automaton import (
 
 #: Longest pattern, in characters. Longer paths cannot be opened on most systems.
 MAX_PATTERN = 4096
-#: How deep choices may lie in choices.
+#: Levels of nested braces.
 MAX_NESTING = 32
-# The shape of most patterns there are: anywhere, a name or an ending of it, perhaps a choice last.
+# The form of most patterns: in any folder, a name or the end of one, perhaps with a choice.
 _COMMON = re.compile(r"\*\*/(\*?)([^*?{}\[\]/]*)(?:\{([^*?{}\[\]/]*)\})?")
 
 
@@ -38,9 +38,9 @@ _COMMON = re.compile(r"\*\*/(\*?)([^*?{}\[\]/]*)(?:\{([^*?{}\[\]/]*)\})?")
 def compile_glob(pattern: str) -> Callable[[str], bool]:
     """A function that tells whether a path matches.
 
-    Where VS Code's matcher loses its way, the plain meaning is taken: a choice in a choice, a
-    last choice that is empty, a choice that ends in a slash or in `**` and has text after it, `**`
-    twice in a row at the end, and `[!a]`, which does not match a slash here.
+    Where VS Code's matcher is inconsistent, the plain meaning is used: nested choices, an empty
+    last choice, a choice that ends in a slash or in `**` and has text after it, `**` twice in a row
+    at the end, and `[!a]`, which does not match a slash here.
 
     >>> compile_glob("**/*.{py,pyi}")("src/a.py")
     True
@@ -63,10 +63,10 @@ def compile_glob(pattern: str) -> Callable[[str], bool]:
 
 
 def pattern_mistake(pattern: str) -> str:
-    """What is wrong with a pattern that somebody has written by hand; empty if nothing is.
+    """The mistake in a pattern that a person has written; empty if there is none.
 
-    Matching is lenient, since a server may register anything. Here that counts which nobody means:
-    a pattern that matches nothing, and a bracket or brace without its partner.
+    Matching is lenient, since a server may register anything. Here a pattern that matches nothing,
+    and a bracket or brace without a partner, are mistakes.
 
     >>> mistake_in("**/{a,b"), mistake_in("**/{a,b}")
     ('{ has no partner', '')
@@ -86,7 +86,7 @@ def pattern_mistake(pattern: str) -> str:
         parser = _Parser(pattern)
         parser.sequence(0, len(pattern), 0)
     except _Meaningless:
-        return "it has a range that runs backwards, or choices that lie too deep in choices"
+        return "it has a range that runs backwards, or too many levels of choices"
     return ""
 
 
@@ -95,7 +95,7 @@ def _match_nothing(path: str) -> bool:
 
 
 def _match_names(star: str, name: str, choices: str | None) -> Callable[[str], bool]:
-    """The same answers as the automaton, ten times as fast, for names anywhere."""
+    """The same results as the automaton, ten times as fast, for names in any folder."""
     names = tuple(name + choice for choice in (choices or "").split(","))
     if star:
         return lambda path: path.endswith(names)
@@ -127,7 +127,7 @@ class _Parser(Builder):
             rest = stars[index + 1 :]
             if not stars[index]:
                 result = self.join(result, self._segment(low, high, depth))
-                # A folder matches what lies below it, and itself: the slash is part of the stars.
+                # `a/**` matches the folder itself, too: the slash is part of the stars.
                 if rest and not all(rest):
                     result = self.join(result, self.symbol(SLASH))
             elif index and stars[index - 1]:
@@ -142,7 +142,7 @@ class _Parser(Builder):
         result, at = EMPTY, start
         while at < stop:
             end = self._ends.get(at, at + 1)
-            # Stars in a row are one. That also keeps a line of thousands from being costly.
+            # Several stars in a row are one. This also makes thousands of them cheap.
             if self._pattern[at:end] != "*" or self._pattern[end : min(end + 1, stop)] != "*":
                 result = self.join(result, self._item(at, end, depth))
             at = end
@@ -164,7 +164,7 @@ class _Parser(Builder):
         return self.symbol(CharacterSet(((character, character),)))
 
     def _split(self, separator: str, start: int, stop: int) -> Iterator[tuple[int, int]]:
-        """Cut at the separators that stand in no bracket and no brace."""
+        """Split at the separators outside brackets and braces."""
         at = start
         while at < stop:
             if self._pattern[at] == separator:
@@ -191,7 +191,7 @@ def _partners(pattern: str) -> Iterator[tuple[int, int]]:
 
 
 def _class_end(pattern: str, start: int) -> int:
-    """The place after the bracket that ends a class, or 0. Right at the start it is a member."""
+    """The index after the bracket that ends a class, or 0. A first `]` is a member."""
     at = start + 1
     if pattern[at : at + 1] in ("!", "^"):
         at += 1

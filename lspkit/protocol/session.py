@@ -1,13 +1,13 @@
-"""One conversation with one server, without any I/O.
+"""The state of the protocol with one server, without I/O.
 
-Theory of operation. A session is told what the client wants (`initialize`, `request`, `notify`,
-`shutdown`, `exit`) and returns the frame to write; it is told what the server sent (`receive`) and
-returns an event for the driver and a frame to write back. It keeps what the conversation implies:
-the state, the requests without an answer, the server's capabilities, what it is busy with.
+Theory of operation. The methods for the client (`initialize`, `request`, `notify`, `shutdown`,
+`exit`) return the frame to write; `receive` takes a message of the server and returns an event for
+the driver and a frame to write back. A session keeps the state, the pending requests, the server's
+capabilities and its tasks in progress.
 
-`TRANSITIONS` is the whole state machine. A call that it does not list for the present state raises
-`ProtocolError`: that is a fault of ours. What the *server* does wrong never raises; it becomes an
-event or a count. A session is not thread-safe; its driver holds a lock around every call.
+`TRANSITIONS` is the complete state machine. A call that it does not list for the present state
+raises `ProtocolError`: a fault of lspkit. Faults of the *server* never raise; they become events or
+counts. A session is not thread-safe; its driver holds a lock around every call.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from lspkit.protocol.wire.framing import frame
 
 
 class State(enum.Enum):
-    """Where the conversation stands."""
+    """The state of a session."""
 
     NEW = "new"
     INITIALIZING = "initializing"
@@ -45,7 +45,7 @@ class State(enum.Enum):
 
 
 _S = State
-#: (state, what happens): the state after it. Everything else is forbidden.
+#: (state, action): the next state. All other actions are forbidden.
 TRANSITIONS: dict[tuple[State, str], State] = {
     (_S.NEW, "initialize"): _S.INITIALIZING,
     (_S.INITIALIZING, "initialize answered"): _S.RUNNING,
@@ -70,21 +70,21 @@ _WHILE_RUNNING = frozenset(
     action for (before, action), after in TRANSITIONS.items() if before is after is State.RUNNING
 )
 
-#: By the names that the protocol has for them.
+#: The position encodings of the protocol.
 ENCODINGS: dict[str, Encoding] = {"utf-8": "utf-8", "utf-16": "utf-16", "utf-32": "utf-32"}
 
 
 class Pending(msgspec.Struct):
-    """A request that has no answer yet."""
+    """A request without an answer so far."""
 
     method: str
     tag: Any
-    #: The document that it is about; empty where it is about none.
+    #: The document of the request; empty if there is none.
     uri: str = ""
 
 
 class Session:
-    """The state of one conversation. See the module's text."""
+    """The protocol state of one server. See the module's docstring."""
 
     def __init__(
         self, opening: InitializeOptions, clock: Callable[[], float] = lambda: 0.0
@@ -92,29 +92,29 @@ class Session:
         self.opening = opening
         self.state = State.NEW
         self.capabilities = Capabilities()
-        #: Unit of columns in this conversation; `utf-16` until the server chooses.
+        #: The position encoding; `utf-16` until the server chooses.
         self.encoding: Encoding = "utf-16"
-        #: Name and version, as the server gives them.
+        #: Name and version of the server.
         self.server_name = ""
-        #: What the server is busy with, and by this clock for how long.
+        #: The server's tasks in progress.
         self.progress = Progress(clock)
-        #: Requests of ours without an answer, by id.
+        #: Pending requests by id.
         self.pending: dict[int, Pending] = {}
-        #: Whether somebody is there who makes the edits that the server asks for.
+        #: Whether edits that the server requests are applied.
         self.takes_edits = False
-        #: How often: answers nobody waits for, bad messages, refused requests of the server.
+        #: Counts of unexpected answers, bad messages, and refused requests of the server.
         self.counts: collections.Counter[str] = collections.Counter()
-        #: What was beyond a limit, by what it is: it was dropped.
+        #: Counts of what was dropped over a limit, by kind.
         self.dropped: collections.Counter[str] = collections.Counter()
         self._next_id = 1
 
     def __repr__(self) -> str:
         return f"<Session {self.state.value} pending={len(self.pending)}>"
 
-    # What the client wants
+    # For the client
 
     def initialize(self, tag: Any) -> bytes:
-        """Begin."""
+        """The `initialize` request."""
         self._move("initialize")
         folder = {"uri": self.opening.root_uri, "name": self.opening.root_name}
         params: dict[str, Any] = {
@@ -137,12 +137,12 @@ class Session:
         ]
 
     def request(self, method: str, params: Any, tag: Any, uri: str = "") -> tuple[int, bytes]:
-        """A question; its event will carry `tag`. Returns its id and the frame."""
+        """A request; its event will carry `tag`. Returns its id and the frame."""
         self._move("request")
         return self._ask(method, params, tag, uri)
 
     def cancel(self, id: int) -> bytes | None:
-        """Give a request up: the frame that says so, None if it is answered already."""
+        """Cancel a request: the frame to send, None if it is answered already."""
         if self.pending.pop(id, None) is None or self.state is not State.RUNNING:
             return None
         return frame(messages.notification("$/cancelRequest", {"id": id}))
@@ -153,17 +153,17 @@ class Session:
         return frame(messages.notification(method, params))
 
     def shutdown(self, tag: Any) -> bytes:
-        """Ask the server to get ready to end."""
+        """The `shutdown` request."""
         self._move("shutdown")
         return self._ask("shutdown", None, tag)[1]
 
     def exit(self) -> bytes:
-        """Tell the server to end."""
+        """The `exit` notification."""
         self._move("exit")
         return frame(messages.notification("exit"))
 
     def lost(self) -> list[Pending]:
-        """The connection is over. Returns the requests that will never be answered."""
+        """Record the end of the connection. Returns the requests without an answer."""
         self._move("lost")
         orphans = list(self.pending.values())
         self.pending.clear()
@@ -171,13 +171,13 @@ class Session:
         return orphans
 
     def supports(self, method: str, document: DocumentKey | None = None) -> bool:
-        """Whether the server can do this, by its first word or by a later registration."""
+        """Whether the server supports this, statically or by a later registration."""
         return self.capabilities.supports(method, document)
 
-    # What the server sends
+    # From the server
 
     def receive(self, message: messages.Message) -> tuple[Event | None, bytes | None]:
-        """Take one message: the event it means, and the frame to write back, each or None."""
+        """Process a message: returns an event and a frame to write back, each may be None."""
         match message:
             case messages.ResponseMessage():
                 return self._receive_result(message), None
@@ -204,10 +204,10 @@ class Session:
     def _refuse_too_large(
         self, message: messages.NotificationMessage | messages.RequestMessage
     ) -> tuple[Event | None, bytes | None]:
-        """A message that would hold everybody up is not looked at."""
+        """Drop a message that would block the reader for too long."""
         self.dropped["messages"] += 1
         if isinstance(message, messages.RequestMessage):
-            text = f"lspkit takes no request of more than {LARGEST_NOTE} bytes"
+            text = f"lspkit accepts no request of more than {LARGEST_NOTE} bytes"
             return None, frame(messages.error_response(message.id, messages.INVALID_PARAMS, text))
         if message.method == "$/progress":
             self.progress.lose_parts()
@@ -219,7 +219,7 @@ class Session:
             return None
         if pending.method == "initialize":
             if self.state is not State.INITIALIZING:
-                return None  # it is being ended already
+                return None  # it is being stopped already
             return self._finish_initialize(pending, message.result)
         return events.Answered(pending.tag, pending.method, message.result)
 
@@ -242,7 +242,7 @@ class Session:
                 raise ValueError("its position encoding is unknown")
         except (AttributeError, ValueError, RecursionError) as problem:
             self._move("initialize refused")
-            text = f"the answer to initialize makes no sense: {problem}"
+            text = f"the answer to initialize is invalid: {problem}"
             return events.Failed(pending.tag, "initialize", messages.INVALID_REQUEST, text)
         self._move("initialize answered")
         self.capabilities.learn(capabilities)
@@ -264,7 +264,7 @@ class Session:
         return events.Notified(message.method, message.params)
 
     def edit_done(self, id: messages.RawJson, failure: str) -> bytes:
-        """The answer to `EditAsked`: the edit was made, or could not be."""
+        """The answer to `EditAsked`: the edit was applied, or why not."""
         result: dict[str, Any] = {"applied": not failure}
         if failure:
             result["failureReason"] = failure
@@ -275,7 +275,7 @@ class Session:
     ) -> tuple[Event | None, bytes | None]:
         params = params_of(message.params)
         if self.takes_edits and message.method == "workspace/applyEdit":
-            # The one question that is not answered at once.
+            # The only request that is not answered immediately.
             edit = params.get("edit")
             raw = messages.encode(edit if isinstance(edit, dict) else {})
             return events.EditAsked(message.id, raw), None
@@ -300,7 +300,7 @@ class Session:
 
     def _move(self, action: str) -> None:
         if self.state is State.RUNNING and action in _WHILE_RUNNING:
-            return  # on the way of every request: hashing an enum member is slow
+            return  # for speed: hashing an enum member is slow
         state = TRANSITIONS.get((self.state, action))
         if state is None:
             raise ProtocolError(f"{action} is not possible while the session is {self.state.value}")
@@ -321,7 +321,7 @@ class Session:
 
 
 def params_of(raw: bytes | None) -> dict[str, Any]:
-    """Params as an object; anything else counts as an empty one."""
+    """Params as an object; any other value becomes an empty one."""
     try:
         value = messages.decode_any(raw) if raw is not None else None
     except (ValueError, RecursionError):

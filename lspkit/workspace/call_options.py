@@ -9,29 +9,29 @@ from lspkit.runtime.engine_api import Limits
 
 
 class CallOptions(TypedDict, total=False):
-    """What every blocking method takes."""
+    """Options of every blocking method."""
 
-    #: Seconds, for everything, also the start of a server.
+    #: Seconds for the whole call, including the start of a server.
     timeout: float | None
     #: Ends the call early.
     cancel: CancelLike | None
 
 
 class FileCallOptions(CallOptions, total=False):
-    """What every question about a file takes."""
+    """Options of every request about a file."""
 
-    #: The text to assume instead of what is on disk, for this one call.
+    #: The text to use instead of the file's content, for this call only.
     text: str | None
 
 
 class PositionCallOptions(FileCallOptions, total=False):
-    """What every question about a place takes beside its line and column."""
+    """Options of every request about a position, besides line and column."""
 
     #: A name in the file (`Class.method`), or, with a line, a word on that line.
     symbol: str | None
 
 
 def limits_of(more: FileCallOptions) -> tuple[Limits, dict[str, Any]]:
-    """What the caller allows, and the rest. A word that nobody knows is refused by the request."""
+    """The limits among the options, and the other options. The request refuses unknown ones."""
     rest: dict[str, Any] = {**more}
     return Limits(rest.pop("timeout", None), rest.pop("cancel", None)), rest

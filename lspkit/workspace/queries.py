@@ -1,4 +1,4 @@
-"""The questions about places in code: where things are, what they are, who calls whom."""
+"""Methods of a workspace that answer questions about code."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ T = TypeVar("T")
 
 
 class Queries:
-    """What every workspace answers about its code."""
+    """Questions about code, which change nothing."""
 
     _engine: Engine
 
@@ -101,7 +101,7 @@ class Queries:
         column: int | None = None,
         **more: Unpack[PositionCallOptions],
     ) -> Hover | None:
-        """What the servers tell about the symbol."""
+        """The servers' description of the symbol."""
         return self._at(ops.HoverRequest, path, line, column, more)
 
     def signature_help(
@@ -111,21 +111,21 @@ class Queries:
         column: int | None = None,
         **more: Unpack[PositionCallOptions],
     ) -> SignatureHelp | None:
-        """How the function at this place is called, seen from inside its parentheses."""
+        """The signatures of the call at a position inside its parentheses."""
         return self._at(ops.SignatureHelpRequest, path, line, column, more)
 
     def document_symbols(self, path: PathLike, **more: Unpack[FileCallOptions]) -> list[Symbol]:
-        """What is defined in the file, as a tree where the server gives one."""
+        """The symbols of the file, as a tree if the server sends one."""
         limits, rest = limits_of(more)
         return self._engine.run(ops.DocumentSymbolsRequest(path=os.fspath(path), **rest), limits)
 
     def workspace_symbols(
         self, query: str, path: PathLike | None = None, **more: Unpack[CallOptions]
     ) -> list[Symbol]:
-        """Symbols anywhere whose name fits the query.
+        """Symbols of the workspace whose name matches the query.
 
-        With a path only the servers of that file are asked, else all that run; and if none runs,
-        those that the files of the workspace call for.
+        With a path, only the servers of that file are asked, otherwise all running servers. If none
+        is running, the servers for the workspace's files are started.
         """
         where = None if path is None else os.fspath(path)
         request = ops.WorkspaceSymbolsRequest(query=query, path=where)
@@ -140,7 +140,7 @@ class Queries:
         column: int | None = None,
         **more: Unpack[PositionCallOptions],
     ) -> list[CallItem]:
-        """What at this place calls and is called."""
+        """The items of the call hierarchy at this position."""
         return self._at(ops.CallHierarchyRequest, path, line, column, more)
 
     def incoming_calls(
@@ -150,7 +150,7 @@ class Queries:
         column: int | None = None,
         **more: Unpack[PositionCallOptions],
     ) -> list[Call]:
-        """Who calls this: a place, a symbol, or an item of an earlier answer."""
+        """The callers of a position, a symbol, or an item of an earlier answer."""
         return self._from(ops.IncomingCallsRequest, at, line, column, more)
 
     def outgoing_calls(
@@ -160,7 +160,7 @@ class Queries:
         column: int | None = None,
         **more: Unpack[PositionCallOptions],
     ) -> list[Call]:
-        """Whom this calls: a place, a symbol, or an item of an earlier answer."""
+        """The callees of a position, a symbol, or an item of an earlier answer."""
         return self._from(ops.OutgoingCallsRequest, at, line, column, more)
 
     def supertypes(
@@ -170,7 +170,7 @@ class Queries:
         column: int | None = None,
         **more: Unpack[PositionCallOptions],
     ) -> list[TypeItem]:
-        """What this type derives from."""
+        """The supertypes of this type."""
         return self._from(ops.SupertypesRequest, at, line, column, more)
 
     def subtypes(
@@ -180,7 +180,7 @@ class Queries:
         column: int | None = None,
         **more: Unpack[PositionCallOptions],
     ) -> list[TypeItem]:
-        """What derives from this type."""
+        """The subtypes of this type."""
         return self._from(ops.SubtypesRequest, at, line, column, more)
 
     # What could be changed
@@ -193,7 +193,7 @@ class Queries:
         new_name: str = "",
         **more: Unpack[PositionCallOptions],
     ) -> WorkspaceEdit:
-        """What would change if the symbol had another name: a preview, nothing is written."""
+        """The edit that renames a symbol: a preview, nothing is written."""
         return self._at(ops.RenameRequest, path, line, column, more, {"new_name": new_name})
 
     def code_actions(
@@ -207,7 +207,7 @@ class Queries:
         only: Sequence[str] = (),
         **more: Unpack[PositionCallOptions],
     ) -> list[CodeAction]:
-        """What the servers offer to do about a place or a range. Nothing is done by itself."""
+        """The code actions that servers offer at a position or in a range. None is applied."""
         if isinstance(only, str):
             raise TypeError(f"only is {only!r}: a list of kinds is needed")
         extra = {"end_line": end_line, "end_column": end_column, "only": tuple(only)}

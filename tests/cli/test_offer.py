@@ -105,7 +105,7 @@ def test_a_project_that_would_run_something_else_by_now_is_told_as_such(user: Us
     user.write(".lspkit/lsp.json", json.dumps({"lsp": {"ty": {"command": ["ty", "server", "-v"]}}}))
     [line] = user.types("check", "main.py").stderr.splitlines()
     assert line.startswith(f"lspkit: {user.project} is no longer trusted ({user.project} was trust")
-    assert "what it would run has changed since); held back: lsp.ty.command," in line
+    assert "the programs that it would run have changed); held back: lsp.ty.command," in line
 
 
 def test_what_is_said_is_no_part_of_the_result(user: User) -> None:

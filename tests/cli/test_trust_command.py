@@ -135,7 +135,7 @@ class TestAdd:
     def test_a_path_that_is_no_folder_is_a_mistake_in_the_call(self, user: User) -> None:
         done = user.types("add", "missing", "--yes")
         assert done.returncode == 2
-        assert "missing is no folder" in done.stderr
+        assert "missing is not a folder" in done.stderr
         assert user.trusted == []
 
     def test_what_others_can_change_needs_to_be_said_so(self, user: User) -> None:

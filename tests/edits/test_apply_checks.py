@@ -106,7 +106,7 @@ def test_a_version_that_nobody_knows_is_no_reason_to_refuse(root, boundary):
 def test_a_file_that_has_changed_since_the_preview_is_left_alone(root, boundary):
     change = edits(replaced(root / "run.sh", "name", "y"), replaced(root / "a.py", "name", "x"))
     (root / "a.py").write_text("name = 2\n")
-    with refused(root, "ECHANGED", "a.py has changed since", "ask for the change again"):
+    with refused(root, "ECHANGED", "a.py has changed since", "request the change again"):
         apply(change, boundary)
 
 

@@ -152,7 +152,7 @@ for pattern, path in [
         ("a}", "} has no partner"),
         ("{[}]", "{ has no partner"),
         ("[b-a]", "it has a range that runs backwards"),
-        ("{" * 40 + "a" + "}" * 40, "choices that lie too deep"),
+        ("{" * 40 + "a" + "}" * 40, "too many levels of choices"),
         ("a" * 5000, "more than 4096 characters"),
     ],
 )

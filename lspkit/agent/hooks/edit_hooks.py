@@ -1,13 +1,11 @@
-"""What happens after a tool of an agent has run: its edits are checked, and it is told of errors.
+"""Hooks after the tools of an agent: edited files are checked, and errors are reported.
 
-A host calls `tool_result` with what a tool has said, and gives the result to its model. If the tool
+A host calls `tool_result` with the output of a tool, and gives the result to its model. If the tool
 has changed files, and the language servers find errors in them, a short text is appended. In all
-other cases, whatever goes wrong, the result is what the tool has said: an edit that has succeeded
-cannot fail here.
+other cases, also after a failure, the result is the output itself: a hook never makes an edit fail.
 
-Which files a call touches is told by `tool_files.py`, how long they are waited for by
-`check_timeout.py`, what of other files is shown by `known_files.py`; the text is made by
-`summary.py`, and files that are read are seen to by `prewarm.py`.
+`tool_files.py` determines the files of a call, `check_timeout.py` the timeout, `known_files.py` the
+findings in other files; `summary.py` makes the text, and `prewarm.py` handles files that are read.
 """
 
 from __future__ import annotations
@@ -47,61 +45,61 @@ from lspkit.workspace import Workspace
 log = logging.getLogger("lspkit.agent")
 T = TypeVar("T")
 
-#: A shell command's files are checked up to this many.
+#: Most files that are checked after a shell command.
 MOST_CHANGED = 64
-#: So many files that an agent has lately dealt with are asked about again after a write.
+#: Most recently used files that are checked again after a write.
 RECENT = 8
-#: Between what the tool has said and what is appended.
+#: Between the output of the tool and the appended text.
 GAP = "\n\n"
 
 
 class HookResult(msgspec.Struct, frozen=True):
-    """What came of one edit, for hosts that want more than the text."""
+    """The result of one hook, for hosts that need more than the text."""
 
     tool: str
-    #: None if it could not be told what the tool does.
+    #: None if the hook failed before the kind was known.
     kind: ToolKind | None = None
-    #: Of the touched files, by path, with verdicts and evidence.
+    #: Reports about the edited files, by path.
     reports: dict[Path, Report] = {}
     #: Findings in other files, of any severity.
     others: dict[Path, list[Diagnostic]] = {}
-    #: What was appended; empty if nothing was.
+    #: The appended text; empty if there is none.
     text: str = ""
     #: Seconds.
     duration: float = 0.0
-    #: What went wrong or was not known, in words for people.
+    #: Failures and unknown results, as text for people.
     warnings: tuple[str, ...] = ()
 
 
 class EditHooks:
-    """The hooks of one workspace. Every method may be called from any number of threads.
+    """The hooks of one workspace. All methods are thread-safe.
 
         hooks = EditHooks(ws)
         said = my_write_tool(path=path, content=text)
         said = hooks.tool_result("write_file", {"path": path, "content": text}, said)
 
-    No lock is needed: each field below is only ever changed in single steps.
+    No lock is needed: each change of a field is atomic.
     """
 
     def __init__(self, ws: Workspace, *, summary: Summary | None = None) -> None:
         self._ws = ws
-        #: None: as the configuration has it at the time.
+        #: None: as configured at the time of the call.
         self._summary = summary
-        #: Tools of the host, by plain name.
+        #: Registered tools of the host, by plain name.
         self._tools: dict[str, Tool] = {}
         self._timeouts = CheckTimeouts(ws)
         self._stamps = FileStamps()
         self._prewarmer = Prewarmer(ws)
-        #: Files that the agent has dealt with, the last one last.
+        #: Files that the agent has used, most recent last.
         self._recent: collections.deque[str] = collections.deque(maxlen=8 * RECENT)
-        #: Up to where the changes on disk were looked at.
+        #: The mark of the last `changed_files`.
         self._mark: int | None = None
-        #: What was known about all files after the last edit, if only news are of interest.
+        #: The findings in all files after the last edit, if only new ones are reported.
         self._known: Known | None = None
         self._tallies: dict[str, _Tally] = {
             name: _Tally() for name in (*map(str, ToolKind), "other", "appended", "failed")
         }
-        #: What came of the last edit, whichever thread it was in.
+        #: The result of the last edit, in any thread.
         self.last: HookResult | None = None
 
     def __repr__(self) -> str:
@@ -109,19 +107,19 @@ class EditHooks:
 
     @property
     def counts(self) -> dict[str, int]:
-        """How many tools have ended, by kind; how many texts were appended; what failed here."""
+        """Counts of tool calls by kind, of appended texts, and of failures in the hooks."""
         return {name: tally.value() for name, tally in self._tallies.items()}
 
     def register(self, tool: str, kind: ToolKind | str, files: Files | None = None) -> None:
-        """Make a tool known, or known otherwise.
+        """Register a tool, or change the registration.
 
-        `kind` is `write`, `edit`, `patch`, `read` or `shell`. `files` tells the files from the
-        arguments; without it the usual names of arguments are looked for.
+        `kind` is `write`, `edit`, `patch`, `read` or `shell`. `files` gets the files from the
+        arguments; without it the usual names of arguments are used.
         """
         self._tools[plain_name(tool)] = Tool(ToolKind(kind), files)
 
     def tool_execution_end(self, tool: str, arguments: Arguments) -> None:
-        """A tool has run: let the servers see its files. Waits for nothing."""
+        """Send the files of a finished tool call to the servers. Does not wait."""
         try:
             touch = touch_of(tool, arguments, self._tools)
             self._tallies["other" if touch is None else touch.kind].add()
@@ -142,7 +140,7 @@ class EditHooks:
         timeout: float | None = None,
         cancel: CancelLike | None = None,
     ) -> T:
-        """What a tool has said, with what the servers find in its files, if that is a text."""
+        """The output of a tool; if it is a str, with the findings in its files appended."""
         if is_error:
             return output
         try:
@@ -164,13 +162,13 @@ class EditHooks:
     def _check_touched(
         self, tool: str, touch: Touch, timeout: float | None, cancel: CancelLike | None
     ) -> HookResult:
-        """Check the files, and say what was found."""
+        """Check the files, and summarise the findings."""
         ws, began = self._ws, time.monotonic()
         paths = self._paths(touch.files)
         changed = ws.changed_files(self._mark)
         self._mark = changed.mark
         if touch.kind is ToolKind.SHELL:
-            # The watcher sees what servers run for; the rest is known if it was dealt with before.
+            # The watcher covers files with running servers; the stamps cover other used files.
             seen = (*map(str, changed.files), *self._stamps.changed())
             paths = list(dict.fromkeys((*paths, *seen)))[:MOST_CHANGED]
         if not paths:
@@ -201,7 +199,7 @@ class EditHooks:
         return room.of_reports(reports.values(), others, root=self._ws.root)
 
     def _append(self, output: T, text: str) -> T:
-        """Only a text can be appended to; anything else is the host's own."""
+        """Append the text to an output that is a str; any other output is unchanged."""
         if not text or not isinstance(output, str):
             return output
         self._tallies["appended"].add()
@@ -219,11 +217,11 @@ class EditHooks:
         self._remember(self._prewarmer.read(self._paths(touch.files)))
 
     def _recent_files(self) -> list[Path]:
-        """The files that were dealt with last, the last one first."""
+        """The recently used files, most recent first."""
         return [Path(one) for one in dict.fromkeys(reversed(self._recent.copy()))][:RECENT]
 
     def _paths(self, files: Iterable[str]) -> list[str]:
-        """Whole paths, as every other door reads them; what is no path is left out."""
+        """Absolute paths; invalid paths are left out."""
         paths: list[str] = []
         for file in files:
             try:
@@ -242,7 +240,7 @@ class EditHooks:
 
 
 class _Tally:
-    """A number that any thread may add to: a step of `itertools.count` is never lost."""
+    """A thread-safe counter: `next` on `itertools.count` is atomic."""
 
     def __init__(self) -> None:
         self._steps, self._looks = itertools.count(), itertools.count()
@@ -251,11 +249,11 @@ class _Tally:
         next(self._steps)
 
     def value(self) -> int:
-        # To look is a step, too; so looks are counted on their own and taken off.
+        # Reading also advances the counter; so reads are counted separately and subtracted.
         return next(self._steps) - next(self._looks)
 
 
 def _one_of_each(paths: Iterable[str]) -> list[str]:
-    """A file of each folder and extension: the others have the same servers."""
+    """One file per folder and extension: the others have the same servers."""
     kinds = {(os.path.dirname(path), os.path.splitext(path)[1]): path for path in paths}
     return list(kinds.values())

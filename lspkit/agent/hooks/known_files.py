@@ -1,8 +1,8 @@
-"""The other files after an edit: what the hooks ask for, and what of the answer is new.
+"""Findings in other files after an edit, and which of them are new.
 
-What is asked is the engine's business, the same as of `check(scope="project")`: the files that a
-server has findings about, and those that it has open. First come those that the agent has lately
-dealt with. What nobody has looked at after the edit is not shown.
+The engine selects the files as for `check(scope="project")`: files with findings, and open files.
+Files that the agent has recently used come first. Findings that were not checked after the edit are
+not shown.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from lspkit.runtime.engine_api import Limits
 from lspkit.types import Diagnostic
 from lspkit.workspace import Workspace
 
-#: So many files are looked at again, for each server of the edited ones.
+#: Most other files that are checked, for each server of the edited ones.
 MOST = 20
 
 Known = Mapping[Path, Sequence[Diagnostic]]
@@ -32,9 +32,9 @@ def check_other_files(
     until: float,
     cancel: CancelLike | None,
 ) -> OtherFiles:
-    """The files besides the edited ones, as they are after the edit.
+    """Check the other files after the edit.
 
-    `recent` are those that come first; `until` is by the monotonic clock.
+    The files of `recent` come first; `until` is a time of the monotonic clock.
     """
     left = until - time.monotonic()
     if left <= 0:
@@ -45,13 +45,13 @@ def check_other_files(
 
 
 def findings_by_path(others: OtherFiles) -> dict[Path, list[Diagnostic]]:
-    """The findings that somebody can place."""
+    """The findings in files with a known path."""
     files = {found[0].path: found for found in others.diagnostics.values()}
     return {path: found for path, found in files.items() if path is not None}
 
 
 def new_findings(now: Known, before: Known) -> dict[Path, list[Diagnostic]]:
-    """What was not there before, in files whose own text is the same."""
+    """The findings that were not known before, in files with unchanged text."""
     found: dict[Path, list[Diagnostic]] = {}
     for path, findings in now.items():
         old = {(one.range, one.message, one.code) for one in before.get(path, ())}

@@ -1,7 +1,6 @@
-"""The one form in which every call is answered, whatever became of it, and its bounds.
+"""The envelope: the form of every answer to a model, and its limits.
 
-Plain data in, plain data out. What servers said is here already read and counted; how a call comes
-about is in `toolbox.py`.
+Plain data in, plain data out. `toolbox.py` runs the calls.
 """
 
 from __future__ import annotations
@@ -29,10 +28,10 @@ from lspkit.runtime.concurrency.waiting import AnswerLog
 from lspkit.types import Diagnostic
 from lspkit.visible_text import one_line, visible_json
 
-#: Results in one answer, and bytes of it, unless the host says otherwise.
+#: Default limits of results in one answer, and of its bytes.
 MOST_ITEMS = 200
 MOST_BYTES = 32 * 1024
-#: With less there is no room for an answer at all.
+#: The smallest limit that has room for an answer.
 FEWEST_BYTES = 4096
 #: Errors and warnings in one answer.
 MOST_NOTES = 10
@@ -41,14 +40,14 @@ Envelope = dict[str, Any]
 
 
 class TextBudget(msgspec.Struct, frozen=True):
-    """How large an answer may be."""
+    """The size limits of an answer."""
 
     items: int = MOST_ITEMS
     bytes: int = MOST_BYTES
 
 
 class ToolOutcome(msgspec.Struct, kw_only=True):
-    """What became of a call, before it has its form."""
+    """The outcome of a call, from which the envelope is made."""
 
     operation: str = ""
     #: None if there is no answer.
@@ -56,9 +55,9 @@ class ToolOutcome(msgspec.Struct, kw_only=True):
     #: Ids of the servers that answered.
     hits: set[str] = msgspec.field(default_factory=set)
     errors: list[LspkitError] = msgspec.field(default_factory=list)
-    #: About this call.
+    #: Warnings about this call.
     warnings: list[str] = msgspec.field(default_factory=list)
-    #: About the workspace, whatever is called.
+    #: Warnings about the workspace.
     standing: tuple[str, ...] = ()
 
     @property
@@ -68,25 +67,25 @@ class ToolOutcome(msgspec.Struct, kw_only=True):
 
 
 def to_json(value: Any) -> str:
-    """JSON on one line. Half characters, which no JSON may have, are replaced."""
+    """JSON on one line, with lone surrogates replaced."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     return visible_json(replace_surrogates(text))
 
 
 def size_of(value: Any) -> int:
-    """Bytes of a value as JSON."""
+    """The size of a value as JSON in bytes."""
     return len(to_json(value).encode())
 
 
 def error_text(error: LspkitError) -> str:
-    """An error in words for a model."""
+    """The message of an error for a model."""
     if isinstance(error, NoServerError) and error.extension:
         return f"No LSP server configured for {error.extension} files."
     return error.message
 
 
 def make_envelope(outcome: ToolOutcome, milliseconds: int, room: TextBudget) -> Envelope:
-    """The answer, no larger than allowed."""
+    """The answer, within the size limits."""
     share = room.bytes // 2 // (2 * MOST_NOTES)
     made: Envelope = {
         "ok": outcome.ok,
@@ -129,8 +128,8 @@ def _warnings(warnings: Sequence[str], share: int) -> list[str]:
 
 
 def _fit(text: str, share: int) -> str:
-    """The text on one line, cut so that its JSON has no more than so many bytes."""
-    # Every character takes a byte at least, so what is beyond the share need not be looked at.
+    """The text on one line, cut so that its JSON has at most `share` bytes."""
+    # Every character has at least one byte, so the text beyond the share is not needed.
     line = replace_surrogates(
         " ".join(one_line(part) for part in text[:share].splitlines() if part)
     )
@@ -142,7 +141,7 @@ def _fit(text: str, share: int) -> str:
 
 
 def _fill(made: Envelope, pieces: ResultPieces, room: TextBudget) -> None:
-    """Put as many pieces in as there is room for."""
+    """Add as many pieces as there is room for."""
     left = room.bytes - size_of(made) - len(',"total":') - len(str(pieces.size))
     wanted = min(pieces.size, room.items) if pieces.counted else pieces.size
     kept = largest_fitting(wanted, lambda size: size_of(pieces.build(size)) <= left)
@@ -154,7 +153,7 @@ def _fill(made: Envelope, pieces: ResultPieces, room: TextBudget) -> None:
 
 
 def largest_fitting(size: int, fits: Callable[[int], bool]) -> int:
-    """The largest number up to `size` that fits; what fits is found by halving."""
+    """The largest number up to `size` that fits, by binary search."""
     if fits(size):
         return size
     low, high = 0, size
@@ -167,16 +166,16 @@ def largest_fitting(size: int, fits: Callable[[int], bool]) -> int:
     return low
 
 
-# Who has answered, and who has not
+# Which servers have answered
 
 
 def servers_of(findings: Mapping[Path, Iterable[Diagnostic]]) -> set[str]:
-    """The servers that have reported something."""
+    """The servers of these findings."""
     return {server for all in findings.values() for one in all for server in one.servers}
 
 
 def failures_of(witness: AnswerLog) -> list[LspkitError]:
-    """What went wrong with servers. One that cannot do a thing at all has not failed to do it."""
+    """The errors of servers. `UnsupportedError` is not counted as a failure."""
     return [
         one
         for one in witness.failed
@@ -187,15 +186,15 @@ def failures_of(witness: AnswerLog) -> list[LspkitError]:
 def evaluate_report(
     report: Report, *, cancelled: bool
 ) -> tuple[set[str], list[LspkitError], list[str]]:
-    """Of a check: who has answered, the errors of those who have not, and what to be careful of."""
+    """Of a check: the servers that answered, the errors of the others, and warnings."""
     asked = [one for one in report.servers if one.applies]
     hits = {one.server for one in asked if one.how != "none"}
     errors = [_error_of(one, cancelled=cancelled) for one in asked if one.how == "none"]
     warnings: list[str] = []
     if report.verdict.unknown and hits:
-        warnings.append(f"nothing was found, but that proves nothing: {report.why}")
+        warnings.append(f"there are no findings, but that proves nothing: {report.why}")
     if report.stale_diagnostics and errors:
-        warnings.append(f"{len(report.stale_diagnostics)} findings from before are not shown")
+        warnings.append(f"{len(report.stale_diagnostics)} earlier findings are not shown")
     return hits, errors, warnings
 
 

@@ -1,6 +1,6 @@
-"""What a host should do with a call: run it, ask first, or refuse it.
+"""Whether a host should run a call, ask first, or refuse it.
 
-The configuration has the last word, by any name of a tool; the table has the defaults.
+The table has the defaults; the configuration overrides them, by any name of a tool.
 """
 
 from __future__ import annotations
@@ -10,18 +10,18 @@ from lspkit.config import Config
 from lspkit.config.model import DISABLED, Permission
 from lspkit.errors import LspkitError, NoServerError
 
-#: From the mildest on.
+#: In order of strictness.
 _STRICTER: tuple[Permission, ...] = ("allow", "ask", "deny")
 
 
 class PermissionRefused(LspkitError):
-    """Something that is not allowed here."""
+    """A call that is not allowed."""
 
     code = "EPERM"
 
 
 def permission_of(name: str, operation: object, config: Config) -> Permission:
-    """What is said about a tool. The single one's depends on what it is asked to do."""
+    """The permission of a tool. That of the single tool depends on the operation."""
     rows = offered_tools(config)
     if name == SINGLE:
         asked = [row for row in rows if row.operation == operation]
@@ -40,7 +40,7 @@ def _row_permission(row: ToolSpec, config: Config, single: Permission | None = N
 
 
 def check_permission(row: ToolSpec, name: str, config: Config) -> None:
-    """Refuses a call that the configuration leaves out or denies."""
+    """Raise an error if the configuration disables or denies a call."""
     if not config.enabled:
         raise NoServerError(DISABLED)
     if row not in offered_tools(config):

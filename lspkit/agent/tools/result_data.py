@@ -1,8 +1,8 @@
-"""Results as plain data for a model: positions from 1, paths seen from the workspace.
+"""Results as plain data for a model: positions from 1, paths relative to the workspace.
 
-An answer may be far too large for a model. So a result is not turned into data at once, but into
-pieces that are in order of how much they matter, and a way to build the data from the first so many
-of them; `envelope.py` decides how many. What a shape looks like is said beside it, as JSON Schema.
+An answer may be too large for a model. So a result is first converted to pieces, the most relevant
+first, and a function that builds the data from the first pieces; `envelope.py` decides how many.
+Each shape has its JSON Schema.
 """
 
 from __future__ import annotations
@@ -24,37 +24,37 @@ from lspkit.visible_text import several_lines
 
 #: Characters of a name, a detail or a message.
 LONGEST = 2_000
-#: Calls of one function by another that are told one by one.
+#: Ranges of calls between two functions.
 MOST_RANGES = 50
-#: Characters of a server's own item; without it the item can still be asked about by its place.
+#: Characters of a server's raw item; without it the item can still be given by its position.
 LONGEST_RAW = 8_192
 
 Data = dict[str, Any]
 
 
 class ResultContext(msgspec.Struct, frozen=True):
-    """From where a result is seen."""
+    """The context of a result."""
 
     #: The workspace, a real path.
     root: str
-    #: The file that was asked about, a real path; empty if there is none.
+    #: The file of the request, a real path; empty if there is none.
     asked: str = ""
-    #: Which findings count.
+    #: The severities that count.
     severities: tuple[str, ...] = ("error",)
-    #: Whether an edit was made, rather than shown.
+    #: Whether an edit was applied, rather than previewed.
     applied: bool = False
 
 
 class ResultPieces(msgspec.Struct, frozen=True):
     """A result in pieces."""
 
-    #: How many there are.
+    #: The number of pieces.
     size: int
-    #: The data with the first so many of them.
+    #: Builds the data from the first pieces, this many.
     build: Callable[[int], Any]
     #: Whether the pieces are results, rather than characters of a text.
     counted: bool = True
-    #: Whether something had to be left out inside of a piece.
+    #: Whether something was left out inside a piece.
     cut: bool = False
 
 
@@ -72,28 +72,28 @@ def shape_result(result: Any, kind: Any, frame: ResultContext) -> ResultPieces:
 
 
 def data_schema(kind: Any) -> Data:
-    """What the data of a result of this type looks like."""
+    """The JSON Schema of a result of this type."""
     return SHAPES[kind].schema
 
 
-# Words and places
+# Texts and locations
 
 
 def replace_surrogates(text: str) -> str:
-    """The text with lone surrogates replaced: they are no text, and no JSON can carry them."""
+    """The text with lone surrogates replaced, which cannot be encoded."""
     if text.isascii():
         return text
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
 def shorten(text: str, most: int = LONGEST) -> str:
-    """The text as all of it can be seen, its end replaced by a sign if it is too long."""
+    """The text with invisible characters escaped, cut with an ellipsis if it is too long."""
     text = several_lines(replace_surrogates(text[: most + 1]))
     return text if len(text) <= most else text[: most - 1] + "…"
 
 
 def relative_path(root: str, path: Path | str) -> str:
-    """A path as a model reads and writes it: relative where it is inside of the workspace."""
+    """A path for a model: relative if it is inside the workspace."""
     text = str(path)
     if text != root and is_inside(text, root):
         text = os.path.relpath(text, root)
@@ -101,7 +101,7 @@ def relative_path(root: str, path: Path | str) -> str:
 
 
 def _place(frame: ResultContext, path: Path | None, uri: str) -> Data:
-    """Where something is. What is no file has only its URI."""
+    """The file of a location, or its URI if it is not a file."""
     return {"uri": shorten(uri)} if path is None else {"filePath": relative_path(frame.root, path)}
 
 
@@ -113,7 +113,7 @@ def _range(range: Range) -> Data:
 
 
 def distance(frame: ResultContext, path: Path | None) -> int:
-    """How far a file is from the one that was asked about: 0 the same, 1 its folder, and so on."""
+    """The distance of a file from the file of the request: 0 the same, 1 its folder, and so on."""
     if path is None or not is_inside(str(path), frame.root):
         return 1_000_000
     if not frame.asked or str(path) == frame.asked:
@@ -125,7 +125,7 @@ def distance(frame: ResultContext, path: Path | None) -> int:
 def _sort_by_distance(
     frame: ResultContext, items: Sequence[Any], path: Callable[[Any], Path | None]
 ) -> list[Any]:
-    """The same, nearest first. At one distance the order stays, so it is the same on every run."""
+    """The items, nearest first. The sort is stable, so the order is the same on every run."""
     return sorted(items, key=lambda one: distance(frame, path(one)))
 
 
@@ -159,7 +159,7 @@ def _hover(found: types.Hover | None, _: ResultContext) -> ResultPieces:
 
 
 def _symbols(found: list[Symbol], frame: ResultContext) -> ResultPieces:
-    """Trees. What has to go, goes from the innermost level: an outline stays an outline."""
+    """Trees. The innermost symbols are removed first, so that the outline is kept."""
     roots = _sort_by_distance(frame, found, lambda one: one.path)
     depths: list[int] = []
 
@@ -315,7 +315,7 @@ def _change(change: FileEdit | FileOperation, most: int, frame: ResultContext) -
     return made
 
 
-# What they look like
+# JSON Schema
 
 
 def _object(required: Data, optional: Data | None = None) -> Data:
@@ -335,7 +335,7 @@ _TEXT: Data = {"type": "string"}
 _NUMBER: Data = {"type": "integer", "minimum": 1}
 _POSITION = _object({"line": _NUMBER, "character": _NUMBER})
 _RANGE = _object({"start": _POSITION, "end": _POSITION})
-#: One of the two is there.
+#: One of the two is present.
 _WHERE: Data = {"filePath": _TEXT, "uri": _TEXT}
 _NAMED: Data = {"name": _TEXT, "kind": _TEXT, "range": _RANGE, "selectionRange": _RANGE}
 _RAW = _object({"serverId": _TEXT, "via": _TEXT, "item": {"type": "object"}})
@@ -355,7 +355,7 @@ _SYMBOL = _object(
         **_WHERE,
         "detail": _TEXT,
         "containerName": _TEXT,
-        # Each of them is such a symbol again; a schema that refers to itself costs hosts too much.
+        # Each child is a symbol, too; recursive schemas are a burden for hosts.
         "children": _list({"type": "object"}),
     },
 )

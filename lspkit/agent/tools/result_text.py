@@ -1,7 +1,7 @@
-"""An answer as text for a model: places with their source lines, or what to do instead.
+"""An answer as text for a model: locations with their source lines, or advice after a failure.
 
-It is made from the envelope, so text and data never say different things. What stands in a
-repository is data: it stays on its line, and what could hide or reorder text is made visible.
+It is made from the envelope, so that text and data are consistent. Text from a repository stays on
+its line, and invisible and reordering characters are escaped.
 """
 
 from __future__ import annotations
@@ -21,58 +21,58 @@ from lspkit.visible_text import one_line
 
 NOTHING = "No results found."
 
-#: How a search for a whole word is written, by the name of the tool.
+#: The search for a whole word, by the name of the tool.
 SEARCH_FORMS = {
     "grep": "grep -rnw '{symbol}' .",
     "rg": "rg -nw '{symbol}'",
     "git grep": "git grep -nw '{symbol}'",
 }
-#: For a tool that nobody has told us about.
+#: For an unknown tool.
 PLAIN_FORM = "{tool} {symbol}"
 
 #: Characters of a source line.
 LONGEST_LINE = 200
-#: Characters of a word that is searched for. Longer ones are data, and nobody's name.
+#: Characters of a word to search for. Longer ones are not names.
 LONGEST_WORD = 100
 
-#: Where the server is at fault, a model can do without it.
+#: Errors of a server: a model can search instead.
 WITHOUT_SERVER = frozenset(
     {"ENOSERVER", "EUNAVAILABLE", "EBROKEN", "ETIMEDOUT", "ELSP", "EUNSUPPORTED", "ECLOSED"}
 )
-#: What else helps, by code.
+#: Advice by error code.
 ADVICE = {
-    "ETIMEDOUT": "The server may still be busy: the same call may be answered later.",
-    "EBROKEN": "It is started again by itself: the same call may be answered later.",
-    "EOUTSIDE": "Give a path inside of the workspace.",
-    "ENOENT": "Look for the file by its name first.",
+    "ETIMEDOUT": "The server may still be busy: try the same call later.",
+    "EBROKEN": "The server restarts automatically: try the same call later.",
+    "EOUTSIDE": "Give a path inside the workspace.",
+    "ENOENT": "Search for the file by its name first.",
     "ECLOSED": "No LSP tool works here any more.",
 }
 
 
 class Page(msgspec.Struct, frozen=True):
-    """What a text is written with."""
+    """The context of a text."""
 
     row: ToolSpec
     sources: SourceLines
-    #: The tool that the host has for searching, and how it is called.
+    #: The host's search tool, and the form of its command.
     search_tool: str
     search_form: str
-    #: The name that the call was about; empty if it is not known.
+    #: The name in the call; empty if not known.
     symbol: str = ""
     #: Bytes.
     most: int = 32 * 1024
 
     def search(self) -> str:
-        """A search that the model can run, for the name that the call was about."""
+        """A search command for the name in the call."""
         if not 0 < len(self.symbol) <= LONGEST_WORD:
             return ""
-        # Not `format`: a form may be JSON, with braces of its own.
+        # Not `format`: a form may be JSON, which contains braces.
         form = self.search_form.replace("{tool}", self.search_tool)
         return form.replace("{symbol}", self.symbol)
 
 
 def search_form_for(tool: str) -> str:
-    """How a search with this tool is written."""
+    """The form of a search with this tool."""
     return SEARCH_FORMS.get(tool, PLAIN_FORM)
 
 
@@ -83,12 +83,12 @@ def bare_name(name: str) -> str:
 
 
 def longest_word(query: str) -> str:
-    """The word of a query that says most."""
+    """The longest word of a query."""
     return max(re.findall(r"\w+", query), key=len, default="")
 
 
 def result_text(envelope: Mapping[str, Any], page: Page, notes: Sequence[str] = ()) -> str:
-    """The answer as text; `notes` are those warnings of it that are about this very call."""
+    """The answer as text; `notes` are the warnings about this call."""
     if not envelope["ok"]:
         told = [one["message"] for one in envelope["errors"]]
         return _fit_lines(told, 0, list(_advice(envelope, page)), page.most)
@@ -106,7 +106,7 @@ def result_text(envelope: Mapping[str, Any], page: Page, notes: Sequence[str] = 
 
 
 def _count_results(data: Any) -> int:
-    """How many results there are in the data, whatever its shape."""
+    """The number of results in the data."""
     if isinstance(data, list):
         return len(data) + sum(_count_results(one.get("children", [])) for one in data)
     if "changes" in data and "applied" in data:
@@ -128,7 +128,7 @@ def _fit_lines(lines: list[str], hidden: int, below: list[str], most: int) -> st
 
 
 def _advice(envelope: Mapping[str, Any], page: Page) -> Iterator[str]:
-    """What to do now that it went wrong."""
+    """Advice after a failure."""
     codes = [one["code"] for one in envelope["errors"]]
     yield from dict.fromkeys(ADVICE[code] for code in codes if code in ADVICE)
     search = page.search()
@@ -140,7 +140,7 @@ def _advice(envelope: Mapping[str, Any], page: Page) -> Iterator[str]:
 
 
 def _file_name(data: Data, above: str = "") -> str:
-    """A file, or what else a server calls it; of a nested thing that of the thing around it."""
+    """The file or URI; that of the parent for a nested symbol."""
     return str(data.get("filePath") or data.get("uri") or above)
 
 
@@ -160,7 +160,7 @@ def _line(text: str) -> str:
 
 
 def _describe(place: str, *parts: str) -> str:
-    """A place with whatever is known about it."""
+    """A location with its details."""
     told = "  |  ".join(part for part in parts if part)
     return f"{place}  {told}" if told else place
 
@@ -171,7 +171,7 @@ def _locations(data: list[Data], page: Page) -> Iterator[str]:
 
 
 def _hover(data: Data, _: Page) -> Iterator[str]:
-    """Quoted: it is text of the project, and may look like a note of lspkit's own."""
+    """Quoted: text of the project may look like a note of lspkit."""
     for number, text in enumerate(data["contents"]):
         if number:
             yield ">"
@@ -238,7 +238,7 @@ def _edit(data: Data, page: Page) -> Iterator[str]:
             to = f" -> {one_line(change['newPath'])}" if "newPath" in change else ""
             yield f"{change['kind']} {one_line(_file_name(change))}{to}"
         elif data["applied"]:
-            # The places are those of before, where other text stands now.
+            # The positions are those before the edit.
             yield f"{one_line(_file_name(change))}  {_quantity(len(change['edits']), 'edit')}"
         else:
             yield from _edits(change, page)

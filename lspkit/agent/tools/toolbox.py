@@ -1,9 +1,9 @@
-"""`Toolbox`: what a host gives to a model. It answers every call, and never raises.
+"""`Toolbox`: the tools for a model. It answers every call, and never raises.
 
-A call goes from what the model wrote (`arguments.py`) to a request, on to the workspace's engine,
-and back as an envelope (`envelope.py`) or as text (`result_text.py`). The toolbox asks nobody for
-permission; it says what the configuration wants, refuses what that denies, and leaves the rest to
-the host. It holds no lock: what it remembers between calls may be lost without harm.
+A call is converted to a request (`arguments.py`), run by the workspace's engine, and answered as an
+envelope (`envelope.py`) or as text (`result_text.py`). The toolbox returns the configured
+permission, and refuses denied calls; asking the user is the host's task. It needs no lock: its
+state between calls may be lost without harm.
 """
 
 from __future__ import annotations
@@ -59,16 +59,16 @@ log = logging.getLogger("lspkit.agent")
 
 
 class ToolAnswer(msgspec.Struct, frozen=True):
-    """What became of a call, for hosts that want both forms."""
+    """The answer to a call in both forms."""
 
-    #: As data.
+    #: The answer as data.
     envelope: Envelope
-    #: For the model: of the single tool the envelope as JSON, of the others words.
+    #: The answer for the model: JSON of the envelope for the single tool, text for the others.
     text: str
 
 
 class _Call(msgspec.Struct):
-    """A call under way."""
+    """A call in progress."""
 
     outcome: ToolOutcome
     limits: Limits
@@ -84,8 +84,8 @@ class Toolbox:
         tools = toolbox.schemas("openai", "per-operation")    # for the model's interface
         toolbox.execute("lsp_definition", '{"filePath": "src/app.py", "symbol": "main"}')
 
-    `search_tool` and `search_form` are the search that a model is sent to when a server cannot
-    help: the form has the places `{tool}` and `{symbol}`. Any thread may call it.
+    `search_tool` and `search_form` are the search that a model is advised to use when a server
+    fails: the form contains `{tool}` and `{symbol}`. Thread-safe.
     """
 
     def __init__(
@@ -99,7 +99,7 @@ class Toolbox:
         max_bytes: int = MOST_BYTES,
     ) -> None:
         if max_items < 1 or max_bytes < FEWEST_BYTES:
-            raise ValueError(f"max_items is at least 1, max_bytes at least {FEWEST_BYTES}")
+            raise ValueError(f"max_items must be at least 1, max_bytes at least {FEWEST_BYTES}")
         self._ws = ws
         self._allow_apply = allow_apply
         self._search_tool = search_tool
@@ -107,19 +107,19 @@ class Toolbox:
         self._room = TextBudget(max_items, max_bytes)
         self._items = HierarchyItems()
         self._timeouts = CheckTimeouts(ws)
-        #: What is wrong with the workspace as such, and the configuration that it was asked for.
+        #: The configuration, and the warnings about the workspace with it.
         self._standing: tuple[Config | None, tuple[str, ...]] = (None, ())
 
     def schemas(
         self, style: Style = "openai", shape: Shape = "single", *, output: bool = False
     ) -> list[Schema]:
-        """The tools to offer, without those that the configuration leaves out."""
+        """The enabled tools for the API of a model."""
         return tool_schemas(style, shape, config=self._ws.config, output=output)
 
     def call(
         self, input: object, *, timeout: float | None = None, cancel: CancelLike | None = None
     ) -> Envelope:
-        """Answer the single tool: its input, and the envelope."""
+        """Run the single tool, and return the envelope."""
         return self._run_call(SINGLE, input, Limits(timeout, cancel))[1]
 
     def execute(
@@ -130,7 +130,7 @@ class Toolbox:
         timeout: float | None = None,
         cancel: CancelLike | None = None,
     ) -> str:
-        """Answer any tool, by its name: what to hand back to the model."""
+        """Run a tool by its name, and return the text for the model."""
         return self.answer(name, arguments, timeout=timeout, cancel=cancel).text
 
     def answer(
@@ -141,7 +141,7 @@ class Toolbox:
         timeout: float | None = None,
         cancel: CancelLike | None = None,
     ) -> ToolAnswer:
-        """The same, as data and as text."""
+        """Run a tool by its name, and return the answer as data and as text."""
         call, made = self._run_call(name, arguments, Limits(timeout, cancel))
         if name == SINGLE:
             return ToolAnswer(made, to_json(made))
@@ -155,18 +155,18 @@ class Toolbox:
     def permission(self, name: str, arguments: object = None) -> Permission:
         """Whether the host should run a call, ask its user first, or refuse it.
 
-        What `lsp` does is only known from its arguments; without them the strictest counts.
+        For `lsp` it depends on the arguments; without them it is the strictest permission.
         """
         try:
             given = mapping_of(arguments).get("operation") if arguments is not None else None
             return permission_of(name, given, self._ws.config)
-        except Exception:  # noqa: BLE001 - a tool never raises; what is not known is not allowed
+        except Exception:  # noqa: BLE001 - a tool never raises; an unknown call is not allowed
             return "deny"
 
     # One call
 
     def _run_call(self, name: str, arguments: object, limits: Limits) -> tuple[_Call, Envelope]:
-        """Whatever happens, an answer."""
+        """Run a call, and return the envelope, also after a failure."""
         began = time.monotonic()
         call = _Call(ToolOutcome(), limits)
         try:
@@ -178,7 +178,7 @@ class Toolbox:
         took = int((time.monotonic() - began) * 1000)
         try:
             return call, make_envelope(call.outcome, took, self._room)
-        except Exception as problem:  # noqa: BLE001 - as above; for an answer that has no form
+        except Exception as problem:  # noqa: BLE001 - as above
             failed = ToolOutcome(
                 operation=call.outcome.operation, errors=[_internal_error(problem)]
             )
@@ -226,7 +226,7 @@ class Toolbox:
             finally:
                 outcome.hits, outcome.errors = witness.answered, failures_of(witness)
             if isinstance(request, ops.DiagnosticsRequest):
-                outcome.hits = servers_of(result)  # nobody was asked
+                outcome.hits = servers_of(result)  # no server was asked
             return result
         if limits.timeout is None:
             limits = Limits(self._timeouts.seconds(request.path), limits.cancel)
@@ -251,15 +251,15 @@ class Toolbox:
         return os.path.realpath(absolute_path(path, str(self._ws.root))) if path else ""
 
     def _warnings(self, config: Config) -> tuple[str, ...]:
-        """What is wrong with the workspace as such; asked again when it is configured anew."""
+        """Warnings about the workspace, updated when the configuration is reloaded."""
         known, warnings = self._standing
-        # Not by its values: a project that is trusted by now may be configured as it was.
+        # By identity, not equality: trust may have changed without the configuration.
         if known is not config:
             warnings = self._ws.status().warnings
             self._standing = (config, warnings)
         return warnings
 
-    # Words
+    # Text
 
     def _text(self, call: _Call, made: Envelope) -> str:
         row = call.row
@@ -274,13 +274,13 @@ class Toolbox:
             symbol=_symbol(call.asked, sources) if call.asked else "",
             most=self._room.bytes,
         )
-        # Those of the workspace as such come behind them, and are told as data only.
+        # Warnings about the workspace come after these, and are only in the data.
         about = len(dict.fromkeys(call.outcome.warnings))
         return result_text(made, page, made["meta"]["warnings"][:about])
 
 
 def _operation(given: dict[str, Any], call: _Call) -> ToolSpec:
-    """The operation that the single tool is asked for; what was asked for is told in any case."""
+    """The operation in the arguments of the single tool; its name is recorded in any case."""
     name = given.pop("operation", None)
     call.outcome.operation = name if isinstance(name, str) else ""
     operations = {row.operation: row for row in TABLE}
@@ -304,7 +304,7 @@ def _tool(name: object) -> ToolSpec:
 
 
 def _symbol(asked: ToolRequest, sources: SourceLines) -> str:
-    """The name that a call was about, as far as it can be told."""
+    """The name in a call, empty if not known."""
     values = asked.values
     if "symbol" in values:
         return bare_name(values["symbol"])
@@ -318,6 +318,6 @@ def _symbol(asked: ToolRequest, sources: SourceLines) -> str:
 
 
 def _internal_error(problem: Exception) -> LspkitError:
-    """A fault of ours: the log has it whole, the model is told that it is not its own."""
-    log.debug("a tool call failed inside of lspkit", exc_info=problem)
-    return LspkitError(f"lspkit itself failed ({type(problem).__name__}); its log says more")
+    """A fault of lspkit: the traceback is logged, and the model gets a short message."""
+    log.debug("a tool call failed inside lspkit", exc_info=problem)
+    return LspkitError(f"lspkit itself failed ({type(problem).__name__}); see its log")

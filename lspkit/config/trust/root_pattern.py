@@ -1,7 +1,7 @@
-r"""Which folders an entry of `trustedProjectRoots` trusts. Pure; the decision is in `decision.py`.
+r"""Which folders an entry of `trustedProjectRoots` trusts. Pure; `decision.py` decides.
 
-A plain entry is a path: it trusts the folder and all below. A glob entry trusts what picomatch
-would match with it. Paths are real ones: absolute, without empty parts and dots.
+A plain entry is a path: it trusts the folder and everything below. A glob entry trusts the folders
+that picomatch matches. Paths are real paths: absolute, without empty parts and dots.
 
 A glob becomes an automaton (`protocol/glob_automaton.py`), so a path takes one pass.
 """
@@ -41,14 +41,14 @@ _STRETCH = Many(ANY)
 
 
 class Pattern:
-    """What one entry trusts."""
+    """One compiled entry."""
 
     __slots__ = ("_accepts", "_fixed_parts", "_windows", "entry", "plain")
 
     def __init__(self, entry: str, items: tuple[Item, ...], windows: bool) -> None:
-        #: As it was written.
+        #: The entry as written.
         self.entry = entry
-        #: The path, if it is one and not a glob.
+        #: The path of a plain entry, None for a glob.
         self.plain: str | None = None
         self._windows = windows
         fixed = [all(isinstance(one, str) for one in part) for part in parts_of(items)]
@@ -62,7 +62,7 @@ class Pattern:
         return f"<Pattern {self.entry!r}>"
 
     def matches(self, path: str) -> bool:
-        """Whether the path is what the entry spells out; what lies below it is not."""
+        """Whether the entry matches the path itself, rather than a folder above it."""
         path = self._normalize(path)
         if self.plain is not None:
             return self._fold_case(path) == self._fold_case(self.plain)
@@ -76,7 +76,7 @@ class Pattern:
         return below.startswith(self._fold_case(self.plain.rstrip("/") + "/"))
 
     def anchor(self, path: str) -> str:
-        """Of a path that it trusts, the beginning that the entry names without any wildcard."""
+        """The beginning of a trusted path that the entry gives without wildcards."""
         start = "/".join(self._normalize(path).split("/")[: self._fixed_parts])
         return start + "/" if start == "" or start.endswith(":") else start
 
@@ -95,10 +95,10 @@ def compile_pattern(
     home: Callable[[str], str] = os.path.expanduser,
     windows: bool = os.name == "nt",
 ) -> Pattern:
-    r"""The pattern of an entry, or a `ConfigError` that says what is wrong with it.
+    r"""Compile an entry; an invalid one raises a `ConfigError`.
 
-    `home` tells the folder that `~` or `~user` stands for. On Windows a backslash is a separator,
-    and a special character is put in brackets instead: `[(]`.
+    `home` returns the folder of `~` or `~user`. On Windows a backslash is a separator, and a
+    special character is escaped with brackets: `[(]`.
 
     >>> compiled("/code").trusts("/code/a/b"), compiled("/code").trusts("/code2")
     (True, False)
@@ -108,7 +108,7 @@ def compile_pattern(
     try:
         return Pattern(entry, _items(entry, home, windows), windows)
     except ConfigError as problem:
-        why = f"{entry[:100]!r} is none: {problem.message}"
+        why = f"{entry[:100]!r} is not valid: {problem.message}"
         expected = f"a folder such as ~/code, or a pattern such as ~/code/*; {why}"
         raise ConfigError(f"expected {expected}", expected=expected) from None
 
@@ -129,7 +129,7 @@ def _items(entry: str, home: Callable[[str], str], windows: bool) -> tuple[Item,
     elif not _is_absolute(text, windows):
         refuse("it is not absolute")
     elif windows:
-        # A drive is no pattern, and neither are the two slashes before the name of a machine.
+        # A drive is not a pattern, nor are the two slashes before a host name.
         cut = 1 if text.startswith("//") else 2
         start, text = text[:cut], text[cut:]
     return (*start, *parse_entry(text.rstrip("/"), escapes=not windows))
@@ -140,7 +140,7 @@ def _is_absolute(text: str, windows: bool) -> bool:
 
 
 def _expand_stars(items: tuple[Item, ...], top: bool = True) -> tuple[Item, ...]:
-    """The same without `**`, each replaced by what picomatch means by it at that place."""
+    """The items with each `**` replaced by its meaning in picomatch at that place."""
     result: list[Item] = []
     at = 0
     while at < len(items):
@@ -150,8 +150,8 @@ def _expand_stars(items: tuple[Item, ...], top: bool = True) -> tuple[Item, ...]
                 at += 2  # twice in a row is once
             last = at + 2 >= len(items)
             whole: tuple[Item, ...] = ("/", _STRETCH) if last else ("/", _STRETCH, "/")
-            # At the end, what stands before it matches as well, unless that ends in a star. In the
-            # middle it may stand for no folder at all, but not at the very beginning.
+            # At the end, the folder before it matches as well, unless that ends in a star. In the
+            # middle it may match no folder, but not at the beginning.
             if last:
                 bare = top and result[-1:] not in ([], [STAR])
             else:

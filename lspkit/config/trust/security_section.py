@@ -1,8 +1,7 @@
-"""What the user's own configuration says about security, looked at more closely than by its type.
+"""Further checks of the `security` section of the user's own configuration.
 
-A pattern that means nothing would protect nothing, or trust nobody, without a word. So it is a
-fault of the file, told with all its others. A project's file is not looked at: there the section
-does not count.
+An invalid pattern would silently exclude nothing, or trust nobody. So it is a fault, reported with
+all other faults of the file. A project's file is not checked: the section has no effect there.
 """
 
 from __future__ import annotations
@@ -16,11 +15,11 @@ from lspkit.protocol.globs import pattern_mistake
 
 
 def check_security(given: Object, environ: Mapping[str, str]) -> None:
-    """Note a fault for each pattern that means nothing."""
+    """Note a fault for each invalid pattern."""
     said = given.peek("security")
     if not isinstance(said, dict):
         return
-    # What is wrong with the section otherwise is noted by who reads it.
+    # Other faults of the section are noted when it is read.
     section = Object(said, (*given.path, "security"), Problems())
     for path, entry in _text_entries(section, "trustedProjectRoots"):
         if expected := _root_mistake(entry, environ):
@@ -28,7 +27,7 @@ def check_security(given: Object, environ: Mapping[str, str]) -> None:
     for path, pattern in _text_entries(section, "exclude"):
         if why := pattern_mistake(pattern):
             example = "a glob such as **/secret/**"
-            given.findings.refuse(path, f"{example}; {pattern[:100]!r} is none: {why}")
+            given.findings.refuse(path, f"{example}; {pattern[:100]!r} is not valid: {why}")
 
 
 def _text_entries(section: Object, name: str) -> Iterator[tuple[Path, str]]:
@@ -40,7 +39,7 @@ def _text_entries(section: Object, name: str) -> Iterator[tuple[Path, str]]:
 
 
 def _root_mistake(entry: str, environ: Mapping[str, str]) -> str:
-    """What would have been right; empty if it is."""
+    """What is valid instead of the entry; empty if the entry is valid."""
     from lspkit.config.trust.decision import home_of  # here, to keep `import lspkit` quick
     from lspkit.config.trust.root_pattern import compile_pattern
 

@@ -71,7 +71,7 @@ def test_a_file_of_the_user_s_that_others_can_change_is_an_error_that_says_where
     with pytest.raises(ConfigError) as caught:
         loaded(world, root)
     where = os.path.normpath(world.home / place)
-    assert caught.value.message.startswith(f"{file} is not followed: {where} {words}")
+    assert caught.value.message.startswith(f"{file} is not used: {where} {words}")
     assert f"{advice} {where}" in caught.value.message
 
 
@@ -151,7 +151,7 @@ def test_a_file_that_lies_in_the_project_is_not_the_user_s(
     assert found.config.security.trusted_project_roots == ()
     told = [str(one) for one in found.warnings]
     followed = name == "HOME" and place == "."
-    assert any("it is not followed: it lies in the project" in one for one in told) != followed
+    assert any("it is not used: it is in the project" in one for one in told) != followed
 
 
 @pytest.mark.parametrize("name", ["XDG_STATE_HOME", "HOME"])
@@ -163,7 +163,7 @@ def test_a_list_that_lies_in_the_project_is_not_the_user_s(world: World, name: s
     del world.environ["LSPKIT_STATE"]
     found = loaded(world, root, **{name: str(root)})
     assert found.standing.state == "untrusted"
-    assert any("trust.json is not followed: it lies in" in str(one) for one in found.warnings)
+    assert any("trust.json is not used: it lies in" in str(one) for one in found.warnings)
 
 
 # The list
@@ -182,7 +182,7 @@ def test_a_list_that_others_can_change_is_not_followed(
     found = read_trust_list(folder)
     where = os.path.normpath(world.home / place)
     assert found.entries == ()
-    assert f"is not followed: {where} {words} (run: {advice} {where})" in found.warning
+    assert f"is not used: {where} {words} (run: {advice} {where})" in found.warning
 
 
 # Projects
