@@ -30,7 +30,7 @@ class Boundary(msgspec.Struct, frozen=True):
     """The files that a workspace may access. Both folders are real paths."""
 
     root: str
-    #: The git work tree that the root lies in, or the root itself.
+    #: The git work tree that contains the root, or the root itself.
     outer: str
     exclude: tuple[str, ...] = ()
     allow_external: bool = False
@@ -73,7 +73,7 @@ def boundary_of(
 
 
 def work_tree(folder: str) -> str:
-    """The git work tree that a folder lies in, or the folder itself."""
+    """The git work tree that contains a folder, or the folder itself."""
     at = folder
     while True:
         if os.path.exists(os.path.join(at, ".git")):

@@ -118,13 +118,13 @@ def leaves(value: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
 
 def _origin(path: Path, value: Any, layers: Sequence[Layer]) -> Origin:
     """The last layer with the value; of settings that cannot be reverted, one that set them."""
-    holds = [layer for layer in layers if _at(layer.values, path) is not msgspec.UNSET]
+    holds = [layer for layer in layers if _value_at(layer.values, path) is not msgspec.UNSET]
     stuck = path == ("lsp",) or (len(path) == 3 and path[0] == "lsp" and path[2] == "disabled")
-    same = [layer for layer in holds if _at(layer.values, path) == value] if stuck else []
+    same = [layer for layer in holds if _value_at(layer.values, path) == value] if stuck else []
     return (same or holds)[-1].origin
 
 
-def _at(value: Any, path: Path) -> Any:
+def _value_at(value: Any, path: Path) -> Any:
     for step in path:
         if not isinstance(value, dict) or step not in value:
             return msgspec.UNSET

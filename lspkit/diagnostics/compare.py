@@ -85,9 +85,9 @@ def drop_reworded(
     """
 
     def what(one: Diagnostic) -> Hashable:
-        return _content_key(one, lambda message: _WORD.sub(blanked, message))
+        return _content_key(one, lambda message: _WORD.sub(blank, message))
 
-    def blanked(word: re.Match[str]) -> str:
+    def blank(word: re.Match[str]) -> str:
         return "" if word[0] in words else word[0]
 
     def look(one: _Place) -> Hashable:

@@ -34,7 +34,7 @@ from lspkit.diagnostics.freshness_events import (
 from lspkit.diagnostics.proof import ProofRule
 
 
-def by_progress(
+def proof_by_progress(
     target: Target,
     rule: ProofRule,
     events: Sequence[FreshnessEvent],
@@ -43,9 +43,9 @@ def by_progress(
     _: float,
 ) -> Judged:
     if rule.start:
-        return _by_run(target, rule, events, since, now)
+        return _proof_by_run(target, rule, events, since, now)
     if rule.publishes:
-        return _by_publishing(target, rule, events, since, now)
+        return _proof_by_publishing(target, rule, events, since, now)
     began: str | None = None
     for event in events:
         if isinstance(event, Began) and _is_named(event, rule) and event.at >= since:
@@ -88,7 +88,7 @@ def _runs(rule: ProofRule, events: Iterable[FreshnessEvent]) -> list[_Run]:
     return runs
 
 
-def _by_run(
+def _proof_by_run(
     target: Target, rule: ProofRule, events: Sequence[FreshnessEvent], since: float, now: float
 ) -> Judged:
     runs = _runs(rule, events)
@@ -131,7 +131,7 @@ def may_start(rule: ProofRule, events: Sequence[FreshnessEvent], now: float) -> 
     return any(isinstance(one, Ready) and one.at > last.asked for one in events)
 
 
-def _by_publishing(
+def _proof_by_publishing(
     target: Target, rule: ProofRule, events: Sequence[FreshnessEvent], since: float, now: float
 ) -> Judged:
     taken_in = [

@@ -40,7 +40,7 @@ from lspkit.diagnostics.freshness_events import (
     Wait,
     Written,
 )
-from lspkit.diagnostics.progress_proof import by_progress, idle_since, looked_since
+from lspkit.diagnostics.progress_proof import idle_since, looked_since, proof_by_progress
 from lspkit.diagnostics.proof import ProofRule
 
 __all__ = [
@@ -131,7 +131,7 @@ def _since(target: Target, rule: ProofRule, events: Iterable[FreshnessEvent]) ->
     return since if rule.sees == "buffer" or saved is None else max(since, saved)
 
 
-def _by_pull(
+def _proof_by_pull(
     target: Target,
     _: ProofRule,
     events: Sequence[FreshnessEvent],
@@ -147,7 +147,7 @@ def _by_pull(
     return Wait(target.deadline, "pull")
 
 
-def _by_order(
+def _proof_by_order(
     target: Target,
     rule: ProofRule,
     events: Sequence[FreshnessEvent],
@@ -170,7 +170,7 @@ def _answers(target: Target, rule: ProofRule, events: Sequence[FreshnessEvent]) 
     ]
 
 
-def _by_version(
+def _proof_by_version(
     target: Target,
     rule: ProofRule,
     events: Sequence[FreshnessEvent],
@@ -183,13 +183,13 @@ def _by_version(
     # A proof stays valid after later events.
     for index, following in enumerate(heard):
         at = min(now, following.at)
-        judged = _by_version_so_far(target, rule, heard[:index], since, at, debounce)
+        judged = _proof_by_version_so_far(target, rule, heard[:index], since, at, debounce)
         if isinstance(judged, Proven):
             return judged
-    return _by_version_so_far(target, rule, heard, since, now, debounce)
+    return _proof_by_version_so_far(target, rule, heard, since, now, debounce)
 
 
-def _by_version_so_far(
+def _proof_by_version_so_far(
     target: Target,
     rule: ProofRule,
     events: Sequence[FreshnessEvent],
@@ -231,7 +231,7 @@ def _by_version_so_far(
     return Wait(target.deadline, "touch") if now >= again else Wait(again)
 
 
-def _by_quiet(
+def _proof_by_quiet(
     target: Target,
     rule: ProofRule,
     events: Sequence[FreshnessEvent],
@@ -258,11 +258,11 @@ def _by_quiet(
 _OF_VERSION = Pushed | Rested | RequestAnswered
 
 _RULES = {
-    "pull": _by_pull,
-    "ordered": _by_order,
-    "version": _by_version,
-    "quiet": _by_quiet,
-    "progress": by_progress,
+    "pull": _proof_by_pull,
+    "ordered": _proof_by_order,
+    "version": _proof_by_version,
+    "quiet": _proof_by_quiet,
+    "progress": proof_by_progress,
 }
 
 

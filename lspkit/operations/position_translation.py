@@ -68,7 +68,7 @@ class Translator:
 
     def _exact(self, text: Text | None, at: WirePosition) -> Position:
         if at.line < 0 or at.character < 0:
-            raise _position_error(at, "lies before the text")
+            raise _position_error(at, "is before the text")
         place = self.position(text, at)
         if text is None:
             return place
@@ -80,7 +80,7 @@ class Translator:
         # in the middle of a character.
         inside = place.column <= len(text.line(at.line))
         if inside and text.units(at.line, place.column - 1, self._encoding) != at.character:
-            raise _position_error(at, "lies inside of a character")
+            raise _position_error(at, "is inside a character")
         return place
 
     def place(self, uri: str) -> FoundFile:

@@ -299,14 +299,14 @@ class Documents:
         return [("textDocument/didSave", params)]
 
     def save(self, uri: str) -> list[Note]:
-        """Say once more that a document is on disk: some servers look around only then."""
+        """`didSave` for a document again: some servers check other files only then."""
         document = self._open.get(uri)
         return [] if document is None else self._save_notes(document, self.options(document.key))
 
     def _evict(self) -> list[Note]:
-        """Close what was not used for longest, but nothing that somebody waits for.
+        """Close the least recently used documents over the limit.
 
-        Nor what shows a text that is not on disk: closed, the file would be as it is there.
+        Not those in use, nor those with unsaved text, which the server would replace by the file.
         """
         surplus = len(self._open) - self._limit
         if surplus <= 0:

@@ -1,7 +1,6 @@
-"""What a server says it is busy with: `$/progress`, one piece of work per token.
+"""Progress reports of a server (`$/progress`), one task per token, and partial results.
 
-The driver brings the clock, by which each piece of work is told with how long it has taken so far.
-Parts of an answer come the same way, for whoever has asked for them.
+The driver passes the clock that measures the duration of tasks.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from lspkit.limits import LARGEST_PARTS, LONGEST_NAME, LONGEST_TITLE, MOST_WORK
 from lspkit.protocol import events
 from lspkit.protocol.wire import messages
 
-#: In the place of a part of an answer that was not kept: no answer has this form.
+#: Replaces a partial result that was not kept. It is not a valid result.
 MISSING = b"null"
 
 

@@ -290,11 +290,11 @@ class _ListReader(Generic[T]):
         except BAD:
             return Read([], 1)
         values = value if isinstance(value, list) else [value]
-        read = [self._forgiving(one) for one in values]
+        read = [self._decode_leniently(one) for one in values]
         items = [item for item, _ in read if item is not None]
         return Read(items, sum(dropped for _, dropped in read))
 
-    def _forgiving(self, value: Any) -> tuple[T | None, int]:
+    def _decode_leniently(self, value: Any) -> tuple[T | None, int]:
         """One item without the invalid parts of its lists, and the number of these."""
         if self._blank is not None and has_no_known_field(value, self._shape):
             return None, 1

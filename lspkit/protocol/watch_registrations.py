@@ -267,11 +267,11 @@ class WatchRegistrations:
 def _split(pattern: str) -> tuple[list[str], list[str]]:
     """The literal folders at the start of a pattern, and the other segments."""
     segments = [one for one in pattern.removesuffix("/").split("/") if one]
-    fixed = list(_leading(segments))
+    fixed = list(_literal_folders(segments))
     return fixed, segments[len(fixed) :]
 
 
-def _leading(segments: list[str]) -> Iterator[str]:
+def _literal_folders(segments: list[str]) -> Iterator[str]:
     for segment in segments[:-1]:
         if _WILD.search(segment):
             return

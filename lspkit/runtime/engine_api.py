@@ -1,7 +1,7 @@
-"""The seam between the workspace and what carries its requests out.
+"""The interface between a workspace and the engine that carries out its requests.
 
-A workspace builds requests and hands them to an engine, with what the caller allows. The local one
-is in `engine.py`; anything else that takes requests will do as well.
+A workspace builds requests and passes them to an engine, with the limits of the caller. The local
+engine is in `engine.py`.
 """
 
 from __future__ import annotations

@@ -47,7 +47,7 @@ class Queries:
         **more: Unpack[PositionCallOptions],
     ) -> list[Location]:
         """Where the symbol is defined."""
-        return self._at(ops.DefinitionRequest, path, line, column, more)
+        return self._run_at(ops.DefinitionRequest, path, line, column, more)
 
     def declaration(
         self,
@@ -57,7 +57,7 @@ class Queries:
         **more: Unpack[PositionCallOptions],
     ) -> list[Location]:
         """Where the symbol is declared."""
-        return self._at(ops.DeclarationRequest, path, line, column, more)
+        return self._run_at(ops.DeclarationRequest, path, line, column, more)
 
     def type_definition(
         self,
@@ -67,7 +67,7 @@ class Queries:
         **more: Unpack[PositionCallOptions],
     ) -> list[Location]:
         """Where the type of the symbol is defined."""
-        return self._at(ops.TypeDefinitionRequest, path, line, column, more)
+        return self._run_at(ops.TypeDefinitionRequest, path, line, column, more)
 
     def implementation(
         self,
@@ -77,7 +77,7 @@ class Queries:
         **more: Unpack[PositionCallOptions],
     ) -> list[Location]:
         """Where the symbol is implemented."""
-        return self._at(ops.ImplementationRequest, path, line, column, more)
+        return self._run_at(ops.ImplementationRequest, path, line, column, more)
 
     def references(
         self,
@@ -90,7 +90,7 @@ class Queries:
     ) -> list[Location]:
         """Where the symbol is used."""
         extra = {"include_declaration": include_declaration}
-        return self._at(ops.ReferencesRequest, path, line, column, more, extra)
+        return self._run_at(ops.ReferencesRequest, path, line, column, more, extra)
 
     # What things are
 
@@ -102,7 +102,7 @@ class Queries:
         **more: Unpack[PositionCallOptions],
     ) -> Hover | None:
         """The servers' description of the symbol."""
-        return self._at(ops.HoverRequest, path, line, column, more)
+        return self._run_at(ops.HoverRequest, path, line, column, more)
 
     def signature_help(
         self,
@@ -112,7 +112,7 @@ class Queries:
         **more: Unpack[PositionCallOptions],
     ) -> SignatureHelp | None:
         """The signatures of the call at a position inside its parentheses."""
-        return self._at(ops.SignatureHelpRequest, path, line, column, more)
+        return self._run_at(ops.SignatureHelpRequest, path, line, column, more)
 
     def document_symbols(self, path: PathLike, **more: Unpack[FileCallOptions]) -> list[Symbol]:
         """The symbols of the file, as a tree if the server sends one."""
@@ -141,7 +141,7 @@ class Queries:
         **more: Unpack[PositionCallOptions],
     ) -> list[CallItem]:
         """The items of the call hierarchy at this position."""
-        return self._at(ops.CallHierarchyRequest, path, line, column, more)
+        return self._run_at(ops.CallHierarchyRequest, path, line, column, more)
 
     def incoming_calls(
         self,
@@ -151,7 +151,7 @@ class Queries:
         **more: Unpack[PositionCallOptions],
     ) -> list[Call]:
         """The callers of a position, a symbol, or an item of an earlier answer."""
-        return self._from(ops.IncomingCallsRequest, at, line, column, more)
+        return self._run_from(ops.IncomingCallsRequest, at, line, column, more)
 
     def outgoing_calls(
         self,
@@ -161,7 +161,7 @@ class Queries:
         **more: Unpack[PositionCallOptions],
     ) -> list[Call]:
         """The callees of a position, a symbol, or an item of an earlier answer."""
-        return self._from(ops.OutgoingCallsRequest, at, line, column, more)
+        return self._run_from(ops.OutgoingCallsRequest, at, line, column, more)
 
     def supertypes(
         self,
@@ -171,7 +171,7 @@ class Queries:
         **more: Unpack[PositionCallOptions],
     ) -> list[TypeItem]:
         """The supertypes of this type."""
-        return self._from(ops.SupertypesRequest, at, line, column, more)
+        return self._run_from(ops.SupertypesRequest, at, line, column, more)
 
     def subtypes(
         self,
@@ -181,7 +181,7 @@ class Queries:
         **more: Unpack[PositionCallOptions],
     ) -> list[TypeItem]:
         """The subtypes of this type."""
-        return self._from(ops.SubtypesRequest, at, line, column, more)
+        return self._run_from(ops.SubtypesRequest, at, line, column, more)
 
     # What could be changed
 
@@ -194,7 +194,7 @@ class Queries:
         **more: Unpack[PositionCallOptions],
     ) -> WorkspaceEdit:
         """The edit that renames a symbol: a preview, nothing is written."""
-        return self._at(ops.RenameRequest, path, line, column, more, {"new_name": new_name})
+        return self._run_at(ops.RenameRequest, path, line, column, more, {"new_name": new_name})
 
     def code_actions(
         self,
@@ -211,11 +211,11 @@ class Queries:
         if isinstance(only, str):
             raise TypeError(f"only is {only!r}: a list of kinds is needed")
         extra = {"end_line": end_line, "end_column": end_column, "only": tuple(only)}
-        return self._at(ops.CodeActionsRequest, path, line, column, more, extra)
+        return self._run_at(ops.CodeActionsRequest, path, line, column, more, extra)
 
     # Inside
 
-    def _at(
+    def _run_at(
         self,
         kind: type[PositionRequest[T]],
         path: PathLike,
@@ -229,7 +229,7 @@ class Queries:
         request = kind(path=os.fspath(path), line=line, column=column, **rest)
         return self._engine.run(request, limits)
 
-    def _from(
+    def _run_from(
         self,
         kind: type[ItemRequest[T]],
         at: PathLike | HierarchyItem,
@@ -239,4 +239,4 @@ class Queries:
     ) -> T:
         if isinstance(at, HierarchyItem):
             return self._engine.run(kind(item=at), limits_of(more)[0])
-        return self._at(kind, at, line, column, more)
+        return self._run_at(kind, at, line, column, more)

@@ -137,7 +137,7 @@ def test_an_edit_for_a_text_that_is_not_known_is_refused(root, boundary):
 
 def test_an_edit_that_does_not_do_what_its_preview_shows_is_refused(root, boundary):
     lying = msgspec.structs.replace(edit(root / "a.py", (0, 4, "x")), after="something else")
-    with refused(root, "EPOSITION", "a.py", "the text that was shown"):
+    with refused(root, "EPOSITION", "a.py", "the text of the preview"):
         apply(edits(lying), boundary)
 
 

@@ -169,7 +169,7 @@ class EditHooks:
         self._mark = changed.mark
         if touch.kind is ToolKind.SHELL:
             # The watcher covers files with running servers; the stamps cover other used files.
-            seen = (*map(str, changed.files), *self._stamps.changed())
+            seen = (*map(str, changed.files), *self._stamps.changed_files())
             paths = list(dict.fromkeys((*paths, *seen)))[:MOST_CHANGED]
         if not paths:
             return HookResult(tool, touch.kind)

@@ -32,7 +32,7 @@ class FileStamps:
         if len(known) > REMEMBERED:
             self._stamps = dict(known[-REMEMBERED:])
 
-    def changed(self) -> list[str]:
+    def changed_files(self) -> list[str]:
         """The existing files whose stamps have changed, sorted."""
         stamps = {path: (stamp, _stamp(path)) for path, stamp in list(self._stamps.items())}
         return sorted(

@@ -93,7 +93,7 @@ class _Reader:
         if character == "{":
             return self._choice(depth)
         if character == "\\" and self._escapes:
-            return self._escaped()
+            return self._escape()
         self._look_at(character, depth)
         self._at += 1
         return WITHIN if character == "?" else character
@@ -120,7 +120,7 @@ class _Reader:
             refuse("** cannot stand in a choice inside a choice")
         return STARS
 
-    def _escaped(self) -> str:
+    def _escape(self) -> str:
         following = self._text[self._at + 1 : self._at + 2]
         if not following or following == "/" or following.isalnum():
             refuse(r"\ has to be followed by a special character")

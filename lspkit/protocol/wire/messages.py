@@ -135,11 +135,11 @@ def parse(body: bytes) -> Message:
     except _BAD as problem:
         mended = _without_lone_surrogates(body)
         if mended is None:
-            return _malformed(body, problem)
+            return _malformed_message(body, problem)
     try:
         return _parse(mended)
     except _BAD as problem:
-        return _malformed(body, problem)
+        return _malformed_message(body, problem)
 
 
 def _parse(body: bytes) -> Message:
@@ -220,7 +220,7 @@ def replace_lone_surrogates(raw: bytes) -> bytes:
     return raw
 
 
-def _malformed(body: bytes, problem: Exception) -> Malformed:
+def _malformed_message(body: bytes, problem: Exception) -> Malformed:
     header = _HEADER.search(body)
     # After a header another message follows.
     keys = _keys_of(body if header is None else body[: header.start()], whole=header is None)

@@ -163,7 +163,7 @@ def test_a_list_that_lies_in_the_project_is_not_the_user_s(world: World, name: s
     del world.environ["LSPKIT_STATE"]
     found = loaded(world, root, **{name: str(root)})
     assert found.standing.state == "untrusted"
-    assert any("trust.json is not used: it lies in" in str(one) for one in found.warnings)
+    assert any("trust.json is not used: it is in" in str(one) for one in found.warnings)
 
 
 # The list
