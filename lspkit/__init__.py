@@ -106,7 +106,7 @@ __all__ = [
     "__version__",
 ]
 
-#: Names of before, and what they are called now. The former ones work, with a warning.
+#: Former names and their present ones. A former name works, with a warning.
 _RENAMED = {
     "Applied": "AppliedEdit",
     "Cancel": "CancelToken",

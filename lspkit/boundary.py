@@ -1,8 +1,8 @@
-"""Which files may be touched: one function, `locate`, for every door.
+"""Which files may be accessed. Every interface checks paths with the one function `locate`.
 
-A path counts by where it really is: links are followed first, then it has to lie inside the
-workspace (or the git work tree around it), segment by segment, and outside the excluded folders.
-Only regular files qualify: a FIFO or a device would hold its reader up for ever.
+Links are resolved first. The real path must lie inside the workspace (or the git work tree around
+it), compared segment by segment, and must not be excluded. Only regular files are allowed: reading
+a FIFO or a device could block for ever.
 """
 
 from __future__ import annotations
@@ -19,31 +19,31 @@ from lspkit.late_imports import safe_imports
 from lspkit.limits import LONGEST_PATH
 from lspkit.protocol.globs import compile_glob
 
-#: More links than this on the way to a file lead nowhere: so does Linux count.
+#: Most symbolic links that are followed in one path, as in Linux.
 MOST_LINKS = 40
 
-#: Where links lead elsewhere for every process.
+#: Links below this folder differ between processes.
 _PROC = "/proc"
 
 
 class Boundary(msgspec.Struct, frozen=True):
-    """What a workspace may touch. Both folders are real paths."""
+    """The files that a workspace may access. Both folders are real paths."""
 
     root: str
-    #: The git work tree that the root lies in, or the root itself.
+    #: The git work tree that contains the root, or the root itself.
     outer: str
     exclude: tuple[str, ...] = ()
     allow_external: bool = False
-    #: Whatever is changed lies in this folder; empty stands for the root.
+    #: Only files in this folder may be changed; empty: the root.
     writable: str = ""
 
     def for_changes(self) -> Boundary:
-        """The boundary of whatever changes the disk. It is never wider than that of questions."""
+        """The boundary for changes of the disk. It is never wider than the one for reading."""
         return msgspec.structs.replace(self, outer=self.writable or self.root, allow_external=False)
 
 
 class Located(msgspec.Struct, frozen=True):
-    """A path that has passed. `stat` is None for a file that is not there yet."""
+    """A path that passed the check. `stat` is None for a file that does not exist yet."""
 
     path: str
     stat: os.stat_result | None
@@ -56,14 +56,14 @@ def boundary_of(
     allow_external: bool = False,
     edit_work_tree: bool = False,
 ) -> Boundary:
-    """The boundary of a workspace at `root`, which has to be a folder.
+    """The boundary of a workspace at `root`, which must be a folder.
 
-    With `edit_work_tree` all of the git work tree may be changed, unless the home folder lies in
-    it: many keep the files of their shell in such a repository.
+    With `edit_work_tree`, the whole git work tree may be changed, unless it contains the home
+    folder: many users keep their dotfiles in such a repository.
     """
     real = os.path.realpath(root)
     if not os.path.isdir(real):
-        what = "is no folder" if os.path.exists(real) else "does not exist"
+        what = "is not a folder" if os.path.exists(real) else "does not exist"
         raise PathError(
             f"the workspace root {root} {what}", code="ENOENT", path=str(root), resolved=real
         )
@@ -73,7 +73,7 @@ def boundary_of(
 
 
 def work_tree(folder: str) -> str:
-    """The git work tree that a folder lies in, or the folder itself."""
+    """The git work tree that contains a folder, or the folder itself."""
     at = folder
     while True:
         if os.path.exists(os.path.join(at, ".git")):
@@ -85,9 +85,9 @@ def work_tree(folder: str) -> str:
 
 
 def project_tree(workspace: str) -> str:
-    """All that belongs to the project of a workspace: the work tree around it.
+    """The folder of the project: the work tree around the workspace.
 
-    Where that holds the user's home, only the workspace: the rest is the user's.
+    Where the work tree contains the user's home, it is the workspace itself.
     """
     tree, home = work_tree(workspace), own_home()
     return workspace if home and is_inside(home, tree) else tree
@@ -95,11 +95,11 @@ def project_tree(workspace: str) -> str:
 
 @functools.cache
 def own_home() -> str:
-    """The real path of the user's home, whatever the environment says; empty if there is none."""
+    """The real path of the user's home by the user database, not by `HOME`; empty if unknown."""
     if os.name != "posix":
         return os.path.realpath(os.path.expanduser("~"))
     with safe_imports():
-        import pwd  # here: Windows has none
+        import pwd  # here: not on Windows
 
     try:
         return os.path.realpath(pwd.getpwuid(os.getuid()).pw_dir)
@@ -108,16 +108,16 @@ def own_home() -> str:
 
 
 def is_inside(path: str, folder: str) -> bool:
-    """Segment-safe: `/work2` is not inside `/work`."""
+    """Whether a path is the folder or inside it. `/work2` is not inside `/work`."""
     return path == folder or path.startswith(folder.rstrip(os.sep) + os.sep)
 
 
 def leads_through(path: str, folder: str) -> bool:
-    """Whether an absolute path ends in a folder, or has something of it on its way.
+    """Whether resolving an absolute path ends in a folder, or passes through it.
 
-    What lies in the folder may be a link, which leads out today and elsewhere tomorrow. `folder` is
-    a real path. Links without an end count, too, and what each process sees differently:
-    `/proc/self/cwd` is the project for a server that works there.
+    A link inside the folder can be changed later, so passing through is enough. `folder` is a real
+    path. True also for endless links, and for paths that differ between processes:
+    `/proc/self/cwd` is the project for a server that runs there.
     """
     at, rest = os.path.splitdrive(path)
     start = at = at + os.sep
@@ -145,7 +145,7 @@ def leads_through(path: str, folder: str) -> bool:
 
 
 def is_excluded(path: str, boundary: Boundary) -> bool:
-    """Whether one of the exclude patterns fits the path, seen from the workspace root."""
+    """Whether an exclude pattern matches the path relative to the workspace root."""
     relative = os.path.relpath(path, boundary.root).replace(os.sep, "/")
     return any(fits(relative) for fits in _matchers(boundary.exclude))
 
@@ -154,10 +154,10 @@ def _matchers(patterns: tuple[str, ...]) -> list[Callable[[str], bool]]:
     return [compile_glob(pattern) for pattern in patterns]
 
 
-def written(given: str | os.PathLike[str], root: str) -> str:
-    """The absolute path that a caller means, links not yet followed.
+def absolute_path(given: str | os.PathLike[str], root: str) -> str:
+    """The absolute path that a caller means, with links not yet resolved.
 
-    One leading `@`, as models like to write it, is dropped, unless a file has that very name.
+    One leading `@`, as models write it, is dropped unless such a file exists.
     """
     text = os.fspath(given)
     if len(text) > LONGEST_PATH:
@@ -168,7 +168,7 @@ def written(given: str | os.PathLike[str], root: str) -> str:
     try:
         os.fsencode(text)
     except UnicodeEncodeError:
-        message = f"{text!r} is no name that a file can have"
+        message = f"{text!r} is not a valid file name"
         raise PathError(message, code="ENOENT", path=text) from None
     path = os.path.join(root, text)
     if text.startswith("@") and not os.path.lexists(path):
@@ -179,12 +179,12 @@ def written(given: str | os.PathLike[str], root: str) -> str:
 def locate(
     given: str | os.PathLike[str], boundary: Boundary, *, may_be_missing: bool = False
 ) -> Located:
-    """The real path of a file that may be touched, or a `PathError` that says why not."""
+    """The real path of a file that may be accessed, or a `PathError` that says why not."""
     text = os.fspath(given)
-    path = written(text, boundary.root)
+    path = absolute_path(text, boundary.root)
     try:
         real = os.path.realpath(path)
-    except OSError:  # a link on the way went while it was followed
+    except OSError:  # a link was removed meanwhile
         message = f"{text} does not exist"
         raise PathError(message, code="ENOENT", path=text, boundary=boundary.root) from None
     facts = {"path": text, "resolved": real, "boundary": boundary.root}
@@ -203,8 +203,8 @@ def locate(
         raise PathError(f"{text} does not exist", code="ENOENT", **facts) from None
     except OSError as problem:
         why = problem.strerror or str(problem)
-        raise PathError(f"{text} cannot be looked at: {why}", code="ENOENT", **facts) from None
+        raise PathError(f"{text} cannot be accessed: {why}", code="ENOENT", **facts) from None
     if not stat.S_ISREG(found.st_mode):
-        kind = "a folder" if stat.S_ISDIR(found.st_mode) else "no regular file"
+        kind = "a folder" if stat.S_ISDIR(found.st_mode) else "not a regular file"
         raise PathError(f"{text or 'an empty path'} is {kind}", code="ENOENT", **facts)
     return Located(real, found)

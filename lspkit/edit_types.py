@@ -1,8 +1,7 @@
-"""Changes that servers propose, and what became of them: nothing but values.
+"""Edits that servers propose, and edits that were applied: values only.
 
-A `WorkspaceEdit` is a preview. It carries the texts that it was made for, so that it can show
-itself as a diff without reading a file. `AppliedEdit` is one that was made, with what it takes to
-undo it. Nothing here writes anything.
+A `WorkspaceEdit` is a preview. It carries the texts that it was made for, so it can be shown as a
+diff without reading a file. An `AppliedEdit` also has what `undo` needs. Nothing here writes files.
 """
 
 from __future__ import annotations
@@ -13,8 +12,8 @@ from typing import Literal
 import msgspec
 
 from lspkit.late_imports import safe_imports
-from lspkit.types import Range, Value, shown
-from lspkit.visible_text import folded, one_line
+from lspkit.types import Range, Value, display_path
+from lspkit.visible_text import fold_lines, one_line
 
 
 class TextEdit(Value, frozen=True):
@@ -28,28 +27,28 @@ class TextEdit(Value, frozen=True):
 
 
 class FileEdit(Value, frozen=True, tag="edit", tag_field="change"):
-    """All edits of one file, in the order of the text; none overlaps another."""
+    """All edits of one file, in text order, without overlaps."""
 
     path: Path | None
     uri: str
     edits: tuple[TextEdit, ...]
-    #: The text that the edits are for; None if it is not known (the file lies outside).
+    #: The text before the edits; None if it is not known (the file is outside the workspace).
     before: str | None = None
-    #: The text afterwards.
+    #: The text after the edits.
     after: str | None = None
-    #: Version of the document that the server speaks of, where it says so.
+    #: The document version that the server gives, if it gives one.
     version: int | None = None
 
     def __str__(self) -> str:
-        return f"{shown(self.path, self.uri)}: {len(self.edits)} edits"
+        return f"{display_path(self.path, self.uri)}: {len(self.edits)} edits"
 
     def diff(self) -> str:
-        """As a unified diff; a single line where the text is not known."""
-        name = shown(self.path, self.uri)
+        """The edits as a unified diff; a comment line if the text is not known."""
+        name = display_path(self.path, self.uri)
         if self.before is None or self.after is None:
             return f"--- {name}\n+++ {name}\n# {len(self.edits)} edits; the text is not known\n"
         with safe_imports():
-            import difflib  # here, since few need it and it takes 5 ms
+            import difflib  # here: few need it, and it takes 5 ms
 
         lines = difflib.unified_diff(
             self.before.splitlines(keepends=True), self.after.splitlines(keepends=True), name, name
@@ -63,7 +62,7 @@ class FileOperation(Value, frozen=True, tag="operation", tag_field="change"):
     kind: Literal["create", "rename", "delete"]
     path: Path | None
     uri: str
-    #: Where to, for a rename.
+    #: The target of a rename.
     new_path: Path | None = None
     new_uri: str = ""
     overwrite: bool = False
@@ -72,14 +71,14 @@ class FileOperation(Value, frozen=True, tag="operation", tag_field="change"):
     recursive: bool = False
 
     def __str__(self) -> str:
-        to = f" -> {shown(self.new_path, self.new_uri)}" if self.kind == "rename" else ""
-        return f"{self.kind} {shown(self.path, self.uri)}{to}"
+        to = f" -> {display_path(self.new_path, self.new_uri)}" if self.kind == "rename" else ""
+        return f"{self.kind} {display_path(self.path, self.uri)}{to}"
 
 
 class WorkspaceEdit(Value, frozen=True):
     """A change to any number of files: a preview."""
 
-    #: In the order in which they are to be done.
+    #: In the order in which they are applied.
     changes: tuple[FileEdit | FileOperation, ...] = ()
     #: Id of the server that proposes it.
     server: str = ""
@@ -90,7 +89,7 @@ class WorkspaceEdit(Value, frozen=True):
 
     @property
     def files(self) -> list[Path]:
-        """The files that it touches, each once, in order."""
+        """The files that it changes, each once, sorted."""
         touched: dict[Path, None] = {}
         for change in self.changes:
             for path in (change.path, getattr(change, "new_path", None)):
@@ -99,7 +98,7 @@ class WorkspaceEdit(Value, frozen=True):
         return sorted(touched)
 
     def diff(self) -> str:
-        """All of it as a unified diff, with a line for each file that comes, moves or goes."""
+        """The edit as a unified diff, with a line for each created, renamed or deleted file."""
         parts = [
             change.diff() if isinstance(change, FileEdit) else f"# {change}\n"
             for change in self.changes
@@ -108,32 +107,32 @@ class WorkspaceEdit(Value, frozen=True):
 
 
 class TouchedFile(Value, frozen=True):
-    """One path that an edit has changed, with all that it takes to change it back."""
+    """One path that an edit changed, with what is needed to restore it."""
 
     path: Path
     #: What was there before.
     was: Literal["nothing", "file", "link", "folder"]
-    #: What the edit has left there.
+    #: What is there after the edit.
     now: Literal["nothing", "file", "link", "folder"]
-    #: The bytes of the file that was there, or the path that was written in the link.
+    #: The former bytes of the file, or the former target of the link.
     before: bytes | None = None
-    #: Permission bits, and user and group, of what was there.
+    #: Former permission bits; former user and group.
     mode: int | None = None
     owner: tuple[int, int] | None = None
-    #: SHA-256 of the file that was left there, in hexadecimal, or of the path in the link.
+    #: SHA-256 in hexadecimal of the new bytes, or of the new link target.
     sha256: str = ""
-    #: Permission bits of the file that was left there.
+    #: New permission bits of the file.
     mode_now: int | None = None
 
     def __str__(self) -> str:
-        return f"{shown(self.path)}: {self.was} -> {self.now}"
+        return f"{display_path(self.path)}: {self.was} -> {self.now}"
 
 
 class AppliedEdit(Value, frozen=True):
-    """An edit that was made, and can be taken back with it."""
+    """An edit that was applied. `undo` takes it."""
 
     edit: WorkspaceEdit
-    #: Every path that is not what it was, folders before what is in them.
+    #: Every changed path, folders before their contents.
     touched: tuple[TouchedFile, ...] = ()
 
     def __str__(self) -> str:
@@ -141,12 +140,12 @@ class AppliedEdit(Value, frozen=True):
 
     @property
     def files(self) -> list[Path]:
-        """The files that came, went or changed, in order."""
+        """The created, deleted and changed files, in order."""
         return [one.path for one in self.touched if {one.was, one.now} != {"nothing", "folder"}]
 
 
-def combined(parts: list[AppliedEdit], server: str) -> AppliedEdit:
-    """Several edits that were made one after the other, as one."""
+def combine_edits(parts: list[AppliedEdit], server: str) -> AppliedEdit:
+    """Combine edits that were applied one after the other."""
     touched: dict[Path, TouchedFile] = {}
     for one in (one for part in parts for one in part.touched):
         first = touched.get(one.path, one)
@@ -159,33 +158,33 @@ def combined(parts: list[AppliedEdit], server: str) -> AppliedEdit:
 
 
 class ChangedFiles(Value, frozen=True):
-    """The files that have changed on disk since a mark, whoever changed them."""
+    """The files that have changed on disk since a mark, by any process."""
 
-    #: For the next question.
+    #: Pass it to the next call.
     mark: int
-    #: Those that are still there, each once, by path.
+    #: The changed files that still exist, each once, sorted by path.
     files: tuple[Path, ...] = ()
-    #: False where more may have changed: nothing was watched, or it was too much to remember.
+    #: False if more may have changed: nothing was watched, or there were too many changes.
     complete: bool = True
 
 
 class CodeAction(Value, frozen=True):
-    """Something that a server offers to do about a place."""
+    """A code action that a server offers at a position."""
 
     title: str
     #: `quickfix`, `refactor.extract`, `source.organizeImports`, …
     kind: str = ""
     preferred: bool = False
-    #: Why it cannot be done now.
+    #: Why it cannot be applied now.
     disabled: str = ""
     edit: WorkspaceEdit | None = None
-    #: Id of the server, the file that was asked about, and the action as the server gave it.
+    #: Id of the server, the file of the request, and the action as the server sent it.
     server: str = ""
     via: str = ""
     raw: str = ""
-    #: SHA-256 of the text that it was offered for, in hexadecimal.
+    #: SHA-256 in hexadecimal of the text that it was offered for.
     sha256: str = ""
 
     def __str__(self) -> str:
         kind = f" ({one_line(self.kind)})" if self.kind else ""
-        return f"{folded(self.title)}{kind}"
+        return f"{fold_lines(self.title)}{kind}"

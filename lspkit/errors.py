@@ -1,8 +1,7 @@
 """Every error that lspkit raises.
 
-All derive from `LspkitError`, have a stable `code` for programs, a sentence for people, and carry
-their facts as attributes. They survive pickling and a trip as JSON (`to_dict`, `error_from_dict`),
-so that an error of a server behind the service is the same error to its caller.
+All derive from `LspkitError`, have a stable `code` for programs, a message for people, and details
+as attributes. They can be pickled, and converted to JSON and back (`to_dict`, `error_from_dict`).
 """
 
 from __future__ import annotations
@@ -13,11 +12,11 @@ from lspkit.visible_text import one_line, several_lines
 
 
 class LspkitError(Exception):
-    """Base of all. `fields` are the facts, each also an attribute of its own."""
+    """Base class. `fields` holds the details, each of which is also an attribute."""
 
     #: Stable identifier of this kind of error.
     code: ClassVar[str] = "ELSPKIT"
-    #: The other codes that one class may stand for (`PathError` has several).
+    #: All codes of a class that has several (`PathError`).
     codes: ClassVar[tuple[str, ...]] = ()
 
     def __init__(self, message: str, *, code: str | None = None, **fields: Any) -> None:
@@ -34,14 +33,14 @@ class LspkitError(Exception):
         self.fields = fields
 
     def __str__(self) -> str:
-        """The message on one line, whatever a file or a server has put into it."""
+        """The message on one line, with control characters from files and servers escaped."""
         return one_line(" ".join(self.message.splitlines()))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return error_from_dict, (self.to_dict(),)
 
-    def renewed(self) -> Self:
-        """An equal error: one that several callers are told must not be raised twice."""
+    def copy(self) -> Self:
+        """An equal error. One exception object must not be raised in several threads."""
         return type(self)(self.message, code=self.code, **self.fields)
 
     def to_dict(self) -> dict[str, Any]:
@@ -50,85 +49,86 @@ class LspkitError(Exception):
 
 
 class ConfigError(LspkitError):
-    """A configuration file that cannot be read, or says something that makes no sense."""
+    """A configuration file cannot be read, or has invalid content."""
 
     code = "ECONFIG"
     #: The file, or None for a mapping that was passed in.
     file: str | None = None
-    #: Counted from 1, None where it is not known. This and what follows is about the first fault.
+    #: Counted from 1, None if not known. `line`, `place` and `expected` describe the first fault.
     line: int | None = None
-    #: Where in the file: `lsp.pyright.command[0]`.
+    #: Path of the key in the file: `lsp.pyright.command[0]`.
     place: str = ""
-    #: What would have been right.
+    #: What is valid there.
     expected: str = ""
     #: All faults, each with `line`, `place`, `expected` and `found`.
     faults: tuple[dict[str, Any], ...] = ()
 
     def __str__(self) -> str:
-        """A line for each fault."""
+        """One line for each fault."""
         return several_lines(self.message)
 
 
 class PathError(LspkitError):
-    """A path that may not, or cannot, be used: outside, missing, not text, or excluded; or that was
-    not changed: it is no longer what it was (`ECHANGED`), or the disk refuses (`EWRITE`)."""
+    """A path cannot be used: it is missing, outside the workspace, excluded, or not text. Or it was
+    not changed, because it differs from the expected state (`ECHANGED`) or cannot be written
+    (`EWRITE`)."""
 
     code = "ENOENT"
     codes = ("ENOENT", "EOUTSIDE", "EBINARY", "EEXCLUDED", "ECHANGED", "EWRITE")
     #: The path as the caller wrote it.
     path: str = ""
-    #: The path with links followed, where that could be done.
+    #: The path with links resolved, if that was possible.
     resolved: str = ""
-    #: The folder that paths have to stay in.
+    #: The folder that paths must be in.
     boundary: str = ""
 
 
 class PositionError(LspkitError):
-    """A position or a symbol that the file does not have."""
+    """The file does not have this position or symbol."""
 
     code = "EPOSITION"
-    #: The first and last valid value of whatever was out of range, as text.
+    #: The valid range of the value that was out of range, as text.
     bounds: str = ""
     #: Symbols that could have been meant.
     candidates: tuple[str, ...] = ()
 
 
 class NoServerError(LspkitError):
-    """No server definition knows this kind of file."""
+    """No server is defined for this kind of file."""
 
     code = "ENOSERVER"
-    #: The file's extension, or its name where it has none.
+    #: The file's extension, or its name if it has none.
     extension: str = ""
 
 
 class ServerUnavailableError(LspkitError):
-    """A server is defined for the file, but its program is missing or held back."""
+    """A server is defined for the file, but its program is missing or not allowed to run."""
 
     code = "EUNAVAILABLE"
     server: str = ""
-    #: What was looked for, and in which folders.
+    #: The program that was searched for, and the folders.
     looked_for: str = ""
     #: The command that installs it.
     install: str = ""
-    #: The trust rule that holds it back: `untrusted` or `stale`.
+    #: The trust state that keeps it from running: `untrusted` or `stale`.
     rule: str = ""
 
 
 class ServerBrokenError(LspkitError):
-    """The server ended, or never came up."""
+    """The server has exited, or failed to start."""
 
     code = "EBROKEN"
     server: str = ""
-    #: Exit status as `subprocess` has it (negative: a signal), None if it is not known.
+    #: Exit status as in `subprocess` (negative: a signal), None if not known.
     exit_status: int | None = None
     attempts: int = 0
-    #: Seconds until it may be started again: None for at once, infinite for not before a reload.
+    #: Seconds until the next start is allowed: None: at once; infinity: not before a reload.
     retry_in: float | None = None
     stderr: str = ""
 
 
 class RequestTimeoutError(LspkitError, TimeoutError):
-    """The answer did not come in time. The fields say why it may have been slow."""
+    """The server did not answer in time. The fields say what it was doing."""
 
     code = "ETIMEDOUT"
     server: str = ""
@@ -142,18 +142,18 @@ class RequestTimeoutError(LspkitError, TimeoutError):
 
 
 class RequestFailedError(LspkitError):
-    """The server answered with an error, or with something that is no answer."""
+    """The server answered with an error, or with an invalid answer."""
 
     code = "ELSP"
     server: str = ""
-    #: The server's own error number.
+    #: The error code that the server sent.
     server_code: int = 0
-    #: The server's own words.
+    #: The error message that the server sent.
     server_message: str = ""
 
 
 class UnsupportedError(LspkitError):
-    """No server of the file can do this. Nothing was sent."""
+    """No server of the file supports this operation. Nothing was sent."""
 
     code = "EUNSUPPORTED"
     operation: str = ""
@@ -161,25 +161,25 @@ class UnsupportedError(LspkitError):
 
 
 class CancelledError(LspkitError):
-    """The caller's `Cancel` was set."""
+    """The caller's `CancelToken` was set."""
 
     code = "ECANCELLED"
 
 
 class WorkspaceClosedError(LspkitError):
-    """The workspace was closed, or this is a forked copy of the process that owns it."""
+    """The workspace is closed, or belongs to the parent of this forked process."""
 
     code = "ECLOSED"
 
 
 class ProtocolError(LspkitError):
-    """lspkit itself tried something that the state of a session forbids."""
+    """lspkit attempted a message that the state of the session does not allow."""
 
     code = "EPROTOCOL"
 
 
 class FramingError(LspkitError):
-    """The bytes from a server can no longer be cut into messages."""
+    """The byte stream of a server can no longer be split into messages."""
 
     code = "EFRAMING"
 
@@ -192,7 +192,7 @@ def _all_errors(base: type[LspkitError]) -> dict[str, type[LspkitError]]:
 
 
 def error_from_dict(values: dict[str, Any]) -> LspkitError:
-    """Build the error that `to_dict` describes."""
+    """Rebuild the error from the result of `to_dict`."""
     fields = dict(values)
     code, message = str(fields.pop("code")), str(fields.pop("message"))
     kind = _all_errors(LspkitError).get(code, LspkitError)

@@ -1,9 +1,9 @@
-"""Modules that are imported late, without the project's folder among the places to look.
+"""Imports inside functions, which must not load modules from the project's folder.
 
-Python looks for a module in the current folder first where `sys.path` begins with an empty string,
-as it does in a notebook and with `python -c`. So whatever is imported after somebody has gone into
-a project can be the project's. What lspkit imports inside of a function is looked for where Python
-and its packages are installed. Other threads, and what is imported already, notice nothing.
+If `sys.path` begins with an empty string, as in a notebook or with `python -c`, Python searches the
+current folder first. A late import could then load a module of the project. Inside `safe_imports`,
+modules are searched only where Python and its packages are installed. Other threads, and modules
+that are loaded already, are not affected.
 """
 
 from __future__ import annotations
@@ -21,14 +21,13 @@ import msgspec
 #: Names of folders into which packages are installed.
 INSTALLED = ("site-packages", "dist-packages")
 
-
-#: Whether this thread is in such a block.
+#: Whether this thread is inside `safe_imports`.
 _inside = ContextVar("_inside", default=False)
 
 
 @contextmanager
 def safe_imports() -> Iterator[None]:
-    """Imports in this block, and those that follow from them, take nothing from a project."""
+    """Imports in this block, direct and indirect, load nothing from a project."""
     if _FINDER not in sys.meta_path:
         sys.meta_path.insert(0, _FINDER)
     before = _inside.set(True)
@@ -39,14 +38,14 @@ def safe_imports() -> Iterator[None]:
 
 
 def safe_path(entries: Sequence[str]) -> list[str]:
-    """The entries of `sys.path` that are safe: first those with what is installed.
+    """The safe entries of `sys.path`: folders of installed packages first.
 
-    Then the other absolute ones, but the current folder and what lies in it.
+    Then the other absolute paths, without the current folder and the folders in it.
     """
     absolute = [one for one in entries if os.path.isabs(one)]
     installed = [one for one in absolute if _is_installed(one)]
     here = os.path.join(_current_folder(), "")
-    others = [one for one in absolute if not _real(one).startswith(here)]
+    others = [one for one in absolute if not _real_folder(one).startswith(here)]
     return list(dict.fromkeys([*installed, *others]))
 
 
@@ -62,21 +61,21 @@ def _is_installed(folder: str) -> bool:
 def _current_folder() -> str:
     try:
         return os.path.realpath(os.getcwd())
-    except OSError:  # it is gone
+    except OSError:  # it was deleted
         return os.sep
 
 
-def _real(folder: str) -> str:
+def _real_folder(folder: str) -> str:
     return os.path.join(os.path.realpath(folder), "")
 
 
 class _Finder:
-    """Asked before all others; has something to say only inside of `safe_imports`."""
+    """The first finder in `sys.meta_path`; it acts only inside `safe_imports`."""
 
     def find_spec(
         self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        # A part of a package is looked for in the package.
+        # A submodule is searched in its package.
         if not _inside.get() or path is not None:
             return None
         for finder in list(sys.meta_path):
@@ -92,7 +91,7 @@ class _Finder:
 
 
 _FINDER = _Finder()
-#: Where lspkit itself, and what it could not be imported without, are installed.
+#: Where lspkit and the packages that it always imports are installed.
 _OWN = frozenset(
     os.path.dirname(os.path.dirname(os.path.abspath(one))) for one in (__file__, msgspec.__file__)
 )

@@ -1,4 +1,4 @@
-"""Structs that msgspec knows before any thread uses them."""
+"""Structs that msgspec has to know before threads use them."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ import msgspec
 S = TypeVar("S", bound=type)
 
 
-def prepared(struct: S) -> S:
-    """Decorate a struct that is decoded by its type, and that no decoder of a module is made for.
+def prepare_struct(struct: S) -> S:
+    """Decorate a struct that is decoded by its type, without a module-level decoder.
 
-    msgspec learns a struct, and those inside of it, when it first reads one. Threads that make it
-    do so at the same time crash the process (seen with 0.22, in 12 of 40 runs). When a module is
-    imported, one thread is there alone.
+    msgspec collects type information when a struct is first decoded. If several threads cause this
+    at once, the process crashes (msgspec 0.22, in 12 of 40 runs). The import of a module happens in
+    one thread.
     """
     msgspec.json.Decoder(struct)
     return struct

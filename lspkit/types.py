@@ -1,8 +1,8 @@
-"""What the operations return: plain values.
+"""The results of operations: plain values.
 
-All are frozen, comparable and picklable, print as one line, and turn into plain JSON types with
-`to_dict()`. Lines and columns count from 1, and a column counts Unicode code points: that is what
-editors show and what people and models write. No value refers to a workspace or a server process.
+All are frozen, comparable and picklable, print as one line, and convert to plain JSON types with
+`to_dict()`. Lines and columns count from 1; a column counts Unicode code points, as editors show
+them and as people and models write them. No value refers to a workspace or a server process.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 
 import msgspec
 
-from lspkit.visible_text import folded, one_line
+from lspkit.visible_text import fold_lines, one_line
 
 
 def to_plain(value: object) -> Any:
@@ -28,14 +28,14 @@ def _plain(value: object) -> object:
     raise NotImplementedError(f"{type(value).__name__} has no plain form")
 
 
-def shown(path: Path | None, uri: str = "") -> str:
-    """A path as people read it: on one line, relative to the current folder where it lies in it."""
+def display_path(path: Path | None, uri: str = "") -> str:
+    """A path for display: on one line, relative to the current folder if it is inside it."""
     if path is None:
         return one_line(uri)
     text = str(path)
     try:
         here = os.getcwd() + os.sep
-    except OSError:  # the current folder is gone
+    except OSError:  # the current folder was deleted
         return one_line(text)
     return one_line(text.removeprefix(here))
 
@@ -50,7 +50,7 @@ class Value(msgspec.Struct, frozen=True):
 
 
 class Position(Value, frozen=True, order=True):
-    """A place in a text: line and column, both counted from 1."""
+    """A position in a text: line and column, both counted from 1."""
 
     line: int
     column: int
@@ -78,30 +78,30 @@ class Location(Value, frozen=True):
     uri: str
 
     def __str__(self) -> str:
-        return f"{shown(self.path, self.uri)}:{self.range.start}"
+        return f"{display_path(self.path, self.uri)}:{self.range.start}"
 
 
 class Hover(Value, frozen=True):
-    """What a server tells about a symbol, as one text per section, mostly Markdown."""
+    """A server's description of a symbol: one text per section, mostly Markdown."""
 
     contents: list[str]
     range: Range | None = None
 
     def __str__(self) -> str:
-        first = folded(" ".join(self.contents))
+        first = fold_lines(" ".join(self.contents))
         return first if len(first) <= 200 else first[:199] + "…"
 
 
 class Symbol(Value, frozen=True):
-    """A named thing in a file, with the things inside it."""
+    """A symbol of a file, with the symbols inside it."""
 
     name: str
-    #: A word such as `class` or `function`; a number that no word is known for stays one, as text.
+    #: A word such as `class` or `function`; an unknown kind is its number as text.
     kind: str
     path: Path | None
-    #: All of it, body included.
+    #: The whole symbol, including its body.
     range: Range
-    #: Its name.
+    #: The symbol's name.
     selection: Range
     uri: str
     detail: str = ""
@@ -109,12 +109,12 @@ class Symbol(Value, frozen=True):
     children: tuple[Symbol, ...] = ()
 
     def __str__(self) -> str:
-        place = f"{shown(self.path, self.uri)}:{self.selection.start}"
+        place = f"{display_path(self.path, self.uri)}:{self.selection.start}"
         return f"{self.kind} {one_line(self.name)} {place}"
 
 
 class HierarchyItem(Value, frozen=True):
-    """A symbol that a server can tell more about: who calls it, what it derives from."""
+    """A symbol for further requests: its callers and callees, its super- and subtypes."""
 
     name: str
     kind: str
@@ -123,27 +123,27 @@ class HierarchyItem(Value, frozen=True):
     selection: Range
     uri: str
     detail: str = ""
-    #: Id of the server, the file that was asked about, and the item as the server gave it. With
-    #: them it can be handed back unchanged.
+    #: Id of the server, the file of the request, and the item as the server sent it: the server
+    #: gets it back unchanged.
     server: str = ""
     via: str = ""
     raw: str = ""
 
     def __str__(self) -> str:
-        place = f"{shown(self.path, self.uri)}:{self.selection.start}"
+        place = f"{display_path(self.path, self.uri)}:{self.selection.start}"
         return f"{self.kind} {one_line(self.name)} {place}"
 
 
 class CallItem(HierarchyItem, frozen=True):
-    """Something that calls and is called."""
+    """An item of a call hierarchy."""
 
 
 class TypeItem(HierarchyItem, frozen=True):
-    """A type."""
+    """An item of a type hierarchy."""
 
 
 class Call(Value, frozen=True):
-    """One edge: who calls, or is called, and in which ranges of the caller's file."""
+    """One call: the caller or callee, and the ranges of the calls in the caller's file."""
 
     item: CallItem
     ranges: tuple[Range, ...] = ()
@@ -154,7 +154,7 @@ class Call(Value, frozen=True):
 
 
 class Parameter(Value, frozen=True):
-    """One parameter of a signature, as it is written there."""
+    """One parameter of a signature, as written in its label."""
 
     label: str
     documentation: str = ""
@@ -175,7 +175,7 @@ class Signature(Value, frozen=True):
 
 
 class SignatureHelp(Value, frozen=True):
-    """How the function at a place is called, and where in its parameters the place is."""
+    """The signatures of the function at a position, and the parameter at the position."""
 
     signatures: tuple[Signature, ...]
     active_signature: int = 0
@@ -186,7 +186,7 @@ class SignatureHelp(Value, frozen=True):
 
 
 class Severity(enum.StrEnum):
-    """How bad a finding is."""
+    """The severity of a finding."""
 
     ERROR = "error"
     WARNING = "warning"
@@ -195,12 +195,12 @@ class Severity(enum.StrEnum):
 
     @property
     def rank(self) -> int:
-        """0 for the worst."""
+        """0 for the most severe."""
         return list(Severity).index(self)
 
 
 class RelatedLocation(Value, frozen=True):
-    """Another place that explains a finding."""
+    """Another location that explains a finding."""
 
     location: Location
     message: str
@@ -215,7 +215,7 @@ class Diagnostic(Value, frozen=True):
     message: str
     uri: str
     code: str = ""
-    #: The tool that the server names (`Pyright`, `ruff`).
+    #: The tool that the server names as the source (`Pyright`, `ruff`).
     source: str = ""
     #: Ids of the servers that report it.
     servers: tuple[str, ...] = ()
@@ -227,12 +227,12 @@ class Diagnostic(Value, frozen=True):
 
     def __str__(self) -> str:
         code = f" ({one_line(self.code)})" if self.code else ""
-        told = f"{self.severity.value} {folded(self.message)}{code}"
-        return f"{shown(self.path, self.uri)}:{self.range.start} {told}"
+        told = f"{self.severity.value} {fold_lines(self.message)}{code}"
+        return f"{display_path(self.path, self.uri)}:{self.range.start} {told}"
 
 
 class Verdict(enum.StrEnum):
-    """Whether a file is in order. Not a bool: `UNKNOWN` is neither."""
+    """Whether a file has findings that count. Not a bool: `UNKNOWN` is neither true nor false."""
 
     CLEAN = "clean"
     DIRTY = "dirty"
@@ -240,21 +240,21 @@ class Verdict(enum.StrEnum):
 
     def __bool__(self) -> bool:
         raise TypeError(
-            "a Verdict has three values, so it is no bool: "
+            "a Verdict has three values, so it is not a bool: "
             "use .clean, .dirty or .unknown, or compare with `is`"
         )
 
     @property
     def clean(self) -> bool:
-        """Every server answered for this very text, and none reported anything that counts."""
+        """Every server has checked this text, and none has a finding that counts."""
         return self is Verdict.CLEAN
 
     @property
     def dirty(self) -> bool:
-        """A server reported something that counts."""
+        """A server has a finding that counts."""
         return self is Verdict.DIRTY
 
     @property
     def unknown(self) -> bool:
-        """Not every server answered, so silence proves nothing."""
+        """There is no finding, but not every server has proven that it checked this text."""
         return self is Verdict.UNKNOWN

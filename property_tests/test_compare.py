@@ -10,7 +10,7 @@ import msgspec
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from lspkit.diagnostics.compare import Before, changed_blocks, compared, without_reworded
+from lspkit.diagnostics.compare import Before, changed_blocks, compare_findings, drop_reworded
 from lspkit.protocol.text import Text
 from lspkit.types import Diagnostic, Position, Range, Severity
 
@@ -75,35 +75,35 @@ def count(findings: Iterable[Diagnostic]) -> Counter[Diagnostic]:
 
 @given(states(), states(), st.sets(st.sampled_from(BOTH)))
 def test_every_new_finding_is_introduced_or_remains(before, after, answered):
-    introduced, _, remaining = compared(before, after.text, after.findings, answered)
+    introduced, _, remaining = compare_findings(before, after.text, after.findings, answered)
     assert count(introduced + remaining) == count(after.findings)
 
 
 @given(states(), states())
 def test_every_old_finding_is_fixed_or_remains_when_all_have_answered(before, after):
-    _, fixed, remaining = compared(before, after.text, after.findings, BOTH)
+    _, fixed, remaining = compare_findings(before, after.text, after.findings, BOTH)
     assert len(fixed) + len(remaining) == len(before.findings)
     assert not count(fixed) - count(before.findings)
 
 
 @given(states(), states(), st.sets(st.sampled_from(BOTH)))
 def test_who_has_answered_decides_only_what_is_fixed(before, after, answered):
-    introduced, fixed, remaining = compared(before, after.text, after.findings, answered)
-    everything = compared(before, after.text, after.findings, BOTH)
+    introduced, fixed, remaining = compare_findings(before, after.text, after.findings, answered)
+    everything = compare_findings(before, after.text, after.findings, BOTH)
     assert (introduced, remaining) == (everything[0], everything[2])
     assert fixed == [one for one in everything[1] if set(one.servers) <= answered]
 
 
 @given(states(), states())
 def test_there_and_back_changes_places(before, after):
-    introduced, fixed, remaining = compared(before, after.text, after.findings, BOTH)
-    back = compared(after, before.text, before.findings, BOTH)
+    introduced, fixed, remaining = compare_findings(before, after.text, after.findings, BOTH)
+    back = compare_findings(after, before.text, before.findings, BOTH)
     assert (back[0], back[1], len(back[2])) == (fixed, introduced, len(remaining))
 
 
 @given(states())
 def test_all_remains_where_nothing_was_edited(before):
-    introduced, fixed, remaining = compared(before, before.text, before.findings, BOTH)
+    introduced, fixed, remaining = compare_findings(before, before.text, before.findings, BOTH)
     assert (introduced, fixed) == ([], [])
     assert count(remaining) == count(before.findings)
 
@@ -112,7 +112,7 @@ def test_all_remains_where_nothing_was_edited(before):
 def test_blank_lines_introduce_and_fix_nothing(pair):
     before, after = pair
     for one, other in ((before, after), (after, before)):
-        introduced, fixed, remaining = compared(one, other.text, other.findings, BOTH)
+        introduced, fixed, remaining = compare_findings(one, other.text, other.findings, BOTH)
         assert (introduced, fixed) == ([], [])
         assert count(remaining) == count(other.findings)
 
@@ -120,16 +120,16 @@ def test_blank_lines_introduce_and_fix_nothing(pair):
 @given(states(), states(), st.randoms(use_true_random=False))
 def test_the_order_in_which_findings_came_does_not_matter(before, after, dice):
     old, new = list(before.findings), list(after.findings)
-    expected = compared(before, after.text, new, BOTH)
+    expected = compare_findings(before, after.text, new, BOTH)
     dice.shuffle(old)
     dice.shuffle(new)
-    assert compared(Before(before.text, tuple(old)), after.text, new, BOTH) == expected
+    assert compare_findings(Before(before.text, tuple(old)), after.text, new, BOTH) == expected
 
 
 @given(states(), states(), st.sets(st.sampled_from("xy")))
 def test_what_is_said_in_other_words_is_as_much_there_as_back(before, after, words):
-    left = without_reworded(after.findings, after.text, before, words)
-    back = without_reworded(before.findings, before.text, after, words)
+    left = drop_reworded(after.findings, after.text, before, words)
+    back = drop_reworded(before.findings, before.text, after, words)
     assert not count(left) - count(after.findings)
     paired = len(after.findings) - len(left)
     assert paired == len(before.findings) - len(back)
@@ -137,9 +137,9 @@ def test_what_is_said_in_other_words_is_as_much_there_as_back(before, after, wor
 
 @given(states(), states())
 def test_without_other_words_everything_introduced_stays_new(before, after):
-    introduced, fixed, _ = compared(before, after.text, after.findings, BOTH)
+    introduced, fixed, _ = compare_findings(before, after.text, after.findings, BOTH)
     gone = Before(before.text, tuple(fixed))
-    assert without_reworded(introduced, after.text, gone, ()) == introduced
+    assert drop_reworded(introduced, after.text, gone, ()) == introduced
 
 
 @given(LINES, LINES)

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import lspkit
 from lspkit.config import Config, read_config
 from lspkit.config.config_files import PROJECT_FILES
-from lspkit.config.jsonc import NotJson, blanked, decode, positions
+from lspkit.config.jsonc import NotJson, blank_comments, decode, positions
 from lspkit.config.key_aliases import (
     EXTENSIONS,
     INSIDE_LSP,
@@ -25,12 +25,12 @@ from lspkit.config.key_aliases import (
     snake,
 )
 from lspkit.config.load import BUILT_IN_VALUES, load
-from lspkit.config.merge import Layer, Origin, leaves, merge_layers, merged, origins_of
+from lspkit.config.merge import Layer, Origin, leaves, merge_layers, merge_values, origins_of
 from lspkit.config.model import ServerConfig
-from lspkit.config.normalize import Style, normal
+from lspkit.config.normalize import Style, normalize
 from lspkit.config.problems import Path as Place
 from lspkit.config.problems import Problems, place_of
-from lspkit.config.type_check import REFUSED, checked
+from lspkit.config.type_check import REFUSED, check_value
 from property_tests.configurations import JSON, LAYERS, NAMES, OBJECTS, SCALARS, SWITCHES, shuffled
 
 # Merging
@@ -38,7 +38,9 @@ from property_tests.configurations import JSON, LAYERS, NAMES, OBJECTS, SCALARS,
 
 @given(OBJECTS, OBJECTS, OBJECTS)
 def test_merging_is_associative(one: Any, two: Any, three: Any) -> None:
-    assert merged(merged(one, two), three) == merged(one, merged(two, three))
+    assert merge_values(merge_values(one, two), three) == merge_values(
+        one, merge_values(two, three)
+    )
 
 
 @given(LAYERS | SWITCHES, LAYERS | SWITCHES, LAYERS | SWITCHES)
@@ -50,8 +52,8 @@ def test_merging_layers_is_associative(one: Any, two: Any, three: Any) -> None:
 @given(OBJECTS, OBJECTS)
 def test_merging_leaves_its_inputs_alone_and_gives_the_same_again(one: Any, other: Any) -> None:
     before = copy.deepcopy((one, other))
-    first = merged(one, other)
-    assert merged(one, other) == first
+    first = merge_values(one, other)
+    assert merge_values(one, other) == first
     _spoil(first)
     assert (one, other) == before
 
@@ -79,7 +81,7 @@ def test_merging_does_not_depend_on_the_order_of_keys(one: Any, other: Any, data
 
 @given(OBJECTS, OBJECTS)
 def test_arrays_and_scalars_of_the_later_one_replace(one: Any, other: Any) -> None:
-    made = merged(one, other)
+    made = merge_values(one, other)
     for path, value in leaves(other):
         if path and value != {}:
             assert _at(made, path) == value
@@ -87,7 +89,7 @@ def test_arrays_and_scalars_of_the_later_one_replace(one: Any, other: Any) -> No
 
 @given(OBJECTS)
 def test_nothing_is_neutral_and_twice_is_once(one: Any) -> None:
-    assert merged({}, one) == merged(one, {}) == merged(one, one) == one
+    assert merge_values({}, one) == merge_values(one, {}) == merge_values(one, one) == one
 
 
 def _at(value: Any, path: Place) -> Any:
@@ -141,7 +143,7 @@ def test_two_valid_layers_make_a_valid_configuration(one: Any, other: Any) -> No
 @given(LAYERS)
 def test_the_one_form_is_accepted_and_stays(values: Any) -> None:
     findings = Problems()
-    made = normal(values, findings, Style())
+    made = normalize(values, findings, Style())
     assert findings.faults == [] and findings.warnings == []
     expected = {**values}
     if expected.get("lsp") == {}:
@@ -182,11 +184,11 @@ STRANGE = st.recursive(
 @given(STRANGE, st.booleans(), st.booleans())
 def test_strange_values_are_refused_or_understood(value: Any, bare: bool, foreign: bool) -> None:
     findings = Problems()
-    made = normal(value, findings, Style(bare=bare, foreign=foreign))
+    made = normalize(value, findings, Style(bare=bare, foreign=foreign))
     if not findings.faults:
         assert read_config(made) == msgspec.convert(made, Config)
         again = Problems()
-        assert normal(made, again, Style()) == made
+        assert normalize(made, again, Style()) == made
         assert again.faults == [] and again.warnings == []
 
 
@@ -195,8 +197,8 @@ def test_what_is_said_does_not_depend_on_the_order_of_keys(
     value: Any, bare: bool, data: Any
 ) -> None:
     one, other = Problems(), Problems()
-    first = normal(value, one, Style(bare=bare))
-    second = normal(shuffled(value, data.draw), other, Style(bare=bare))
+    first = normalize(value, one, Style(bare=bare))
+    second = normalize(shuffled(value, data.draw), other, Style(bare=bare))
     assert sorted(map(str, one.faults)) == sorted(map(str, other.faults))
     if not one.faults:
         assert first == second
@@ -214,7 +216,7 @@ def test_all_faults_of_a_file_are_told_at_once(values: dict[str, int]) -> None:
         f"lsp.s{n}.command[{at}]" for n in range(1, 4) if f"s{n}" in servers for at in range(n)
     }
     findings = Problems()
-    normal({"timing": timing, "lsp": servers}, findings, Style())
+    normalize({"timing": timing, "lsp": servers}, findings, Style())
     assert {fault.place for fault in findings.faults} == wrong
 
 
@@ -223,7 +225,7 @@ def test_all_faults_of_a_file_are_told_at_once(values: dict[str, int]) -> None:
 
 @given(st.text('{}[],:"\\/* \n1a', max_size=30))
 def test_blanking_keeps_the_length_and_the_lines(text: str) -> None:
-    made = blanked(text)
+    made = blank_comments(text)
     assert len(made) == len(text)
     assert [at for at, one in enumerate(made) if one == "\n"] == [
         at for at, one in enumerate(text) if one == "\n"
@@ -303,7 +305,7 @@ def test_any_file_is_read_or_refused(content: bytes, name: str) -> None:
         assert loaded.ignored == (problem is not None and loaded.used is not None)
         assert bool(loaded.warnings) or not loaded.ignored
         # Whatever a project says, it does not decide about security.
-        assert loaded.config.security == lspkit.config.Security()
+        assert loaded.config.security == lspkit.config.SecurityConfig()
         for place, origin in loaded.origins.items():
             assert not place.startswith("security") or origin == Origin("built-in")
 
@@ -327,7 +329,7 @@ def test_a_projects_security_never_counts(mine: Any, theirs: Any) -> None:
 def test_a_check_returns_only_what_fits(value: Any) -> None:
     for kind in (list[str], dict[str, int], bool, int, float, str, tuple[str, ...]):
         findings = Problems()
-        made = checked(value, kind, (), findings)
+        made = check_value(value, kind, (), findings)
         assert (made is REFUSED) <= bool(findings.faults)
         if made is not REFUSED and not findings.faults:
             assert msgspec.convert(value, kind) == msgspec.convert(made, kind)

@@ -121,7 +121,7 @@ def test_a_notification_is_read_as_it_was_written(method: str, params: Any) -> N
 
 @given(st.integers(0, 2**31), JSON)
 def test_an_answer_is_read_as_it_was_written(id: int, result: Any) -> None:
-    body = messages.answer(str(id).encode(), result)
+    body = messages.response(str(id).encode(), result)
     message = parse(body)
     assert isinstance(message, ResponseMessage)
     assert (message.id, messages.decode_any(message.result)) == (id, result)
@@ -130,7 +130,7 @@ def test_an_answer_is_read_as_it_was_written(id: int, result: Any) -> None:
 
 @given(st.integers(0, 2**31), st.integers(-(2**31), 2**31), st.text(max_size=20))
 def test_a_refusal_is_read_as_it_was_written(id: int, code: int, text: str) -> None:
-    body = messages.refusal(str(id).encode(), code, text)
+    body = messages.error_response(str(id).encode(), code, text)
     message = parse(body)
     assert message == ErrorResponse(id, code, text)
     assert as_body(message) == body
@@ -141,7 +141,7 @@ def test_an_id_is_echoed_byte_for_byte(id: object, method: str) -> None:
     raw = json.dumps(id).encode()
     asked = parse(b'{"method":%s,"id":%s}' % (json.dumps(method).encode(), raw))
     assert isinstance(asked, RequestMessage)
-    assert messages.answer(asked.id, None) == b'{"jsonrpc":"2.0","id":%s,"result":null}' % raw
+    assert messages.response(asked.id, None) == b'{"jsonrpc":"2.0","id":%s,"result":null}' % raw
 
 
 @given(st.text(max_size=6), HALVES, st.text(max_size=6))

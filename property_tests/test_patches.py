@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lspkit.agent.hooks.patch_files import Patched, read_patch
+from lspkit.agent.hooks.patch_files import PatchedFiles, read_patch
 from lspkit.agent.hooks.tool_files import TOOLS, touch_of
 
 LINES = st.sampled_from(
@@ -64,8 +64,8 @@ PLANS = st.lists(changes(), max_size=5, unique_by=(lambda one: one[1], lambda on
 Plan = list[tuple[str, str, str, list[str], list[str]]]
 
 
-def meant(plan: Plan) -> Patched:
-    return Patched(
+def meant(plan: Plan) -> PatchedFiles:
+    return PatchedFiles(
         tuple(
             new if kind.startswith("rename") else name
             for kind, name, new, _, __ in plan

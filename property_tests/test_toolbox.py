@@ -23,7 +23,7 @@ from hypothesis import strategies as st
 
 import lspkit
 from lspkit.agent import TABLE, Toolbox, envelope_schema
-from lspkit.agent.tools.arguments import BadInput, read
+from lspkit.agent.tools.arguments import BadInput, read_arguments
 from lspkit.agent.tools.envelope import MOST_BYTES
 from lspkit.agent.tools.tool_table import FIELDS, ToolSpec, spec_of
 from tests.agent.tools.calling import able, served
@@ -221,7 +221,7 @@ def test_a_call_is_a_request_or_says_what_is_wrong(
 ) -> None:
     problem = None
     try:
-        asked = read(row, arguments, alone=alone)
+        asked = read_arguments(row, arguments, alone=alone)
     except (BadInput, lspkit.PositionError) as caught:
         problem = caught
     if problem is None:

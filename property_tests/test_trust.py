@@ -7,8 +7,8 @@ import string
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lspkit.config.trust.key_gate import digest, gated, gated_content
-from lspkit.config.trust.root_pattern import compiled
+from lspkit.config.trust.key_gate import blocked_content, digest, remove_blocked
+from lspkit.config.trust.root_pattern import compile_pattern
 from lspkit.errors import ConfigError
 
 NAMES = st.text("ab.", min_size=1, max_size=3).filter(lambda name: name not in (".", ".."))
@@ -76,17 +76,19 @@ def test_patterns_agree_with_trying_everything(
     pattern: list[list[tuple[str, str]]], path: str
 ) -> None:
     entry = written(pattern)
-    assert compiled(entry, windows=False).matches(path) == naive(pattern, path[1:].split("/"))
+    assert compile_pattern(entry, windows=False).matches(path) == naive(
+        pattern, path[1:].split("/")
+    )
 
 
 @given(PATHS, PATHS)
 def test_a_plain_entry_trusts_itself_and_below_and_nothing_beside(path: str, more: str) -> None:
-    pattern = compiled(path, windows=False)
+    pattern = compile_pattern(path, windows=False)
     assert pattern.trusts(path)
     assert pattern.trusts(path + more)
     assert not pattern.trusts(path + more[1:])
     assert not pattern.trusts(more) or f"{more}/".startswith(f"{path}/")
-    assert compiled(path + "/**", windows=False).trusts(path)
+    assert compile_pattern(path + "/**", windows=False).trusts(path)
 
 
 @given(PATTERNS, PATHS)
@@ -94,14 +96,14 @@ def test_an_entry_without_stars_keeps_to_its_number_of_parts(
     pattern: list[list[tuple[str, str]]], path: str
 ) -> None:
     if not any(part is STARS for part in pattern):
-        matches = compiled(written(pattern), windows=False).matches(path)
+        matches = compile_pattern(written(pattern), windows=False).matches(path)
         assert not matches or path.count("/") == len(pattern)
 
 
 @given(st.text('ab/*?[]{}()!^-,\\.|+@~"é\0', max_size=40), PATHS, st.booleans())
 def test_an_entry_is_read_or_refused(entry: str, path: str, windows: bool) -> None:
     try:
-        pattern = compiled("/" + entry, home=lambda name: "/home", windows=windows)
+        pattern = compile_pattern("/" + entry, home=lambda name: "/home", windows=windows)
     except ConfigError:
         return
     assert pattern.trusts(path) in (True, False)
@@ -111,7 +113,7 @@ def test_an_entry_is_read_or_refused(entry: str, path: str, windows: bool) -> No
 @given(st.text(max_size=30))
 def test_any_text_is_read_or_refused(entry: str) -> None:
     try:
-        pattern = compiled(entry)
+        pattern = compile_pattern(entry)
     except ConfigError:
         return
     assert pattern.trusts("/") in (True, False)
@@ -125,7 +127,7 @@ def test_every_name_can_be_written_with_escapes(name: str) -> None:
     entry = "/code/" + "".join("\\" + one if one in special else one for one in name)
     if "\\\\\\" in entry:
         return
-    assert compiled(entry, windows=False).plain == "/code/" + name
+    assert compile_pattern(entry, windows=False).plain == "/code/" + name
 
 
 #: Settings as a stranger may write them.
@@ -146,15 +148,15 @@ EXAMPLE_KEYS = {"pyright": ("python.pythonPath",)}
 
 @given(PROJECTS)
 def test_what_passes_the_gate_passes_it_again_unchanged(project: dict[str, object]) -> None:
-    kept, blocked = gated(project, EXAMPLE_KEYS)
-    assert gated(kept, EXAMPLE_KEYS) == (kept, [])
-    assert bool(blocked) == bool(gated_content(project, EXAMPLE_KEYS))
+    kept, blocked = remove_blocked(project, EXAMPLE_KEYS)
+    assert remove_blocked(kept, EXAMPLE_KEYS) == (kept, [])
+    assert bool(blocked) == bool(blocked_content(project, EXAMPLE_KEYS))
     assert digest(kept, EXAMPLE_KEYS) == digest({}, EXAMPLE_KEYS)
 
 
 @given(PROJECTS)
 def test_what_is_not_blocked_does_not_count_for_the_digest(project: dict[str, object]) -> None:
-    content = gated_content(project, EXAMPLE_KEYS)
+    content = blocked_content(project, EXAMPLE_KEYS)
     assert digest(content, EXAMPLE_KEYS) == digest(project, EXAMPLE_KEYS)
 
 
@@ -169,6 +171,6 @@ def test_no_interpreter_gets_through(project: dict[str, object]) -> None:
             for inner in value:
                 look(inner, path)
 
-    for said in gated(project, EXAMPLE_KEYS)[0]["lsp"].values():
+    for said in remove_blocked(project, EXAMPLE_KEYS)[0]["lsp"].values():
         look(said.get("settings"), "")
         look(said.get("initialization"), "")

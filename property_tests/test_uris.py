@@ -8,7 +8,7 @@ from urllib.parse import unquote_to_bytes, urlsplit
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lspkit.protocol.uris import one_spelling, path_to_uri, uri_to_path
+from lspkit.protocol.uris import normalize_uri, path_to_uri, uri_to_path
 
 # A name on POSIX is any bytes but these two.
 POSIX_NAMES = st.binary(min_size=1).map(lambda name: name.replace(b"\0", b"x").replace(b"/", b"y"))
@@ -56,7 +56,7 @@ def test_spellings_of_a_windows_uri_are_one_path(path: str, data: st.DataObject)
     start = data.draw(st.sampled_from(["file:///", "file:/", "file://localhost/", "FILE:///"]))
     spelled = f"{start}{letter}{colon}{rest}"
     assert uri_to_path(spelled, windows=True) == path
-    assert one_spelling(spelled, windows=True) == uri
+    assert normalize_uri(spelled, windows=True) == uri
 
 
 @given(POSIX_PATHS, st.data())
@@ -70,7 +70,7 @@ def test_whatever_is_encoded_a_posix_uri_is_one_document(path: str, data: st.Dat
         else f"%{byte:02x}"
         for byte in raw[1:]
     )
-    assert one_spelling(f"file:///{spelled}", windows=False) == own
+    assert normalize_uri(f"file:///{spelled}", windows=False) == own
 
 
 @given(st.text() | st.text("file:/%cC3A\\").map("file:".__add__), st.booleans())

@@ -7,7 +7,7 @@ import os
 import pytest
 
 import lspkit
-from lspkit.boundary import Boundary, boundary_of, is_inside, leads_through, locate, written
+from lspkit.boundary import Boundary, absolute_path, boundary_of, is_inside, leads_through, locate
 
 
 @pytest.fixture
@@ -122,7 +122,7 @@ def test_a_dangling_link_with_an_at_sign_is_not_taken_for_another_file(root):
 def test_a_tilde_is_a_letter(root, monkeypatch):
     monkeypatch.setenv("HOME", str(root))
     refused(root, "~/a.py", "ENOENT")
-    assert written("~/a.py", "/code") == "/code/~/a.py"
+    assert absolute_path("~/a.py", "/code") == "/code/~/a.py"
 
 
 @pytest.mark.parametrize("given", ["a\0.py", "\0", "@\0"])
@@ -155,9 +155,9 @@ def test_a_file_that_is_to_be_made_may_be_missing(root):
 
 def test_only_regular_files_qualify(root):
     os.mkfifo(root / "pipe.py")
-    assert "no regular file" in str(refused(root, "pipe.py", "ENOENT"))
+    assert "not a regular file" in str(refused(root, "pipe.py", "ENOENT"))
     assert "folder" in str(refused(root, "sub", "ENOENT"))
-    assert "no regular file" in str(refused(root, "/dev/null", "ENOENT", allow_external=True))
+    assert "not a regular file" in str(refused(root, "/dev/null", "ENOENT", allow_external=True))
 
 
 def test_a_loop_of_links_is_refused(root):
@@ -174,7 +174,7 @@ def test_inside_goes_by_whole_names():
     assert not is_inside("/", "/code")
 
 
-@pytest.mark.parametrize(("name", "told"), [("none", "does not exist"), ("a.py", "no folder")])
+@pytest.mark.parametrize(("name", "told"), [("none", "does not exist"), ("a.py", "not a folder")])
 def test_a_root_that_is_no_folder_is_refused(root, name, told):
     with pytest.raises(lspkit.PathError, match=told) as caught:
         lspkit.Workspace(root / name)

@@ -32,7 +32,7 @@ from lspkit.types import (
     TypeItem,
     Value,
     Verdict,
-    shown,
+    display_path,
 )
 
 RANGE = Range(Position(12, 8), Position(12, 11))
@@ -206,13 +206,13 @@ def test_a_path_is_shown_relative_to_the_current_folder(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     here = Path.cwd()
-    assert shown(here / "a" / "b.py") == str(Path("a", "b.py"))
-    assert shown(here.with_name(here.name + "-next") / "b.py").startswith(str(here.parent))
-    assert shown(None, "untitled:1") == "untitled:1"
+    assert display_path(here / "a" / "b.py") == str(Path("a", "b.py"))
+    assert display_path(here.with_name(here.name + "-next") / "b.py").startswith(str(here.parent))
+    assert display_path(None, "untitled:1") == "untitled:1"
     strange = here / "a\nb"
     strange.mkdir()
     monkeypatch.chdir(strange)
-    assert shown(strange / "c\n.py") == "c\\n.py"
+    assert display_path(strange / "c\n.py") == "c\\n.py"
     strange.rmdir()
     assert str(LOCATION) == "/project/src/app.py:12:8"
 

@@ -10,7 +10,7 @@ import pytest
 import lspkit
 from lspkit.agent import Toolbox
 from lspkit.testing import Fault, Script
-from lspkit.visible_text import folded, is_visible, one_line, several_lines, visible_json
+from lspkit.visible_text import fold_lines, is_visible, one_line, several_lines, visible_json
 from tests.scripted import config_for, workspace
 
 #: One of each kind, by what it would do.
@@ -44,7 +44,7 @@ def test_what_people_write_stays_as_it_is():
     for text in ("plain", "naïve Ωμέγα", "日本語", "한국어", "שלום", "😀 <b>&", ""):
         assert one_line(text) == text
     assert several_lines("a\tb\nc\x1b") == "a\tb\nc\\x1b"
-    assert folded("a\n  b\x07") == "a b\\x07"
+    assert fold_lines("a\n  b\x07") == "a b\\x07"
 
 
 def test_no_character_that_is_ignored_by_default_is_taken_for_visible():

@@ -1,4 +1,4 @@
-"""What a model sees: tools with their schemas, the envelope, and what is told after an edit."""
+"""The interface for models: tools with their schemas, the envelope, and hooks after edits."""
 
 from lspkit.agent.hooks.edit_hooks import EditHooks
 from lspkit.agent.hooks.summary import Summary

@@ -1,31 +1,32 @@
 """How long hooks and tools wait for fresh diagnostics.
 
-A server that is just starting is given more time, but only once: a model that asks again and again
-about a server that does not come up is not held up again and again.
+A server that is starting gets more time, but only once: repeated checks do not wait repeatedly for
+a server that does not start.
 """
 
 from __future__ import annotations
 
 from lspkit.errors import LspkitError
-from lspkit.operations import FileServer, FileServersRequest
+from lspkit.operations import FileServersRequest
+from lspkit.operations.effects import FileServer
 from lspkit.runtime.engine_api import Limits
 from lspkit.servers.status import ServerState
 from lspkit.workspace import Workspace
 
-#: States of a server that answers later than others.
+#: States of a server that needs time to start.
 COMING = (ServerState.IDLE, ServerState.STARTING)
 
 
 class CheckTimeouts:
-    """The time that each server has had. Two callers at once may both give it; that is no harm."""
+    """Which servers have had their longer timeout. Two concurrent callers may both grant it."""
 
     def __init__(self, ws: Workspace) -> None:
         self._ws = ws
-        #: Servers that have had their time, with their roots.
+        #: Servers that have had the longer timeout, with their roots.
         self._spent: set[tuple[str, str]] = set()
 
     def seconds(self, path: str) -> float:
-        """For the next check of this file."""
+        """The timeout for the next check of this file."""
         timing = self._ws.config.timing
         starting = any(
             one.state in COMING and (one.server, one.root) not in self._spent
@@ -35,12 +36,12 @@ class CheckTimeouts:
         return wait / 1000
 
     def spend(self, path: str) -> None:
-        """The file was checked: whoever was starting has had his time."""
+        """Record a check of the file: its servers have had the longer timeout."""
         self._spent.update((one.server, one.root) for one in self._servers(path))
 
     def _servers(self, path: str) -> list[FileServer]:
-        """The servers of a file, also those that a check would start."""
+        """The servers of a file, running or not."""
         try:
             return self._ws._engine.run(FileServersRequest(path=path), Limits())
         except LspkitError:
-            return []  # whoever checks it is told why
+            return []  # the check reports the error

@@ -1,4 +1,4 @@
-"""The command line. Each command is a module of its own, imported when it is asked for."""
+"""The command line. Each command has its own module, imported when it is used."""
 
 from __future__ import annotations
 
@@ -10,7 +10,13 @@ from typing import TYPE_CHECKING, NoReturn
 from lspkit.cli import argument_types as words
 from lspkit.cli import trust_command as trust
 from lspkit.cli.exit_codes import FAILED, INTERRUPTED, USAGE
-from lspkit.cli.output import Unprinted, end, escape_what_cannot_be_printed, tell, tell_all
+from lspkit.cli.output import (
+    OutputError,
+    escape_unprintable,
+    flush_output,
+    print_message,
+    print_traceback,
+)
 from lspkit.errors import LspkitError, PathError
 from lspkit.version import VERSION
 from lspkit.visible_text import one_line
@@ -20,27 +26,27 @@ if TYPE_CHECKING:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run a command; returns its exit status. No traceback reaches the user without `--debug`.
+    """Run a command; returns its exit status. Tracebacks are shown only with `--debug`.
 
-    What is shown never changes the status.
+    Failures of the output do not change the status of a check.
     """
-    escape_what_cannot_be_printed()
+    escape_unprintable()
     arguments = argparse.Namespace(debug=False)
     try:
         try:
             return _run(_parser(), argv, arguments)
         finally:
-            end()
+            flush_output()
     except KeyboardInterrupt:
         return INTERRUPTED
-    except Exception as problem:  # noqa: BLE001  whatever it is, it is told here
-        return _told(problem, debug=arguments.debug)
+    except Exception as problem:  # noqa: BLE001  every failure is reported here
+        return _report_failure(problem, debug=arguments.debug)
 
 
 def _run(
     parser: argparse.ArgumentParser, argv: Sequence[str] | None, arguments: argparse.Namespace
 ) -> int:
-    """Read the command line into `arguments`, and do what it says."""
+    """Parse the command line into `arguments`, and run the command."""
     parser.parse_args(argv, arguments)
     if not hasattr(arguments, "run"):
         parser.print_help()
@@ -54,24 +60,24 @@ def _run(
     return status
 
 
-def _told(problem: Exception, *, debug: bool) -> int:
-    """The exit status for what went wrong, after it was said on a line or in full."""
+def _report_failure(problem: Exception, *, debug: bool) -> int:
+    """Print a failure, with the traceback if `debug`, and return the exit status."""
     if debug:
-        tell_all(problem)
+        print_traceback(problem)
     if isinstance(problem, LspkitError):
-        tell(str(problem))
+        print_message(str(problem))
         return USAGE
-    if isinstance(problem, Unprinted):
-        tell(str(problem))
+    if isinstance(problem, OutputError):
+        print_message(str(problem))
         return FAILED
     more = "" if debug else "; run with --debug to see more"
     what = one_line(f"{type(problem).__name__}: {problem}")
-    tell(f"this should not have happened: {what}{more}")
+    print_message(f"this should not have happened: {what}{more}")
     return FAILED
 
 
 class _Parser(argparse.ArgumentParser):
-    """Says what is wrong with a call on a line: a word of it may be the name of any file."""
+    """Prints errors on one line: an argument may be a file name with any characters."""
 
     def error(self, message: str) -> NoReturn:
         super().error(one_line(message))
@@ -88,7 +94,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_config(commands)
     trust.add_parser(commands)
     for command in commands.choices.values():
-        # Also behind the command, where one adds it to the line that went wrong.
+        # Also after the command, where users add it after a failure.
         command.add_argument(
             "--debug", action="store_true", default=argparse.SUPPRESS, help="show tracebacks"
         )
@@ -142,7 +148,7 @@ def _add_config(commands: _Commands) -> None:
         help="every value; the JSON Schema of the files; where the files are",
     )
     config.add_argument("--root", type=words.path, default=".", metavar="DIR", help="the workspace")
-    config.add_argument("--origin", action="store_true", help="also who has said it")
+    config.add_argument("--origin", action="store_true", help="also the source of each value")
     config.add_argument("--json", action="store_true")
 
 

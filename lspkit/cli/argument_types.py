@@ -1,4 +1,4 @@
-"""The words of a command line that are more than text: what each may be, and what is wrong."""
+"""Types of command-line arguments."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ import math
 
 
 def path(word: str) -> str:
-    """A path. An empty one is a variable that nobody has set, and not the current folder."""
+    """A path. An empty one is probably an unset variable, not the current folder."""
     if not word:
         raise argparse.ArgumentTypeError("a path cannot be empty")
     return word
 
 
 def seconds(word: str) -> float:
-    """A time that can pass."""
+    """A finite number of seconds."""
     try:
         number = float(word)
     except ValueError:

@@ -11,11 +11,11 @@ from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
 
-from lspkit.cli.config_command import tell_warnings
+from lspkit.cli.config_command import print_warnings
 from lspkit.cli.exit_codes import CLEAN, FINDINGS, UNKNOWN, USAGE
-from lspkit.cli.file_arguments import meant_by, workspace_of
-from lspkit.cli.output import as_json, is_terminal, say
-from lspkit.cli.trust_command import offer
+from lspkit.cli.file_arguments import select_files, workspace_of
+from lspkit.cli.output import as_json, is_terminal, print_result
+from lspkit.cli.trust_command import offer_trust
 from lspkit.config.load import load
 from lspkit.diagnostics.report import Report
 from lspkit.errors import (
@@ -25,33 +25,33 @@ from lspkit.errors import (
     RequestTimeoutError,
     ServerUnavailableError,
 )
-from lspkit.operations.check import unchecked
+from lspkit.operations.check import unchecked_report
 from lspkit.operations.effects import TOO_LATE
 from lspkit.servers.selection.choose import aliases
-from lspkit.types import Severity, Verdict, shown
-from lspkit.visible_text import folded, one_line
+from lspkit.types import Severity, Verdict, display_path
+from lspkit.visible_text import fold_lines, one_line
 from lspkit.workspace import Workspace
 
-#: So many files are under way at once. More would only make every one of them slower.
+#: Files that are checked at once. With more, each check would only be slower.
 AT_ONCE = 32
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Check everything, print it, and say by the exit status how it went."""
+    """Check the files, print the result, and return the exit status."""
     root = arguments.root or workspace_of(arguments.paths)
     loaded = load(root, aliases=aliases())
-    tell_warnings(loaded)
-    offer(root, loaded)
+    print_warnings(loaded)
+    offer_trust(root, loaded)
     with Workspace(root) as ws:
-        severities = _from_worst_to(arguments.severity) if arguments.severity else None
+        severities = _severities_up_to(arguments.severity) if arguments.severity else None
         deadline = time.monotonic() + arguments.timeout
-        meant = meant_by(arguments.paths)
+        meant = select_files(arguments.paths)
         reports, failed = _check_all(ws, meant.files, deadline, severities)
         missing = dict.fromkeys(meant.missing, "does not exist")
         skipped = {**missing, **meant.unreadable, **failed}
-        # Before the servers are ended, which may take some seconds more.
+        # Before the servers are stopped, which may take some seconds.
         as_wanted = _as_json if arguments.format == "json" else _as_text
-        say(as_wanted(reports, skipped))
+        print_result(as_wanted(reports, skipped))
     return USAGE if missing else _status(reports, skipped)
 
 
@@ -63,7 +63,7 @@ def _as_json(reports: list[Report], skipped: dict[Path, str]) -> str:
     return as_json(plain)
 
 
-def _from_worst_to(mildest: str) -> list[str]:
+def _severities_up_to(mildest: str) -> list[str]:
     names = [one.value for one in Severity]
     return names[: names.index(mildest) + 1]
 
@@ -78,7 +78,7 @@ def _status(reports: list[Report], skipped: dict[Path, str]) -> int:
 def _check_all(
     ws: Workspace, files: list[Path], deadline: float, severities: list[str] | None
 ) -> tuple[list[Report], dict[Path, str]]:
-    """Reports by path, and why there is none."""
+    """The reports by path, and why other files have none."""
     reports: list[Report] = []
     skipped: dict[Path, str] = {}
     waiting = deque(files)
@@ -86,8 +86,10 @@ def _check_all(
     while waiting or flying:
         while waiting and len(flying) < AT_ONCE:
             left = max(0.0, deadline - time.monotonic())
-            if not left and len(waiting) < total:  # the first one says what it has waited for
-                reports += [unchecked(str(path), RequestTimeoutError(TOO_LATE)) for path in waiting]
+            if not left and len(waiting) < total:  # the first one reports what it waited for
+                reports += [
+                    unchecked_report(str(path), RequestTimeoutError(TOO_LATE)) for path in waiting
+                ]
                 waiting.clear()
                 break
             path = waiting.popleft()
@@ -98,7 +100,7 @@ def _check_all(
         try:
             reports.append(future.result())
         except PathError as problem:
-            # The line starts with the path already.
+            # The line begins with the path already.
             skipped[path] = problem.message.removeprefix(f"{path} ")
         except (NoServerError, ServerUnavailableError) as problem:
             skipped[path] = problem.message
@@ -113,7 +115,7 @@ def _progress(done: int, total: int, path: Path | None) -> None:
     if not is_terminal(sys.stderr):
         return
     width = os.get_terminal_size(sys.stderr.fileno()).columns
-    line = f"{done}/{total} {shown(path)}"[: width - 1] if path is not None else ""
+    line = f"{done}/{total} {display_path(path)}"[: width - 1] if path is not None else ""
     print(f"\r\x1b[K{line}", end="", file=sys.stderr, flush=True)
 
 
@@ -127,10 +129,10 @@ def _as_text(reports: list[Report], skipped: dict[Path, str]) -> str:
     for what, files in (("unknown", unknown), ("skipped", skipped)):
         reasons: dict[str, list[Path]] = {}
         for path, why in files.items():
-            reasons.setdefault(folded(why), []).append(path)
+            reasons.setdefault(fold_lines(why), []).append(path)
         for why, paths in reasons.items():
             more = f" and {len(paths) - 1} more" if len(paths) > 1 else ""
-            lines.append(f"{what} {shown(paths[0])}{more}: {why}")
+            lines.append(f"{what} {display_path(paths[0])}{more}: {why}")
     return "\n".join([*lines, _summary(reports, skipped)])
 
 

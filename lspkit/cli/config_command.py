@@ -1,4 +1,4 @@
-"""`lspkit config`: what is configured and by whom, the schema of the files, and where they are."""
+"""`lspkit config`: the configuration and its sources, its JSON Schema, and the file paths."""
 
 from __future__ import annotations
 
@@ -8,50 +8,50 @@ import os
 from typing import Any
 
 from lspkit.cli.exit_codes import CLEAN, USAGE
-from lspkit.cli.output import as_json, say, tell
-from lspkit.config.config_files import find_project, global_file
+from lspkit.cli.output import as_json, print_message, print_result
+from lspkit.config.config_files import find_project_files, global_file
 from lspkit.config.json_schema import schema
 from lspkit.config.load import Loaded, load
 from lspkit.config.merge import leaves
 from lspkit.config.problems import place_of
 from lspkit.visible_text import one_line
 
-#: So many warnings are told by a command that is about something else.
+#: Most warnings that other commands print.
 TOLD = 10
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Show it. The status is 2 if the project's file had to be ignored."""
+    """Print the configuration. The status is 2 if the project's file is ignored."""
     return _COMMANDS[arguments.what](arguments)
 
 
-def tell_warnings(loaded: Loaded) -> None:
-    """What of the configuration is not followed, for who has asked for something else.
+def print_warnings(loaded: Loaded) -> None:
+    """Print the warnings about the configuration, for other commands.
 
-    What is held back for want of trust has a line of its own: `trust.offer` says it.
+    Settings that need trust are not included: `trust_command.offer_trust` reports them.
     """
     told = [one for one in loaded.warnings if one.place not in loaded.held_back]
     for warning in told[:TOLD]:
-        tell(one_line(str(warning)))
+        print_message(one_line(str(warning)))
     if len(told) > TOLD:
-        tell(f"{len(told) - TOLD} more warnings are shown by: lspkit config show")
+        print_message(f"{len(told) - TOLD} more warnings are shown by: lspkit config show")
 
 
 def _schema(arguments: argparse.Namespace) -> int:
-    say(json.dumps(schema(), indent=2))
+    print_result(json.dumps(schema(), indent=2))
     return CLEAN
 
 
 def _path(arguments: argparse.Namespace) -> int:
-    """Only the names: this has to work also when something in the files is wrong."""
+    """Print only the paths: this works also if the files are invalid."""
     own = global_file(os.environ, os.path.expanduser("~"))
-    found = find_project(os.path.abspath(arguments.root))
+    found = find_project_files(os.path.abspath(arguments.root))
     project = [file for file, source in found if source is not None]
     if arguments.json:
-        say(as_json({"global": own, "project": project[0] if project else None}))
+        print_result(as_json({"global": own, "project": project[0] if project else None}))
         return CLEAN
     there = "" if os.path.lexists(own) else " (not there)"
-    say("\n".join([f"global   {one_line(own)}{there}", f"project  {_or_none(project)}"]))
+    print_result("\n".join([f"global   {one_line(own)}{there}", f"project  {_or_none(project)}"]))
     return CLEAN
 
 
@@ -60,10 +60,10 @@ def _or_none(files: list[str]) -> str:
 
 
 def _show(arguments: argparse.Namespace) -> int:
-    from lspkit.servers.selection.choose import aliases  # here: only this one needs the servers
+    from lspkit.servers.selection.choose import aliases  # here: the other actions do not need it
 
     loaded = load(arguments.root, aliases=aliases())
-    say(
+    print_result(
         _as_json(loaded, arguments.origin) if arguments.json else _as_text(loaded, arguments.origin)
     )
     return USAGE if loaded.ignored else CLEAN

@@ -1,4 +1,4 @@
-"""Exit statuses, which mean the same for every command."""
+"""Exit statuses of all commands."""
 
 CLEAN = 0
 FINDINGS = 1
@@ -6,7 +6,7 @@ FINDINGS = 1
 USAGE = 2
 #: A server is missing or has not answered, or a file or folder cannot be read.
 UNKNOWN = 3
-#: The result cannot be written, or lspkit itself is at fault. As sysexits.h has it.
+#: The result cannot be written, or lspkit itself failed. `EX_SOFTWARE` of sysexits.h.
 FAILED = 70
-#: As shells have it for SIGINT.
+#: The status of shells after SIGINT.
 INTERRUPTED = 130

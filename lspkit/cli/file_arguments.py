@@ -1,4 +1,4 @@
-"""Which files a command line means."""
+"""The files of a command line."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from lspkit.servers.project.project_files import walk
 from lspkit.servers.selection.choose import definitions
 
 
-class Meant(msgspec.Struct, frozen=True):
-    """What the paths of a command line stand for."""
+class FileSelection(msgspec.Struct, frozen=True):
+    """The files that the paths of a command line select."""
 
-    #: To be checked, in order.
+    #: The files to check, in order.
     files: list[Path]
     #: Files and folders that cannot be read, and why.
     unreadable: dict[Path, str]
-    #: What was named and is not there.
+    #: Paths that do not exist.
     missing: list[Path]
 
 
 def workspace_of(paths: Sequence[str]) -> str:
-    """The current folder if everything lies in it, else the folder that holds everything.
+    """The current folder if it contains all paths, else the folder that contains all paths.
 
-    A path that is not there has no say: a mistake must not make the workspace a wider one.
+    Missing paths are ignored: a mistake must not make the workspace larger.
     """
     here = os.path.realpath(os.curdir)
     real = [os.path.realpath(path) for path in paths if os.path.exists(path)]
@@ -39,8 +39,8 @@ def workspace_of(paths: Sequence[str]) -> str:
     return os.path.commonpath(folders)
 
 
-def meant_by(given: Sequence[str]) -> Meant:
-    """The files that are named, and those of a known kind in the folders that are, in order."""
+def select_files(given: Sequence[str]) -> FileSelection:
+    """The given files, and the files of known kinds in the given folders, in order."""
     known = definitions(Config())
     files: dict[Path, None] = {}
     unreadable: dict[Path, str] = {}
@@ -64,13 +64,13 @@ def meant_by(given: Sequence[str]) -> Meant:
             continue
         for file in walk(str(path), failed):
             kind = any(definition.language_of(os.path.basename(file)) for definition in known)
-            if kind and not _leads_nowhere(file):
+            if kind and not _is_broken_link(file):
                 files[Path(file)] = None
-    return Meant(list(files), unreadable, list(missing))
+    return FileSelection(list(files), unreadable, list(missing))
 
 
-def _leads_nowhere(file: str) -> bool:
-    """Whether it is a link to nothing, by which editors lock a file. Not one to what is locked."""
+def _is_broken_link(file: str) -> bool:
+    """Whether it is a link to a missing file: editors use these as locks."""
     try:
         os.stat(file)
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""Printing for people and pipes."""
+"""Output to terminals and pipes."""
 
 from __future__ import annotations
 
@@ -12,81 +12,81 @@ from lspkit.late_imports import safe_imports
 from lspkit.visible_text import one_line, visible_json
 
 
-class Unprinted(Exception):
-    """The result could not be written, and not because its reader has gone."""
+class OutputError(Exception):
+    """The result could not be written, for another reason than a closed pipe."""
 
 
-def escape_what_cannot_be_printed() -> None:
-    """Names of files may be any bytes, and a terminal may know few letters."""
+def escape_unprintable() -> None:
+    """Escape characters that an output stream cannot encode."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
 
 
-def say(text: str) -> None:
-    """Print the result. A reader who has seen enough (`| head`) is no mistake of anybody."""
+def print_result(text: str) -> None:
+    """Print the result. A reader that closes the pipe (`| head`) is not an error."""
     try:
-        print(_harmless(text), flush=True)
+        print(_escape_lines(text), flush=True)
     except OSError as problem:
-        _failed(problem)
+        _handle_write_error(problem)
 
 
 def as_json(plain: Any, indent: int | None = 1) -> str:
-    """As JSON, in letters that standard output can print: Python's escapes would be no JSON."""
+    """JSON with characters that standard output can encode."""
     encoding = getattr(sys.stdout, "encoding", None) or "ascii"
     unicode = encoding.lower().replace("-", "").startswith("utf")
     return visible_json(json.dumps(plain, indent=indent, ensure_ascii=not unicode))
 
 
-def _harmless(text: str) -> str:
-    """Lines that no terminal obeys, whatever a project or a server has put into them."""
+def _escape_lines(text: str) -> str:
+    """The lines with control characters escaped, which may come from a project or a server."""
     return "\n".join(one_line(line) for line in text.split("\n"))
 
 
-def end() -> None:
-    """Write what others have printed, while somebody can still be told that it does not work."""
+def flush_output() -> None:
+    """Flush standard output while a failure can still be reported."""
     try:
         if sys.stdout is not None:
             sys.stdout.flush()
     except OSError as problem:
-        _failed(problem)
+        _handle_write_error(problem)
 
 
-def _failed(problem: OSError) -> None:
-    _give_up(sys.stdout)
+def _handle_write_error(problem: OSError) -> None:
+    _redirect_to_null(sys.stdout)
     if not isinstance(problem, BrokenPipeError):
-        raise Unprinted(f"the result cannot be written: {problem.strerror}") from problem
+        raise OutputError(f"the result cannot be written: {problem.strerror}") from problem
 
 
-def _give_up(stream: TextIO) -> None:
-    """Python would try, and complain, once more while it ends."""
+def _redirect_to_null(stream: TextIO) -> None:
+    """Redirect a stream to the null device: Python would fail again when it exits."""
     with open(os.devnull, "wb") as nowhere:
         os.dup2(nowhere.fileno(), stream.fileno())
 
 
-def tell(text: str) -> None:
-    """A line, or some, beside the result. Where nobody can be told, the status has to do."""
+def print_message(text: str) -> None:
+    """Print a message on standard error, if there is one."""
     if sys.stderr is None:
         return
-    _beside(f"lspkit: {text}")
+    _print_error(f"lspkit: {text}")
 
 
-def tell_all(problem: BaseException) -> None:
-    """What went wrong with how it came about, for who wants to see that."""
+def print_traceback(problem: BaseException) -> None:
+    """Print a traceback on standard error."""
     with safe_imports():
-        import traceback  # here: hardly anybody does
+        import traceback  # here: rarely needed
 
     if sys.stderr is not None:
-        _beside("".join(traceback.format_exception(problem)).rstrip("\n"))
+        _print_error("".join(traceback.format_exception(problem)).rstrip("\n"))
 
 
-def _beside(text: str) -> None:
+def _print_error(text: str) -> None:
     try:
-        print(_harmless(text), file=sys.stderr, flush=True)
+        print(_escape_lines(text), file=sys.stderr, flush=True)
     except OSError:
-        _give_up(sys.stderr)
+        _redirect_to_null(sys.stderr)
 
 
 def is_terminal(*streams: TextIO | None) -> bool:
-    """Whether somebody sits at all of them. A stream that the caller has closed is None."""
+    """Whether all streams are terminals. A closed stream is None."""
     return all(one is not None and one.isatty() for one in streams)

@@ -1,10 +1,10 @@
 """`lspkit trust`: which projects may run their own programs.
 
-What a project would be allowed to run is shown before anybody is asked, with everything escaped
-that could make it look like something else. What is stored belongs to what was shown: if the files
-change in between, the project is stale at once.
+Before the question, the command shows what the project would be allowed to run, with control
+characters escaped. The stored digest belongs to what was shown: if the files change in between, the
+project is stale at once.
 
-Functions import what they need: the command line has to know this module to offer its help.
+Functions import what they need, since this module is imported for `--help`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from lspkit.cli.argument_types import path
 from lspkit.cli.exit_codes import CLEAN, FINDINGS, USAGE
-from lspkit.cli.output import is_terminal, say, tell
+from lspkit.cli.output import is_terminal, print_message, print_result
 from lspkit.errors import LspkitError, PathError
 from lspkit.late_imports import safe_imports
 from lspkit.visible_text import one_line
@@ -33,7 +33,7 @@ changed or fetched into this folder later; only the settings above are held to w
 
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Make the command known."""
+    """Add the command to the parser."""
     parser = commands.add_parser(
         "trust",
         help="let a project run its own programs",
@@ -52,7 +52,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Do what is asked, and say by the exit status how it went."""
+    """Run the action, and return the exit status."""
     if arguments.action == "list":
         return _list()
     if arguments.action == "remove":
@@ -65,36 +65,38 @@ def _add(path: str, *, shared: bool, yes: bool) -> int:
     from lspkit.config.trust.trust_store import add, state_folder
 
     if not os.path.isdir(path):
-        raise PathError(f"{one_line(path)} is no folder", code="ENOENT", path=path)
+        raise PathError(f"{one_line(path)} is not a folder", code="ENOENT", path=path)
     loaded = _load(path)
     found = loaded.standing
-    say(_shown(loaded))
+    print_result(_describe(loaded))
     if found.shared and not shared:
-        say(f"Other users can change it: {one_line(found.shared)}.")
-        say("If that is meant to be so, add --shared.")
+        print_result(f"Other users can change it: {one_line(found.shared)}.")
+        print_result("If that is meant to be so, add --shared.")
         return USAGE
     if not yes and not is_terminal(sys.stdin, sys.stdout):
-        say("It is not trusted: there is no terminal to ask on, and no --yes.")
+        print_result("It is not trusted: there is no terminal to ask on, and no --yes.")
         return USAGE
-    if not yes and not _asked(f"Trust {one_line(found.candidate)}? [y/N] "):
-        say("It is not trusted.")
+    if not yes and not _ask(f"Trust {one_line(found.candidate)}? [y/N] "):
+        print_result("It is not trusted.")
         return FINDINGS
     content = digest(loaded.project, EXECUTION_KEYS)
     add(state_folder(), found.candidate, content, shared=shared)
     now = _load(path).standing
     if now.state == "trusted" and now.allows_programs:
-        say(f"{one_line(found.candidate)} is trusted.")
+        print_result(f"{one_line(found.candidate)} is trusted.")
     else:
         reason = now.warning or now.why
         why = f"projectConfigPolicy is {now.policy}" if now.state == "trusted" else reason
-        say(f"{one_line(found.candidate)} is on the list, but not in force: {one_line(why)}.")
+        print_result(
+            f"{one_line(found.candidate)} is on the list, but not in force: {one_line(why)}."
+        )
     return CLEAN
 
 
-def offer(root: str, loaded: Loaded) -> None:
-    """Before a project is checked that is not trusted: say what is held back, or ask, once.
+def offer_trust(root: str, loaded: Loaded) -> None:
+    """Before a check of an untrusted project: ask whether to trust it, or print a notice.
 
-    On a terminal the question is asked once for each project; elsewhere a line says it.
+    On a terminal the question is asked once for each project; otherwise the notice is printed.
     """
     from lspkit.config.trust.trust_store import state_folder
     from lspkit.servers.restriction.held_back import notice
@@ -106,11 +108,11 @@ def offer(root: str, loaded: Loaded) -> None:
     if terminal and _first_time(state_folder(), loaded.standing.candidate):
         _add(root, shared=False, yes=False)
     else:
-        tell(line)
+        print_message(line)
 
 
 def _first_time(state: str, candidate: str) -> bool:
-    """Whether nobody was asked about this project before; from now on somebody was."""
+    """Whether the question was not asked for this project before; records that it is now."""
     with safe_imports():
         import hashlib
 
@@ -130,23 +132,23 @@ def _remove(path: str) -> int:
     names = dict.fromkeys([os.path.realpath(path), os.path.abspath(path)])
     removed = [name for name in names if remove(state_folder(), name)]
     if not removed:
-        say(f"{one_line(os.path.realpath(path))} is not on the list.")
+        print_result(f"{one_line(os.path.realpath(path))} is not on the list.")
         return USAGE
-    say(f"{one_line(removed[0])} is no longer on the list.")
+    print_result(f"{one_line(removed[0])} is no longer on the list.")
     return CLEAN
 
 
 def _list() -> int:
-    from lspkit.config.trust.trust_store import listed, state_folder
+    from lspkit.config.trust.trust_store import read_trust_list, state_folder
 
-    known = listed(state_folder())
+    known = read_trust_list(state_folder())
     if known.warning:
-        tell(known.warning)
+        print_message(known.warning)
     for entry in sorted(known.entries, key=lambda one: one.path):
         marks = [_state(entry.path), *(["shared"] if entry.shared else []), entry.added[:10]]
-        say(f"{one_line(entry.path)}  ({', '.join(marks)})")
+        print_result(f"{one_line(entry.path)}  ({', '.join(marks)})")
     if not known.entries:
-        say("No project was trusted with `lspkit trust`.")
+        print_result("No project was trusted with `lspkit trust`.")
     return CLEAN
 
 
@@ -160,16 +162,16 @@ def _state(path: str) -> str:
 
 
 def _load(path: str) -> Loaded:
-    """The configuration of the project at a path, exactly as a workspace there would have it."""
+    """The configuration of the project at a path, as a workspace there has it."""
     from lspkit.config.load import load
     from lspkit.servers.selection.choose import aliases
 
     return load(path, aliases=aliases())
 
 
-def _shown(loaded: Loaded) -> str:
-    """What the project would be allowed to run."""
-    from lspkit.config.trust.key_gate import EXECUTION_KEYS, gated_content
+def _describe(loaded: Loaded) -> str:
+    """A description of what the project would be allowed to run."""
+    from lspkit.config.trust.key_gate import EXECUTION_KEYS, blocked_content
     from lspkit.servers.restriction.held_back import files_of, programs_of, servers_of
 
     found = loaded.standing
@@ -177,7 +179,7 @@ def _shown(loaded: Loaded) -> str:
     if loaded.used is not None:
         ignored = " (ignored: it has mistakes)" if loaded.ignored else ""
         lines.append(f"Configuration: {one_line(loaded.used)}{ignored}")
-    content = gated_content(loaded.project, EXECUTION_KEYS)
+    content = blocked_content(loaded.project, EXECUTION_KEYS)
     settings = [f"  {place} = {value}" for place, value in _leaves(content, "") if content]
     lines += ["Its configuration would set:", *settings] if settings else []
     programs = [f"  {one_line(program)}" for program in programs_of(found.candidate, content)]
@@ -193,7 +195,7 @@ def _shown(loaded: Loaded) -> str:
 
 
 def _leaves(value: Any, place: str) -> Iterator[tuple[str, str]]:
-    """Every field with its value, in a form in which nothing can hide."""
+    """Every field with its value, with control characters escaped."""
     if not isinstance(value, Mapping) or not value:
         yield place, json.dumps(value, default=str)
         return
@@ -201,7 +203,7 @@ def _leaves(value: Any, place: str) -> Iterator[tuple[str, str]]:
         yield from _leaves(value[name], f"{place}.{one_line(name)}" if place else one_line(name))
 
 
-def _asked(question: str) -> bool:
+def _ask(question: str) -> bool:
     try:
         return input(question).strip().lower() in ("y", "yes")
     except EOFError:

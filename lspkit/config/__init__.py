@@ -1,6 +1,6 @@
 """Configuration: what a user may set, where it is found, and whose word counts."""
 
-from lspkit.config.merge import Layer, Origin, merged
+from lspkit.config.merge import Layer, Origin, merge_values
 from lspkit.config.model import (
     Config,
     DiagnosticsConfig,
@@ -25,6 +25,6 @@ __all__ = [
     "ServerConfig",
     "ServerTimingConfig",
     "TimingConfig",
-    "merged",
+    "merge_values",
     "read_config",
 ]

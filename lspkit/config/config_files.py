@@ -1,8 +1,8 @@
 """Which files hold configuration, and how they are read.
 
-A file may be anything that a stranger has put there: it is opened only if it is a regular one, and
-read only up to a limit. A project's file counts only if it is a part of the project: a link could
-have the user's own files told as configuration. What a file says is understood in `normalize.py`.
+The files are untrusted: only regular files are opened, and read only up to a limit. A project's
+file is used only if its real path is in the project: a link could expose the user's own files in
+messages about the configuration. `normalize.py` interprets the content.
 """
 
 from __future__ import annotations
@@ -13,45 +13,45 @@ import re
 import stat
 import sys
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
-from lspkit.boundary import is_inside, work_tree
+from lspkit.boundary import is_inside, own_home, work_tree
 from lspkit.config.jsonc import NotJson, decode, positions
 from lspkit.config.normalize import Style
-from lspkit.config.problems import ConfigFault, Path, Problems, error_of
+from lspkit.config.problems import ConfigFault, Path, Problems, config_error
 from lspkit.config.pyproject_toml import decode_toml, lines_of
-from lspkit.edits.descriptor import opened
+from lspkit.edits.descriptor import open_fd
 from lspkit.errors import ConfigError
 from lspkit.late_imports import safe_imports
 from lspkit.visible_text import one_line
 
-#: Bytes. Far more than anybody writes, and nothing that would take time.
+#: Bytes of a file: far more than a configuration has.
 LARGEST = 2**18
 
 
 class FileKind(msgspec.Struct, frozen=True):
     """A kind of file that may hold configuration."""
 
-    #: From the workspace's root.
+    #: Relative to the workspace's root.
     name: str
     style: Style = Style()
-    #: In a file of many things: the one key that counts.
+    #: In a file with other content: the one key that is read.
     only: str = ""
-    #: In a file of many things that cannot be decoded: how one knows that it was meant.
+    #: In a file with other content that cannot be decoded: a pattern that shows that it is meant.
     mark: str = ""
-    #: Its variables may be written in terms of others: `${NAME}`, `${NAME:-otherwise}`.
+    #: Whether values of `env` may refer to variables: `${NAME}`, `${NAME:-default}`.
     expands: bool = False
 
 
 _BARE = Style(foreign=True, bare=True)
 _FOREIGN = Style(foreign=True)
 _LSP = r'"lsp"\s*:'
-#: Of one line: a blank that may be a line break would be tried from every line on.
+#: Within one line: with blanks that match line breaks, the search would be quadratic.
 _TABLE = r"^[ \t]*+\[++[ \t]*+tool[ \t]*+\.[ \t]*+[\"']?lspkit\b"
 
-#: Of a project. The first that is found counts.
+#: Configuration files of a project. The first that exists is used.
 PROJECT_FILES: tuple[FileKind, ...] = (
     FileKind(".lspkit/lsp.json"),
     FileKind("pyproject.toml", Style(top=("tool", "lspkit")), mark=_TABLE),
@@ -83,24 +83,27 @@ class Source:
         return positions(self._text)
 
     def line_of(self, path: Path) -> int | None:
-        """The line on which something stands, or else what holds it; None if nobody knows."""
+        """The line of a key, or of the innermost parent with a known line; None if not known."""
         if self.file.endswith(".toml"):
             path = tuple(step for step in path if isinstance(step, str))
         lines = self._positions[0]
         holders = (path[:end] for end in range(len(path), -1, -1))
         return next((lines[one] for one in holders if one in lines), None)
 
-    def findings(self) -> Problems:
-        """A place for what will be found, with what was found so far."""
+    def problems(self) -> Problems:
+        """A new list of problems, with a warning for each duplicate key."""
         found = Problems(self.file, self.line_of)
         if self._doubled:
             for path in self._positions[1]:
-                found.warn(path, "it is there more than once, and the last one counts")
+                found.warn(path, "the key occurs more than once; the last one is used")
         return found
 
 
 def read_source(file: str, kind: FileKind) -> Source | None:
-    """A file, or None if there is none or it says nothing; `ConfigError` if it cannot be used."""
+    """The decoded file, None if it is missing or has no configuration.
+
+    Raises `ConfigError` if the file cannot be used.
+    """
     text = _read(file)
     if text is None or (kind.style.top and kind.style.top[-1] not in text):
         return None
@@ -110,7 +113,9 @@ def read_source(file: str, kind: FileKind) -> Source | None:
     except NotJson as problem:
         if kind.mark and not re.search(kind.mark, text, re.MULTILINE):
             return None
-        raise _unusable(file, f"is not valid {_form(file)}: {problem}", problem.line) from None
+        raise _file_error(
+            file, f"is not valid {_format_name(file)}: {problem}", problem.line
+        ) from None
     for step in kind.style.top:
         if not isinstance(value, dict) or step not in value:
             return None
@@ -122,10 +127,10 @@ def read_source(file: str, kind: FileKind) -> Source | None:
     return Source(file, text, kind, value, doubled)
 
 
-def find_project(root: str) -> Iterator[tuple[str, Source | ConfigError | None]]:
-    """The project's files that are there, the one that counts first. Read as they are asked for.
+def find_project_files(root: str) -> Iterator[tuple[str, Source | ConfigError | None]]:
+    """The project's existing configuration files, the one that is used first. Read lazily.
 
-    None stands for a file that lies outside of the project, and does not count.
+    None stands for a file whose real path is outside the project; it is not used.
     """
     for kind in PROJECT_FILES:
         file = os.path.join(root, *kind.name.split("/"))
@@ -143,7 +148,7 @@ def find_project(root: str) -> Iterator[tuple[str, Source | ConfigError | None]]
 
 
 def _leads_out(file: str, root: str) -> bool:
-    """Whether a file is, by a link, no part of the workspace nor of the work tree around it."""
+    """Whether a link leads to a file outside the workspace and the work tree around it."""
     if not os.path.lexists(file):
         return False
     real, base = os.path.realpath(file), os.path.realpath(root)
@@ -151,77 +156,89 @@ def _leads_out(file: str, root: str) -> bool:
 
 
 def global_file(environ: Mapping[str, str], home: str) -> str:
-    """The file of the user: the one that is named, or the usual one, or else that of pi."""
+    """The user's file: the one that `LSPKIT_CONFIG` names, the default one, or that of pi."""
     named = environ.get("LSPKIT_CONFIG")
     if named:
         return os.path.abspath(os.path.join(home, named[2:]) if named.startswith("~/") else named)
-    usual = os.path.join(_config_folder(environ, home), "lsp.json")
+    usual = os.path.join(user_folder("config", environ, home), "lsp.json")
     other = os.path.join(home, ".pi", "agent", "lsp.json")
     return other if not os.path.lexists(usual) and os.path.lexists(other) else usual
 
 
 def kind_of_file(file: str) -> FileKind:
-    """How a file is written, by its name."""
+    """The kind of a file, by its name."""
     whole = os.path.abspath(file).replace(os.sep, "/")
     known = (*PROJECT_FILES, *_OTHERS)
     return next((kind for kind in known if whole.endswith("/" + kind.name)), _PLAIN)
 
 
-def _config_folder(environ: Mapping[str, str], home: str) -> str:
+def user_home(environ: Mapping[str, str]) -> str:
+    """The user's home. A relative `HOME` is ignored: it would depend on the current folder."""
+    named = environ.get("HOME", "")
+    return named if os.path.isabs(named) else own_home() or os.path.expanduser("~")
+
+
+def user_folder(kind: Literal["config", "state"], environ: Mapping[str, str], home: str) -> str:
+    """The user's folder for lspkit's configuration or state.
+
+    Unlike platformdirs, this ignores a relative XDG variable: the current folder, which may be a
+    project's, must not decide what is trusted.
+    """
     if sys.platform in ("win32", "darwin"):
         with safe_imports():
-            import platformdirs  # here: only where it knows more than the two lines below
+            import platformdirs  # here: only on these systems
 
-        return platformdirs.user_config_dir("lspkit", appauthor=False)
-    base = environ.get("XDG_CONFIG_HOME", "")
-    # A relative one would let the current folder decide what is trusted.
-    return os.path.join(base if os.path.isabs(base) else os.path.join(home, ".config"), "lspkit")
+        folder = platformdirs.user_config_dir if kind == "config" else platformdirs.user_state_dir
+        return folder("lspkit", appauthor=False)
+    base = environ.get(f"XDG_{kind.upper()}_HOME", "")
+    usual = os.path.join(home, ".config" if kind == "config" else ".local/state")
+    return os.path.join(base if os.path.isabs(base) else usual, "lspkit")
 
 
 def _read(file: str) -> str | None:
-    """The text of a file, None if there is none."""
+    """The text of a file, None if it does not exist."""
     try:
-        # Looked at first, since to open a device may do something.
+        # Checked before it is opened, since opening a device can have effects.
         _refuse_special(file, os.stat(file))
         flags = os.O_RDONLY | os.O_CLOEXEC | getattr(os, "O_NONBLOCK", 0)
-        with opened(file, flags) as descriptor, open(descriptor, "rb", closefd=False) as stream:
-            # And once more, since it may be another file by now.
+        with open_fd(file, flags) as descriptor, open(descriptor, "rb", closefd=False) as stream:
+            # Checked again, since the file may have been replaced.
             _refuse_special(file, os.fstat(descriptor))
             content = stream.read(LARGEST + 1)
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as problem:
-        raise _unusable(file, f"cannot be read: {problem.strerror}") from None
+        raise _file_error(file, f"cannot be read: {problem.strerror}") from None
     except ValueError:  # a NUL in the path
         return None
     if len(content) > LARGEST:
-        raise _too_large(file)
+        raise _too_large_error(file)
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as problem:
         line = content.count(b"\n", 0, problem.start) + 1
-        why = f"is not valid {_form(file)}: it has bytes that are no UTF-8"
-        raise _unusable(file, why, line) from None
+        why = f"is not valid {_format_name(file)}: it has bytes that are not UTF-8"
+        raise _file_error(file, why, line) from None
 
 
-def _form(file: str) -> str:
+def _format_name(file: str) -> str:
     return "TOML" if file.endswith(".toml") else "JSON"
 
 
 def _refuse_special(file: str, status: os.stat_result) -> None:
     if not stat.S_ISREG(status.st_mode):
-        raise _unusable(file, "cannot be read: it is no regular file")
+        raise _file_error(file, "cannot be read: it is not a regular file")
     if status.st_size > LARGEST:
-        raise _too_large(file)
+        raise _too_large_error(file)
 
 
-def _too_large(file: str) -> ConfigError:
-    return _unusable(file, f"cannot be read: it has more than {LARGEST >> 10} KiB")
+def _too_large_error(file: str) -> ConfigError:
+    return _file_error(file, f"cannot be read: it has more than {LARGEST >> 10} KiB")
 
 
-def _unusable(file: str, why: str, line: int | None = None) -> ConfigError:
-    """The error of a file as a whole."""
+def _file_error(file: str, why: str, line: int | None = None) -> ConfigError:
+    """An error about the whole file."""
     fault = ConfigFault(line, "", f"a file that can be used: it {why}")
-    error = error_of(file, [fault])
+    error = config_error(file, [fault])
     at = one_line(file) + (f":{line}" if line is not None else "")
     return ConfigError(f"{at} {why}", **error.fields)

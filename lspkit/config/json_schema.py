@@ -1,7 +1,7 @@
-"""The JSON Schema of a configuration file, drawn from `model.py` and `key_aliases.py`.
+"""The JSON Schema of a configuration file, generated from `model.py` and `key_aliases.py`.
 
-It is for editors. The fields have their doc lines as descriptions, and the other spellings are
-there, marked as such, so that nothing is underlined that would be accepted.
+It is for editors. The `#:` lines of fields become descriptions. Alternative spellings are included
+and marked as deprecated, so that editors do not report keys that lspkit accepts.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from lspkit.config.key_aliases import (
     snake,
 )
 
-#: The dialect that it is written in.
+#: The dialect of the schema.
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 #: Doc lines of a field, and its name.
@@ -38,7 +38,7 @@ def schema() -> dict[str, Any]:
     _allow_in_server(parts["ServerConfig"]["properties"])
     _allow_at_top(whole["properties"])
     for part in (whole, *parts.values(), *_objects(whole["properties"]["lsp"]["anyOf"])):
-        part["properties"] = _in_both_cases(part["properties"])
+        part["properties"] = _add_snake_case(part["properties"])
     return {"$schema": DIALECT, **whole, "title": "Configuration of lspkit", "$defs": parts}
 
 
@@ -52,7 +52,7 @@ def _describe(part: dict[str, Any], kind: type[msgspec.Struct]) -> None:
 
 
 def _doc_lines(kind: type) -> dict[str, str]:
-    """What stands above the fields of a class. Nothing, where only compiled code is installed."""
+    """The `#:` lines above the fields of a class; none if the source is not installed."""
     try:
         source = inspect.getsource(kind)
     except OSError:
@@ -74,20 +74,20 @@ def _allow_in_server(entry: dict[str, Any]) -> None:
         "languageId": "languageIds",
     }
     for name, stands_for in others.items():
-        entry[name] = _other(stands_for)
-    entry["transport"] = {"const": "stdio", "description": "How it is spoken to. Nothing else is."}
+        entry[name] = _alias_schema(stands_for)
+    entry["transport"] = {"const": "stdio", "description": "The only supported transport."}
 
 
 def _allow_at_top(top: dict[str, Any]) -> None:
     top["$schema"] = {"type": "string"}
     for name in (*SERVER_TABLES, "enabled"):
-        top[name] = _other("lsp")
+        top[name] = _alias_schema("lsp")
     [servers] = _objects(top["lsp"]["anyOf"])
     entries = servers["additionalProperties"]
     servers["properties"] = {
-        "servers": {"type": "object", "additionalProperties": entries, **_other("lsp")},
-        "enabled": {"type": "boolean", **_other("lsp")},
-        **{name: _other(".".join(stands_for)) for name, stands_for in INSIDE_LSP.items()},
+        "servers": {"type": "object", "additionalProperties": entries, **_alias_schema("lsp")},
+        "enabled": {"type": "boolean", **_alias_schema("lsp")},
+        **{name: _alias_schema(".".join(stands_for)) for name, stands_for in INSIDE_LSP.items()},
     }
 
 
@@ -95,15 +95,15 @@ def _objects(kinds: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return [kind for kind in kinds if kind["type"] == "object"]
 
 
-def _in_both_cases(properties: dict[str, Any]) -> dict[str, Any]:
-    """The same with every name also in snake_case, with the same limits to its value."""
+def _add_snake_case(properties: dict[str, Any]) -> dict[str, Any]:
+    """The properties, each also under its name in snake_case."""
     others = {
-        snake(name): {**value, **_other(name)}
+        snake(name): {**value, **_alias_schema(name)}
         for name, value in properties.items()
         if snake(name) not in properties
     }
     return {**properties, **others}
 
 
-def _other(stands_for: str) -> dict[str, Any]:
+def _alias_schema(stands_for: str) -> dict[str, Any]:
     return {"description": f"Another way to write {stands_for}.", "deprecated": True}

@@ -1,8 +1,8 @@
-"""JSON as people write it: with comments, with a comma after the last item. And where things stand.
+"""JSON with comments and trailing commas, and the line numbers of its keys.
 
-What JSON does not have is overwritten with blanks, so that every character keeps its offset and a
-decoder's complaint names the true line. The values come from the standard decoder; lines are looked
-for only when something has to be said about one. Pure: texts in, values out.
+Comments and trailing commas are replaced by blanks, so that offsets are kept and an error of the
+decoder has the right line. The standard decoder makes the values; lines are determined only when a
+message needs one. Pure: no file is read.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from typing import Any
 
 from lspkit.config.problems import DEEPEST, Path
 
-#: A text, a comment, a mark, or any other word. The texts match possessively: no backtracking,
-#: however long a text is and whether or not it ends.
+#: A string, a comment, a punctuation mark, or any other word. Strings match possessively, without
+#: backtracking, also if they do not end.
 _TOKEN = re.compile(
     r"""
       (?P<text>    "(?:[^"\\]++|\\.)*+"? )
@@ -24,14 +24,14 @@ _TOKEN = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
-#: So far lines are counted: many times what anybody writes.
+#: Lines are determined up to this number of tokens.
 MOST_TOKENS = 20_000
 
 _NOT_LINE_END = re.compile(r"[^\n\r]")
 
 
 class NotJson(ValueError):
-    """A text that is no JSON. `line` counts from 1."""
+    """A text that is not valid JSON. `line` counts from 1."""
 
     def __init__(self, message: str, line: int | None) -> None:
         super().__init__(message)
@@ -39,7 +39,7 @@ class NotJson(ValueError):
 
 
 def decode(text: str) -> tuple[Any, bool]:
-    """The value of a text, and whether some key stands twice in the same object."""
+    """The value of a text, and whether an object has duplicate keys."""
     doubled = False
 
     def build(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -49,7 +49,9 @@ def decode(text: str) -> tuple[Any, bool]:
         return made
 
     try:
-        value = json.loads(blanked(text), object_pairs_hook=build, parse_constant=_no_number)
+        value = json.loads(
+            blank_comments(text), object_pairs_hook=build, parse_constant=_refuse_constant
+        )
     except json.JSONDecodeError as problem:
         raise NotJson(f"{problem.msg}, at column {problem.colno}", problem.lineno) from None
     except RecursionError:
@@ -59,15 +61,15 @@ def decode(text: str) -> tuple[Any, bool]:
     return value, doubled
 
 
-def _no_number(name: str) -> Any:
-    raise ValueError(f"{name} is no number of JSON")
+def _refuse_constant(name: str) -> Any:
+    raise ValueError(f"{name} is not a valid number in JSON")
 
 
-def blanked(text: str) -> str:
-    """The text without comments and last commas, and as long as it was."""
+def blank_comments(text: str) -> str:
+    """The text with comments and trailing commas replaced by blanks."""
     pieces: list[str] = []
     done = 0
-    # The last comma, as long as nothing but blanks and comments has followed it.
+    # The last comma, while only blanks and comments follow it.
     comma: int | None = None
     before = ""
 
@@ -80,7 +82,7 @@ def blanked(text: str) -> str:
     held: list[tuple[int, int]] = []
     for token in _TOKEN.finditer(text):
         mark, comment = token["mark"], token["comment"]
-        # One that does not end stays, for the decoder to complain about.
+        # A comment without an end is kept, so that the decoder reports it.
         if comment is not None and (comment[1] == "/" or comment[2:].endswith("*/")):
             held.append(token.span())
             continue
@@ -89,7 +91,7 @@ def blanked(text: str) -> str:
         for start, end in sorted(held):
             blank(start, end)
         held.clear()
-        # So does a comma with nothing before it.
+        # So is a comma without a value before it.
         comma = token.start() if mark == "," and before not in ("", ",", ":", "{", "[") else None
         before = mark or "value"
     for start, end in held:
@@ -98,17 +100,17 @@ def blanked(text: str) -> str:
 
 
 def positions(text: str) -> tuple[dict[Path, int], list[Path]]:
-    """The line of every key and item of a text that `decode` accepts, and the keys that are double.
+    """The line of every key and item of a text that `decode` accepts, and the duplicate keys.
 
-    Of a double key the last one counts, as for the decoder. A text that is larger than any
-    configuration has no lines: nobody would read them, and they would cost more than the text.
+    Of duplicate keys the last one is used, as by the decoder. For a very large text there are no
+    lines: they would take more memory than the text.
     """
     lines: dict[Path, int] = {(): 1}
     doubles: dict[Path, None] = {}
     path: list[str | int] = []
     expects_key = False
     line, seen = 1, 0
-    for number, token in enumerate(_TOKEN.finditer(blanked(text))):
+    for number, token in enumerate(_TOKEN.finditer(blank_comments(text))):
         if number > MOST_TOKENS or len(path) > DEEPEST:
             return {}, []
         line += text.count("\n", seen, token.start())
@@ -127,7 +129,7 @@ def positions(text: str) -> tuple[dict[Path, int], list[Path]]:
                 doubles[tuple(path)] = None
             lines[tuple(path)] = line
         else:
-            # A value. That of a key stands where its key does.
+            # A value. The value of a key has the line of its key.
             lines.setdefault(tuple(path), line)
             expects_key = word == "{"
             if word in ("{", "["):

@@ -1,4 +1,4 @@
-"""Other names for the same things, so that the files of other tools work as they are: tables."""
+"""Alternative names of configuration keys, so that the files of other tools can be used."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import re
 #: Beside `lsp`: other names of the object that holds the servers.
 SERVER_TABLES = ("lspServers", "servers")
 
-#: Inside `lsp`: what is no server, and where it belongs.
+#: Inside `lsp`: keys that are not servers, and the settings that they stand for.
 INSIDE_LSP: dict[str, tuple[str, ...]] = {
     "timeout": ("timing", "requestTimeoutMs"),
     "diagnosticTimeout": ("timing", "diagnosticsWaitTimeoutMs"),
@@ -19,7 +19,7 @@ INSIDE_LSP: dict[str, tuple[str, ...]] = {
     "navigationTools": ("navigationTools",),
 }
 
-#: Inside a server: another name, and the one it stands for. Of several the last one counts.
+#: Inside a server: alternative name and the setting that it stands for. The last one is used.
 INSIDE_SERVER: tuple[tuple[str, str], ...] = (
     ("initOptions", "initialization"),
     ("initializationOptions", "initialization"),
@@ -28,17 +28,17 @@ INSIDE_SERVER: tuple[tuple[str, str], ...] = (
     ("workspaceRootMarkers", "roots"),
 )
 
-#: Inside a server: extensions, as a list, or as an object that also has their languages.
+#: Inside a server: extensions, as a list, or as an object with their language ids.
 EXTENSIONS = ("fileTypes", "fileExtensions", "extensionToLanguage")
 
-#: Inside a server: times that stand in its `timing`.
+#: Inside a server: keys that stand for settings in its `timing`.
 TIMES: dict[str, str] = {
     "startupTimeout": "initializeTimeoutMs",
     "requestTimeoutMs": "requestTimeoutMs",
 }
 
-#: Inside a server, in the files of other tools: what changes nothing here. A server is restarted as
-#: `restart` says, and is called by its id.
+#: Inside a server, in the files of other tools: keys that lspkit ignores without a warning.
+#: Restarts are configured in `restart`, and a server's name is its id.
 PASSED_OVER = frozenset(
     {"name", "restartOnCrash", "maxRestarts", "shutdownTimeout", "loggingConfig"}
 )

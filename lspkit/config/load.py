@@ -1,8 +1,8 @@
 """From a workspace's root to its configuration: find, read, check, gate, merge.
 
-The user's own file has to be right, or nothing starts. What is wrong with a project's file is told
-as a warning, and so is everything that is not followed. `project_file.py` knows how much of such a
-file counts, `merge.py` what becomes of several.
+The user's own file must be valid, or nothing starts. Faults in a project's file become warnings, as
+does every setting that is not applied. `project_file.py` decides which settings of a project apply,
+`merge.py` merges the layers.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from lspkit.boundary import is_inside, leads_through, own_home, work_tree
-from lspkit.config.config_files import Source, global_file, kind_of_file, read_source
+from lspkit.config.config_files import Source, global_file, kind_of_file, read_source, user_home
 from lspkit.config.merge import (
     Layer,
     Origin,
-    in_order,
     merge_layers,
-    merged,
+    merge_values,
     origins_of,
     servers_in,
+    sort_servers,
 )
 from lspkit.config.model import Config, SecurityConfig
 from lspkit.config.normalize import Closer
@@ -32,12 +32,12 @@ from lspkit.config.parse import (
     Given,
     ParsedConfig,
     config_of,
+    parse_source,
     read_given,
-    understood,
 )
-from lspkit.config.problems import ConfigWarning, nearest, place_of
-from lspkit.config.project_file import Project, expanded, held_back, read_project
-from lspkit.config.trust.file_ownership import foreign_hands
+from lspkit.config.problems import ConfigWarning, place_of, suggestion_for
+from lspkit.config.project_file import Project, expand_variables, held_back, read_project
+from lspkit.config.trust.file_ownership import who_else_can_change
 from lspkit.config.trust.security_section import check_security
 from lspkit.errors import ConfigError
 from lspkit.visible_text import one_line
@@ -47,37 +47,37 @@ if TYPE_CHECKING:
 
 
 class Loaded(msgspec.Struct, frozen=True, kw_only=True):
-    """A configuration, and where it comes from."""
+    """A configuration and its sources."""
 
     config: Config
-    #: The same as plain values, defaults included.
+    #: The configuration as plain values, including defaults.
     values: dict[str, Any]
-    #: What was merged, in this order.
+    #: The merged layers, in this order.
     layers: tuple[Layer, ...]
-    #: The user's file, also if it is not there; None if a configuration was passed in.
+    #: The user's file, also if it does not exist; None if a configuration was passed in.
     global_file: str | None = None
     #: The project's file, also if it could not be used; None if there is none.
     used: str | None = None
-    #: The project's files that would have counted without it.
+    #: The project's other configuration files, which are not used.
     passed_over: tuple[str, ...] = ()
-    #: What the project's file says in full, also what is held back.
+    #: The whole content of the project's file, including blocked settings.
     project: dict[str, Any] = {}
-    #: Whether the project's file had to be ignored as a whole.
+    #: Whether the whole file of the project is ignored.
     ignored: bool = False
-    #: The places of what is held back.
+    #: The places of blocked settings.
     held_back: tuple[str, ...] = ()
     #: Whether the project is trusted, and why.
     standing: TrustDecision
     warnings: tuple[ConfigWarning, ...] = ()
-    #: By place: who has said it.
+    #: The source of each setting, by place.
     origins: dict[str, Origin]
 
     @property
     def vouched(self) -> frozenset[str]:
-        """Ids of the servers whose command runs in any project.
+        """Ids of the servers whose command may run in any project.
 
-        What the user or the program has said counts everywhere. What a project says counts beyond
-        what is trusted only if the user wants that of every project.
+        These are the commands from the user or the embedding program; commands from a project only
+        if the user's policy allows them for every project.
         """
         believed = {"global", "given"} | (
             {"project"} if self.standing.policy == "always" else set()
@@ -86,7 +86,7 @@ class Loaded(msgspec.Struct, frozen=True, kw_only=True):
         return frozenset(id for servers in said for id, one in servers.items() if "command" in one)
 
     def source(self, id: str, *, built_in: bool) -> str:
-        """Who speaks of a server: `built-in`, `global`, `project`, `given`, or `merged`."""
+        """Where a server is configured: `built-in`, `global`, `project`, `given`, or `merged`."""
         speakers = ["built-in"] if built_in else []
         speakers += [one.origin.layer for one in self.layers if id in servers_in(one.values)]
         return speakers[0] if len(speakers) == 1 else "merged"
@@ -102,34 +102,36 @@ def load(
     aliases: Mapping[str, str] | None = None,
     standing: TrustDecision | None = None,
 ) -> Loaded:
-    """The configuration of a workspace; `ConfigError` if the user's file, or `given`, is wrong.
+    """The configuration of a workspace; `ConfigError` if the user's file or `given` is invalid.
 
-    `given` stands in place of all files. `aliases` are other names of the built-in servers, with
-    their ids: a server may be configured by any of them. `standing` is for who knows it already.
+    `given` replaces all files. `aliases` maps other names of built-in servers to their ids: a
+    server may be configured under any of them. `standing` is a trust decision known already.
     """
     root = os.path.abspath(root)
     closer = functools.partial(check_security, environ=environ)
     if given is None:
-        file = global_file(environ, home or _home(environ))
+        file = global_file(environ, home or user_home(environ))
         said, project = _read_global(file, root, environ, closer), read_project(root)
         origin = Origin("global", file)
     else:
         file, said, project = None, read_given(given, closer), Project()
         origin = Origin("given", None if said.source is None else said.source.file)
-    own = Layer(origin, by_id(_expanded(said.values, said.source, environ), aliases))
+    own = Layer(origin, use_server_ids(_expand(said.values, said.source, environ), aliases))
     usual = BUILT_IN_VALUES["security"]
-    security = msgspec.convert(merged(usual, said.values.get("security", {})), SecurityConfig)
+    security = msgspec.convert(merge_values(usual, said.values.get("security", {})), SecurityConfig)
     if standing is None:
-        # About what is written: which names are known must not change what was trusted.
+        # For the values as written: new aliases must not change what was trusted.
         from lspkit.config.trust.decision import trust_of  # here, to keep `import lspkit` quick
 
         standing = trust_of(project.file, root, project.values, security, environ, trusted)
     layers = [Layer(Origin("built-in"), BUILT_IN_VALUES), own]
     ours = merge_layers(BUILT_IN_VALUES, own.values)
-    theirs, blocked = _counted(project, by_id(project.values, aliases), ours, standing, environ)
+    theirs, blocked = _gate_project(
+        project, use_server_ids(project.values, aliases), ours, standing, environ
+    )
     if project.source is not None:
         layers.append(Layer(Origin("project", project.file), theirs))
-    values = in_order(functools.reduce(merge_layers, [layer.values for layer in layers]))
+    values = sort_servers(functools.reduce(merge_layers, [layer.values for layer in layers]))
     return Loaded(
         config=given if isinstance(given, Config) else config_of(values),
         values=values,
@@ -145,75 +147,71 @@ def load(
             *said.warnings,
             *project.warnings,
             *([ConfigWarning(standing.warning)] if standing.warning else []),
-            *_followed_untrusted(project, standing),
+            *_untrusted_warnings(project, standing),
             *blocked,
-            *_strangers([own, Layer(Origin("project", project.file), project.values)], aliases),
+            *_unknown_server_warnings(
+                [own, Layer(Origin("project", project.file), project.values)], aliases
+            ),
         ),
         origins=origins_of(layers, values),
     )
 
 
-def _home(environ: Mapping[str, str]) -> str:
-    """The user's home. A relative one would let the current folder decide what is trusted."""
-    named = environ.get("HOME", "")
-    return named if os.path.isabs(named) else own_home() or os.path.expanduser("~")
-
-
 def _read_global(file: str, root: str, environ: Mapping[str, str], closer: Closer) -> ParsedConfig:
     if not os.path.lexists(file):
-        missing = ConfigWarning("LSPKIT_CONFIG names this file, and it is not there", file)
+        missing = ConfigWarning("LSPKIT_CONFIG names this file, which does not exist", file)
         return ParsedConfig(warnings=(missing,) if environ.get("LSPKIT_CONFIG") else ())
     around = work_tree(os.path.realpath(root))
     if not is_inside(own_home(), around) and leads_through(file, around):
-        return ParsedConfig(
-            warnings=(ConfigWarning("it is not followed: it lies in the project", file),)
-        )
+        return ParsedConfig(warnings=(ConfigWarning("it is not used: it is in the project", file),))
     try:
-        why = foreign_hands(file, environ)
+        why = who_else_can_change(file, environ)
     except OSError:
-        why = ""  # who reads it says what is wrong
+        why = ""  # the error is raised when the file is read
     if why:
-        message = f"{one_line(file)} is not followed: {one_line(why)}"
+        message = f"{one_line(file)} is not used: {one_line(why)}"
         raise ConfigError(message, file=file, expected="a file that only you can change")
-    return understood(read_source(file, kind_of_file(file)), closer)
+    return parse_source(read_source(file, kind_of_file(file)), closer)
 
 
-def _counted(
+def _gate_project(
     project: Project,
     values: dict[str, Any],
     ours: dict[str, Any],
     standing: TrustDecision,
     environ: Mapping[str, str],
 ) -> tuple[dict[str, Any], tuple[ConfigWarning, ...]]:
-    """What of a project's file counts, and warnings of what does not."""
+    """The settings of a project's file that apply, and warnings about the others."""
     theirs, blocked = values, tuple[ConfigWarning, ...]()
     if values and not standing.allows_fields:
         theirs, blocked = held_back(values, ours, project.file, standing)
-    return _expanded(theirs, project.source, environ), blocked
+    return _expand(theirs, project.source, environ), blocked
 
 
-def _followed_untrusted(project: Project, standing: TrustDecision) -> list[ConfigWarning]:
-    """A warning where a project's programs run by the user's policy, and nobody trusts them."""
+def _untrusted_warnings(project: Project, standing: TrustDecision) -> list[ConfigWarning]:
+    """Warnings about programs of an untrusted project that run because of the user's policy."""
     if standing.state == "trusted" or not standing.allows_fields or not project.values:
         return []
     from lspkit.config.trust.key_gate import (  # here: only for projects with a file
         EXECUTION_KEYS,
-        gated,
+        remove_blocked,
     )
 
-    fields = [one.field for one in gated(project.values, EXECUTION_KEYS)[1]]
-    rule = f"is followed: projectConfigPolicy is always, though the project is {standing.state}"
+    fields = [one.field for one in remove_blocked(project.values, EXECUTION_KEYS)[1]]
+    rule = f"is applied: projectConfigPolicy is always, though the project is {standing.state}"
     return [ConfigWarning(f"it {rule}", project.file, place=place) for place in fields]
 
 
-def _expanded(
+def _expand(
     values: dict[str, Any], source: Source | None, environ: Mapping[str, str]
 ) -> dict[str, Any]:
-    return expanded(values, environ) if source is not None and source.kind.expands else values
+    return (
+        expand_variables(values, environ) if source is not None and source.kind.expands else values
+    )
 
 
-def by_id(values: dict[str, Any], aliases: Mapping[str, str] | None) -> dict[str, Any]:
-    """The same with every server under its id. What is said under the id itself counts more."""
+def use_server_ids(values: dict[str, Any], aliases: Mapping[str, str] | None) -> dict[str, Any]:
+    """The values with every server under its id. Settings under the id itself take precedence."""
     servers = servers_in(values)
     if not aliases or not any(name in aliases for name in servers):
         return values
@@ -224,8 +222,10 @@ def by_id(values: dict[str, Any], aliases: Mapping[str, str] | None) -> dict[str
     return {**values, "lsp": made}
 
 
-def _strangers(layers: Sequence[Layer], aliases: Mapping[str, str] | None) -> list[ConfigWarning]:
-    """Warnings of servers that nobody knows and nobody can start: their names are misspelt."""
+def _unknown_server_warnings(
+    layers: Sequence[Layer], aliases: Mapping[str, str] | None
+) -> list[ConfigWarning]:
+    """Warnings about unknown servers without a command: their names are probably misspelt."""
     if aliases is None:
         return []
     from lspkit.config.trust.key_gate import EXECUTION_KEYS  # here, to keep `import lspkit` quick
@@ -236,9 +236,11 @@ def _strangers(layers: Sequence[Layer], aliases: Mapping[str, str] | None) -> li
         for id, one in servers_in(layer.values).items()
     ]
     known = {*EXECUTION_KEYS, *aliases, *(id for _, id, one in said if "command" in one)}
-    message = "no server has this name, and no command says how to start one"
+    message = "no server has this name, and there is no command to start one"
     return [
-        ConfigWarning(f"{message}{nearest(id, EXECUTION_KEYS)}", file, place=place_of(("lsp", id)))
+        ConfigWarning(
+            f"{message}{suggestion_for(id, EXECUTION_KEYS)}", file, place=place_of(("lsp", id))
+        )
         for file, id, one in said
         if id not in known and one.get("disabled") is not True
     ]

@@ -1,8 +1,8 @@
-"""One form for all spellings: camelCase, servers directly under `lsp`, no other names.
+"""Normalisation of all spellings to one form: camelCase, servers directly under `lsp`, no aliases.
 
-The result is plain JSON values, as the structs of `model.py` would be written, with only what was
-said: no defaults. Everything is checked on the way, where it stands in the file, so that a fault is
-named as its author wrote it. Where a thing is said twice, its own name counts, in whatever order.
+The result is plain JSON values in the structure of `model.py`, without defaults. Values are checked
+here, so that a fault is reported at the place and with the name in the file. If a setting occurs
+under its own name and an alias, its own name takes precedence, in any order.
 """
 
 from __future__ import annotations
@@ -12,51 +12,69 @@ from typing import Any
 
 import msgspec
 
-from lspkit.config.key_aliases import INSIDE_LSP, SERVER_TABLES, snake
-from lspkit.config.merge import merged
-from lspkit.config.model import Config
-from lspkit.config.normalize_server import entry
-from lspkit.config.object_reader import Object, in_order_of, members_of, opened
+from lspkit.config.key_aliases import (
+    EXTENSIONS,
+    INSIDE_LSP,
+    INSIDE_SERVER,
+    PASSED_OVER,
+    SERVER_TABLES,
+    TIMES,
+    snake,
+)
+from lspkit.config.merge import merge_values
+from lspkit.config.model import (
+    Command,
+    Config,
+    Extension,
+    ServerConfig,
+    ServerTimingConfig,
+    Word,
+)
+from lspkit.config.object_reader import Object, members_of, open_object, sort_by_fields
 from lspkit.config.problems import Path, Problems
-from lspkit.config.type_check import REFUSED, plain
+from lspkit.config.type_check import REFUSED, to_json_values
 
-#: In one file. There are not so many, and each of them is looked at again and again.
+#: Servers in one file. Each of them is processed several times.
 MOST_SERVERS = 1000
 
-#: What means something else inside `lsp`, in either case.
+#: Keys inside `lsp` that are not servers, in camelCase and snake_case.
 RESERVED = frozenset(
     one for name in ("servers", "enabled", *INSIDE_LSP) for one in (name, snake(name))
 )
 
-#: What `lsp` has to be.
+#: What is valid for `lsp`.
 SERVERS = "true, false, or an object with a key for each server"
+#: What is valid for the entry of a server.
+AN_ENTRY = "an object that says something about a server"
 
 
 class Style(msgspec.Struct, frozen=True):
-    """How a kind of file is written."""
+    """How a kind of file is structured."""
 
-    #: Where the configuration stands in it.
+    #: The keys that lead to the configuration in it.
     top: tuple[str, ...] = ()
-    #: Keys at the top that mean nothing else are servers.
+    #: Whether unknown top-level keys are servers.
     bare: bool = False
-    #: It is another tool's, which knows keys that mean nothing here.
+    #: Whether it belongs to another tool, whose other keys are ignored.
     foreign: bool = False
-    #: It is a value of the calling program, not a file.
+    #: Whether it is a value of the calling program, not a file.
     own: bool = False
 
 
-#: Looks at what is said more closely before it is read, and notes faults.
+#: A further check of the values before they are read. It notes faults.
 Closer = Callable[[Object], None]
 
 
-def normal(
+def normalize(
     value: Any, findings: Problems, style: Style, closer: Closer | None = None
 ) -> dict[str, Any]:
-    """The one form of what is said.
+    """The normalised values.
 
-    Look at `findings.faults` before using it: what has a fault is left out.
+    Check `findings.faults` before using them: values with a fault are left out.
     """
-    given = opened(plain(value, style.top, findings, own=style.own), style.top, findings)
+    given = open_object(
+        to_json_values(value, style.top, findings, own=style.own), style.top, findings
+    )
     if given is None:
         return {}
     if closer is not None:
@@ -77,26 +95,26 @@ class _Reading:
         for name in SERVER_TABLES:
             if (taken := given.take(name)) is not None:
                 bare = False
-                servers = merged(servers, self._servers(*taken))
+                servers = merge_values(servers, self._servers(*taken))
         said: dict[str, Any] = {}
         if (taken := given.take("lsp")) is not None:
             bare = False
             inner, said = self._lsp(*taken)
             enabled = enabled and inner is not False
-            servers = merged(servers, inner or {})
-        said = merged(said, given.fields(Config, leave_out=("lsp",)))
+            servers = merge_values(servers, inner or {})
+        said = merge_values(said, given.fields(Config, leave_out=("lsp",)))
         if bare:
             servers = self._servers(given.rest(dict), given.path)
         given.end([*members_of(Config), *SERVER_TABLES])
         if servers or not enabled:
             said["lsp"] = servers if enabled else False
-        return in_order_of(Config, said)
+        return sort_by_fields(Config, said)
 
     def _lsp(self, value: Any, path: Path) -> tuple[dict[str, Any] | bool, dict[str, Any]]:
-        """The servers, or false; and what stands here but belongs elsewhere."""
+        """The servers, or false; and the other settings inside `lsp`."""
         if isinstance(value, bool):
             return ({} if value else False), {}
-        given = opened(value, path, self._findings, SERVERS)
+        given = open_object(value, path, self._findings, SERVERS)
         if given is None:
             return {}, {}
         elsewhere: dict[str, Any] = {}
@@ -109,11 +127,11 @@ class _Reading:
         enabled = given.read("enabled", bool) is not False
         inner = given.take("servers")
         servers = {} if inner is None else self._servers(*inner)
-        servers = merged(servers, self._servers(given.rest(), path))
+        servers = merge_values(servers, self._servers(given.rest(), path))
         return (servers if enabled else False), elsewhere
 
     def _servers(self, value: Any, path: Path) -> dict[str, Any]:
-        given = opened(value, path, self._findings, "an object with a key for each server")
+        given = open_object(value, path, self._findings, "an object with a key for each server")
         entries = {} if given is None else given.rest()
         if len(entries) > MOST_SERVERS:
             self._findings.refuse(path, f"no more than {MOST_SERVERS} servers", str(len(entries)))
@@ -121,7 +139,7 @@ class _Reading:
         for name in sorted(entries.keys() & RESERVED):
             self._findings.warn((*path, name), "it is ignored: no server can have this name")
         return {
-            name: entry(one, (*path, name), self._findings, foreign=self._style.foreign)
+            name: normalize_server(one, (*path, name), self._findings, foreign=self._style.foreign)
             for name, one in entries.items()
             if name not in RESERVED
         }
@@ -132,3 +150,94 @@ def _type_at(target: tuple[str, ...]) -> Any:
     for step in target:
         kind = members_of(kind)[step]
     return kind
+
+
+# One server
+
+
+def normalize_server(
+    value: Any, path: Path, findings: Problems, *, foreign: bool
+) -> dict[str, Any]:
+    """The normalised entry of a server; `foreign` if its file belongs to another tool."""
+    given = open_object(value, path, findings, AN_ENTRY)
+    if given is None:
+        return {}
+    others = {**_read_aliases(given), **_read_extensions(given)}
+    command, disabled = _read_command(given), _read_disabled(given)
+    _check_transport(given)
+    own = given.fields(ServerConfig, leave_out=("command", "disabled"))
+    said: dict[str, Any] = merge_values(others, own)
+    if command is not None:
+        said["command"] = command
+    if disabled is not None:
+        said["disabled"] = disabled
+    given.end(members_of(ServerConfig), PASSED_OVER if foreign else ())
+    return sort_by_fields(ServerConfig, said)
+
+
+def _read_aliases(given: Object) -> dict[str, Any]:
+    said: dict[str, Any] = {}
+    for name, stands_for in INSIDE_SERVER:
+        if (value := given.read(name, members_of(ServerConfig)[stands_for])) is not REFUSED:
+            said[stands_for] = value
+    times: dict[str, Any] = {}
+    for name, stands_for in TIMES.items():
+        if (value := given.read(name, members_of(ServerTimingConfig)[stands_for])) is not REFUSED:
+            times[stands_for] = value
+    return {**said, "timing": times} if times else said
+
+
+def _read_command(given: Object) -> list[str] | None:
+    """A list of words, or one word with `args` beside it."""
+    taken, args = given.take("command"), given.take("args")
+    if taken is None or taken[0] is None:
+        if args is not None:
+            given.findings.warn(args[1], "it is ignored: there is no command")
+        return None
+    single = isinstance(taken[0], str)
+    words = given.check(taken, Word if single else Command)
+    more = [] if args is None else given.check(args, list[Word])
+    if words is REFUSED or more is REFUSED:
+        return None
+    return [*([words] if single else words), *more]
+
+
+def _read_disabled(given: Object) -> bool | None:
+    """None if not set. If `disabled` and `enabled` contradict, the server is disabled."""
+    disabled = given.read("disabled", bool | None)
+    enabled = given.read("enabled", bool | None)
+    if disabled is REFUSED and enabled is REFUSED:
+        return None
+    return disabled is True or enabled is False
+
+
+def _read_extensions(given: Object) -> dict[str, Any]:
+    """Extensions under the names of other tools; an object also gives the language ids."""
+    extensions: dict[str, None] = {}
+    languages: dict[str, str] = {}
+    for name in EXTENSIONS:
+        if (taken := given.take(name)) is None:
+            continue
+        kind = dict[Extension, str] if isinstance(taken[0], dict) else list[Extension]
+        value = given.check(taken, kind)
+        if value is not REFUSED:
+            extensions |= dict.fromkeys(value)
+            languages |= value if isinstance(value, dict) else {}
+    language = given.read("languageId", str)
+    if language is not REFUSED:
+        languages = dict.fromkeys([*extensions, *_own_extensions(given)], language) | languages
+    said: dict[str, Any] = {}
+    if extensions:
+        said["extensions"] = sorted(extensions)
+    return {**said, "languageIds": languages} if languages else said
+
+
+def _own_extensions(given: Object) -> list[str]:
+    own = given.peek("extensions")
+    return [one for one in own if isinstance(one, str)] if isinstance(own, list) else []
+
+
+def _check_transport(given: Object) -> None:
+    taken = given.take("transport")
+    if taken is not None and taken[0] != "stdio":
+        given.findings.warn(taken[1], "it is ignored: only stdio is supported")

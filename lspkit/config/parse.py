@@ -1,7 +1,7 @@
-"""From what a caller passes, or a file holds, to what is said in the one form of `normalize.py`.
+"""Parses a configuration from a caller or a file into the normal form of `normalize.py`.
 
-A mistake is a `ConfigError` with all the faults that were found. Defaults are not filled in here,
-except by `read_config`, which makes a `Config` of a single value without any layers.
+Faults raise one `ConfigError` that has all of them. Defaults are not filled in, except by
+`read_config`, which makes a `Config` from a single source without layers.
 """
 
 from __future__ import annotations
@@ -13,21 +13,21 @@ from typing import Any
 import msgspec
 
 from lspkit.config.config_files import Source, kind_of_file, read_source
-from lspkit.config.merge import in_order
+from lspkit.config.merge import sort_servers
 from lspkit.config.model import Config, ServerConfig
-from lspkit.config.normalize import Closer, Style, normal
+from lspkit.config.normalize import Closer, Style, normalize
 from lspkit.config.problems import ConfigWarning, Problems
 from lspkit.errors import ConfigError
 
-#: What a caller may pass in place of the files.
+#: What a caller may pass instead of files.
 Given = Config | Mapping[str, Any] | str | os.PathLike[str]
 
-#: All that can be set, with its defaults.
+#: All settings with their defaults.
 BUILT_IN_VALUES: dict[str, Any] = msgspec.to_builtins(Config())
 
 
 class ParsedConfig(msgspec.Struct, frozen=True):
-    """What one file or mapping says."""
+    """The normalised content of one file or mapping."""
 
     values: dict[str, Any] = {}
     warnings: tuple[ConfigWarning, ...] = ()
@@ -35,46 +35,48 @@ class ParsedConfig(msgspec.Struct, frozen=True):
 
 
 def read_config(given: Given | None) -> Config:
-    """A `Config` as it is; a mapping, or the JSON file at a path, checked; None: the defaults."""
+    """The `Config` of a mapping or of the JSON file at a path; None: the defaults."""
     if given is None:
         return Config()
     return given if isinstance(given, Config) else config_of(read_given(given).values)
 
 
 def config_of(values: Mapping[str, Any]) -> Config:
-    """The configuration of what is said, with defaults for the rest."""
-    return msgspec.convert(in_order(values), Config)
+    """The `Config` with these values, and defaults for the rest."""
+    return msgspec.convert(sort_servers(values), Config)
 
 
 def read_given(given: Given, closer: Closer | None = None) -> ParsedConfig:
-    """What a caller has passed in. `closer` may find more faults in it."""
+    """Parse what a caller passed in. `closer` is a further check."""
     if isinstance(given, Config):
-        return ParsedConfig(_unusual(given))
+        return ParsedConfig(_non_default_values(given))
     if isinstance(given, Mapping):
         findings = Problems()
-        return _said(normal(given, findings, Style(own=True), closer), findings)
+        return _finish(normalize(given, findings, Style(own=True), closer), findings)
     file = os.fspath(given)
     source = read_source(file, kind_of_file(file))
     if source is None and not os.path.lexists(file):
         raise ConfigError(f"{file} cannot be read: there is no such file", file=file)
-    return understood(source, closer)
+    return parse_source(source, closer)
 
 
-def understood(source: Source | None, closer: Closer | None = None) -> ParsedConfig:
-    """What a file says. None, a file that is not there, says nothing."""
+def parse_source(source: Source | None, closer: Closer | None = None) -> ParsedConfig:
+    """Parse a file. None stands for a missing file, which has no settings."""
     if source is None:
         return ParsedConfig()
-    findings = source.findings()
-    return _said(normal(source.value, findings, source.kind.style, closer), findings, source)
+    findings = source.problems()
+    return _finish(normalize(source.value, findings, source.kind.style, closer), findings, source)
 
 
-def _said(values: dict[str, Any], findings: Problems, source: Source | None = None) -> ParsedConfig:
+def _finish(
+    values: dict[str, Any], findings: Problems, source: Source | None = None
+) -> ParsedConfig:
     findings.raise_faults()
     return ParsedConfig(values, tuple(findings.warnings), source)
 
 
-def _unusual(config: Config) -> dict[str, Any]:
-    """What of a configuration is not as it would be without it, in the one form."""
+def _non_default_values(config: Config) -> dict[str, Any]:
+    """The values that differ from the defaults, in the normal form."""
     values = msgspec.to_builtins(config)
     servers = values.pop("lsp")
     said = _difference(values, BUILT_IN_VALUES)

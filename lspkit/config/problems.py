@@ -1,7 +1,7 @@
-"""Where something stands in a configuration, and what is wrong there.
+"""Faults and warnings of a configuration, with their places.
 
-A path is the tuple of keys and numbers that leads to a value; a place is the same as text, in a
-form in which no two paths look alike. Faults make a file unusable, warnings do not.
+A path is the tuple of keys and indexes that leads to a value; a place is the path as unambiguous
+text. Faults make a file unusable, warnings do not.
 """
 
 from __future__ import annotations
@@ -16,23 +16,23 @@ from lspkit.late_imports import safe_imports
 from lspkit.types import Value
 from lspkit.visible_text import one_line
 
-#: From the top of a configuration to a value in it.
+#: Keys and indexes from the top of a configuration to a value.
 Path = tuple[str | int, ...]
 
-#: Levels. Deeper than anybody writes, and far from where Python gives up.
+#: Levels of nesting, far below Python's recursion limit.
 DEEPEST = 64
 
-#: Faults, and warnings, of one file. A stranger's file must not keep anybody busy.
+#: Faults, and warnings, that are collected for one file.
 MOST = 100
 
-#: Characters of a name that is told, and compared with the known ones.
+#: Characters of a name in messages. Longer names get no suggestion.
 LONGEST_NAME = 60
 
 _PLAIN = re.compile(r"[A-Za-z0-9_$-]+")
 
 
 def place_of(path: Path) -> str:
-    """The path as people read it: `lsp.pyright.command[0]`, `lsp.x.languageIds[".pyi"]`."""
+    """The path as text: `lsp.pyright.command[0]`, `lsp.x.languageIds[".pyi"]`."""
     text = ""
     for step in path:
         if isinstance(step, int):
@@ -45,22 +45,22 @@ def place_of(path: Path) -> str:
 
 
 class ConfigFault(Value, frozen=True):
-    """Something that makes no sense, where it stands, and what would."""
+    """An invalid value, its place, and what is valid there."""
 
     line: int | None
     place: str
     expected: str
-    #: What is there instead, as a kind of value: what a value is may be nobody's business.
+    #: The kind of value that is there. The value itself may be secret.
     found: str = ""
 
     @property
     def message(self) -> str:
-        """What is wrong, for a person who knows where."""
+        """The fault, without its place."""
         return f"expected {self.expected}" + (f", found {self.found}" if self.found else "")
 
 
 class ConfigWarning(Value, frozen=True):
-    """Something that is not followed, though nothing stops because of it."""
+    """A setting that is not applied; everything else works."""
 
     message: str
     file: str | None = None
@@ -68,21 +68,21 @@ class ConfigWarning(Value, frozen=True):
     place: str = ""
 
     def __str__(self) -> str:
-        return f"{where(self.file, self.line, self.place)}: {self.message}"
+        return f"{location_text(self.file, self.line, self.place)}: {self.message}"
 
 
-def where(file: str | None, line: int | None, place: str) -> str:
-    """`lsp.json:3: lsp.x.command`, in a form that editors can follow."""
+def location_text(file: str | None, line: int | None, place: str) -> str:
+    """`lsp.json:3: lsp.x.command`, as editors recognise it."""
     at = one_line(file) if file is not None else "config"
     at += f":{line}" if line is not None else ""
     return f"{at}: {place}" if place else at
 
 
-def error_of(file: str | None, faults: Sequence[ConfigFault]) -> ConfigError:
-    """The error that carries all of these faults, a line for each."""
+def config_error(file: str | None, faults: Sequence[ConfigFault]) -> ConfigError:
+    """The error with all of these faults, one line for each."""
     first = faults[0]
     return ConfigError(
-        "\n".join(f"{where(file, one.line, one.place)}: {one.message}" for one in faults),
+        "\n".join(f"{location_text(file, one.line, one.place)}: {one.message}" for one in faults),
         file=file,
         line=first.line,
         place=first.place,
@@ -92,7 +92,7 @@ def error_of(file: str | None, faults: Sequence[ConfigFault]) -> ConfigError:
 
 
 class Problems:
-    """Collects what is wrong with one file while it is read."""
+    """Collects the faults and warnings of one file."""
 
     def __init__(
         self, file: str | None = None, line_of: Callable[[Path], int | None] = lambda _: None
@@ -105,27 +105,30 @@ class Problems:
     def refuse(self, path: Path, expected: str, found: str = "") -> None:
         """Note a fault."""
         if len(self.faults) < MOST:
-            self.faults.append(ConfigFault(self._line_of(path), _shown(path), expected, found))
+            self.faults.append(
+                ConfigFault(self._line_of(path), _short_place(path), expected, found)
+            )
 
     def warn(self, path: Path, message: str) -> None:
         """Note a warning."""
         if len(self.warnings) < MOST:
             line = self._line_of(path)
-            self.warnings.append(ConfigWarning(message, self.file, line, _shown(path)))
+            self.warnings.append(ConfigWarning(message, self.file, line, _short_place(path)))
 
     def warn_unknown(self, path: Path, known: Iterable[str]) -> None:
-        """Note that nobody knows a key, and which known one it resembles."""
+        """Note an unknown key, and the most similar known one."""
         if len(self.warnings) < MOST:
-            self.warn(path, f"it is ignored: no such name is known{nearest(path[-1], known)}")
+            near = suggestion_for(path[-1], known)
+            self.warn(path, f"it is ignored: no such name is known{near}")
 
     def raise_faults(self) -> None:
-        """Raise them all, if there are any."""
+        """Raise a `ConfigError` if there are faults."""
         if self.faults:
-            raise error_of(self.file, self.faults)
+            raise config_error(self.file, self.faults)
 
 
-def _shown(path: Path) -> str:
-    """The place, with no name so long that it would hide the message."""
+def _short_place(path: Path) -> str:
+    """The place, with long names shortened."""
     return place_of(tuple(_cut(step) if isinstance(step, str) else step for step in path))
 
 
@@ -133,18 +136,18 @@ def _cut(name: str) -> str:
     return f"{name[:LONGEST_NAME]}…" if len(name) > LONGEST_NAME else name
 
 
-def nearest(name: str | int, known: Iterable[str]) -> str:
-    """`; did you mean …?` where a known name is like this one, else nothing."""
+def suggestion_for(name: str | int, known: Iterable[str]) -> str:
+    """`; did you mean …?` if a known name is similar, else empty."""
     if len(str(name)) > LONGEST_NAME:
         return ""
     with safe_imports():
-        import difflib  # here: only for who has made a mistake
+        import difflib  # here: only needed after a mistake
 
     near = difflib.get_close_matches(str(name), list(known), 1)
     return f"; did you mean {near[0]}?" if near else ""
 
 
-#: What a value is called in JSON, for whoever wrote it.
+#: Kinds of JSON values in words.
 _KINDS: dict[type, str] = {
     bool: "true or false",
     int: "a number",
@@ -157,5 +160,5 @@ _KINDS: dict[type, str] = {
 
 
 def kind_of(value: Any) -> str:
-    """What kind of value it is, in words."""
+    """The kind of a value in words."""
     return _KINDS.get(type(value), f"a Python {type(value).__name__}")

@@ -1,8 +1,8 @@
-"""What a project's own file says, and how much of it counts.
+"""A project's own configuration file, and which of its settings apply.
 
-The file is a stranger's. If it is wrong, nothing of it counts; what it says about security never
-does; and what would run a program is held back until the project is trusted. `decision.py` decides
-who is trusted, `key_gate.py` what would run a program; here is what follows from that.
+The file is untrusted. If it has a fault, the whole file is ignored. Its security settings never
+apply, and settings that would run a program apply only if the project is trusted. `decision.py`
+decides about trust, `key_gate.py` which settings would run a program.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from lspkit.config.config_files import Source, find_project
-from lspkit.config.parse import understood
+from lspkit.config.config_files import Source, find_project_files
+from lspkit.config.parse import parse_source
 from lspkit.config.problems import MOST, ConfigFault, ConfigWarning, Problems
 from lspkit.errors import ConfigError
 from lspkit.visible_text import one_line
@@ -22,18 +22,18 @@ from lspkit.visible_text import one_line
 if TYPE_CHECKING:
     from lspkit.config.trust.decision import TrustDecision
 
-#: Sections that count in the user's own file only.
+#: Sections that apply only in the user's own file.
 USERS_OWN = frozenset({"security", "edits"})
 
 _VARIABLE = re.compile(r"\$\{([A-Za-z_]\w*)(?::-([^{}]*))?\}")
 
 
 class Project(msgspec.Struct, frozen=True):
-    """What a project's file says, before anybody has asked whether the project is trusted."""
+    """The content of a project's file, independent of trust."""
 
-    #: The file that counts.
+    #: The file that is used.
     file: str | None = None
-    #: Those that would have counted without it.
+    #: The project's other configuration files, which are not used.
     passed_over: tuple[str, ...] = ()
     values: dict[str, Any] = {}
     warnings: tuple[ConfigWarning, ...] = ()
@@ -42,10 +42,10 @@ class Project(msgspec.Struct, frozen=True):
 
 
 def read_project(root: str) -> Project:
-    """What the first of the files says that are there."""
-    there = list(find_project(root))
+    """Read the first configuration file that exists."""
+    there = list(find_project_files(root))
     found = [(file, source) for file, source in there if source is not None]
-    message = "it is ignored: it is a link that leads out of the project"
+    message = "it is ignored: it is a link to a file outside the project"
     outside = tuple(ConfigWarning(message, file) for file, source in there if source is None)
     if not found:
         return Project(warnings=outside)
@@ -54,23 +54,23 @@ def read_project(root: str) -> Project:
     try:
         if isinstance(source, ConfigError):
             raise source
-        said = understood(source)
+        said = parse_source(source)
     except ConfigError as problem:
-        return Project(file, others, warnings=(*outside, *_ignored(file, problem)))
+        return Project(file, others, warnings=(*outside, *_ignored_warnings(file, problem)))
     findings = Problems(file, source.line_of)
     for section in sorted(USERS_OWN & said.values.keys()):
         path = (*source.kind.style.top, section)
-        findings.warn(path, "it is ignored: only the user's own file can say this")
+        findings.warn(path, "it is ignored: only the user's own file can set this")
     values = {name: value for name, value in said.values.items() if name not in USERS_OWN}
     warnings = (*outside, *said.warnings, *findings.warnings)
     return Project(file, others, values, warnings, source)
 
 
-def _ignored(file: str, problem: ConfigError) -> tuple[ConfigWarning, ...]:
+def _ignored_warnings(file: str, problem: ConfigError) -> tuple[ConfigWarning, ...]:
     """One warning for the file, and one for each of its faults."""
     faults = [ConfigFault(**fault) for fault in problem.faults]
     return (
-        ConfigWarning("nothing of this file counts, because of what is wrong with it", file),
+        ConfigWarning("the whole file is ignored, because it has faults", file),
         *(ConfigWarning(fault.message, file, fault.line, fault.place) for fault in faults),
     )
 
@@ -78,30 +78,30 @@ def _ignored(file: str, problem: ConfigError) -> tuple[ConfigWarning, ...]:
 def held_back(
     values: dict[str, Any], ours: dict[str, Any], file: str | None, standing: TrustDecision
 ) -> tuple[dict[str, Any], tuple[ConfigWarning, ...]]:
-    """What is left for a project that is not trusted, and a warning for each of the rest.
+    """The settings that apply in an untrusted project, and a warning for each other one.
 
-    `ours` is what holds without it.
+    `ours` is the configuration without the project's file.
     """
     from lspkit.config.trust.key_gate import (  # here: only for projects with a file
         EXECUTION_KEYS,
-        gated,
+        remove_blocked,
     )
-    from lspkit.config.trust.untrusted_limits import tightened
+    from lspkit.config.trust.untrusted_limits import keep_tighter
 
-    left, blocked = gated(values, EXECUTION_KEYS)
-    left, loose = tightened(left, ours)
+    left, blocked = remove_blocked(values, EXECUTION_KEYS)
+    left, loose = keep_tighter(left, ours)
     rule = f"the project is {standing.state}, projectConfigPolicy is {standing.policy}"
     remedy = f"to allow it: {one_line(standing.remedy)}"
     message = f"it is left out ({rule}); {remedy}"
-    looser = f"it is left out, since it would loosen what holds without it ({rule}); {remedy}"
+    looser = f"it is left out, since it would loosen a limit ({rule}); {remedy}"
     told = [ConfigWarning(message, file, place=one.field) for one in blocked[:MOST]]
     if rest := len(blocked) - len(told):
         told.append(ConfigWarning(f"so are {rest} more settings", file))
     return left, (*told, *(ConfigWarning(looser, file, place=place) for place in loose))
 
 
-def expanded(values: dict[str, Any], environ: Mapping[str, str]) -> dict[str, Any]:
-    """The same with `${NAME}` and `${NAME:-otherwise}` in the variables of servers replaced."""
+def expand_variables(values: dict[str, Any], environ: Mapping[str, str]) -> dict[str, Any]:
+    """The values with `${NAME}` and `${NAME:-default}` in the `env` of servers replaced."""
     servers = values.get("lsp")
     if not isinstance(servers, dict):
         return values

@@ -1,8 +1,8 @@
-"""TOML, as far as `pyproject.toml` needs it: its values, and on which line something stands.
+"""The values and line numbers of `pyproject.toml`.
 
-The values come from the standard decoder. It walks down the whole path of a table for each key in
-it, so a file with a path of thousands of names would keep it busy for minutes: such a file is
-refused before it is decoded. Pure: texts in, values out.
+The standard decoder makes the values. It walks the whole path of a table for each of its keys, so a
+path of thousands of names would take minutes: such a file is refused before decoding. Pure: no file
+is read.
 """
 
 from __future__ import annotations
@@ -14,25 +14,25 @@ from lspkit.config.jsonc import NotJson
 from lspkit.config.problems import DEEPEST, Path
 from lspkit.late_imports import safe_imports
 
-# Everything here matches possessively: no backtracking, however a line goes on.
+# All patterns match possessively, without backtracking.
 _STRING = r"""(?:"(?:[^"\\\n]++|\\.)*+"|'[^'\n]*+')"""
 _KEY = rf"(?:[A-Za-z0-9_-]++|{_STRING})"
 _BLANKS = r"[ \t]*+"
 _KEYS = rf"{_KEY}(?:{_BLANKS}\.{_BLANKS}{_KEY})*+"
-#: A table's head, or a key with its value, at the start of a line.
+#: A table header, or a key, at the start of a line.
 _LINE = re.compile(
     rf"^{_BLANKS}(?:\[\[?+{_BLANKS}(?P<table>{_KEYS}){_BLANKS}\]|(?P<keys>{_KEYS}){_BLANKS}=)",
     re.MULTILINE,
 )
 _NAME = re.compile(_KEY)
-#: A dotted key of more names than a configuration has levels, wherever one can begin.
+#: A dotted key with too many names, wherever a key can begin.
 _TOO_DEEP = re.compile(rf"(?<![^\s\[{{,])(?:{_KEY}{_BLANKS}\.{_BLANKS}){{{DEEPEST}}}")
 
 
 def decode_toml(text: str) -> Any:
     """The value of a text."""
     with safe_imports():
-        import tomllib  # here: only for projects that are configured in pyproject.toml
+        import tomllib  # here: only for projects with a configuration in pyproject.toml
 
     if deep := _TOO_DEEP.search(text):
         line = text.count("\n", 0, deep.start()) + 1
@@ -49,7 +49,7 @@ def decode_toml(text: str) -> Any:
 
 
 def lines_of(text: str) -> dict[Path, int]:
-    """The first line that a table or a key is named on, by its path. A good guess."""
+    """The first line of each table or key, by path. An approximation."""
     lines: dict[Path, int] = {}
     table: Path = ()
     number, seen = 1, 0

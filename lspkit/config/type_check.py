@@ -1,7 +1,7 @@
-"""Holds values against the types of `model.py`, and notes every fault with its place.
+"""Checks values against the types of `model.py`, and notes every fault with its place.
 
-msgspec decides whether a single value fits. It would stop at the first fault and leave out the keys
-on the way to it, so objects and lists are walked here, item by item.
+msgspec checks single values. It would stop at the first fault and not report its keys, so objects
+and lists are walked here, item by item.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import msgspec
 
 from lspkit.config.problems import DEEPEST, Path, Problems, kind_of
 
-#: What stands in for a value that was refused: nothing is said.
+#: Stands for an invalid or missing value.
 REFUSED: Any = msgspec.UNSET
 
 _EXPECTED: dict[Any, str] = {
@@ -32,11 +32,11 @@ _EXPECTED: dict[Any, str] = {
 }
 
 
-def plain(value: Any, path: Path, findings: Problems, *, own: bool = False) -> Any:
-    """A copy of a value in which there is only what JSON has.
+def to_json_values(value: Any, path: Path, findings: Problems, *, own: bool = False) -> Any:
+    """A copy of a value that contains only JSON values.
 
-    `own` is for values of the calling program, which may have paths in them, also such with bytes
-    that are no text, in the form that Python gives them.
+    `own` is for values of the calling program, which may contain paths, also with bytes that are
+    not UTF-8, as `surrogateescape` decodes them.
     """
     if len(path) > DEEPEST:
         findings.refuse(path, f"no more than {DEEPEST} levels")
@@ -53,23 +53,25 @@ def plain(value: Any, path: Path, findings: Problems, *, own: bool = False) -> A
             findings.refuse(path, "a text that can be written as UTF-8")
             return REFUSED
         case list() | tuple():
-            return [plain(one, (*path, at), findings, own=own) for at, one in enumerate(value)]
+            return [
+                to_json_values(one, (*path, at), findings, own=own) for at, one in enumerate(value)
+            ]
         case Mapping():
-            return _plain_object(value, path, findings, own)
+            return _to_json_object(value, path, findings, own)
         case os.PathLike() if own:
             return os.fsdecode(value)
     findings.refuse(path, "a value that JSON has", kind_of(value))
     return REFUSED
 
 
-def _plain_object(
+def _to_json_object(
     value: Mapping[Any, Any], path: Path, findings: Problems, own: bool
 ) -> dict[str, Any]:
     made: dict[str, Any] = {}
     for key, one in value.items():
         if isinstance(key, str) and _is_text(key, own):
             name = str.__str__(key)
-            made[name] = plain(one, (*path, name), findings, own=own)
+            made[name] = to_json_values(one, (*path, name), findings, own=own)
         else:
             findings.refuse(path, "keys that are texts")
     return made
@@ -85,44 +87,44 @@ def _is_text(value: str, own: bool) -> bool:
     return True
 
 
-def checked(value: Any, kind: Any, path: Path, findings: Problems) -> Any:
-    """The value, if it fits the type; what does not fit is noted and left out."""
+def check_value(value: Any, kind: Any, path: Path, findings: Problems) -> Any:
+    """The value if it has the type; invalid values are noted and left out."""
     if value is REFUSED:
         return REFUSED
-    kind, meta, optional = _opened(kind)
+    kind, meta, optional = _unwrap_type(kind)
     if optional and value is None:
         return REFUSED
     whole, items = typing.get_origin(kind) or kind, typing.get_args(kind)
     if whole is dict and isinstance(value, dict):
-        return _checked_object(value, items, path, findings)
+        return _check_object(value, items, path, findings)
     if whole in (list, tuple) and isinstance(value, list):
-        return _checked_list(value, items[0], meta, path, findings)
+        return _check_list(value, items[0], meta, path, findings)
     if kind is Any:
         return value
     try:
         return msgspec.convert(value, kind if meta is None else meta.type)
     except (msgspec.ValidationError, UnicodeEncodeError):
-        # The second: it looks into a text that stands for a number or a word, as UTF-8.
+        # UnicodeEncodeError: msgspec encodes a string that it compares with a literal.
         findings.refuse(path, _expected(kind, meta), kind_of(value))
         return REFUSED
 
 
-def _checked_object(
+def _check_object(
     value: dict[str, Any], items: tuple[Any, ...], path: Path, findings: Problems
 ) -> dict[str, Any]:
     made = {}
     for key, one in value.items():
-        if checked(key, items[0], (*path, key), findings) is not REFUSED:
-            made[key] = checked(one, items[1], (*path, key), findings)
+        if check_value(key, items[0], (*path, key), findings) is not REFUSED:
+            made[key] = check_value(one, items[1], (*path, key), findings)
     return {key: one for key, one in made.items() if one is not REFUSED}
 
 
-def _checked_list(
+def _check_list(
     value: list[Any], item: Any, meta: _Limits | None, path: Path, findings: Problems
 ) -> list[Any]:
     if meta is not None and len(value) < meta.least:
         findings.refuse(path, meta.words, "an empty list")
-    made = [checked(one, item, (*path, at), findings) for at, one in enumerate(value)]
+    made = [check_value(one, item, (*path, at), findings) for at, one in enumerate(value)]
     return [one for one in made if one is not REFUSED]
 
 
@@ -136,8 +138,8 @@ class _Limits(msgspec.Struct, frozen=True):
 
 
 @functools.cache
-def _opened(kind: Any) -> tuple[Any, _Limits | None, bool]:
-    """A type without its limits and without `| None`, the limits, and whether it had `| None`."""
+def _unwrap_type(kind: Any) -> tuple[Any, _Limits | None, bool]:
+    """A type without limits and without `| None`, its limits, and whether it had `| None`."""
     optional = False
     if typing.get_origin(kind) in (typing.Union, types.UnionType):
         rest = [one for one in typing.get_args(kind) if one is not type(None)]

@@ -1,14 +1,12 @@
-"""What an edit introduced, fixed and left: the findings before it against those after it. Pure.
+"""Compares the findings before and after an edit: introduced, fixed, remaining. Pure.
 
-The lines of both texts are compared first. A line that is in both carries its findings along, so
-that code which only moved down brings nothing new. Lines that differ form blocks, and a finding
-inside of one is known by what it says. `_LOOKS` has the ways in which two findings may be the same
-one, the surest first; whatever is paired by one is out of the reach of the next. Swapping before
-and after swaps what is introduced and what is fixed.
+The lines of both texts are compared first. Findings on equal lines are matched by line, so code
+that only moved introduces nothing. Lines that differ form blocks; findings inside a block are
+matched by content. `_LOOKS` has the ways to match two findings, the most reliable first; a matched
+finding is not considered again. Swapping before and after swaps introduced and fixed.
 
-The comparison anchors on lines that occur once in both texts, and again on those that do so between
-two anchors. Its time grows with the texts and not with their square; a stretch without anchors
-counts as one block.
+The comparison uses lines that occur once in both texts as anchors, and repeats that between two
+anchors. Its time is not quadratic; a stretch without anchors is one block.
 """
 
 from __future__ import annotations
@@ -23,24 +21,24 @@ import msgspec
 from lspkit.protocol.text import Text
 from lspkit.types import Diagnostic
 
-#: How often anchors are looked for between anchors. Ordinary edits need two or three rounds.
+#: Rounds of searching anchors between anchors. Ordinary edits need two or three.
 ROUNDS = 8
 
 _WORD = re.compile(r"\w+")
 _BREAK = re.compile(r"\r\n|\n|\r")
-#: Some messages name a line ("already defined on line 3"), which is another one after an edit.
+#: Some messages contain a line number ("already defined on line 3"), which an edit can change.
 _LINE_NUMBER = re.compile(r"\b([Ll]ines?) \d+")
 
 
 class Before(msgspec.Struct, frozen=True):
-    """How a file was before an edit."""
+    """The state of a file before an edit."""
 
     text: Text
     findings: tuple[Diagnostic, ...]
 
 
 class Block(msgspec.Struct, frozen=True, order=True):
-    """Lines that are not the same in both texts, counted from 0. Either side may be empty."""
+    """Lines that differ between two texts, counted from 0. Either side may be empty."""
 
     old_start: int
     old_end: int
@@ -48,48 +46,48 @@ class Block(msgspec.Struct, frozen=True, order=True):
     new_end: int
 
 
-def compared(
+def compare_findings(
     before: Before, text: Text, findings: Sequence[Diagnostic], answered: Container[str]
 ) -> tuple[list[Diagnostic], list[Diagnostic], list[Diagnostic]]:
-    """What is introduced, fixed and remaining, each in the order of the file.
+    """The introduced, fixed and remaining findings, each in file order.
 
-    `fixed` holds old findings, where they were; `remaining` holds the new ones. `answered` are the
-    ids of the servers that have proven their state. From the silence of another nothing follows, so
-    an old finding that is not there any more, and is one of theirs, is in no list.
+    `fixed` has the old findings at their old positions; `remaining` has the new ones. `answered`
+    are the ids of the servers with proven findings. A missing finding of another server is not
+    proven to be fixed, so it is in no list.
     """
     if not before.findings or not findings:
-        # Most files are clean before or after, and then there is nothing to recognise.
-        return _ordered(findings), _ordered(_told_by(answered, before.findings)), []
+        # Most files are clean before or after, so there is nothing to match.
+        return _sort(findings), _sort(_by_servers(answered, before.findings)), []
     blocks: list[Block] = []
     if before.text.value != text.value:
         blocks = changed_blocks(_lines(before.text), _lines(text))
-    old = _located(before.findings, before.text, blocks, is_old=True, what=_what)
-    new = _located(findings, text, blocks, is_old=False, what=_what)
+    old = _locate(before.findings, before.text, blocks, is_old=True, what=_content_key)
+    new = _locate(findings, text, blocks, is_old=False, what=_content_key)
     same: set[_Place] = set()
     for look, nearness in _LOOKS:
-        same |= _paired(look, nearness, [one for one in (*old, *new) if one not in same])
+        same |= _pair(look, nearness, [one for one in (*old, *new) if one not in same])
     gone = [one.finding for one in old if one not in same]
     return (
-        _ordered(one.finding for one in new if one not in same),
-        _ordered(_told_by(answered, gone)),
-        _ordered(one.finding for one in new if one in same),
+        _sort(one.finding for one in new if one not in same),
+        _sort(_by_servers(answered, gone)),
+        _sort(one.finding for one in new if one in same),
     )
 
 
-def without_reworded(
+def drop_reworded(
     findings: Sequence[Diagnostic], text: Text, before: Before, words: Container[str]
 ) -> list[Diagnostic]:
-    """The findings without those that are old ones in other words, as after a rename.
+    """The findings without those that only repeat an old one with other words, as after a rename.
 
-    `before` has the old findings that are gone. Each of them stands for one new finding at most: on
-    the same line of the text, and saying the same but for these words. `compared` does not do so: a
-    wrong name in the place of another wrong one is new to who asks what an edit has introduced.
+    `before` has the old findings that are gone. Each matches at most one new finding, on the same
+    line and with the same message except for `words`. `compare_findings` does not ignore words: a
+    wrong name in place of another wrong name is an introduced finding.
     """
 
     def what(one: Diagnostic) -> Hashable:
-        return _what(one, lambda message: _WORD.sub(blanked, message))
+        return _content_key(one, lambda message: _WORD.sub(blank, message))
 
-    def blanked(word: re.Match[str]) -> str:
+    def blank(word: re.Match[str]) -> str:
         return "" if word[0] in words else word[0]
 
     def look(one: _Place) -> Hashable:
@@ -97,9 +95,9 @@ def without_reworded(
 
     blocks = changed_blocks(_lines(before.text), _lines(text))
     even = [one.old_end - one.old_start == one.new_end - one.new_start for one in blocks]
-    old = _located(before.findings, before.text, blocks, is_old=True, what=what)
-    new = _located(findings, text, blocks, is_old=False, what=what)
-    same = _paired(look, _by_row, [*old, *new])
+    old = _locate(before.findings, before.text, blocks, is_old=True, what=what)
+    new = _locate(findings, text, blocks, is_old=False, what=what)
+    same = _pair(look, _by_row, [*old, *new])
     return [one.finding for one in new if one not in same]
 
 
@@ -113,7 +111,7 @@ def changed_words(old: str, new: str) -> set[str]:
     return {word for word in ours.keys() | theirs.keys() if ours[word] != theirs[word]}
 
 
-def _told_by(answered: Container[str], findings: Iterable[Diagnostic]) -> list[Diagnostic]:
+def _by_servers(answered: Container[str], findings: Iterable[Diagnostic]) -> list[Diagnostic]:
     return [one for one in findings if all(server in answered for server in one.servers)]
 
 
@@ -121,21 +119,21 @@ def _told_by(answered: Container[str], findings: Iterable[Diagnostic]) -> list[D
 
 
 class _Place(msgspec.Struct, frozen=True, eq=False):
-    """A finding, with all that it can be recognised by. Each is equal only to itself."""
+    """A finding with the attributes that are used for matching. Equal only to itself."""
 
     finding: Diagnostic
     is_old: bool
     #: Its line in its own text, from 0.
     line: int
-    #: On a line of both texts: that line in the new one. Else: its line within the block.
+    #: On an equal line: that line in the new text. In a block: its line within the block.
     row: int
-    #: Number of the block, -1 for a line of both texts.
+    #: Number of the block, -1 for an equal line.
     block: int
-    #: Its line, without what surrounds the words: moved code is often indented anew.
+    #: The text of its line without indentation, which changes when code is moved.
     words: str
-    #: Where in the line it begins.
+    #: The column where it begins.
     column: int
-    #: What it says.
+    #: Its message, code, source and severity.
     what: Hashable
 
 
@@ -151,24 +149,24 @@ def _by_line(one: _Place) -> tuple[int, int]:
     return one.line, one.column
 
 
-#: Two findings that say the same are one if this is equal, and not None. If there are more on one
-#: side than on the other, those are taken that are nearest by the second function.
+#: Two findings with the same content match if the first function gives equal values, not None. If
+#: one side has more than the other, the nearest by the second function are taken.
 _LOOKS: tuple[tuple[_Look, _Nearness], ...] = (
-    # On a line of both texts, in the same column; then, anywhere on it.
+    # On an equal line, in the same column; then, anywhere on it.
     (lambda one: (one.row, one.column) if one.block < 0 else None, _by_row),
     (lambda one: one.row if one.block < 0 else None, _by_row),
-    # In the same block, on an equal line; then, anywhere in it.
+    # In the same block, on a line with the same words; then, anywhere in it.
     (lambda one: (one.block, one.words) if one.block >= 0 else None, _by_row),
     (lambda one: one.block if one.block >= 0 else None, _by_row),
     # On a line that was moved from one block to another.
     (lambda one: one.words if one.block >= 0 else None, _by_line),
-    # On a line that was put beside its like, where nobody can tell which one is new: one of the
-    # two is in a block, and the other is not.
+    # On a line that was duplicated, where either copy may be the new one: one of the two is in a
+    # block, and the other is not.
     (lambda one: (one.words, (one.block >= 0) == one.is_old), _by_line),
 )
 
 
-def _located(
+def _locate(
     findings: Iterable[Diagnostic],
     text: Text,
     blocks: list[Block],
@@ -194,13 +192,13 @@ def _located(
     return places
 
 
-def _what(one: Diagnostic, put: Callable[[str], str] = str) -> Hashable:
+def _content_key(one: Diagnostic, put: Callable[[str], str] = str) -> Hashable:
     message = put(_LINE_NUMBER.sub(r"\1", one.message))
     return message, one.code, one.source, one.severity.value
 
 
-def _paired(look: _Look, nearness: _Nearness, places: Iterable[_Place]) -> set[_Place]:
-    """Those that have a partner on the other side by this look, and their partners."""
+def _pair(look: _Look, nearness: _Nearness, places: Iterable[_Place]) -> set[_Place]:
+    """The findings that match one of the other side by this look, and their partners."""
     groups: dict[Hashable, tuple[list[_Place], list[_Place]]] = {}
     for one in places:
         where = look(one)
@@ -232,7 +230,7 @@ def _distance(one: tuple[int, int], other: tuple[int, int]) -> tuple[int, int]:
     return abs(one[0] - other[0]), abs(one[1] - other[1])
 
 
-def _ordered(findings: Iterable[Diagnostic]) -> list[Diagnostic]:
+def _sort(findings: Iterable[Diagnostic]) -> list[Diagnostic]:
     return sorted(findings, key=_order)
 
 
@@ -256,7 +254,7 @@ def changed_blocks(old: list[str], new: list[str]) -> list[Block]:
     >>> changed_blocks(["a", "b", "c"], ["a", "x", "y", "c"])
     [Block(old_start=1, old_end=2, new_start=1, new_end=3)]
     """
-    # Ties are broken by what comes first in one text, so that one has to be the same both ways.
+    # Ties are broken by the order in one text, which must be the same one in both directions.
     if (len(old), old) > (len(new), new):
         mirrored = changed_blocks(new, old)
         return [Block(b.new_start, b.new_end, b.old_start, b.old_end) for b in mirrored]
@@ -264,7 +262,7 @@ def changed_blocks(old: list[str], new: list[str]) -> list[Block]:
     stretches = [(Block(0, len(old), 0, len(new)), ROUNDS)]
     while stretches:
         stretch, rounds = stretches.pop()
-        block = _trimmed(stretch, old, new)
+        block = _trim(stretch, old, new)
         sizes = block.old_end - block.old_start, block.new_end - block.new_start
         anchors = _anchors(block, old, new) if rounds and all(sizes) else []
         if anchors:
@@ -274,8 +272,8 @@ def changed_blocks(old: list[str], new: list[str]) -> list[Block]:
     return sorted(blocks)
 
 
-def _trimmed(block: Block, old: Sequence[str], new: Sequence[str]) -> Block:
-    """The block without the equal lines at its start and at its end."""
+def _trim(block: Block, old: Sequence[str], new: Sequence[str]) -> Block:
+    """The block without equal lines at its start and end."""
     start, old_end, shift = block.old_start, block.old_end, block.new_start - block.old_start
     most = min(old_end, block.new_end - shift)
     while start < most and old[start] == new[start + shift]:
@@ -288,17 +286,17 @@ def _trimmed(block: Block, old: Sequence[str], new: Sequence[str]) -> Block:
 
 
 def _anchors(block: Block, old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int]]:
-    """Lines that each text has once within the block, as many as are in the same order."""
-    ours = _once(old, block.old_start, block.old_end)
-    theirs = _once(new, block.new_start, block.new_end)
+    """Lines that occur once in each text within the block, and are in the same order."""
+    ours = _unique_lines(old, block.old_start, block.old_end)
+    theirs = _unique_lines(new, block.new_start, block.new_end)
     pairs = [
         (at, theirs[line]) for line, at in ours.items() if at >= 0 and theirs.get(line, -1) >= 0
     ]
-    return _rising(pairs)
+    return _longest_rising(pairs)
 
 
-def _once(lines: Sequence[str], start: int, end: int) -> dict[str, int]:
-    """Where each line is, -1 if in more than one place."""
+def _unique_lines(lines: Sequence[str], start: int, end: int) -> dict[str, int]:
+    """The index of each line, -1 if it occurs more than once."""
     where: dict[str, int] = {}
     for at in range(start, end):
         line = lines[at]
@@ -306,12 +304,12 @@ def _once(lines: Sequence[str], start: int, end: int) -> dict[str, int]:
     return where
 
 
-def _rising(pairs: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """The longest part of the pairs, which rise by their first number, that rises by its second."""
+def _longest_rising(pairs: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """The longest subsequence with rising second numbers; the first numbers rise already."""
     seconds = [second for _, second in pairs]
     if seconds == sorted(seconds):
         return pairs  # nothing was moved, as in nearly all edits
-    # At each length: the lowest second number that such a part can end with, and whose it is.
+    # By length: the lowest last number of such a subsequence, and the index of its pair.
     lowest: list[int] = []
     ends: list[int] = []
     before: list[int] = []
@@ -332,7 +330,7 @@ def _rising(pairs: list[tuple[int, int]]) -> list[tuple[int, int]]:
 
 
 def _between(anchors: list[tuple[int, int]], block: Block) -> list[Block]:
-    """What lies before, between and after the anchors."""
+    """The stretches before, between and after the anchors."""
     stretches: list[Block] = []
     old_at, new_at = block.old_start, block.new_start
     for old_line, new_line in (*anchors, (block.old_end, block.new_end)):

@@ -1,4 +1,4 @@
-"""What the decision about freshness goes by, and what it comes to: plain values."""
+"""Input and output of the decision about freshness: plain values."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ import msgspec
 
 from lspkit.diagnostics.proof import How
 
-#: Seconds after a write in which a push should have come; then the server is asked to look again.
+#: Seconds after a write without a push until the server gets a touch.
 PATIENCE = 2.0
-#: The same where it has spoken, but not of this text. The first time, it is asked at once.
+#: Seconds until a touch after a push that is not about this text. The first touch is immediate.
 PAUSE = 0.5
-#: What is said where the document got another text before anything was proven about this one.
+#: The reason if the document was changed before anything was proven about this text.
 CHANGED = "the text was changed meanwhile"
 
 
 class Target(msgspec.Struct, frozen=True):
-    """What a caller wants to know about."""
+    """The text that a caller asks about."""
 
     uri: str
     version: int
@@ -26,23 +26,23 @@ class Target(msgspec.Struct, frozen=True):
     deadline: float
     #: Whether it is the text that the document was opened with.
     first: bool = False
-    #: How often the server was asked to look again already. Each time it is given twice the time:
-    #: what is asked of a busy one too early is lost, and keeps it busy.
+    #: The number of touches so far. Each doubles the waiting time: a touch of a busy server is
+    #: wasted, and keeps it busy.
     touched: int = 0
 
     @property
     def patience(self) -> float:
-        """Seconds of silence after which it is asked to look again."""
+        """Seconds of silence until the next touch."""
         return PATIENCE * 2.0**self.touched
 
     @property
     def pause(self) -> float:
-        """The same where it has spoken, but not of this text."""
+        """Seconds until the next touch after a push that is not about this text."""
         return PAUSE * (2.0**self.touched - 1)
 
 
 class FreshnessEvent(msgspec.Struct, frozen=True, kw_only=True):
-    """Something that happened to one server. `at` is the driver's clock."""
+    """Something that happened to one server. `at` is a time of the driver's clock."""
 
     at: float
 
@@ -60,18 +60,18 @@ class Saved(FreshnessEvent, frozen=True):
 
 
 class Ready(FreshnessEvent, frozen=True):
-    """Its answers can be believed from now on."""
+    """From now on its answers are valid."""
 
 
 class Pushed(FreshnessEvent, frozen=True):
-    """Findings about a file, not asked for."""
+    """Findings about a file, sent by the server without a request."""
 
     uri: str
     version: int | None
 
 
 class Pulled(FreshnessEvent, frozen=True):
-    """Findings about a file, asked for after the write of that number."""
+    """Findings about a file, requested after the write of that number."""
 
     uri: str
     asked_seq: int
@@ -79,86 +79,86 @@ class Pulled(FreshnessEvent, frozen=True):
 
 
 class RequestAnswered(FreshnessEvent, frozen=True):
-    """The answer to an ordered request, asked after the write of that number."""
+    """The answer to an ordered request, sent after the write of that number."""
 
     tag: str
     asked_seq: int
 
 
 class Started(FreshnessEvent, frozen=True):
-    """The server was told to begin with a piece of work that it begins with only when it is told.
+    """The server was told to start a task that it starts only when told.
 
-    Never while it may still be at it: so what begins next is this.
+    Never sent while the task may be running, so the next beginning belongs to it.
     """
 
     token: str
 
 
 class Stopped(FreshnessEvent, frozen=True):
-    """The server was told to leave off, if it is still at it: an end after that says nothing."""
+    """The server was told to stop a task: an end after that proves nothing."""
 
     token: str
 
 
 class Began(FreshnessEvent, frozen=True):
-    """A piece of work began."""
+    """A task began (`$/progress`)."""
 
     token: str
-    #: What people read.
+    #: The title for people.
     title: str = ""
 
 
 class Ended(FreshnessEvent, frozen=True):
-    """It ended."""
+    """A task ended."""
 
     token: str
 
 
 class Rested(FreshnessEvent, frozen=True):
-    """It says that it is done with a file, and has not begun anew since."""
+    """The server says that it is done with a file, and has not started again since."""
 
     uri: str
 
 
 class Superseded(FreshnessEvent, frozen=True):
-    """The document has got another text, with this version, at that time or later."""
+    """The document was changed to this version, at that time or later."""
 
     version: int
 
 
 class Gone(FreshnessEvent, frozen=True):
-    """The server is no more."""
+    """The server has exited."""
 
     reason: str
 
 
 class Proven(msgspec.Struct, frozen=True):
-    """The findings are those of the text."""
+    """The findings are proven to be those of the text."""
 
     how: How
-    #: Since when that is known.
+    #: Since when it is proven.
     at: float
 
 
 class Quiet(msgspec.Struct, frozen=True):
-    """A push came and then none; whether it spoke of this text nobody knows."""
+    """A push came, then silence; it is not known whether the push is about this text."""
 
     at: float
 
 
 class Wait(msgspec.Struct, frozen=True):
-    """Not yet: look again then, or when something happens; and ask this meanwhile."""
+    """Not yet: decide again at that time or after the next event, and send this meanwhile."""
 
     until: float
     ask: Literal["", "pull", "ordered", "touch", "save", "start", "stop"] = ""
 
 
 class Unknown(msgspec.Struct, frozen=True):
-    """It will not be known."""
+    """It cannot be proven any more."""
 
     reason: str
 
 
-#: What a rule says by itself.
+#: The result of a single rule.
 Judged = Proven | Quiet | Wait
 Decision = Judged | Unknown

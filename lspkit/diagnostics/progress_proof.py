@@ -1,10 +1,11 @@
-"""What pieces of work that a server reports on are worth as a proof.
+"""Progress reports of a server (`$/progress`) as a proof.
 
-In the simplest case work that began after the text was on disk, and ended. Two kinds of servers
-need more. One cancels its work when something else is saved, and reports an end then, too: its work
-is started by lspkit alone, one run at a time, so that each end is a true one, and a request after
-it shows that the findings are out. The other publishes all open documents with each run, and may
-cancel it half way: a push after a beginning counts, if the change was taken in before that.
+In the simplest case, the proof is a task that began after the text was on disk, and ended. Two
+kinds of servers need more. One cancels its task when another file is saved, and reports an end for
+that, too: lspkit alone starts its task, one run at a time, so that each end is a real one, and a
+request after the end shows that the findings have been sent. The other publishes all open documents
+in each run, and may cancel a run: a push after the beginning of a run is a proof, if the server had
+read the change before.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ from lspkit.diagnostics.freshness_events import (
 from lspkit.diagnostics.proof import ProofRule
 
 
-def by_progress(
+def proof_by_progress(
     target: Target,
     rule: ProofRule,
     events: Sequence[FreshnessEvent],
@@ -42,9 +43,9 @@ def by_progress(
     _: float,
 ) -> Judged:
     if rule.start:
-        return _by_run(target, rule, events, since, now)
+        return _proof_by_run(target, rule, events, since, now)
     if rule.publishes:
-        return _by_publishing(target, rule, events, since, now)
+        return _proof_by_publishing(target, rule, events, since, now)
     began: str | None = None
     for event in events:
         if isinstance(event, Began) and _is_named(event, rule) and event.at >= since:
@@ -53,20 +54,20 @@ def by_progress(
             return Proven("progress", event.at)
     if began is not None:
         return Wait(target.deadline)
-    # A change that the server was not told of as a save starts no work.
+    # A change without `didSave` starts no task.
     told = target.seq == 0 or any(isinstance(one, Saved) and one.at >= since for one in events)
     again = since + target.patience if told or target.touched else now
     return Wait(target.deadline, "save") if now >= again else Wait(again)
 
 
 class _Run(msgspec.Struct):
-    """A piece of work that the server was told to begin with, as far as it has come."""
+    """One run of a task that the server was told to start."""
 
     asked: float
     began: float | None = None
     ended: float | None = None
     stopped: bool = False
-    #: It may be done in several pieces.
+    #: Tokens in progress: a run may have several.
     at_work: set[str] = msgspec.field(default_factory=set)
 
 
@@ -87,7 +88,7 @@ def _runs(rule: ProofRule, events: Iterable[FreshnessEvent]) -> list[_Run]:
     return runs
 
 
-def _by_run(
+def _proof_by_run(
     target: Target, rule: ProofRule, events: Sequence[FreshnessEvent], since: float, now: float
 ) -> Judged:
     runs = _runs(rule, events)
@@ -101,7 +102,7 @@ def _by_run(
                 and event.at >= run.ended
             ):
                 return Proven("progress", event.at)
-        return Wait(target.deadline, "ordered")  # what it has found may still be on its way
+        return Wait(target.deadline, "ordered")  # its findings may not have been sent yet
     if may_start(rule, events, now):
         return Wait(target.deadline, "start")
     last = runs[-1]
@@ -111,7 +112,7 @@ def _by_run(
 
 
 def at_work_since(rule: ProofRule, events: Sequence[FreshnessEvent]) -> float | None:
-    """When the server was told to begin with what it is at, and was not told to stop."""
+    """When the server was told to start the running task; None if none is running."""
     runs = _runs(rule, events)
     if not runs or runs[-1].began is None or runs[-1].ended is not None or runs[-1].stopped:
         return None
@@ -119,18 +120,18 @@ def at_work_since(rule: ProofRule, events: Sequence[FreshnessEvent]) -> float | 
 
 
 def may_start(rule: ProofRule, events: Sequence[FreshnessEvent], now: float) -> bool:
-    """Whether the server is not at it, so that what begins next is what it is told now."""
+    """Whether the task is not running, so that the next beginning belongs to the next start."""
     runs = _runs(rule, events)
     if not runs or runs[-1].ended is not None:
         return True
     last = runs[-1]
     if last.began is None:
-        return now >= last.asked + PATIENCE  # it has not heard, or could not
-    # What was at work when the project was loaded anew may never end.
+        return now >= last.asked + PATIENCE  # the start was lost
+    # A task that was running when the project was reloaded may never end.
     return any(isinstance(one, Ready) and one.at > last.asked for one in events)
 
 
-def _by_publishing(
+def _proof_by_publishing(
     target: Target, rule: ProofRule, events: Sequence[FreshnessEvent], since: float, now: float
 ) -> Judged:
     taken_in = [
@@ -162,7 +163,7 @@ def _by_publishing(
 
 
 def idle_since(rule: ProofRule, events: Iterable[FreshnessEvent]) -> float | None:
-    """When the work that the last note of changed files set off had ended; None if it has not."""
+    """When the task after the last notification of changed files ended; None if it has not."""
     runs = _runs(rule, events)
     if not runs:
         return 0.0
@@ -170,9 +171,9 @@ def idle_since(rule: ProofRule, events: Iterable[FreshnessEvent]) -> float | Non
 
 
 def looked_since(rule: ProofRule, events: Iterable[FreshnessEvent], since: float) -> float | None:
-    """When the work that the notes up to that time set off had surely ended; None if not yet.
+    """When the tasks of all notifications up to that time had ended; None if they have not.
 
-    Each of them may be worked off by itself, also after the next ones have come.
+    Each notification may have a task of its own, also after later notifications.
     """
     owed, at_work = 0, set[str]()
     for event in events:

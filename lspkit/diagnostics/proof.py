@@ -1,14 +1,14 @@
-"""How one can tell that a server has looked at a text. Rules are data, part of a definition.
+"""Rules that prove that a server has checked a text. They are data, part of a server's definition.
 
 | how        | what proves that the findings are those of the text                                 |
 | ---------- | ----------------------------------------------------------------------------------- |
-| `pull`     | the server was asked for them after the text was written, and answered              |
-| `version`  | a push that carries the version of the text, or a later one of the same text        |
-| `ordered`  | a request of the server's own, asked after the text was written, that it works off  |
-|            | in order: with the findings in its answer, or after the pushes that it set off      |
-| `progress` | a named piece of work that began after the text was on disk, and ended; where a     |
-|            | later change may have ended it, it is only ever started by lspkit, one at a time    |
-| `quiet`    | nothing does: a push without a version came, and then none for a while              |
+| `pull`     | the answer to a pull that was sent after the text                                   |
+| `version`  | a push with the version of the text, or a later version of the same text            |
+| `ordered`  | the answer to a request that was sent after the text, and that the server processes |
+|            | in order: it contains the findings, or comes after the pushes                       |
+| `progress` | a named task that began after the text was on disk, and ended; if a later change    |
+|            | can end the task, only lspkit starts it, one run at a time                          |
+| `quiet`    | no proof: a push without a version came, then none for a while                      |
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ How = Literal["pull", "version", "ordered", "progress", "quiet"]
 
 
 class ProofRule(msgspec.Struct, frozen=True, kw_only=True):
-    """How one source of findings of one server proves itself."""
+    """How the findings of one source of a server are proven."""
 
-    #: None: `pull` where the server offers it, else `version`.
+    #: None: `pull` if the server offers it, else `version`.
     how: How | None = None
-    #: What the source is called where a server has more than one.
+    #: The name of the source, for a server with several.
     source: str = ""
-    #: A source that sees the disk has nothing to say about a text that is not there.
+    #: Whether the source reads the document or the file. `disk` does not apply to unsaved text.
     sees: Literal["buffer", "disk"] = "buffer"
-    #: Whether one push per change is all, so that none has to be waited for after it.
+    #: Whether there is exactly one push per change, so that no further one is awaited.
     single: bool = False
     #: For `version`: notifications by which the server says that it is done with a file. A push
     #: counts only after one of them, since an earlier push may be about files as they were before.
@@ -40,32 +40,32 @@ class ProofRule(msgspec.Struct, frozen=True, kw_only=True):
     rests_by: tuple[Signal, ...] = ()
     #: Seconds without another push after which a burst is over; None: as configured.
     debounce: float | None = None
-    #: For `quiet` and `publishes`: whether a push, and silence after it, has never been wrong where
-    #: it was tried, so that it counts as a proof.
+    #: For `quiet` and `publishes`: whether a push followed by silence was always right in tests, so
+    #: that it counts as a proof.
     trusted: bool = False
-    #: For `progress`: how the name of the work begins, or what people read of it. For `version`:
-    #: work that every note of changed files sets off; before its end no push counts.
+    #: For `progress`: prefix of the token or the title of the task. For `version`: a task that
+    #: every notification of changed files starts; no push counts before its end.
     token: str = ""
-    #: For `progress`: the notification that starts the work, where nothing else does. Then it is
-    #: known which end belongs to which beginning, and that no later change has cancelled it.
+    #: For `progress`: the notification that starts the task, if nothing else starts it. Then each
+    #: end belongs to a known beginning, and no later change has cancelled the task.
     start: str = ""
-    #: For `progress`: the notification that ends a run that nobody waits for any more.
+    #: For `progress`: the notification that stops a run that is no longer needed.
     stop: str = ""
-    #: For `progress`: whether each run publishes every open document. Then it is the push after its
-    #: beginning that counts, since the run may be cancelled later on.
+    #: For `progress`: whether each run publishes every open document. Then the push after its
+    #: beginning counts, since the run may be cancelled later.
     publishes: bool = False
-    #: For `publishes`: work that comes first, and has to begin after the change was sent: what is
-    #: published next may otherwise be what it had found before.
+    #: For `publishes`: a preceding task that must begin after the change was sent: otherwise the
+    #: next push may have older findings.
     after: str = ""
-    #: For `ordered`: `tsserver` has the findings in its answers, and a method of the protocol only
-    #: shows that the pushes are out. For `progress` such a method, too: it shows that what the
-    #: work has found is out, or with `publishes` that the change was taken in before it began. And
-    #: for `version`: that no other push is on its way, asked when there was one (with `rests_by`,
-    #: when the server has said that it is done).
+    #: For `ordered`: `tsserver` has the findings in its answers; the answer to a method of the
+    #: protocol shows that the pushes have been sent. For `progress` also a method: its answer shows
+    #: that the findings of the task have been sent, or with `publishes` that the change was read
+    #: before the task began. For `version`: that no other push follows; sent after a push (with
+    #: `rests_by`, when the server is done).
     ask: str = ""
-    #: Whether findings about a file depend on that file alone, so that no other change matters.
+    #: Whether findings about a file depend on that file alone.
     alone: bool = False
 
 
-#: For a server that nothing special is known about.
+#: The default rule.
 OFFERED = ProofRule()

@@ -1,4 +1,4 @@
-"""The answer to "is this file in order?", with its evidence."""
+"""The result of a check, with its evidence."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import msgspec
 from lspkit.diagnostics.render import render
 from lspkit.types import Diagnostic, Value, Verdict
 
-#: Ways of knowing that count as proof. `silence` is that of a server whose silence after a push was
-#: never wrong where it was tried; `quiet` that of any other, and no proof.
+#: Values of `how` that count as proof. `silence` is a push followed by silence from a server where
+#: this was always right in tests; `quiet` is the same from any other server, and not a proof.
 PROOFS = frozenset({"pull", "version", "ordered", "progress", "silence"})
 
 
@@ -18,41 +18,41 @@ class Evidence(Value, frozen=True):
     """What one server contributed to a verdict."""
 
     server: str
-    #: The version of the document that it has spoken about, None if it has not.
+    #: The version of the document that it has checked, None if there is no answer.
     version: int | None
     #: One of `PROOFS`, `quiet`, `none`, or `not applicable`.
     how: str
-    #: Seconds until it had.
+    #: Seconds until the answer.
     duration: float
     timed_out: bool = False
-    #: Why its silence does not mean that the file is clean.
+    #: Why it is not proven that the file is clean.
     reason: str = ""
-    #: Which of its sources, for a server that has more than one.
+    #: The source of the findings, for a server with several.
     source: str = ""
-    #: The code of the error, where there was one: `EBROKEN`, say.
+    #: The code of the error, if there was one, such as `EBROKEN`.
     code: str = ""
 
     @property
     def proven(self) -> bool:
-        """Whether its silence would mean that the file is clean."""
+        """Whether the absence of findings would mean that the file is clean."""
         return self.how in PROOFS
 
     @property
     def applies(self) -> bool:
-        """Whether it could have something to say: not of a text that only the disk would show."""
+        """Whether it can check the text: a source that reads the disk cannot check unsaved text."""
         return self.how != "not applicable"
 
 
 class OtherFiles(Value, frozen=True):
-    """The state of the files that a check was not about."""
+    """The findings in the other files."""
 
-    #: `none`: nobody asked. `open`: those that the servers have open, or have findings about.
-    #: `workspace`: all.
+    #: `none`: not requested. `open`: files that the servers have open, or have findings about.
+    #: `workspace`: all files.
     coverage: str = "none"
     verdict: Verdict = Verdict.UNKNOWN
-    #: Findings of any severity by path, in order; files without any are left out.
+    #: Findings of any severity by path, in order, without files that have none.
     diagnostics: dict[str, list[Diagnostic]] = msgspec.field(default_factory=dict)
-    #: Why it is not known whether a file is clean, by path; `""` for files that nobody can name.
+    #: Why it is not known whether a file is clean, by path; `""` for files without a known path.
     unknown: dict[str, str] = msgspec.field(default_factory=dict)
 
 
@@ -66,17 +66,17 @@ class Report(Value, frozen=True):
     servers: list[Evidence]
     #: Seconds.
     duration: float
-    #: The other files, where they were asked for (`scope="project"`).
+    #: The other files, if they were requested (`scope="project"`).
     other_files: OtherFiles = OtherFiles()
-    #: What servers that have not answered said before; not part of `diagnostics`.
+    #: Earlier findings of servers that have not answered; not part of `diagnostics`.
     stale_diagnostics: list[Diagnostic] = msgspec.field(default_factory=list)
-    #: Against the state before the edit; None at the first touch.
+    #: Compared with the state before the edit; None at the first check.
     introduced: list[Diagnostic] | None = None
     fixed: list[Diagnostic] | None = None
     remaining: list[Diagnostic] | None = None
-    #: Which severities the verdict goes by.
+    #: The severities that count for the verdict.
     severities: tuple[str, ...] = ("error",)
-    #: So many findings are shown as text.
+    #: Most findings that are shown as text.
     max_per_file: int = 20
 
     def __str__(self) -> str:
@@ -84,26 +84,26 @@ class Report(Value, frozen=True):
 
     @property
     def counted(self) -> list[Diagnostic]:
-        """The findings that the verdict goes by."""
+        """The findings that count for the verdict."""
         return [one for one in self.diagnostics if one.severity.value in self.severities]
 
     @property
     def why(self) -> str:
-        """Why it is not known whether the file is clean; empty where it is."""
+        """Why it is not known whether the file is clean; empty if it is known."""
         return why_of(self.servers)
 
 
 def why_of(servers: list[Evidence]) -> str:
-    """Why it is not known whether a file is clean; empty if everybody has looked."""
+    """Why it is not known whether a file is clean; empty if all servers have proven it."""
     asked = [one for one in servers if one.applies] or servers
     silent = [one for one in asked if not one.proven]
-    # A kind of file that nobody knows has no server that could be named.
+    # An unknown kind of file has no server.
     told = [(one.server, one.reason or one.how) for one in silent]
     return "; ".join(f"{server}: {why}" if server else why for server, why in told)
 
 
 def verdict_of(counted: list[Diagnostic], servers: list[Evidence]) -> Verdict:
-    """Dirty if anybody has found something; clean only if everybody has proven to have looked."""
+    """Dirty if there are findings; clean only if all servers have proven that they checked it."""
     if counted:
         return Verdict.DIRTY
     asked = [one for one in servers if one.applies]

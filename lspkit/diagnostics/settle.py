@@ -1,16 +1,14 @@
-"""The decision whether a server has spoken about the text that a caller means.
+"""The decision whether a server's findings are those of the text that a caller means.
 
-Pure: given what was asked for (`Target`), how this source proves itself (`ProofRule`), what has
-happened so far (events, in the order of time) and the time, it says that the findings are proven,
-that the server is merely quiet, how long to wait and what to ask meanwhile, or that it is unknown
-and why.
+Pure: from the text (`Target`), the rule of the source (`ProofRule`), the events so far in order of
+time, and the time, it decides that the findings are proven, that the server is merely quiet, how
+long to wait and what to send meanwhile, or that it cannot be known and why.
 
-Only what came after the write counts, and nothing counts before the server is ready. Nor does what
-came when the document had another text already: it may be about that one, unless it carries the
-version of this one. A version says nothing about other files: where one of them was written after
-the push, the server is asked to look once more (`touch`), which gives the same text a new version.
-After pushes more may follow, so the first silence long enough is waited for, but never past the
-deadline.
+Only events after the write count, and none before the server is ready. Events after a later change
+of the document do not count either, unless they carry the version of this text. A version proves
+nothing about other files: if one of them was written after the push, the server gets a `touch`,
+which gives the same text a new version. Further pushes may follow a push, so the first sufficient
+silence is awaited, but not beyond the deadline.
 """
 
 from __future__ import annotations
@@ -42,7 +40,7 @@ from lspkit.diagnostics.freshness_events import (
     Wait,
     Written,
 )
-from lspkit.diagnostics.progress_proof import by_progress, idle_since, looked_since
+from lspkit.diagnostics.progress_proof import idle_since, looked_since, proof_by_progress
 from lspkit.diagnostics.proof import ProofRule
 
 __all__ = [
@@ -80,12 +78,14 @@ def settle(
     now: float,
     debounce: float = 0.15,
 ) -> Decision:
-    """What the events are worth for this target."""
+    """Decide for this target."""
     since = _since(target, rule, events)
-    moved = _moved_on(target, events)
+    moved = _superseding_text(target, events)
     waited = Wait(target.deadline)
     if since is not None:
-        events_of_it = events if moved is None else [one for one in events if _is_of(one, moved)]
+        events_of_it = (
+            events if moved is None else [one for one in events if _concerns_target(one, moved)]
+        )
         judged = _RULES[rule.how or "version"](target, rule, events_of_it, since, now, debounce)
         if isinstance(judged, Wait):
             waited = judged
@@ -101,21 +101,21 @@ def settle(
     return Wait(min(waited.until, target.deadline), waited.ask)
 
 
-def _moved_on(target: Target, events: Iterable[FreshnessEvent]) -> Superseded | None:
-    """The first text after the one that is meant."""
+def _superseding_text(target: Target, events: Iterable[FreshnessEvent]) -> Superseded | None:
+    """The first change of the document after the target."""
     later = (one for one in events if isinstance(one, Superseded) and one.version > target.version)
     return min(later, key=lambda one: one.version, default=None)
 
 
-def _is_of(event: FreshnessEvent, moved: Superseded) -> bool:
-    """Whether something cannot be about the text that came after the one that is meant."""
+def _concerns_target(event: FreshnessEvent, moved: Superseded) -> bool:
+    """Whether an event cannot be about the later text."""
     if isinstance(event, Pushed) and event.version is not None:
         return event.version < moved.version
     return isinstance(event, Written | Saved | Ready) or event.at < moved.at
 
 
 def _since(target: Target, rule: ProofRule, events: Iterable[FreshnessEvent]) -> float | None:
-    """The moment from which on something can count; None if it has not come."""
+    """The time from which events count; None if it has not come."""
     written = ready = saved = None
     for event in events:
         if isinstance(event, Written) and event.seq >= target.seq and written is None:
@@ -126,12 +126,12 @@ def _since(target: Target, rule: ProofRule, events: Iterable[FreshnessEvent]) ->
             saved = event.at
     if written is None or ready is None:
         return None
-    # Work that begins when the project is loaded may be what makes the server ready.
+    # The task that begins when the project is loaded may be what makes the server ready.
     since = max(written, ready) if rule.how != "progress" or rule.start else written
     return since if rule.sees == "buffer" or saved is None else max(since, saved)
 
 
-def _by_pull(
+def _proof_by_pull(
     target: Target,
     _: ProofRule,
     events: Sequence[FreshnessEvent],
@@ -147,7 +147,7 @@ def _by_pull(
     return Wait(target.deadline, "pull")
 
 
-def _by_order(
+def _proof_by_order(
     target: Target,
     rule: ProofRule,
     events: Sequence[FreshnessEvent],
@@ -162,7 +162,7 @@ def _by_order(
 
 
 def _answers(target: Target, rule: ProofRule, events: Sequence[FreshnessEvent]) -> list[float]:
-    """When the rule's own question was answered, asked after the target was written."""
+    """The times of answers to the rule's request that was sent after the target."""
     return [
         one.at
         for one in events
@@ -170,7 +170,7 @@ def _answers(target: Target, rule: ProofRule, events: Sequence[FreshnessEvent]) 
     ]
 
 
-def _by_version(
+def _proof_by_version(
     target: Target,
     rule: ProofRule,
     events: Sequence[FreshnessEvent],
@@ -180,16 +180,16 @@ def _by_version(
 ) -> Judged:
     kinds = _OF_VERSION | Started | Began | Ended if rule.token else _OF_VERSION
     heard = sorted((one for one in events if isinstance(one, kinds)), key=lambda one: one.at)
-    # What was proven before something else was heard stays so.
+    # A proof stays valid after later events.
     for index, following in enumerate(heard):
         at = min(now, following.at)
-        judged = _by_version_so_far(target, rule, heard[:index], since, at, debounce)
+        judged = _proof_by_version_so_far(target, rule, heard[:index], since, at, debounce)
         if isinstance(judged, Proven):
             return judged
-    return _by_version_so_far(target, rule, heard, since, now, debounce)
+    return _proof_by_version_so_far(target, rule, heard, since, now, debounce)
 
 
-def _by_version_so_far(
+def _proof_by_version_so_far(
     target: Target,
     rule: ProofRule,
     events: Sequence[FreshnessEvent],
@@ -203,7 +203,7 @@ def _by_version_so_far(
     rested = [one.at for one in events if isinstance(one, Rested) and one.uri == target.uri]
     looked = looked_since(rule, events, since) if rule.token else None
     if looked is not None and spoken and spoken[-1] >= looked + _pause(rule, debounce):
-        # Others may go on to change files, and it to look at these; it has seen what it had to.
+        # Other files may change meanwhile; the server has read the relevant changes.
         return Proven("version", spoken[-1])
     idle = idle_since(rule, events) if rule.token else since
     if idle is None or (spoken and rule.rests_by and not any(at >= spoken[-1] for at in rested)):
@@ -212,26 +212,26 @@ def _by_version_so_far(
     if spoken and rule.ask and not any(at >= spoken[-1] for at in answers):
         return Wait(target.deadline, "ordered")
     if spoken:
-        # Where one push is all, that is so for changes; a document that is opened may get two.
+        # `single` holds for changes; a document that is opened may get two pushes.
         pause = 0.0 if rule.single and not target.first else _pause(rule, debounce)
         start = max(spoken[0], idle, answers[-1])
         settled = _silence([start, *(at for at in spoken if at > start)], pause, target, now)
         return settled if isinstance(settled, Wait) else Proven("version", settled)
-    # While it still speaks of older versions it has not come to this one.
+    # While it still publishes older versions, it has not processed this one.
     silent = max([since, *(one.at for one in after)])
     named = any(one.version == target.version for one in pushes)
     if named or any(one.version is None for one in after):
-        # It has spoken, without a version, or before something else changed: let it look again.
+        # There was a push without a version, or before another change: touch the document.
         again = silent + target.pause
     elif rule.rests_by:
         return Wait(target.deadline)
     else:
-        # Made to look again, it may leave it at what it has said of an older version.
+        # After a touch, the server may not repeat findings that it published for an older version.
         again = silent + (target.pause if after and target.touched else target.patience)
     return Wait(target.deadline, "touch") if now >= again else Wait(again)
 
 
-def _by_quiet(
+def _proof_by_quiet(
     target: Target,
     rule: ProofRule,
     events: Sequence[FreshnessEvent],
@@ -249,20 +249,20 @@ def _by_quiet(
     settled = _silence(after, _pause(rule, debounce), target, now)
     if isinstance(settled, Wait):
         return settled
-    # A silence that the deadline has cut short is none.
+    # A silence that the deadline has shortened is not a proof.
     whole = any(at + _pause(rule, debounce) == settled for at in after)
     return Proven("quiet", settled) if rule.trusted and whole else Quiet(settled)
 
 
-#: What decides whether a push is a proof, besides the work of the server where that matters.
+#: The events that decide about a push, besides the server's task if the rule has one.
 _OF_VERSION = Pushed | Rested | RequestAnswered
 
 _RULES = {
-    "pull": _by_pull,
-    "ordered": _by_order,
-    "version": _by_version,
-    "quiet": _by_quiet,
-    "progress": by_progress,
+    "pull": _proof_by_pull,
+    "ordered": _proof_by_order,
+    "version": _proof_by_version,
+    "quiet": _proof_by_quiet,
+    "progress": proof_by_progress,
 }
 
 
@@ -271,7 +271,7 @@ def _pause(rule: ProofRule, debounce: float) -> float:
 
 
 def _silence(times: Sequence[float], pause: float, target: Target, now: float) -> float | Wait:
-    """When the first silence of that length was over, or the wait for it."""
+    """When the first silence of that length ended, or the wait for it."""
     for at, following in zip(times, [*times[1:], float("inf")], strict=True):
         quiet_at = at + pause
         if following >= quiet_at:

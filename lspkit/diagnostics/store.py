@@ -1,9 +1,8 @@
-"""What one server has said about files, by URI and source, as it came.
+"""The reports of one server about files, by URI and source.
 
-A server may have several sources of findings: what it pushes, and each kind that it can be asked
-for. The newest report of a source replaces that source's last one and no other. Items are kept raw
-and decoded when somebody reads them. An epoch counts every report, also one that says the same
-again, so that "something newer than what I saw" can be told.
+A server may have several sources of findings: its pushes, and each kind of pull. A new report
+replaces only the last one of the same source. Items are kept raw and decoded when they are read.
+The epoch counts every report, also one without changes, so that callers can wait for a newer one.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ import msgspec
 from lspkit.limits import LARGEST_MEMORY, MOST_REPORTED_FILES
 from lspkit.protocol.results import read_diagnostics
 
-#: The source of what a server says unasked, and of its ordered answers, which say the same.
+#: The source of pushes, and of ordered answers, which have the same findings.
 PUSHED = ""
 
 
@@ -23,17 +22,17 @@ class StoredReport(msgspec.Struct, frozen=True):
     """One report of one source about one file."""
 
     uri: str
-    #: Of the document that it speaks of, where that is known.
+    #: The version of the document, if known.
     version: int | None
     items: bytes
-    #: When it came, by the driver's clock.
+    #: When it arrived, by the driver's clock.
     at: float
     #: Its number among all reports of this server.
     epoch: int
     source: str = PUSHED
-    #: What the server wants to hear when it is asked the next time.
+    #: `previousResultId` for the next pull.
     result_id: str | None = None
-    #: When it was asked for, where it was.
+    #: When it was requested, if it was.
     asked_at: float | None = None
 
 
@@ -42,14 +41,14 @@ class DiagnosticsStore:
 
     def __init__(self) -> None:
         self.epoch = 0
-        #: Reports that had something to say and were given up for newer ones.
+        #: Reports with findings that were removed to make room.
         self.dropped = 0
-        #: By URI, the one that was spoken about last at the end.
+        #: By URI; the most recently reported one is last.
         self._reports: dict[str, dict[str, StoredReport]] = {}
         self._size = 0
 
     def push(self, uri: str, version: int | None, items: bytes, at: float) -> StoredReport:
-        """Take what was said unasked."""
+        """Store a push."""
         return self._keep(uri, version, items, at)
 
     def pulled(
@@ -63,7 +62,7 @@ class DiagnosticsStore:
         result_id: str | None = None,
         asked_at: float | None = None,
     ) -> StoredReport:
-        """Take what was asked for."""
+        """Store the answer to a pull."""
         return self._keep(uri, version, items, at, source, result_id, asked_at)
 
     def _keep(
@@ -80,14 +79,14 @@ class DiagnosticsStore:
         said = StoredReport(uri, version, items, at, self.epoch, source, result_id, asked_at)
         known = self.last(uri, source)
         if known is None or known.version is None or version is None or version >= known.version:
-            # One about an older text may come late.
+            # A report about an older text, which arrives late, is not stored.
             self._reports[uri] = {**self._reports.pop(uri, {}), source: said}
             self._size += _size(said) - (0 if known is None else _size(known))
             self._make_room()
         return said
 
     def _make_room(self) -> None:
-        """Give up what was said longest ago; whoever asks about that again has to wait for news."""
+        """Remove the oldest reports; a check of their files waits for new ones."""
         while len(self._reports) > MOST_REPORTED_FILES or self._size > LARGEST_MEMORY:
             oldest = self._reports.pop(next(iter(self._reports))).values()
             self._size -= sum(map(_size, oldest))
@@ -98,16 +97,16 @@ class DiagnosticsStore:
         return self._reports.get(uri, {}).get(source)
 
     def known(self) -> list[StoredReport]:
-        """The newest reports about every file that the server has something to say about."""
+        """The newest reports with findings, of all files."""
         reports = (report for sources in self._reports.values() for report in sources.values())
         return [report for report in reports if not is_empty(report.items)]
 
     def asked_about(self) -> list[str]:
-        """The files that it was asked about, by URI."""
+        """The URIs of files with pulled reports."""
         return [uri for uri, sources in self._reports.items() if set(sources) - {PUSHED}]
 
     def newest(self, uri: str) -> float:
-        """When a file was last asked about, or else spoken about."""
+        """When a file's newest report was requested, or else arrived."""
         said = self._reports.get(uri, {}).values()
         return max((one.asked_at or one.at for one in said), default=0.0)
 
@@ -116,11 +115,11 @@ class DiagnosticsStore:
         return list(self._reports.get(uri, {}).values())
 
     def drop(self, uri: str) -> None:
-        """The file is no more."""
+        """Remove the reports about a deleted file."""
         self._size -= sum(map(_size, self._reports.pop(uri, {}).values()))
 
     def forget(self) -> None:
-        """The server is gone."""
+        """Remove all reports: the server has exited."""
         self._reports.clear()
         self._size = 0
 
@@ -130,14 +129,14 @@ def _size(said: StoredReport) -> int:
 
 
 def disclaimer(lists: Iterable[bytes], beginnings: tuple[str, ...]) -> str:
-    """The finding by which a server says that it has not looked: one that begins like that."""
+    """The finding by which a server says that it has not checked: one with such a beginning."""
     said = [items for items in lists if any(one.encode() in items for one in beginnings)]
     texts = [one.text for items in said for one in read_diagnostics(items).items]
     return next((one.partition("\n")[0] for one in texts if one.startswith(beginnings)), "")
 
 
-def is_nothing_else(lists: Iterable[bytes], beginnings: tuple[str, ...]) -> bool:
-    """Whether a server has only said that it has not looked, or nothing at all."""
+def is_only_disclaimer(lists: Iterable[bytes], beginnings: tuple[str, ...]) -> bool:
+    """Whether all findings are such disclaimers, or there are none."""
     if not beginnings:
         return all(map(is_empty, lists))
     texts = [one.text for items in lists for one in read_diagnostics(items).items]
@@ -145,5 +144,5 @@ def is_nothing_else(lists: Iterable[bytes], beginnings: tuple[str, ...]) -> bool
 
 
 def is_empty(items: bytes) -> bool:
-    """Whether a raw list holds nothing."""
+    """Whether a raw list is empty."""
     return items.translate(None, b" \t\r\n") in (b"[]", b"", b"null")

@@ -1,7 +1,7 @@
-"""Findings as TypeScript's own server writes them, turned into those of the protocol.
+"""Converts findings of TypeScript's own server (tsserver) to those of the protocol.
 
-typescript-language-server and vtsls pass a request on to it as it is, and its answer back. Lines
-and offsets count from 1 there, in UTF-16 units.
+typescript-language-server and vtsls forward requests to it, and its answers, unchanged. Its lines
+and offsets count from 1, in UTF-16 units.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import msgspec
 from lspkit.protocol.uris import path_to_uri
 from lspkit.protocol.wire.messages import decode_any
 
-#: What is asked, all at once, for a verdict on one file. It works them off in order.
+#: The commands for a check of one file. They are sent at once, and processed in order.
 COMMANDS = (
     "syntacticDiagnosticsSync",
     "semanticDiagnosticsSync",
@@ -30,7 +30,7 @@ def request(command: str, path: str) -> dict[str, Any]:
 
 
 def items_of(answer: bytes) -> bytes | None:
-    """The answer as a list of the protocol's diagnostics; None if it is no answer."""
+    """The answer as a list of the protocol's diagnostics; None if it is not valid."""
     try:
         response = decode_any(answer)
         if not isinstance(response, dict) or response.get("success") is not True:

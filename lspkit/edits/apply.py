@@ -1,8 +1,8 @@
-"""The edit jail: what servers propose is checked whole, made all or none, and can be taken back.
+"""Applies and undoes edits that servers propose: checked as a whole, all or none.
 
-`apply` plays an edit through (`plan.py`), makes what comes of it (`transaction.py`) and returns
-an `AppliedEdit`, which holds all that `undo` needs. Both refuse with an error that names the file,
-and then have changed nothing. Which servers have to be told is not known here.
+`apply` plans an edit (`plan.py`), carries the changes out (`transaction.py`) and returns an
+`AppliedEdit`, which has what `undo` needs. If either fails, the error names the file and nothing is
+changed. Servers are not notified here.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pathlib import Path
 from lspkit.boundary import Boundary
 from lspkit.edit_types import AppliedEdit, TouchedFile, WorkspaceEdit
 from lspkit.edits.open_folders import OpenFolders
-from lspkit.edits.path_errors import changed_since, facts, named
+from lspkit.edits.path_errors import changed_error, error_fields, name_to_change
 from lspkit.edits.plan import plan
 from lspkit.edits.planned_tree import FileState, PlannedChange, PlannedTree
 from lspkit.edits.single_file import BeforeStep, no_step
@@ -28,20 +28,20 @@ def apply(
     versions: Mapping[str, int] | None = None,
     before_step: BeforeStep = no_step,
 ) -> AppliedEdit:
-    """Makes an edit, all of it or nothing.
+    """Apply an edit, all of it or nothing.
 
-    `versions` are those of the documents as the server has them now, by URI.
+    `versions` are the server's current versions of its open documents, by URI.
     """
     with OpenFolders(boundary.for_changes()) as folders:
         changes = plan(edit, folders, versions or {})
         left = carry_out(changes, folders, before_step)
-    return AppliedEdit(edit, tuple(_touched(change, left[change.path]) for change in changes))
+    return AppliedEdit(edit, tuple(_touched_file(change, left[change.path]) for change in changes))
 
 
 def undo(applied: AppliedEdit, boundary: Boundary, *, before_step: BeforeStep = no_step) -> None:
-    """Takes an edit back, all of it or nothing: only if everything is still as the edit left it.
+    """Undo an edit, all of it or nothing, and only if nothing has changed since.
 
-    A folder that the edit made stays if somebody has put something into it since.
+    A folder that the edit created is kept if it is not empty.
     """
     with OpenFolders(boundary.for_changes()) as folders:
         tree = PlannedTree(folders)
@@ -50,7 +50,7 @@ def undo(applied: AppliedEdit, boundary: Boundary, *, before_step: BeforeStep = 
         carry_out(tree.changes(), folders, before_step)
 
 
-def _touched(change: PlannedChange, left: FileState) -> TouchedFile:
+def _touched_file(change: PlannedChange, left: FileState) -> TouchedFile:
     before = change.before
     return TouchedFile(
         path=Path(change.path),
@@ -70,7 +70,7 @@ def _digest(state: FileState) -> str:
 
 def _take_back(one: TouchedFile, tree: PlannedTree) -> None:
     given = str(one.path)
-    path = named(given, tree.boundary)
+    path = name_to_change(given, tree.boundary)
     now = tree.at(path)
     made_folder = (one.was, one.now) == ("nothing", "folder")
     if path != given or not (_is_as_left(now, one) or (made_folder and now.kind == "nothing")):
@@ -78,7 +78,7 @@ def _take_back(one: TouchedFile, tree: PlannedTree) -> None:
             f"{given} is no longer as the edit left it, so the edit cannot be undone; "
             "nothing was written, undo by hand or put the file back first"
         )
-        raise changed_since(message, **facts(given, tree.boundary, path))
+        raise changed_error(message, **error_fields(given, tree.boundary, path))
     before = FileState(one.was, one.before or b"", one.mode, one.owner)
     tree.put(path, before, if_empty=made_folder)
 

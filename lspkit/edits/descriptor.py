@@ -1,12 +1,12 @@
 """File descriptors that an interrupt cannot lose.
 
-A `KeyboardInterrupt` may come between any two instructions of Python: also after `os.open` has
-returned and before its number is kept anywhere, which leaves the descriptor open for ever; also at
-the first instruction of an `__exit__` or a `__del__`. So a single call into C opens the descriptor
-and gives it to an object of C, which closes it when it is dropped, on whatever way.
+A `KeyboardInterrupt` may occur between any two instructions of Python: also after `os.open` has
+returned and before its result is stored, which leaks the descriptor; also at the first instruction
+of `__exit__` or `__del__`. So a single call into C opens the descriptor and passes it to a C
+object, which closes it when it is deallocated.
 
-Such an object has to take any kind of descriptor. A file object refuses folders; the objects of
-`select` look at nothing, and here they only hold the number.
+The object must accept any kind of descriptor. A file object refuses folders; the objects of
+`select` do not check, and here they only own the number.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from typing import Protocol
 
 
 class Descriptor(Protocol):
-    """An open descriptor, closed when it is dropped."""
+    """An open descriptor, closed when it is deallocated."""
 
     def fileno(self) -> int:
-        """What the system calls it by."""
+        """The number of the descriptor."""
 
     def close(self) -> None:
-        """Lets go of it. Twice is once."""
+        """Close it. May be called twice."""
 
 
 if sys.platform == "linux":
@@ -39,14 +39,16 @@ else:
 def open_descriptor(
     path: str, flags: int, mode: int = 0o777, *, dir_fd: int | None = None
 ) -> Descriptor:
-    """As `os.open`."""
+    """Like `os.open`."""
     opening = os.open if dir_fd is None else functools.partial(os.open, dir_fd=dir_fd)
     return next(map(_own, map(opening, (path,), (flags,), (mode,))))
 
 
 @contextmanager
-def opened(path: str, flags: int, mode: int = 0o777, *, dir_fd: int | None = None) -> Iterator[int]:
-    """The number of a descriptor that is open for as long as the body runs."""
+def open_fd(
+    path: str, flags: int, mode: int = 0o777, *, dir_fd: int | None = None
+) -> Iterator[int]:
+    """Open a descriptor for the duration of the block, and return its number."""
     descriptor = open_descriptor(path, flags, mode, dir_fd=dir_fd)
     try:
         yield descriptor.fileno()

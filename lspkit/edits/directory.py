@@ -1,11 +1,10 @@
-"""An open folder, and all that is ever done in one.
+"""An open folder, and the operations in it.
 
-Everything goes by the folder's descriptor and by single names in it, and no link is followed. So
-what happens, happens in the folder that was opened, wherever its path leads by then. Where the
-system has no such calls, full paths are used instead.
+All operations use the folder's descriptor and a single name, and follow no links. So they act on
+the folder that was opened, even if its path leads elsewhere meanwhile. On systems without such
+calls, full paths are used instead.
 
-Nothing here decides anything, and whatever the system objects to comes out as an `OSError`. How a
-folder is come by is in `open_folders.py`.
+Nothing is decided here, and failures are `OSError`s. `open_folders.py` opens folders.
 """
 
 from __future__ import annotations
@@ -17,17 +16,17 @@ import stat
 from types import TracebackType
 from typing import Self
 
-from lspkit.edits.descriptor import Descriptor, open_descriptor, opened
+from lspkit.edits.descriptor import Descriptor, open_descriptor, open_fd
 
 _CALLS = {os.open, os.stat, os.rename, os.unlink, os.mkdir, os.rmdir, os.readlink}
 #: Whether folders are held by descriptor.
 BY_DESCRIPTOR = os.supports_dir_fd >= _CALLS and hasattr(os, "O_NOFOLLOW")
 
 _PLAIN: int = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
-# By O_PATH a folder need not be readable to be passed through.
+# With O_PATH a folder can be passed through without read permission.
 _FOLDER: int = _PLAIN | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_PATH", 0)
 _LIST: int = _PLAIN | getattr(os, "O_DIRECTORY", 0)
-# Without waiting: it may have become a pipe.
+# Non-blocking: it may have been replaced by a pipe.
 _READ: int = _PLAIN | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 _NEW: int = _PLAIN | os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
 
@@ -35,26 +34,26 @@ Identity = tuple[int, int]
 
 
 def identity(found: os.stat_result) -> Identity:
-    """What tells one file or folder from every other."""
+    """Device and inode, which identify a file or folder."""
     return found.st_dev, found.st_ino
 
 
-#: What names of files begin with that are there for a moment, and how long they are.
+#: Prefix and length of the names of temporary files.
 _SPARE, _SPARE_LENGTH = ".lspkit-", 24
 
 
 def spare_name() -> str:
-    """A name for a file that is there for a moment. Nobody can guess it."""
+    """An unpredictable name for a temporary file."""
     return _SPARE + os.urandom(8).hex()
 
 
 def is_spare(name: str) -> bool:
-    """Whether a file has such a name: it is nobody's, and nobody is told of it."""
+    """Whether a file has the name of a temporary file, which servers are not notified of."""
     return name.startswith(_SPARE) and len(name) == _SPARE_LENGTH
 
 
 def open_base(path: str) -> Directory:
-    """The folder at a path that is trusted as it is, but is no link itself."""
+    """Open the folder at a trusted path, which must not be a link itself."""
     return Directory(path, open_descriptor(path, _FOLDER) if BY_DESCRIPTOR else None)
 
 
@@ -79,7 +78,7 @@ class Directory:
         self.close()
 
     def close(self) -> None:
-        """Lets go of it. Twice is once."""
+        """Close it. May be called twice."""
         if self._open is not None:
             self._open.close()
 
@@ -91,7 +90,7 @@ class Directory:
         return name if self._descriptor is not None else os.path.join(self.path, name)
 
     def child(self, name: str) -> Directory:
-        """The folder of that name; `NotADirectoryError` also for a link to one."""
+        """Open the subfolder of that name; `NotADirectoryError` also for a link to a folder."""
         path = os.path.join(self.path, name)
         if self._descriptor is not None:
             return Directory(path, open_descriptor(name, _FOLDER, dir_fd=self._descriptor))
@@ -100,77 +99,77 @@ class Directory:
         return Directory(path, None)
 
     def identity(self) -> Identity:
-        """Its own."""
+        """Device and inode of the folder."""
         return identity(os.stat(self.path if self._descriptor is None else self._descriptor))
 
     def look(self, name: str) -> os.stat_result | None:
-        """What has that name, None if nothing has."""
+        """The status of the entry with that name, None if there is none."""
         try:
             return os.stat(self._at(name), dir_fd=self._descriptor, follow_symlinks=False)
         except FileNotFoundError:
             return None
 
     def names(self) -> list[str]:
-        """All names in it, in order."""
+        """All names in the folder, sorted."""
         if self._descriptor is None:
             return sorted(os.listdir(self.path))
-        with opened(os.curdir, _LIST, dir_fd=self._descriptor) as descriptor:
+        with open_fd(os.curdir, _LIST, dir_fd=self._descriptor) as descriptor:
             return sorted(os.listdir(descriptor))
 
     def read(self, name: str) -> tuple[bytes, os.stat_result]:
         """The bytes of a regular file."""
-        with opened(self._at(name), _READ, dir_fd=self._descriptor) as descriptor:
+        with open_fd(self._at(name), _READ, dir_fd=self._descriptor) as descriptor:
             found = os.fstat(descriptor)
             if not stat.S_ISREG(found.st_mode):
-                raise OSError(errno.EINVAL, "it is no regular file")
+                raise OSError(errno.EINVAL, "it is not a regular file")
             with open(descriptor, "rb", closefd=False) as stream:
                 return stream.read(), found
 
     def target(self, name: str) -> bytes:
-        """Where a link leads, as it is written in it."""
+        """The target of a link."""
         return os.fsencode(os.readlink(self._at(name), dir_fd=self._descriptor))
 
     def writable(self, name: str) -> bool:
-        """Whether a file's own permissions let it be written."""
+        """Whether the permissions of a file allow writing."""
         effective = os.access in os.supports_effective_ids
         return os.access(self._at(name), os.W_OK, dir_fd=self._descriptor, effective_ids=effective)
 
     def write(
         self, name: str, data: bytes, mode: int | None = None, owner: tuple[int, int] | None = None
     ) -> None:
-        """Makes a new file and flushes it. If that fails, nothing of it is left.
+        """Create a file and flush it to disk. If that fails, the file is removed.
 
-        Without a mode, it gets the one that new files get. The owner is kept where that is allowed.
+        Without a mode, the file gets the default mode. The owner is set if that is allowed.
         """
-        # Closed to others until its mode is set: what it takes the place of may be private.
+        # Private until its mode is set: the replaced file may be private.
         first = 0o666 if mode is None else 0o600
         try:
-            with opened(self._at(name), _NEW, first, dir_fd=self._descriptor) as descriptor:
+            with open_fd(self._at(name), _NEW, first, dir_fd=self._descriptor) as descriptor:
                 rest = memoryview(data)
                 while rest:
                     rest = rest[os.write(descriptor, rest) :]
-                _give(descriptor, owner)
+                _set_owner(descriptor, owner)
                 if mode is not None and hasattr(os, "fchmod"):
                     os.fchmod(descriptor, mode)
                 os.fsync(descriptor)
-        except FileExistsError:  # it is somebody else's
+        except FileExistsError:  # another process created it
             raise
         except BaseException:
             self.discard(name)
             raise
 
     def write_link(self, name: str, target: bytes) -> None:
-        """Makes a new symbolic link."""
+        """Create a symbolic link."""
         os.symlink(os.fsdecode(target), self._at(name), dir_fd=self._descriptor)
 
     def rename(self, name: str, to: Directory, new: str) -> None:
-        """Renames, over whatever file has the new name."""
+        """Rename an entry, replacing a file with the new name."""
         os.replace(
             self._at(name), to._at(new), src_dir_fd=self._descriptor, dst_dir_fd=to._descriptor
         )
 
     def rename_new(self, name: str, to: Directory, new: str) -> None:
-        """Renames; `FileExistsError` if something has the new name."""
+        """Rename an entry; `FileExistsError` if the new name exists."""
         try:
             if self.link(name, to, new):
                 self.unlink(name)
@@ -181,11 +180,11 @@ class Directory:
         except BaseException:
             here, there = self.look(name), to.look(new)
             if here and there and identity(here) == identity(there) and here.st_nlink > 1:
-                to.discard(new)  # of two names the old one stays
+                to.discard(new)  # keep the old one of both names
             raise
 
     def link(self, name: str, to: Directory, new: str) -> bool:
-        """Gives a file a second name; False if that cannot be done on this file system."""
+        """Create a hard link; False if the file system does not support it."""
         try:
             os.link(
                 self._at(name),
@@ -201,38 +200,38 @@ class Directory:
         return True
 
     def unlink(self, name: str) -> None:
-        """Removes a file or a link."""
+        """Remove a file or a link."""
         os.unlink(self._at(name), dir_fd=self._descriptor)
 
     def discard(self, name: str) -> None:
-        """Removes a file or a link, if it is there."""
+        """Remove a file or a link, if it exists."""
         with contextlib.suppress(FileNotFoundError):
             self.unlink(name)
 
     def make(
         self, name: str, mode: int | None = None, owner: tuple[int, int] | None = None
     ) -> None:
-        """Makes a folder."""
+        """Create a folder."""
         os.mkdir(self._at(name), 0o777 if mode is None else 0o700, dir_fd=self._descriptor)
         if mode is not None and hasattr(os, "fchmod"):
             try:
-                with opened(self._at(name), _LIST, dir_fd=self._descriptor) as descriptor:
-                    _give(descriptor, owner)
+                with open_fd(self._at(name), _LIST, dir_fd=self._descriptor) as descriptor:
+                    _set_owner(descriptor, owner)
                     os.fchmod(descriptor, mode)
             except BaseException:
                 self.remove(name)
                 raise
 
     def remove(self, name: str) -> None:
-        """Removes an empty folder."""
+        """Remove an empty folder."""
         os.rmdir(self._at(name), dir_fd=self._descriptor)
 
 
-def _give(descriptor: int, owner: tuple[int, int] | None) -> None:
+def _set_owner(descriptor: int, owner: tuple[int, int] | None) -> None:
     if owner is None or not hasattr(os, "fchown"):
         return
     found = os.fstat(descriptor)
     if (found.st_uid, found.st_gid) != owner:
-        # Only few may give files away. For all others, the new file is theirs.
+        # Changing the owner needs privileges. Without them, the user owns the new file.
         with contextlib.suppress(PermissionError):
             os.fchown(descriptor, *owner)

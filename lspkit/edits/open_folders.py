@@ -1,8 +1,8 @@
-"""From a path to the open folder, so that what is checked is what is changed.
+"""Opens folders by path, so that the folder that was checked is the one that is changed.
 
-A path can be led elsewhere between two calls, by putting a link in the place of a folder. So a
-folder is reached from the boundary one name at a time, without following a link, and is then held
-open. Before anything is final, `confirm` looks whether the path still leads to it.
+A path can be redirected between two calls, by replacing a folder with a link. So a folder is opened
+from the boundary one name at a time, without following links, and is kept open. Before a change is
+final, `confirm` checks that the path still leads to it.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from typing import Self
 
 from lspkit.boundary import Boundary, is_inside
 from lspkit.edits.directory import Directory, Identity, open_base
-from lspkit.edits.path_errors import changed_since, facts
+from lspkit.edits.path_errors import changed_error, error_fields
 from lspkit.errors import PathError
 
-#: So many folders are held open at a time, whatever the size of a change.
+#: Folders that are kept open at a time.
 MOST_OPEN = 128
 
 
 def base_of(path: str, boundary: Boundary) -> str:
-    """The folder from which a path is walked: nobody inside the boundary can replace it."""
+    """The folder from which a path is opened. It cannot be replaced from inside the boundary."""
     for base in (boundary.outer, boundary.root):
         if is_inside(path, base):
             return base
@@ -34,30 +34,30 @@ def base_of(path: str, boundary: Boundary) -> str:
 
 
 def steps_to(path: str, boundary: Boundary) -> tuple[Directory, list[str]]:
-    """The open base of a real path, and the names that lead from there to it."""
+    """The open base folder of a real path, and the remaining names of the path."""
     base = base_of(path, boundary)
     names = [name for name in path[len(base) :].split(os.sep) if name]
     return open_base(base), names
 
 
 def descend(folder: Directory, name: str, boundary: Boundary) -> Directory:
-    """One step of the way. What is a link was a folder when the path was looked up."""
+    """Open a subfolder. A link means that the folder was replaced."""
     try:
         return folder.child(name)
     except OSError as problem:
         found = folder.look(name) if problem.errno in (errno.ENOTDIR, errno.ELOOP) else None
         if found is None or not stat.S_ISLNK(found.st_mode):
             raise
-        raise _replaced(os.path.join(folder.path, name), boundary) from None
+        raise _replaced_error(os.path.join(folder.path, name), boundary) from None
 
 
-def _replaced(path: str, boundary: Boundary) -> PathError:
+def _replaced_error(path: str, boundary: Boundary) -> PathError:
     message = f"the folder {path} was replaced while it was being changed; nothing was written"
-    return changed_since(message, **facts(path, boundary))
+    return changed_error(message, **error_fields(path, boundary))
 
 
 def open_folder(path: str, boundary: Boundary) -> Directory:
-    """The folder at a real path that has passed the checks of the boundary."""
+    """Open the folder at a real path that the boundary allows."""
     folder, names = steps_to(path, boundary)
     for name in names:
         with folder:
@@ -66,20 +66,20 @@ def open_folder(path: str, boundary: Boundary) -> Directory:
 
 
 def confirm(path: str, known: Identity, boundary: Boundary) -> None:
-    """Raises `ECHANGED` unless the path still leads to the folder that is known."""
+    """Raise `ECHANGED` unless the path still leads to the known folder."""
     try:
         with open_folder(path, boundary) as folder:
             if folder.identity() == known:
                 return
     except (FileNotFoundError, NotADirectoryError):
-        pass  # it was moved away, and nothing put in its place, or something else
-    raise _replaced(path, boundary)
+        pass  # it was removed or replaced
+    raise _replaced_error(path, boundary)
 
 
 class OpenFolders:
-    """The folders that one change works in: opened when first needed, then held.
+    """The folders that one change uses: opened when first needed, and kept open.
 
-    Of very many, those used longest ago are closed; when such a one is needed again, it has to be
+    If there are too many, the least recently used are closed; a folder that is opened again must be
     the same as before. For one thread.
     """
 
@@ -103,7 +103,7 @@ class OpenFolders:
         self._open.clear()
 
     def at(self, path: str) -> Directory:
-        """The folder at a real path, valid until so many others were asked for."""
+        """The folder at a real path, valid until `MOST_OPEN` others are opened."""
         if folder := self._open.get(path):
             self._open.move_to_end(path)
             return folder
@@ -115,34 +115,34 @@ class OpenFolders:
         found = folder.identity()
         if self._known.setdefault(path, found) != found:
             folder.close()
-            raise _replaced(path, self.boundary)
+            raise _replaced_error(path, self.boundary)
         self._open[path] = folder
         if len(self._open) > MOST_OPEN:
             self._open.popitem(last=False)[1].close()
         return folder
 
     def home(self, path: str) -> tuple[Directory, str]:
-        """The folder that a path lies in, and its name there."""
+        """The parent folder of a path, and its name there."""
         parent, name = os.path.split(path)
         return self.at(parent), name
 
     def forget(self, path: str) -> None:
-        """Of a folder that is removed or made: the next one of that name is another."""
+        """Close a folder that is removed or created: the next one of that name is another."""
         self._known.pop(path, None)
         if folder := self._open.pop(path, None):
             folder.close()
 
     def confirm(self) -> None:
-        """Raises `ECHANGED` if one of them is no longer where it was."""
+        """Raise `ECHANGED` if one of them was moved or replaced."""
         for path, known in self._known.items():
             confirm(path, known, self.boundary)
 
 
 @contextlib.contextmanager
-def reached(path: str, boundary: Boundary, *, make: bool = False) -> Iterator[Directory]:
-    """The folder at a real path; with `make`, what is missing of it is made.
+def reach_folder(path: str, boundary: Boundary, *, make: bool = False) -> Iterator[Directory]:
+    """Open the folder at a real path; with `make`, missing folders are created.
 
-    What was made is removed again if the body fails.
+    They are removed again if the block fails.
     """
     made: list[tuple[Directory, str]] = []
     with contextlib.ExitStack() as held:
@@ -154,12 +154,12 @@ def reached(path: str, boundary: Boundary, *, make: bool = False) -> Iterator[Di
                     made.append((folder, name))
                     try:
                         folder.make(name)
-                    except FileExistsError:  # somebody else was quicker
+                    except FileExistsError:  # another process created it
                         made.pop()
                 folder = held.enter_context(descend(folder, name, boundary))
             yield folder
         except BaseException:
             for parent, name in reversed(made):
-                with contextlib.suppress(OSError):  # somebody else uses it by now
+                with contextlib.suppress(OSError):  # another process uses it
                     parent.remove(name)
             raise

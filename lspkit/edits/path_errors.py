@@ -1,69 +1,69 @@
-"""Why a change of the disk is refused: which names may be changed, and the errors that say no.
+"""Which paths an edit may change, and the errors that refuse the others.
 
-`locate` in `boundary.py` answers for files that are read. A change may also be about a folder,
-about a link itself, or about something that is not there yet: `named` answers for these. Nothing
-here opens or changes anything.
+`locate` in `boundary.py` checks files that are read. A change may also concern a folder, a symbolic
+link itself, or a path that does not exist yet: `name_to_change` checks these. Nothing here opens or
+changes a file.
 """
 
 from __future__ import annotations
 
 import os
 
-from lspkit.boundary import Boundary, is_excluded, is_inside, written
+from lspkit.boundary import Boundary, absolute_path, is_excluded, is_inside
 from lspkit.errors import PathError
 
 
-def changed_since(message: str, **facts: str) -> PathError:
-    """Something on disk is no longer what it was when the change was made up. Nothing was done."""
-    return PathError(message, code="ECHANGED", **facts)
+def changed_error(message: str, **error_fields: str) -> PathError:
+    """The disk differs from the state that the change was prepared for. Nothing was done."""
+    return PathError(message, code="ECHANGED", **error_fields)
 
 
-def refused_by_disk(message: str, **facts: str) -> PathError:
-    """The disk, its permissions, or what is already there do not let it be written."""
-    return PathError(message, code="EWRITE", **facts)
+def write_error(message: str, **error_fields: str) -> PathError:
+    """The disk, its permissions, or an existing file prevent the write."""
+    return PathError(message, code="EWRITE", **error_fields)
 
 
-def facts(given: str, boundary: Boundary, resolved: str = "") -> dict[str, str]:
+def error_fields(given: str, boundary: Boundary, resolved: str = "") -> dict[str, str]:
     """The fields that every `PathError` of a change carries."""
     return {"path": given, "resolved": resolved or given, "boundary": boundary.root}
 
 
-def named(given: str | os.PathLike[str], boundary: Boundary) -> str:
-    """The name that a caller means: links on the way to it are followed, a link at its end is not.
+def name_to_change(given: str | os.PathLike[str], boundary: Boundary) -> str:
+    """The path that a caller means. Links in its folders are followed, a link at its end is not.
 
-    So a link can be moved and deleted like any other name. It has to be inside and not excluded.
+    So a link itself can be moved or deleted. The path must be inside the boundary, not excluded.
     """
     text = os.fspath(given)
-    path = written(text, boundary.root)
+    path = absolute_path(text, boundary.root)
     head, name = os.path.split(path.rstrip(os.sep))
     if name in ("", os.curdir, os.pardir):
-        real = followed(text, path, boundary)
+        real = real_path(text, path, boundary)
     else:
-        real = os.path.join(followed(text, head, boundary), name)
+        real = os.path.join(real_path(text, head, boundary), name)
     refuse_place(text, real, boundary)
     return real
 
 
-def leading_inside(given: str | os.PathLike[str], boundary: Boundary) -> str:
-    """As `named`; and if it is a link, where that leads may be changed, too."""
-    text, real = os.fspath(given), named(given, boundary)
-    refuse_place(text, followed(text, real, boundary), boundary)
+def name_leading_inside(given: str | os.PathLike[str], boundary: Boundary) -> str:
+    """As `name_to_change`; the target of a link must be inside the boundary, too."""
+    text, real = os.fspath(given), name_to_change(given, boundary)
+    refuse_place(text, real_path(text, real, boundary), boundary)
     return real
 
 
-def followed(given: str, path: str, boundary: Boundary) -> str:
-    """The real path of a path."""
+def real_path(given: str, path: str, boundary: Boundary) -> str:
+    """The path with all links resolved."""
     try:
         return os.path.realpath(path)
-    except OSError as problem:  # a link went away while it was being read
-        message = f"{given} was changed by somebody else at the same moment; nothing was written"
-        raise changed_since(message, **facts(given, boundary, path)) from problem
+    except OSError as problem:  # a link was removed meanwhile
+        message = f"{given} was changed by another process meanwhile; nothing was written"
+        raise changed_error(message, **error_fields(given, boundary, path)) from problem
 
 
 def refuse_place(given: str, real: str, boundary: Boundary) -> None:
     """Raises a `PathError` if nothing may be changed at this real path."""
     inside = is_inside(real, boundary.root) or is_inside(real, boundary.outer)
-    about = facts(given, boundary, real)
+    about = error_fields(given, boundary, real)
     if not (inside or boundary.allow_external):
         message = (
             f"{given} lies outside the workspace {boundary.root}; "

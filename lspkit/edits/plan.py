@@ -1,9 +1,8 @@
-"""From a server's edit to what becomes of each path, with everything checked on the way.
+"""Plans a server's edit: the changes of each path, with all checks.
 
-An edit is a list of changes that build on one another: a file is created and then filled, or
-renamed and then edited under its new name. So it is played through on a `PlannedTree`, which knows
-what every path is at each moment. Nothing is written here, and whatever is wrong with any part of
-the edit refuses all of it.
+The changes of an edit build on one another: a file is created and then filled, or renamed and then
+edited under its new name. So the edit is simulated on a `PlannedTree`, which has the state of every
+path. Nothing is written here, and any fault refuses the whole edit.
 """
 
 from __future__ import annotations
@@ -13,27 +12,27 @@ from pathlib import Path
 
 import msgspec
 
-from lspkit.boundary import Boundary, is_inside, written
+from lspkit.boundary import Boundary, absolute_path, is_inside
 from lspkit.edit_types import FileEdit, FileOperation, TextEdit, WorkspaceEdit
 from lspkit.edits.open_folders import OpenFolders
 from lspkit.edits.path_errors import (
-    changed_since,
-    facts,
-    followed,
-    leading_inside,
+    changed_error,
+    error_fields,
+    name_leading_inside,
+    real_path,
     refuse_place,
-    refused_by_disk,
+    write_error,
 )
 from lspkit.edits.planned_tree import NOTHING, FileState, PlannedChange, PlannedTree
-from lspkit.edits.text_edits import decode, edited, encode, spans, with_breaks_of
+from lspkit.edits.text_edits import apply_spans, convert_line_breaks, decode, encode, spans
 from lspkit.errors import PathError, PositionError
 from lspkit.protocol.uris import path_to_uri
 
-AGAIN = "nothing was written, ask for the change again"
+AGAIN = "nothing was written, request the change again"
 
 
-class _Edited(msgspec.Struct, frozen=True):
-    """A text and the edits that were made to it so far."""
+class _EditedText(msgspec.Struct, frozen=True):
+    """A text and its edits so far."""
 
     before: str
     edits: tuple[TextEdit, ...]
@@ -43,7 +42,7 @@ class _Edited(msgspec.Struct, frozen=True):
 def plan(
     edit: WorkspaceEdit, folders: OpenFolders, versions: Mapping[str, int]
 ) -> list[PlannedChange]:
-    """What becomes of each path, or the error that says why nothing does."""
+    """The changes of each path; an error if the edit is refused."""
     player = _Player(folders, versions)
     for change in edit.changes:
         if isinstance(change, FileEdit):
@@ -54,24 +53,24 @@ def plan(
 
 
 class _Player:
-    """Plays the changes of one edit through."""
+    """Simulates the changes of one edit."""
 
     def __init__(self, folders: OpenFolders, versions: Mapping[str, int]) -> None:
         self.tree = PlannedTree(folders)
         self.boundary = folders.boundary
         self._versions = versions
-        self._edited: dict[str, _Edited] = {}
+        self._edited: dict[str, _EditedText] = {}
 
     def edit(self, change: FileEdit) -> None:
         """The edits of one file."""
-        given = _given(change.path, change.uri, self.boundary)
-        real = followed(given, written(given, self.boundary.root), self.boundary)
+        given = _named_path(change.path, change.uri, self.boundary)
+        real = real_path(given, absolute_path(given, self.boundary.root), self.boundary)
         refuse_place(given, real, self.boundary)
-        about = facts(given, self.boundary, real)
+        about = error_fields(given, self.boundary, real)
         version = self._versions.get(change.uri, self._versions.get(path_to_uri(real)))
         if None not in (change.version, version) and change.version != version:
             message = f"{given} is at version {version}, the edit is for version {change.version}"
-            raise changed_since(f"{message}; {AGAIN}", **about)
+            raise changed_error(f"{message}; {AGAIN}", **about)
         state = self.tree.at(real)
         if state.kind != "file":
             what = "does not exist" if state.kind == "nothing" else f"is a {state.kind}"
@@ -81,47 +80,47 @@ class _Player:
         before, edits = self._start(change, given, real, text)
         found = spans(before, edits, given)
         own = found if edits is change.edits else spans(before, change.edits, given)
-        if change.after is not None and edited(before, own) != change.after:
-            message = f"the edits of {given} do not lead to the text that was shown"
+        if change.after is not None and apply_spans(before, own) != change.after:
+            message = f"the edits of {given} do not result in the text of the preview"
             raise PositionError(f"{message}; {AGAIN}")
-        after = edited(before, with_breaks_of(before, found))
-        self._edited[real] = _Edited(before, edits, after)
+        after = apply_spans(before, convert_line_breaks(before, found))
+        self._edited[real] = _EditedText(before, edits, after)
         data = encode(mark, after, given)
         self.tree.put(real, msgspec.structs.replace(state, data=data))
 
     def _start(
         self, change: FileEdit, given: str, real: str, text: str
     ) -> tuple[str, tuple[TextEdit, ...]]:
-        """The text that edits are for, and all of them: also those that were already made to it.
+        """The text that the edits are for, and all edits of it so far.
 
-        Servers may list a file twice. All its edits are then for the text as it was at first.
+        Servers may list a file twice. All its edits are then for the original text.
         """
-        about = facts(given, self.boundary, real)
+        about = error_fields(given, self.boundary, real)
         before = change.before
         if before is None and not text and not self.tree.is_on_disk(real):
-            before = text  # this very edit has made the file, so nobody had to read it
+            before = text  # this edit has created the file
         if before is None:
             message = f"the text that the edits of {given} are for is not known; {AGAIN}"
-            raise changed_since(message, **about)
+            raise changed_error(message, **about)
         if before == text:
             return before, change.edits
         earlier = self._edited.get(real)
         if earlier is not None and (earlier.before, earlier.after) == (before, text):
             return before, (*earlier.edits, *change.edits)
         message = f"{given} has changed since the edit was made for it; {AGAIN}"
-        raise changed_since(message, **about)
+        raise changed_error(message, **about)
 
     def _refuse_protected(self, given: str, real: str) -> None:
         if self.tree.is_on_disk(real):
             folder, name = self.tree.folders.home(real)
             if not folder.writable(name):
                 message = f"{given} is write-protected; nothing was written"
-                raise refused_by_disk(message, **facts(given, self.boundary, real))
+                raise write_error(message, **error_fields(given, self.boundary, real))
 
     def create(self, change: FileOperation) -> None:
         """A new, empty file."""
-        given = _given(change.path, change.uri, self.boundary)
-        path = leading_inside(given, self.boundary)
+        given = _named_path(change.path, change.uri, self.boundary)
+        path = name_leading_inside(given, self.boundary)
         state = self.tree.at(path)
         if state.kind == "file" and change.overwrite:
             self._refuse_protected(given, path)
@@ -129,48 +128,48 @@ class _Player:
         elif state.kind == "nothing":
             self.tree.put(path, FileState("file"))
         elif not change.ignore_if_exists:
-            raise self._exists(given, path)
+            raise self._exists_error(given, path)
 
     def delete(self, change: FileOperation) -> None:
-        """A file goes, or a folder with all that is in it."""
-        given = _given(change.path, change.uri, self.boundary)
-        path = leading_inside(given, self.boundary)
+        """Delete a file, or a folder with its contents."""
+        given = _named_path(change.path, change.uri, self.boundary)
+        path = name_leading_inside(given, self.boundary)
         kind = self.tree.at(path).kind
         if kind == "nothing":
             if change.ignore_if_not_exists:
                 return
             message = f"{given} does not exist, so it cannot be deleted; {AGAIN}"
-            raise PathError(message, code="ENOENT", **facts(given, self.boundary, path))
+            raise PathError(message, code="ENOENT", **error_fields(given, self.boundary, path))
         inner = self.tree.below(path) if kind == "folder" else []
         if inner and not change.recursive:
             message = f"{given} is a folder that is not empty; nothing was written"
-            raise refused_by_disk(message, **facts(given, self.boundary, path))
+            raise write_error(message, **error_fields(given, self.boundary, path))
         for one in (*inner, path):
             self.tree.put(one, NOTHING)
 
     def rename(self, change: FileOperation) -> None:
-        """A file, or a folder with all that is in it, gets another name."""
-        given = _given(change.path, change.uri, self.boundary)
-        old = leading_inside(given, self.boundary)
-        new_given = _given(change.new_path, change.new_uri, self.boundary)
-        new = leading_inside(new_given, self.boundary)
+        """Rename a file, or a folder with its contents."""
+        given = _named_path(change.path, change.uri, self.boundary)
+        old = name_leading_inside(given, self.boundary)
+        new_given = _named_path(change.new_path, change.new_uri, self.boundary)
+        new = name_leading_inside(new_given, self.boundary)
         state, there = self.tree.at(old), self.tree.at(new)
-        about = facts(given, self.boundary, old)
+        about = error_fields(given, self.boundary, old)
         if state.kind == "nothing":
             message = f"{given} does not exist, so it cannot be renamed; {AGAIN}"
             raise PathError(message, code="ENOENT", **about)
         if new == old:
             return
         if is_inside(new, old):
-            message = f"{given} cannot be renamed to {new_given}, which lies in it"
-            raise refused_by_disk(f"{message}; nothing was written", **about)
+            message = f"{given} cannot be renamed to {new_given}, which is inside it"
+            raise write_error(f"{message}; nothing was written", **about)
         if there.kind != "nothing":
             if change.overwrite and "folder" not in (state.kind, there.kind):
                 self._refuse_protected(new_given, new)
             elif change.ignore_if_exists and not change.overwrite:
                 return
             else:
-                raise self._exists(new_given, new)
+                raise self._exists_error(new_given, new)
         moved = [old, *(self.tree.below(old) if state.kind == "folder" else ())]
         states = [self.tree.at(one) for one in moved]
         for one in moved:
@@ -180,9 +179,9 @@ class _Player:
             refuse_place(goal, goal, self.boundary)
             self.tree.put(goal, kept)
 
-    def _exists(self, given: str, path: str) -> PathError:
-        message = f"{given} exists already, and the edit is not to replace it; {AGAIN}"
-        return refused_by_disk(message, **facts(given, self.boundary, path))
+    def _exists_error(self, given: str, path: str) -> PathError:
+        message = f"{given} exists already, and the edit must not replace it; {AGAIN}"
+        return write_error(message, **error_fields(given, self.boundary, path))
 
 
 _OPERATIONS: dict[str, Callable[[_Player, FileOperation], None]] = {
@@ -192,10 +191,10 @@ _OPERATIONS: dict[str, Callable[[_Player, FileOperation], None]] = {
 }
 
 
-def _given(path: Path | None, uri: str, boundary: Boundary) -> str:
+def _named_path(path: Path | None, uri: str, boundary: Boundary) -> str:
     if path is not None:
         return str(path)
     message = (
         f"{uri or 'a change without a URI'} names no file of this machine; nothing was written"
     )
-    raise PathError(message, code="EOUTSIDE", **facts(uri, boundary))
+    raise PathError(message, code="EOUTSIDE", **error_fields(uri, boundary))

@@ -1,9 +1,8 @@
-"""What is at which path: on disk, and as it is to become.
+"""The state of paths on disk and after a planned change.
 
-A change is thought through on a `PlannedTree` before anything happens: it reads from disk what it
-is asked for, and remembers what is to be there instead. What is left in the end is a list of
-`PlannedChange`, one for each path that differs. Bytes are held in memory, for they are needed to
-take a change back.
+A change is simulated on a `PlannedTree` before anything is written: the tree reads the current
+state of a path when it is needed, and stores the planned one. The result is a `PlannedChange` for
+each path that differs. Contents are kept in memory, since undoing the change needs them.
 """
 
 from __future__ import annotations
@@ -17,33 +16,33 @@ import msgspec
 
 from lspkit.edits.directory import Directory
 from lspkit.edits.open_folders import OpenFolders, base_of
-from lspkit.edits.path_errors import facts, refuse_place, refused_by_disk
+from lspkit.edits.path_errors import error_fields, refuse_place, write_error
 from lspkit.errors import PathError
 
-#: A change that touches more bytes than this is refused: it could not be taken back from memory.
+#: Most bytes of a change: all contents are kept in memory.
 MOST_BYTES = 512 * 1024 * 1024
 
 Kind = Literal["nothing", "file", "link", "folder"]
 
 
 class FileState(msgspec.Struct, frozen=True):
-    """What is at a path."""
+    """The state of a path."""
 
     kind: Kind = "nothing"
-    #: Of a file its bytes, of a link the path that is written in it.
+    #: The bytes of a file, or the target of a link.
     data: bytes = b""
-    #: Permission bits; None for what a new file or folder gets.
+    #: Permission bits; None: the default mode.
     mode: int | None = None
-    #: User and group, None for those of this process.
+    #: User and group; None: those of this process.
     owner: tuple[int, int] | None = None
 
     @property
     def is_leaf(self) -> bool:
-        """A file or a link."""
+        """Whether it is a file or a link."""
         return self.kind in ("file", "link")
 
     def is_same(self, other: FileState) -> bool:
-        """Whether nobody would see a difference. Folders differ by what is in them only."""
+        """Whether the states are equal. The owner, and the mode of folders, are ignored."""
         if self.kind == "folder":
             return other.kind == "folder"
         return (self.kind, self.data, self.mode) == (other.kind, other.data, other.mode)
@@ -53,17 +52,17 @@ NOTHING = FileState()
 
 
 class PlannedChange(msgspec.Struct, frozen=True):
-    """What becomes of one path."""
+    """The change of one path."""
 
     path: str
     before: FileState
     after: FileState
-    #: Of a folder that goes: it may also stay, if somebody else uses it by now.
+    #: For a folder that is removed: it is kept if it is not empty.
     if_empty: bool = False
 
 
 def state_of(folder: Directory, name: str) -> FileState:
-    """What has that name. Something that is no file, link or folder: an `OSError`."""
+    """The state of the entry with that name; `OSError` if it is not a file, link or folder."""
     found = folder.look(name)
     if found is None:
         return NOTHING
@@ -72,46 +71,46 @@ def state_of(folder: Directory, name: str) -> FileState:
     if stat.S_ISLNK(found.st_mode):
         return FileState("link", folder.target(name))
     if not stat.S_ISREG(found.st_mode):
-        raise OSError(errno.EINVAL, "it is no regular file")
+        raise OSError(errno.EINVAL, "it is not a regular file")
     data, found = folder.read(name)
     return FileState("file", data, stat.S_IMODE(found.st_mode), (found.st_uid, found.st_gid))
 
 
 class PlannedTree:
-    """The part of the disk that a change touches, before and after it."""
+    """The paths that a change concerns, before and after it."""
 
     def __init__(self, folders: OpenFolders) -> None:
         self.folders = folders
         self.boundary = folders.boundary
         self._before: dict[str, FileState] = {}
         self._after: dict[str, FileState] = {}
-        #: The paths that are known, by the folder that they are in.
+        #: The known paths, by parent folder.
         self._inside: dict[str, set[str]] = {}
         self._if_empty: set[str] = set()
         self._size = 0
 
     def at(self, path: str) -> FileState:
-        """What is at a path once all that was put so far is done."""
+        """The state of a path after the planned changes so far."""
         if path not in self._after:
             self._before[path] = self._after[path] = self._read(path)
             self._inside.setdefault(os.path.dirname(path), set()).add(path)
         return self._after[path]
 
     def is_on_disk(self, path: str) -> bool:
-        """Whether what is at the path is there now, and not only to come."""
+        """Whether the state of the path is the one on disk."""
         return self.at(path) is self._before[path]
 
     def put(self, path: str, state: FileState, *, if_empty: bool = False) -> None:
-        """Something is to be at a path. Folders that are missing on the way come with it."""
+        """Plan the state of a path, with its missing parent folders."""
         self.at(path)
         self._after[path] = state
         if if_empty:
             self._if_empty.add(path)
         if state.kind != "nothing":
-            self._make_way_to(path)
+            self._add_parents(path)
 
     def below(self, folder: str) -> list[str]:
-        """All paths in a folder, each folder before what is in it. Each has to be allowed."""
+        """All paths in a folder, folders before their contents. Each must be allowed."""
         found, waiting = list[str](), [folder]
         while waiting:
             for path in self._entries(waiting.pop()):
@@ -124,7 +123,7 @@ class PlannedTree:
         return sorted(found)
 
     def changes(self) -> list[PlannedChange]:
-        """What differs, by path."""
+        """The paths that differ, sorted."""
         return [
             PlannedChange(path, self._before[path], after, path in self._if_empty)
             for path, after in sorted(self._after.items())
@@ -138,15 +137,15 @@ class PlannedTree:
         try:
             names = self.folders.at(folder).names()
         except OSError as problem:
-            raise self._unreadable(folder, problem) from problem
+            raise self._unreadable_error(folder, problem) from problem
         return known | {os.path.join(folder, name) for name in names}
 
-    def _make_way_to(self, path: str) -> None:
+    def _add_parents(self, path: str) -> None:
         above, base = os.path.dirname(path), base_of(path, self.boundary)
         while above != base and self.at(above).kind != "folder":
             if self.at(above).kind != "nothing":
-                message = f"{path} cannot be made: {above} is no folder; nothing was written"
-                raise refused_by_disk(message, **facts(path, self.boundary))
+                message = f"{path} cannot be created: {above} is not a folder; nothing was written"
+                raise write_error(message, **error_fields(path, self.boundary))
             self._after[above] = FileState("folder")
             above = os.path.dirname(above)
 
@@ -158,14 +157,14 @@ class PlannedTree:
             self._size += 0 if found is None else found.st_size
             if self._size > MOST_BYTES:
                 message = f"the change touches more than {MOST_BYTES} bytes; nothing was written"
-                raise refused_by_disk(message, **facts(path, self.boundary))
+                raise write_error(message, **error_fields(path, self.boundary))
             return state_of(folder, name)
         except (FileNotFoundError, NotADirectoryError):
             return NOTHING
         except OSError as problem:
-            raise self._unreadable(path, problem) from problem
+            raise self._unreadable_error(path, problem) from problem
 
-    def _unreadable(self, path: str, problem: OSError) -> PathError:
+    def _unreadable_error(self, path: str, problem: OSError) -> PathError:
         why = problem.strerror or str(problem)
         message = f"{path} cannot be read: {why}; nothing was written"
-        return PathError(message, code="ENOENT", **facts(path, self.boundary))
+        return PathError(message, code="ENOENT", **error_fields(path, self.boundary))

@@ -1,9 +1,8 @@
-"""One file at a time: replace, remove, move and read, each safely.
+"""Operations on a single file: replace, remove, move and read.
 
-These are for whatever changes the disk by one path that a caller wrote. A change of many files that
-has to be all or none is in `apply.py`. Each call checks the path, reaches its folder without
-following a link, and changes something by a single rename or unlink, so that nobody ever sees
-half a file. Whatever goes wrong, the file is as it was and nothing is left beside it.
+`apply.py` changes several files, all or none. Each function here checks the path, opens its folder
+without following links, and makes the change with a single rename or unlink, so that no process
+sees a partial file. On failure the file is unchanged and no temporary file is left.
 """
 
 from __future__ import annotations
@@ -15,17 +14,22 @@ from collections.abc import Callable, Iterator
 
 from lspkit.boundary import Boundary, Located, locate
 from lspkit.edits.directory import Directory, identity, spare_name
-from lspkit.edits.open_folders import confirm, reached
-from lspkit.edits.path_errors import changed_since, facts, leading_inside, refused_by_disk
+from lspkit.edits.open_folders import confirm, reach_folder
+from lspkit.edits.path_errors import (
+    changed_error,
+    error_fields,
+    name_leading_inside,
+    write_error,
+)
 from lspkit.errors import PathError
 
 GivenPath = str | os.PathLike[str]
-#: Called with the number of each step before it is made. Tests interfere there.
+#: Called with the number of each step before it is made. For tests.
 BeforeStep = Callable[[int], None]
 
 
 def no_step(number: int) -> None:
-    """Nobody interferes."""
+    """Do nothing."""
 
 
 def replace(
@@ -36,18 +40,18 @@ def replace(
     make_folders: bool = False,
     before_step: BeforeStep = no_step,
 ) -> str:
-    """Writes a file, whether it is there or not, and returns its real path.
+    """Write a file, whether it exists or not, and return its real path.
 
-    A link stays one: the file that it leads to is replaced. The mode of that file is kept.
+    If the path is a link, its target is replaced. The mode of the file is kept.
     """
     given = os.fspath(path)
     boundary = boundary.for_changes()
-    located = _located(path, boundary, may_be_missing=True)
+    located = _locate(path, boundary, may_be_missing=True)
     before_step(0)
     parent, name = os.path.split(located.path)
     with (
-        _in_words(given, boundary, "written"),
-        reached(parent, boundary, make=make_folders) as folder,
+        _as_path_errors(given, boundary, "written"),
+        reach_folder(parent, boundary, make=make_folders) as folder,
     ):
         found = folder.look(name)
         refuse_to_replace(given, name, found, folder, boundary)
@@ -70,25 +74,25 @@ def replace(
 def refuse_to_replace(
     given: str, name: str, found: os.stat_result | None, folder: Directory, boundary: Boundary
 ) -> None:
-    """Raises a `PathError` unless a new file may take the place of what is there by now."""
+    """Raise a `PathError` unless a new file may replace the present entry."""
     if found is None:
         return
-    about = facts(given, boundary, os.path.join(folder.path, name))
+    about = error_fields(given, boundary, os.path.join(folder.path, name))
     if not stat.S_ISREG(found.st_mode):
         message = f"{given} is no longer a regular file; nothing was written"
-        raise changed_since(message, **about)
+        raise changed_error(message, **about)
     if not folder.writable(name):
-        raise refused_by_disk(f"{given} is write-protected; nothing was written", **about)
+        raise write_error(f"{given} is write-protected; nothing was written", **about)
 
 
 def remove(path: GivenPath, boundary: Boundary, *, before_step: BeforeStep = no_step) -> str:
-    """Deletes a file and returns its path. Of a link only the link goes."""
+    """Delete a file and return its path. Of a link, only the link is deleted."""
     boundary = boundary.for_changes()
-    _located(path, boundary)
-    real, given = leading_inside(path, boundary), os.fspath(path)
+    _locate(path, boundary)
+    real, given = name_leading_inside(path, boundary), os.fspath(path)
     before_step(0)
     parent, name = os.path.split(real)
-    with _in_words(given, boundary, "deleted"), reached(parent, boundary) as folder:
+    with _as_path_errors(given, boundary, "deleted"), reach_folder(parent, boundary) as folder:
         before_step(1)
         confirm(parent, folder.identity(), boundary)
         folder.unlink(name)
@@ -104,17 +108,17 @@ def move(
     make_folders: bool = False,
     before_step: BeforeStep = no_step,
 ) -> tuple[str, str]:
-    """Gives a file another name, and returns both paths. A link is moved as it is."""
+    """Move a file and return both paths. A link itself is moved, not its target."""
     boundary = boundary.for_changes()
-    _located(old, boundary)
-    _located(new, boundary, may_be_missing=True)
-    source, target = leading_inside(old, boundary), leading_inside(new, boundary)
+    _locate(old, boundary)
+    _locate(new, boundary, may_be_missing=True)
+    source, target = name_leading_inside(old, boundary), name_leading_inside(new, boundary)
     before_step(0)
     (parent, name), (new_parent, new_name) = os.path.split(source), os.path.split(target)
     with (
-        _in_words(os.fspath(old), boundary, f"moved to {os.fspath(new)}"),
-        reached(parent, boundary) as folder,
-        reached(new_parent, boundary, make=make_folders) as goal,
+        _as_path_errors(os.fspath(old), boundary, f"moved to {os.fspath(new)}"),
+        reach_folder(parent, boundary) as folder,
+        reach_folder(new_parent, boundary, make=make_folders) as goal,
     ):
         before_step(1)
         confirm(parent, folder.identity(), boundary)
@@ -132,41 +136,44 @@ def move(
 
 
 def _is_same(one: os.stat_result, other: os.stat_result, name: str, new_name: str) -> bool:
-    """Whether two spellings name one file, where upper and lower case are the same."""
+    """Whether two spellings name one file on a case-insensitive file system."""
     return identity(one) == identity(other) and name.casefold() == new_name.casefold()
 
 
 def read_bytes(path: GivenPath, boundary: Boundary, *, before_step: BeforeStep = no_step) -> bytes:
     """The bytes of a file."""
-    located = _located(path, boundary)
+    located = _locate(path, boundary)
     before_step(0)
     parent, name = os.path.split(located.path)
-    with _in_words(os.fspath(path), boundary, "read"), reached(parent, boundary) as folder:
+    with (
+        _as_path_errors(os.fspath(path), boundary, "read"),
+        reach_folder(parent, boundary) as folder,
+    ):
         return folder.read(name)[0]
 
 
-def _located(path: GivenPath, boundary: Boundary, *, may_be_missing: bool = False) -> Located:
-    # A link may go away while it is being followed.
-    with _in_words(os.fspath(path), boundary, "followed"):
+def _locate(path: GivenPath, boundary: Boundary, *, may_be_missing: bool = False) -> Located:
+    # A link may be removed while it is resolved.
+    with _as_path_errors(os.fspath(path), boundary, "followed"):
         return locate(path, boundary, may_be_missing=may_be_missing)
 
 
 @contextlib.contextmanager
-def _in_words(given: str, boundary: Boundary, doing: str) -> Iterator[None]:
-    """What the system objects to becomes a `PathError` about the path as it was given."""
+def _as_path_errors(given: str, boundary: Boundary, doing: str) -> Iterator[None]:
+    """Convert an `OSError` to a `PathError` with the path as the caller gave it."""
     try:
         yield
-    except PathError as problem:  # it may be about a folder on the way
+    except PathError as problem:  # it may be about a parent folder
         fields = {**problem.fields, "path": given}
         raise type(problem)(problem.message, code=problem.code, **fields) from problem
     except (FileNotFoundError, NotADirectoryError) as problem:
-        message = f"{given} cannot be {doing}: it, or a folder on the way, does not exist"
-        raise PathError(message, code="ENOENT", **facts(given, boundary)) from problem
+        message = f"{given} cannot be {doing}: it, or one of its folders, does not exist"
+        raise PathError(message, code="ENOENT", **error_fields(given, boundary)) from problem
     except FileExistsError as problem:
-        message = f"{given} cannot be {doing}: something of that name exists"
-        raise refused_by_disk(message, **facts(given, boundary)) from problem
+        message = f"{given} cannot be {doing}: the name exists already"
+        raise write_error(message, **error_fields(given, boundary)) from problem
     except OSError as problem:
         message = f"{given} cannot be {doing}: {problem.strerror or problem}"
         if doing == "read":
-            raise PathError(message, code="ENOENT", **facts(given, boundary)) from problem
-        raise refused_by_disk(message, **facts(given, boundary)) from problem
+            raise PathError(message, code="ENOENT", **error_fields(given, boundary)) from problem
+        raise write_error(message, **error_fields(given, boundary)) from problem

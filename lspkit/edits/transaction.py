@@ -1,10 +1,10 @@
-"""Several changes of the disk, all or none.
+"""Carries out several changes of the disk, all or none.
 
-All new contents are written beside first. Then what is replaced gets a second name and what goes is
-set aside, so that going back takes neither space nor luck, only renames. When everything is in its
-place, and every folder still where it was, the old contents are dropped.
+All new contents are first written to temporary files. Then files that will be replaced get a second
+name, and files that will be deleted are renamed, so that a rollback needs only renames. When all
+changes are done, and every folder is confirmed, the old contents are deleted.
 
-A process that is killed cannot take anything back; it may leave files named `.lspkit-…`.
+A process that is killed cannot roll back; it may leave files named `.lspkit-…`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import os
 from collections.abc import Mapping, Sequence
 
 from lspkit.edits.open_folders import OpenFolders
-from lspkit.edits.path_errors import facts, refused_by_disk
+from lspkit.edits.path_errors import error_fields, write_error
 from lspkit.edits.planned_tree import FileState, PlannedChange
 from lspkit.edits.single_file import BeforeStep, no_step
 from lspkit.edits.transaction_steps import (
@@ -33,9 +33,9 @@ from lspkit.errors import PathError
 def carry_out(
     changes: Sequence[PlannedChange], folders: OpenFolders, before_step: BeforeStep = no_step
 ) -> dict[str, FileState]:
-    """Makes the changes, and returns what is at each path then. Fails with nothing changed.
+    """Make the changes, and return the new state of each path. On failure nothing is changed.
 
-    `before_step` is called before each step, and once more after the last one.
+    `before_step` is called before each step, and once after the last one.
     """
     if not changes:
         return {}
@@ -64,11 +64,11 @@ def carry_out(
 def _prepare(
     changes: Sequence[PlannedChange], folders: OpenFolders
 ) -> tuple[Mapping[str, Stage], list[Step]]:
-    """The steps, in the order in which each finds what it needs."""
+    """The steps in their order."""
     passing = {one.path for one in changes if "folder" in (one.before.kind, one.after.kind)}
 
     def beside(path: str) -> str:
-        """The nearest folder that is there before and after: a rename needs one file system."""
+        """The nearest folder that exists before and after: a rename needs one file system."""
         above = os.path.dirname(path)
         while above in passing:
             above = os.path.dirname(above)
@@ -98,9 +98,9 @@ def _prepare(
 
 
 def _take_back(begun: Sequence[Step]) -> list[str]:
-    """Takes the steps back, last one first. Returns a line for each that could not be.
+    """Roll the steps back, last one first. Returns a line for each that failed.
 
-    An interrupt has to wait: to stop here would leave half of a change.
+    An interrupt is delayed: stopping here would leave a partial change.
     """
     lost: list[str] = []
     interrupted = False
@@ -112,7 +112,7 @@ def _take_back(begun: Sequence[Step]) -> list[str]:
                 interrupted = True
                 continue
             except (OSError, PathError) as problem:
-                lost.append(f"{step.path} could not be put back: {_why(problem)}")
+                lost.append(f"{step.path} could not be restored: {_why(problem)}")
             break
     if interrupted:
         raise KeyboardInterrupt(*lost)
@@ -128,9 +128,9 @@ def _why(problem: OSError | PathError) -> str:
 def _refusal(
     problem: OSError | PathError, path: str, lost: Sequence[str], folders: OpenFolders
 ) -> PathError:
-    about = facts(path, folders.boundary)
+    about = error_fields(path, folders.boundary)
     if not lost:
         message = f"{path} cannot be changed: {_why(problem)}; nothing was written"
-        return refused_by_disk(message, **about)
+        return write_error(message, **about)
     said = "; ".join([f"{path} cannot be changed: {_why(problem)}", *lost])
-    return refused_by_disk(f"{said}. Not all is as it was: look at these files", **about)
+    return write_error(f"{said}. Not everything was restored: check these files", **about)

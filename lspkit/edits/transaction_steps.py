@@ -1,8 +1,8 @@
-"""The single steps of a transaction, each of which can be taken back.
+"""The steps of a transaction, each of which can be rolled back.
 
-Taking back goes by what is on disk, not by what a step remembers to have done: an interrupt may
-have come before, during or after it. So it is also harmless to take a step back twice. Old contents
-that are needed for it lie under a spare name; if even that is gone, they are written from memory.
+A rollback examines the disk instead of relying on what a step recorded, since an interrupt may have
+come before, during or after it. So rolling back twice is harmless. Old contents are kept in a
+temporary file; if that was removed, they are written from memory.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ import msgspec
 
 from lspkit.edits.directory import Directory, Identity, identity, spare_name
 from lspkit.edits.open_folders import OpenFolders
-from lspkit.edits.path_errors import changed_since, facts
+from lspkit.edits.path_errors import changed_error, error_fields
 from lspkit.edits.planned_tree import FileState, PlannedChange, state_of
 from lspkit.errors import PathError
 
 
 class Step(Protocol):
-    """One thing that is done to the disk."""
+    """One change of the disk."""
 
-    #: What it is about, for messages.
+    #: The path for messages.
     path: str
 
     def do(self) -> None:
@@ -35,7 +35,7 @@ class Step(Protocol):
 
 
 class Spare:
-    """A file that is there for a moment, in a folder that outlives the transaction."""
+    """A temporary file, in a folder that exists during the whole transaction."""
 
     def __init__(self, folders: OpenFolders, beside: str) -> None:
         self._folders = folders
@@ -44,38 +44,38 @@ class Spare:
 
     @property
     def folder(self) -> Directory:
-        """The folder that it lies in."""
+        """Its folder."""
         return self._folders.at(self._beside)
 
     @property
     def path(self) -> str:
-        """Where it is."""
+        """Its path."""
         return os.path.join(self._beside, self.name)
 
     def look(self) -> os.stat_result | None:
-        """What it is, None if it is not there."""
+        """Its status, None if it does not exist."""
         return self.folder.look(self.name)
 
     def write(self, state: FileState) -> None:
-        """Makes it."""
+        """Create it."""
         if state.kind == "link":
             self.folder.write_link(self.name, state.data)
         else:
             self.folder.write(self.name, state.data, state.mode, state.owner)
 
     def discard(self) -> None:
-        """Removes it, if it is there."""
+        """Remove it, if it exists."""
         self.folder.discard(self.name)
 
 
-class _OfChange:
-    """What all steps have in common that are about one path."""
+class _PathStep:
+    """Base of the steps for one path."""
 
     def __init__(self, folders: OpenFolders, change: PlannedChange) -> None:
         self.path = change.path
         self._folders = folders
         self._change = change
-        #: Set when its folders are open and nothing is in its way, just before anything is done.
+        #: Set after all checks, just before the first change.
         self._begun = False
 
     def take_back(self) -> None:
@@ -89,21 +89,21 @@ class _OfChange:
     def _home(self) -> tuple[Directory, str]:
         return self._folders.home(self.path)
 
-    def _changed(self) -> PathError:
+    def _changed_error(self) -> PathError:
         message = (
-            f"{self.path} was changed by somebody else at the same moment; "
-            "nothing was written, ask for the change again"
+            f"{self.path} was changed by another process meanwhile; "
+            "nothing was written, request the change again"
         )
-        return changed_since(message, **facts(self.path, self._folders.boundary))
+        return changed_error(message, **error_fields(self.path, self._folders.boundary))
 
 
-class Stage(_OfChange):
-    """The new content is written under a spare name."""
+class Stage(_PathStep):
+    """Writes the new content to a temporary file."""
 
     def __init__(self, folders: OpenFolders, change: PlannedChange, beside: str) -> None:
         super().__init__(folders, change)
         self.spare = Spare(folders, beside)
-        #: What is written, with the mode that it got.
+        #: The written state, with its actual mode.
         self.state = change.after
         self.identity: Identity | None = None
 
@@ -121,8 +121,8 @@ class Stage(_OfChange):
         self.spare.discard()
 
 
-class Keep(_OfChange):
-    """What is about to be replaced gets a second name, or is copied where that cannot be."""
+class Keep(_PathStep):
+    """Gives the file that will be replaced a second name, or copies it if that is not possible."""
 
     def __init__(self, folders: OpenFolders, change: PlannedChange, beside: str) -> None:
         super().__init__(folders, change)
@@ -133,7 +133,7 @@ class Keep(_OfChange):
         folder, name = self._home()
         found = folder.look(name)
         if found is None:
-            raise self._changed()
+            raise self._changed_error()
         self.identity = identity(found)
         self._begun = self.spare.look() is None
         if not folder.link(name, self.spare.folder, self.spare.name):
@@ -143,15 +143,15 @@ class Keep(_OfChange):
         self.spare.discard()
 
     def put_back(self) -> None:
-        """It gets its own name again."""
+        """Restore the file under its own name."""
         folder, name = self._home()
         if self.spare.look() is None:
             self.spare.write(self._change.before)
         self.spare.folder.rename(self.spare.name, folder, name)
 
 
-class SetAside(_OfChange):
-    """What is to go gets a spare name instead of its own."""
+class SetAside(_PathStep):
+    """Renames the file that will be deleted to a temporary name."""
 
     def __init__(self, folders: OpenFolders, change: PlannedChange, beside: str) -> None:
         super().__init__(folders, change)
@@ -160,12 +160,12 @@ class SetAside(_OfChange):
     def do(self) -> None:
         folder, name = self._home()
         if folder.look(name) is None:
-            raise self._changed()
+            raise self._changed_error()
         self._begun = True
         folder.rename(name, self.spare.folder, self.spare.name)
-        # It cannot be changed by its name any more: what it is now is what goes.
+        # It can no longer be changed by its name, so this is its final content.
         if not state_of(self.spare.folder, self.spare.name).is_same(self._change.before):
-            raise self._changed()
+            raise self._changed_error()
 
     def _go_back(self) -> None:
         folder, name = self._home()
@@ -175,12 +175,12 @@ class SetAside(_OfChange):
                 self.spare.write(self._change.before)
             self.spare.folder.rename(self.spare.name, folder, name)
         elif here is not None:
-            message = f"something else is there, and what was there is in {self.spare.path}"
+            message = f"the name is taken, and the old content is in {self.spare.path}"
             raise FileExistsError(errno.EEXIST, message)
 
 
-class RemoveFolder(_OfChange):
-    """An empty folder goes."""
+class RemoveFolder(_PathStep):
+    """Removes an empty folder."""
 
     def do(self) -> None:
         try:
@@ -201,13 +201,13 @@ class RemoveFolder(_OfChange):
             folder.make(name, self._change.before.mode, self._change.before.owner)
 
 
-class MakeFolder(_OfChange):
-    """A folder comes."""
+class MakeFolder(_PathStep):
+    """Creates a folder."""
 
     def do(self) -> None:
         folder, name = self._home()
         if folder.look(name) is not None:
-            raise self._changed()
+            raise self._changed_error()
         self._folders.forget(self.path)
         self._begun = True
         folder.make(name, self._change.after.mode, self._change.after.owner)
@@ -219,8 +219,8 @@ class MakeFolder(_OfChange):
             folder.remove(name)
 
 
-class PutInPlace(_OfChange):
-    """What was staged gets its own name, over what was kept."""
+class PutInPlace(_PathStep):
+    """Renames the staged file to its own name, over the kept one."""
 
     def __init__(
         self, folders: OpenFolders, change: PlannedChange, stage: Stage, kept: Keep | None
@@ -233,11 +233,11 @@ class PutInPlace(_OfChange):
         folder, name = self._home()
         found, spare = folder.look(name), self._stage.spare
         kept = None if self._kept is None else self._kept.identity
-        # Now rather than when it was kept: this is the last moment before it is replaced.
+        # Checked here, at the last moment before it is replaced.
         if (None if found is None else identity(found)) != kept or (
             kept is not None and not state_of(folder, name).is_same(self._change.before)
         ):
-            raise self._changed()
+            raise self._changed_error()
         self._begun = True
         if self._kept is None:
             spare.folder.rename_new(spare.name, folder, name)
@@ -248,7 +248,7 @@ class PutInPlace(_OfChange):
         folder, name = self._home()
         found = folder.look(name)
         if found is None or identity(found) != self._stage.identity:
-            return  # it has not happened, or is taken back already
+            return  # not done, or rolled back already
         if self._kept is None:
             folder.unlink(name)
         else:
@@ -256,7 +256,7 @@ class PutInPlace(_OfChange):
 
 
 class Confirm:
-    """The folders that were worked in are still where they were."""
+    """Checks that the used folders were not moved or replaced."""
 
     def __init__(self, folders: OpenFolders) -> None:
         self.path = folders.boundary.root
@@ -270,7 +270,7 @@ class Confirm:
 
 
 class Drop:
-    """What was kept or set aside is no longer needed."""
+    """Deletes a temporary file that is no longer needed."""
 
     def __init__(self, spare: Spare) -> None:
         self.path = spare.path
@@ -280,4 +280,4 @@ class Drop:
         self._spare.discard()
 
     def take_back(self) -> None:
-        """Whoever needs it writes it anew."""
+        """The step that needs the file writes it again."""

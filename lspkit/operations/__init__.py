@@ -1,8 +1,8 @@
-"""What can be asked, each as data and as a generator.
+"""The operations of a workspace, each as a request and a generator.
 
-A request is a frozen value with a result type. Its generator yields effects (`effects.py`), which
-say what to ask, and is sent the answers; it does no I/O itself. So the same operation runs in the
-caller's thread, behind `submit`, for one server or for several, or in a test without a process.
+A request is a frozen value with a result type. Its generator yields effects (`effects.py`) and
+receives their results; it does no I/O itself. So the same operation runs in the caller's thread,
+behind `submit`, for one server or for several, or in a test without a process.
 """
 
 from lspkit.operations.apply_changes import (
@@ -14,43 +14,13 @@ from lspkit.operations.apply_changes import (
     UndoRequest,
     WriteRequest,
 )
-from lspkit.operations.check import CheckAllRequest, CheckOthersRequest, CheckRequest
-from lspkit.operations.edit_proposals import CodeActionsRequest, RenameRequest
-from lspkit.operations.effects import (
-    Apply,
-    Ask,
-    AskWorkspace,
-    AwaitChange,
-    ChangeDisk,
-    DoAll,
-    Effect,
-    Elsewhere,
-    EndOverlay,
-    Examination,
-    Examine,
-    Examined,
-    ExamineOthers,
-    FileServer,
-    FindPlaces,
-    FindServers,
-    FoundFile,
-    KnownDiagnostics,
-    OtherScope,
-    OthersExamined,
-    Overlay,
-    ReadText,
-    Remember,
-    Reply,
-    ReportUndecodable,
-    Reread,
-    RunCommand,
-    SyncFile,
-    TakeChanges,
-    TakeConfig,
-    TakeKnownDiagnostics,
-    TakeStatus,
-    Undo,
+from lspkit.operations.check import (
+    CheckAllRequest,
+    CheckOthersRequest,
+    CheckRequest,
+    DiagnosticsRequest,
 )
+from lspkit.operations.code_actions import CodeActionsRequest
 from lspkit.operations.hierarchy import (
     CallHierarchyRequest,
     IncomingCallsRequest,
@@ -64,15 +34,14 @@ from lspkit.operations.navigation import (
     HoverRequest,
     ImplementationRequest,
     ReferencesRequest,
+    SignatureHelpRequest,
     TypeDefinitionRequest,
 )
-from lspkit.operations.reply_parsing import OWN_FAULTS
+from lspkit.operations.rename import RenameRequest
 from lspkit.operations.request import OPERATIONS, Request
-from lspkit.operations.signatures import SignatureHelpRequest
-from lspkit.operations.symbols import DocumentSymbolsRequest
+from lspkit.operations.symbols import DocumentSymbolsRequest, WorkspaceSymbolsRequest
 from lspkit.operations.workspace_state import (
     ChangedSinceRequest,
-    DiagnosticsRequest,
     FileServersRequest,
     RawRequest,
     ReloadRequest,
@@ -81,19 +50,12 @@ from lspkit.operations.workspace_state import (
     StatusTextRequest,
     SyncRequest,
     WaitForChangeRequest,
-    WorkspaceSymbolsRequest,
 )
 
 __all__ = [
     "OPERATIONS",
-    "OWN_FAULTS",
-    "Apply",
     "ApplyRequest",
-    "Ask",
-    "AskWorkspace",
-    "AwaitChange",
     "CallHierarchyRequest",
-    "ChangeDisk",
     "ChangedSinceRequest",
     "CheckAllRequest",
     "CheckOthersRequest",
@@ -103,40 +65,18 @@ __all__ = [
     "DefinitionRequest",
     "DeleteRequest",
     "DiagnosticsRequest",
-    "DoAll",
     "DocumentSymbolsRequest",
-    "Effect",
-    "Elsewhere",
-    "EndOverlay",
-    "Examination",
-    "Examine",
-    "ExamineOthers",
-    "Examined",
-    "FileServer",
     "FileServersRequest",
-    "FindPlaces",
-    "FindServers",
-    "FoundFile",
     "HoverRequest",
     "ImplementationRequest",
     "IncomingCallsRequest",
-    "KnownDiagnostics",
     "MoveRequest",
-    "OtherScope",
-    "OthersExamined",
     "OutgoingCallsRequest",
-    "Overlay",
     "RawRequest",
-    "ReadText",
     "ReferencesRequest",
     "ReloadRequest",
-    "Remember",
     "RenameRequest",
-    "Reply",
-    "ReportUndecodable",
     "Request",
-    "Reread",
-    "RunCommand",
     "SettingsRequest",
     "ShowDiskRequest",
     "ShowTextsRequest",
@@ -145,14 +85,8 @@ __all__ = [
     "StatusTextRequest",
     "SubtypesRequest",
     "SupertypesRequest",
-    "SyncFile",
     "SyncRequest",
-    "TakeChanges",
-    "TakeConfig",
-    "TakeKnownDiagnostics",
-    "TakeStatus",
     "TypeDefinitionRequest",
-    "Undo",
     "UndoRequest",
     "WaitForChangeRequest",
     "WorkspaceSymbolsRequest",

@@ -1,7 +1,6 @@
-"""Changes: files that are written, moved and deleted, texts that are shown in their place, and
-edits that are carried out.
+"""Operations that change files, apply and undo edits, and show texts instead of files.
 
-The disk is the engine's; here is only what follows what.
+The engine accesses the disk; the sequence of steps is here.
 """
 
 from __future__ import annotations
@@ -10,8 +9,9 @@ from collections.abc import Generator
 from pathlib import Path
 from typing import Any
 
+from lspkit.diagnostics.introduced_errors import introduced_errors
 from lspkit.diagnostics.report import Report
-from lspkit.edit_types import AppliedEdit, CodeAction, WorkspaceEdit, combined
+from lspkit.edit_types import AppliedEdit, CodeAction, WorkspaceEdit, combine_edits
 from lspkit.errors import (
     LspkitError,
     NoServerError,
@@ -19,8 +19,14 @@ from lspkit.errors import (
     RequestFailedError,
     ServerUnavailableError,
 )
-from lspkit.operations.check import CheckAllRequest, CheckRequest, check, check_all, unchecked
-from lspkit.operations.edit_proposals import digest, edits_in, resolved, workspace_edit
+from lspkit.operations.check import (
+    CheckAllRequest,
+    CheckRequest,
+    check,
+    check_all,
+    unchecked_report,
+)
+from lspkit.operations.code_actions import resolve_action, text_digest
 from lspkit.operations.effects import (
     Apply,
     ChangeDisk,
@@ -32,14 +38,14 @@ from lspkit.operations.effects import (
     RunCommand,
     Undo,
 )
-from lspkit.operations.introduced_errors import brought
-from lspkit.operations.request import Request, check_text, operation
+from lspkit.operations.request import Request, check_text, operation, single_effect
+from lspkit.operations.workspace_edit import decode_edits, translate_edit
 from lspkit.protocol.results import WireCommand
 from lspkit.protocol.text import Text
 
 
 class WriteRequest(Request[Report], frozen=True, kw_only=True):
-    """Give a file this text."""
+    """Write a text to a file."""
 
     path: str
     text: str
@@ -52,30 +58,30 @@ class DeleteRequest(Request[None], frozen=True, kw_only=True):
 
 
 class MoveRequest(Request[None], frozen=True, kw_only=True):
-    """Give a file another place."""
+    """Move a file."""
 
     path: str
     new_path: str
 
 
 class ApplyRequest(Request[AppliedEdit], frozen=True, kw_only=True):
-    """Make an edit that a server has proposed."""
+    """Apply an edit that a server proposed."""
 
     edit: WorkspaceEdit | None = None
-    #: Instead of an edit: an action, whose edit may have to be asked for first.
+    #: Instead of an edit: an action, whose edit may have to be resolved first.
     action: CodeAction | None = None
-    #: Whether to check the touched files afterwards, and take it back if it breaks something.
+    #: Whether to check the changed files afterwards, and undo the edit if it introduces errors.
     verify: bool = False
 
 
 class UndoRequest(Request[None], frozen=True, kw_only=True):
-    """Take an edit back."""
+    """Undo an edit."""
 
     applied: AppliedEdit
 
 
 class ShowTextsRequest(Request[int], frozen=True, kw_only=True):
-    """Show the servers these texts in place of the files."""
+    """Show the servers these texts instead of the files."""
 
     texts: dict[str, str]
 
@@ -85,40 +91,28 @@ class ShowTextsRequest(Request[int], frozen=True, kw_only=True):
 
 
 class ShowDiskRequest(Request[None], frozen=True, kw_only=True):
-    """Show the servers the disk again."""
+    """Show the servers the files again."""
 
     number: int
 
 
 @operation("write", WriteRequest, Report)
 def write(request: WriteRequest) -> Generator[Effect, Any, Report]:
-    """The file as it is then."""
+    """Write the file, and check it."""
     yield ChangeDisk("write", request.path, text=request.text)
     try:
         report: Report = yield from check(CheckRequest(path=request.path))
     except (NoServerError, ServerUnavailableError) as problem:
-        return unchecked(request.path, problem)  # written all the same
+        return unchecked_report(request.path, problem)  # the file is written nevertheless
     return report
-
-
-@operation("delete", DeleteRequest, None)
-def delete(request: DeleteRequest) -> Generator[Effect, Any, None]:
-    """The servers are told before they are asked anything else."""
-    yield ChangeDisk("delete", request.path)
-
-
-@operation("move", MoveRequest, None)
-def move(request: MoveRequest) -> Generator[Effect, Any, None]:
-    """The servers are told before they are asked anything else."""
-    yield ChangeDisk("move", request.path, new_path=request.new_path)
 
 
 @operation("apply", ApplyRequest, AppliedEdit)
 def apply(request: ApplyRequest) -> Generator[Effect, Any, AppliedEdit]:
-    """What it takes to undo it. All of it is made, or nothing."""
+    """Apply an edit or an action, all or none."""
     edit = request.edit
     if request.action is not None:
-        found = yield from resolved(request.action)
+        found = yield from resolve_action(request.action)
         if isinstance(found, WireCommand):
             return (yield from _run(request.action, found, verify=request.verify))
         edit = found
@@ -136,13 +130,13 @@ def apply(request: ApplyRequest) -> Generator[Effect, Any, AppliedEdit]:
 def _run(
     action: CodeAction, command: WireCommand, *, verify: bool
 ) -> Generator[Effect, Any, AppliedEdit]:
-    """Let the server run a command: all edits that it asks for meanwhile are made, or none.
+    """Let the server execute a command: all edits that it requests are applied, or none.
 
-    Which files these are is not known before, so of the state before only the action's own is.
+    The changed files are not known in advance, so only the action's own file is checked before.
     """
     text: Text = yield ReadText(action.via, None)
-    if digest(text) != action.sha256:
-        message = f"{action.via} has changed since {action.title!r} was offered; ask again"
+    if text_digest(text) != action.sha256:
+        message = f"{action.via} has changed since {action.title!r} was offered; request it again"
         raise PathError(message, code="ECHANGED", path=action.via)
     before: dict[Path, Report] = {}
     if verify:
@@ -150,8 +144,8 @@ def _run(
     made: list[AppliedEdit] = []
 
     def make(reply: Reply) -> Generator[Effect, Any, None]:
-        for wire in edits_in(reply):
-            edit = yield from workspace_edit(wire, reply)
+        for wire in decode_edits(reply):
+            edit = yield from translate_edit(wire, reply)
             made.append((yield Apply(edit)))
 
     arguments = command.arguments or []
@@ -161,47 +155,37 @@ def _run(
         for one in reversed(made):
             yield Undo(one)
         raise
-    applied = combined(made, action.server)
+    applied = combine_edits(made, action.server)
     if verify:
         yield from _verify(applied, before)
     return applied
 
 
 def _reports(edit: WorkspaceEdit) -> Generator[Effect, Any, dict[Path, Report]]:
-    """How the files are that it touches; also to have something to compare with."""
+    """Reports about the files of an edit before it is applied."""
     paths = tuple(str(one.path) for one in edit.changes if one.path is not None)
     reports: dict[Path, Report] = yield from check_all(CheckAllRequest(paths=paths))
     return reports
 
 
 def _verify(applied: AppliedEdit, before: dict[Path, Report]) -> Generator[Effect, Any, None]:
-    """Check what was touched; new errors mean that the edit is taken back."""
+    """Check the changed files, and undo the edit if it introduced errors."""
     there = tuple(str(one.path) for one in applied.touched if one.now == "file")
     after: dict[Path, Report] = yield from check_all(CheckAllRequest(paths=there))
-    new = brought(applied.edit, before, after)
+    new = introduced_errors(applied.edit, before, after)
     if new:
         yield Undo(applied)
         found = "; ".join(str(one) for findings in new for one in findings[:3])
         raise RequestFailedError(
-            f"the edit was taken back, since it brings new errors: {found}",
+            f"the edit was undone, since it introduces errors: {found}",
             server=applied.edit.server,
         )
 
 
-@operation("undo", UndoRequest, None)
-def undo(request: UndoRequest) -> Generator[Effect, Any, None]:
-    """The files are as they were."""
-    yield Undo(request.applied)
-
-
-@operation("show_texts", ShowTextsRequest, int)
-def show_texts(request: ShowTextsRequest) -> Generator[Effect, Any, int]:
-    """The number to end it with."""
-    number: int = yield Overlay(request.texts)
-    return number
-
-
-@operation("show_disk", ShowDiskRequest, None)
-def show_disk(request: ShowDiskRequest) -> Generator[Effect, Any, None]:
-    """The servers see the files as they are."""
-    yield EndOverlay(request.number)
+single_effect("delete", DeleteRequest, None, lambda one: ChangeDisk("delete", one.path))
+single_effect(
+    "move", MoveRequest, None, lambda one: ChangeDisk("move", one.path, new_path=one.new_path)
+)
+single_effect("undo", UndoRequest, None, lambda one: Undo(one.applied))
+single_effect("show_texts", ShowTextsRequest, int, lambda one: Overlay(one.texts))
+single_effect("show_disk", ShowDiskRequest, None, lambda one: EndOverlay(one.number))

@@ -1,4 +1,4 @@
-"""Fresh diagnostics of a file, and the verdict on it."""
+"""Diagnostics of files: fresh ones with a verdict, and those that are known."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import Any, Literal
 
 import msgspec
 
-from lspkit.diagnostics.compare import Before, compared
+from lspkit.diagnostics.compare import Before, compare_findings
 from lspkit.diagnostics.report import Evidence, OtherFiles, Report, verdict_of, why_of
-from lspkit.errors import LspkitError
+from lspkit.errors import LspkitError, RequestFailedError
 from lspkit.limits import MOST_RELATED
 from lspkit.operations.effects import (
     DoAll,
@@ -19,14 +19,19 @@ from lspkit.operations.effects import (
     Examine,
     Examined,
     ExamineOthers,
+    KnownDiagnostics,
     OtherScope,
     OthersExamined,
     Remember,
     Reply,
+    ReportUndecodable,
+    TakeKnownDiagnostics,
 )
-from lspkit.operations.position_translation import Translator, translator
+from lspkit.operations.position_translation import Translator, make_translator
 from lspkit.operations.request import FileRequest, Request, operation
+from lspkit.protocol.open_documents import View
 from lspkit.protocol.results import WireDiagnostic, read_diagnostics
+from lspkit.protocol.text import Text
 from lspkit.protocol.uris import uri_to_path
 from lspkit.types import Diagnostic, RelatedLocation, Severity, Verdict
 
@@ -36,41 +41,47 @@ TAGS = {1: "unnecessary", 2: "deprecated"}
 
 
 class CheckRequest(FileRequest[Report], frozen=True, kw_only=True):
-    """Is this file in order?"""
+    """Check one file."""
 
     #: `project` adds the other files that its servers know.
     scope: Literal["file", "project"] = "file"
-    #: Which severities the verdict goes by; None: as configured.
+    #: The severities that count for the verdict; None: as configured.
     severities: tuple[str, ...] | None = None
 
 
 class CheckAllRequest(Request[dict[Path, Report]], frozen=True, kw_only=True):
-    """Are these files in order?"""
+    """Check several files."""
 
     paths: tuple[str, ...]
     severities: tuple[str, ...] | None = None
 
 
 class CheckOthersRequest(Request[OtherFiles], frozen=True, kw_only=True):
-    """Are the other files in order that the servers of these files know?"""
+    """Check the other files that the servers of these files know."""
 
-    #: These have changed, and are not looked at.
+    #: The changed files, which are not checked themselves.
     paths: tuple[str, ...]
     scope: OtherScope = OtherScope()
 
 
-#: So many files are under way at once: each of them is open in its servers meanwhile.
+class DiagnosticsRequest(Request[dict[Path, list[Diagnostic]]], frozen=True, kw_only=True):
+    """Get the known diagnostics."""
+
+    path: str | None = None
+
+
+#: Files that are checked at once: each of them is open in its servers meanwhile.
 AT_ONCE = 64
 
 
 @operation("check", CheckRequest, Report)
 def check(request: CheckRequest) -> Generator[Effect, Any, Report]:
-    """A report about the file as it is now, or as `text` has it."""
+    """A report about the file as it is now, or with the content `text`."""
     scope = OtherScope() if request.scope == "project" else None
     found: Examination = yield Examine(request.path, request.text, scope)
     if request.severities is not None:
         found = msgspec.structs.replace(found, severities=request.severities)
-    diagnostics, servers = yield from _merged(found.uri, found.servers)
+    diagnostics, servers = yield from _merge(found.uri, found.servers)
     counted = [one for one in diagnostics if one.severity.value in found.severities]
     report = Report(
         path=found.path,
@@ -79,17 +90,17 @@ def check(request: CheckRequest) -> Generator[Effect, Any, Report]:
         servers=servers,
         duration=found.duration,
         other_files=(yield from _other_files(found.others, found.severities)),
-        stale_diagnostics=(yield from _memories(found)),
+        stale_diagnostics=(yield from _stale_diagnostics(found)),
         severities=found.severities,
         max_per_file=found.most,
     )
-    return (yield from _compared(report, found))
+    return (yield from _compare(report, found))
 
 
-def _merged(
+def _merge(
     uri: str, examined: Iterable[Examined]
 ) -> Generator[Effect, Any, tuple[list[Diagnostic], list[Evidence]]]:
-    """What all of them found, each finding once, in order; and their evidence."""
+    """The findings of all servers, each once, in order; and the evidence of each server."""
     merged: dict[tuple[Any, ...], Diagnostic] = {}
     servers: list[Evidence] = []
     for one in examined:
@@ -98,7 +109,7 @@ def _merged(
         for finding in read:
             key = (finding.range, finding.message)
             known = merged.get(key)
-            merged[key] = finding if known is None else both(known, finding)
+            merged[key] = finding if known is None else merge_finding(known, finding)
     return [merged[key] for key in sorted(merged)], servers
 
 
@@ -107,7 +118,7 @@ def _read(
 ) -> Generator[Effect, Any, tuple[list[Diagnostic], int]]:
     if one.view is None:
         return [], 0
-    return (yield from findings(Reply(one.server, b"", one.view), uri, lists))
+    return (yield from read_findings(Reply(one.server, b"", one.view), uri, lists))
 
 
 def _other_files(
@@ -119,7 +130,7 @@ def _other_files(
     unknown: dict[str, str] = {}
     everybody: list[Evidence] = []
     for elsewhere in found.elsewhere:
-        diagnostics, servers = yield from _merged(elsewhere.uri, elsewhere.servers)
+        diagnostics, servers = yield from _merge(elsewhere.uri, elsewhere.servers)
         everybody += servers
         path = uri_to_path(elsewhere.uri) or elsewhere.uri
         if diagnostics:
@@ -127,7 +138,7 @@ def _other_files(
         if why := why_of(servers):
             unknown[path] = why
     counted = [one for all in by_path.values() for one in all if one.severity.value in severities]
-    # Where there is no other file, there is nothing wrong with it.
+    # Without other files there are no findings in them.
     verdict = verdict_of(counted, everybody) if found.elsewhere else Verdict.CLEAN
     return OtherFiles(
         found.coverage,
@@ -139,13 +150,13 @@ def _other_files(
 
 @operation("check_others", CheckOthersRequest, OtherFiles)
 def check_others(request: CheckOthersRequest) -> Generator[Effect, Any, OtherFiles]:
-    """A report about them as they are now."""
+    """The findings in the other files as they are now."""
     found: OthersExamined = yield ExamineOthers(request.paths, request.scope)
     return (yield from _other_files(found, found.severities))
 
 
-def _memories(found: Examination) -> Generator[Effect, Any, list[Diagnostic]]:
-    """What those said before who have not answered now."""
+def _stale_diagnostics(found: Examination) -> Generator[Effect, Any, list[Diagnostic]]:
+    """Earlier findings of the servers that have not answered."""
     known: dict[tuple[Any, ...], Diagnostic] = {}
     for one in found.servers:
         if not one.memories:
@@ -155,8 +166,8 @@ def _memories(found: Examination) -> Generator[Effect, Any, list[Diagnostic]]:
     return [known[key] for key in sorted(known)]
 
 
-def _compared(report: Report, found: Examination) -> Generator[Effect, Any, Report]:
-    """With what the last edit has changed; a proven state is the next one's starting point."""
+def _compare(report: Report, found: Examination) -> Generator[Effect, Any, Report]:
+    """Add the comparison with the state before the edit; store a proven state for the next one."""
     views = (one.view for one in found.servers if one.how != "none" and one.view is not None)
     view = next(views, None)
     if view is None:
@@ -164,7 +175,7 @@ def _compared(report: Report, found: Examination) -> Generator[Effect, Any, Repo
     if found.before is not None:
         answered = {one.server for one in report.servers if one.applies}
         answered -= {one.server for one in report.servers if one.applies and not one.proven}
-        introduced, fixed, remaining = compared(
+        introduced, fixed, remaining = compare_findings(
             found.before, view.text, report.diagnostics, answered
         )
         report = msgspec.structs.replace(
@@ -175,8 +186,8 @@ def _compared(report: Report, found: Examination) -> Generator[Effect, Any, Repo
     return report
 
 
-def both(one: Diagnostic, other: Diagnostic) -> Diagnostic:
-    """A finding that two servers share: the worse severity, and both names."""
+def merge_finding(one: Diagnostic, other: Diagnostic) -> Diagnostic:
+    """Merge a finding that two servers report: the worse severity, and both servers."""
     worse = min(one, other, key=lambda finding: finding.severity.rank)
     servers = tuple(dict.fromkeys((*one.servers, *other.servers)))
     return msgspec.structs.replace(worse, servers=servers)
@@ -184,8 +195,8 @@ def both(one: Diagnostic, other: Diagnostic) -> Diagnostic:
 
 def _evidence(one: Examined, unreadable: int) -> Evidence:
     if unreadable:
-        # One of them may have been an error, so its silence about errors proves nothing.
-        reason = f"{unreadable} of its findings could not be read"
+        # One of these may be an error, so the absence of errors is not proven.
+        reason = f"{unreadable} of its findings could not be decoded"
         return Evidence(one.server, None, "none", one.duration, False, reason, one.source)
     version = one.view.version if one.view is not None and one.how != "none" else None
     return Evidence(
@@ -193,33 +204,33 @@ def _evidence(one: Examined, unreadable: int) -> Evidence:
     )
 
 
-def findings(
+def read_findings(
     reply: Reply, uri: str, lists: Iterable[bytes]
 ) -> Generator[Effect, Any, tuple[list[Diagnostic], int]]:
-    """What a server's raw lists say about a file, and how many findings make no sense."""
+    """The findings in a server's raw lists about a file, and how many cannot be decoded."""
     read = [read_diagnostics(raw) for raw in lists]
     wires = [wire for one in read for wire in one.items]
     dropped = sum(one.dropped for one in read)
     if not wires:
-        return [], dropped  # there is no place to look up
+        return [], dropped  # no URI to look up
     related = [
         place[0]
         for wire in wires
         for info in (wire.related_information or ())[:MOST_RELATED]
         if (place := info.location.place) is not None
     ]
-    translate = yield from translator(reply, [uri, *related])
+    translate = yield from make_translator(reply, [uri, *related])
     found = [_finding(wire, uri, reply.server, translate) for wire in wires]
     return found, dropped
 
 
 def severity_of(wire: WireDiagnostic) -> Severity:
-    """How bad a server says that a finding is."""
-    return severity_named(wire.severity)
+    """The severity of a finding."""
+    return severity_from_number(wire.severity)
 
 
-def severity_named(number: int | None) -> Severity:
-    """A server that says nothing means an error; what nobody knows is not hidden."""
+def severity_from_number(number: int | None) -> Severity:
+    """The severity for a number of the protocol. None is an error; an unknown number is info."""
     return Severity.ERROR if number is None else SEVERITIES.get(number, Severity.INFO)
 
 
@@ -247,20 +258,20 @@ def _finding(wire: WireDiagnostic, uri: str, server: str, translate: Translator)
 
 @operation("check_all", CheckAllRequest, dict[Path, Report])
 def check_all(request: CheckAllRequest) -> Generator[Effect, Any, dict[Path, Report]]:
-    """A report about each file. One that nobody can check is unknown, with the reason."""
+    """A report about each file. A file that cannot be checked is unknown, with the reason."""
     reports: dict[Path, Report] = {}
     for first in range(0, len(request.paths), AT_ONCE):
         paths = request.paths[first : first + AT_ONCE]
         checks = tuple(CheckRequest(path=one, severities=request.severities) for one in paths)
         results: list[Report | LspkitError] = yield DoAll(checks)
         for path, result in zip(paths, results, strict=True):
-            report = result if isinstance(result, Report) else unchecked(path, result)
+            report = result if isinstance(result, Report) else unchecked_report(path, result)
             reports[report.path] = report
     return {path: reports[path] for path in sorted(reports)}
 
 
-def unchecked(path: str, problem: LspkitError) -> Report:
-    """A report about a file that nobody can check: it is unknown, with the reason."""
+def unchecked_report(path: str, problem: LspkitError) -> Report:
+    """A report about a file that cannot be checked: it is unknown, with the reason."""
     server = getattr(problem, "server", "")
     evidence = Evidence(server, None, "none", 0.0, reason=problem.message, code=problem.code)
     return Report(
@@ -270,3 +281,26 @@ def unchecked(path: str, problem: LspkitError) -> Report:
         servers=[evidence],
         duration=0.0,
     )
+
+
+@operation("diagnostics", DiagnosticsRequest, dict[Path, list[Diagnostic]])
+def diagnostics(
+    request: DiagnosticsRequest,
+) -> Generator[Effect, Any, dict[Path, list[Diagnostic]]]:
+    """The findings by file, sorted by path and line. No server is asked."""
+    reports: list[KnownDiagnostics] = yield TakeKnownDiagnostics(request.path)
+    by_file: dict[Path, dict[tuple[Any, ...], Diagnostic]] = {}
+    for report in reports:
+        nowhere = View("", Text(""), 0, report.encoding)
+        reply = Reply(report.server, b"", nowhere)
+        found, dropped = yield from read_findings(reply, report.uri, (report.items,))
+        if dropped:
+            message = f"{dropped} of the findings of {report.server} cannot be decoded"
+            yield ReportUndecodable((RequestFailedError(message, server=report.server),))
+        for finding in found:
+            if finding.path is None:
+                continue
+            merged = by_file.setdefault(finding.path, {})
+            key = (finding.range, finding.message)
+            merged[key] = merge_finding(merged[key], finding) if key in merged else finding
+    return {path: [by_file[path][key] for key in sorted(by_file[path])] for path in sorted(by_file)}

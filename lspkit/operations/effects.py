@@ -1,4 +1,4 @@
-"""What an operation may ask of the engine that drives it."""
+"""The effects that operations yield, and that the engine carries out."""
 
 from __future__ import annotations
 
@@ -15,63 +15,63 @@ from lspkit.protocol.open_documents import View
 from lspkit.protocol.text import Encoding, Text
 from lspkit.servers.status import ServerState
 
-#: Makes the params of a request from the document's URI, text and the server's encoding. It is
-#: pure, and refuses with a `PositionError` what the text does not have.
+#: Makes the params of a request from the document's URI, its text and the server's encoding. Pure;
+#: raises a `PositionError` for a position that the text does not have.
 Build = Callable[[str, Text, Encoding], Any]
 
 
 class Ask(msgspec.Struct, frozen=True):
-    """One question to every server of a file that can answer it. Sent back: `list[Reply]`.
+    """A request to every server of a file that supports it. Sent back: `list[Reply]`.
 
-    Servers that failed are left out as long as one has answered; if none has, their error is raised
-    in the operation.
+    Servers that failed are left out if at least one has answered; if none has, the first error is
+    raised in the operation.
     """
 
     path: str
     text: str | None
     method: str
     build: Build
-    #: Only this one, where it is given.
+    #: If given, only this server is asked.
     server: str = ""
-    #: Whether the question is about the document, which then has to be in step.
+    #: Whether the document must be synchronised first.
     in_step: bool = True
-    #: Whether to ask also a server that does not say that it knows the method.
+    #: Whether to ask also a server that does not announce the method.
     ignore_capabilities: bool = False
 
 
 class Reply(msgspec.Struct, frozen=True):
-    """A server's answer, raw, with the document as the question saw it."""
+    """A server's raw answer, with the document as it was at the request."""
 
     server: str
     result: bytes
     view: View
-    #: What was asked.
+    #: The method of the request.
     method: str = ""
 
 
 class ReportUndecodable(msgspec.Struct, frozen=True):
-    """Answers that are of no use after all, or not all of them. Sent back: None."""
+    """Answers that cannot be decoded, completely or in part. Sent back: None."""
 
     problems: tuple[LspkitError, ...]
-    #: The servers that have answered nothing of use.
+    #: The servers whose whole answer cannot be decoded.
     failed: tuple[str, ...] = ()
 
 
 class ReadText(msgspec.Struct, frozen=True):
-    """The text of a file as its servers will see it. Sent back: `Text`."""
+    """The text of a file as its servers see it. Sent back: `Text`."""
 
     path: str
     text: str | None
 
 
 class FindPlaces(msgspec.Struct, frozen=True):
-    """Where URIs of a server point to. Sent back: `dict[str, Place]`."""
+    """The files that URIs of a server name. Sent back: `dict[str, FoundFile]`."""
 
     server: str
-    #: The document that was asked about: it tells servers of one id apart.
+    #: The document of the request: it distinguishes servers with the same id.
     asked_uri: str
     uris: tuple[str, ...]
-    #: Whether the texts are needed, to turn protocol columns into characters.
+    #: Whether the texts are needed, to convert protocol columns to characters.
     texts: bool
 
 
@@ -79,22 +79,22 @@ class FoundFile(msgspec.Struct, frozen=True):
     """A file that a server names."""
 
     path: Path | None
-    #: None if it is not known, not needed, or none of our business.
+    #: None if it is not known, not needed, or outside the boundary.
     text: Text | None
-    #: Whether the server has read the file itself, and that begins with a byte order mark: it may
-    #: count the mark as a character of the first line.
+    #: Whether the server read the file from disk, and the file begins with a byte order mark: the
+    #: server may count the mark as a character of the first line.
     marked: bool = False
 
 
 class OtherScope(msgspec.Struct, frozen=True):
-    """Which files are examined besides those that a call is about.
+    """Which other files are examined besides the files of the call.
 
-    Always those that a server has findings about, and its open documents.
+    Always the files with findings of a server, and its open documents.
     """
 
-    #: Paths of files that come first, and are opened if they are not open.
+    #: Paths of files that are examined first, and opened if necessary.
     first: tuple[str, ...] = ()
-    #: At most so many files of each server; None: all of its open documents.
+    #: Most files of each server; None: all of its open documents.
     most: int | None = None
 
 
@@ -103,12 +103,12 @@ class Examine(msgspec.Struct, frozen=True):
 
     path: str
     text: str | None
-    #: Which other files are examined as well; None: none.
+    #: Which other files are examined; None: none.
     others: OtherScope | None = None
 
 
 class ExamineOthers(msgspec.Struct, frozen=True):
-    """Fresh diagnostics of files besides these, from the servers of these.
+    """Fresh diagnostics of other files, from the servers of these files.
 
     Sent back: `OthersExamined`.
     """
@@ -118,7 +118,7 @@ class ExamineOthers(msgspec.Struct, frozen=True):
 
 
 class Examined(msgspec.Struct, frozen=True):
-    """What one server found: its raw lists of findings, and how that was known."""
+    """The result of one server: its raw lists of findings, and how their freshness is proven."""
 
     server: str
     view: View | None
@@ -127,23 +127,23 @@ class Examined(msgspec.Struct, frozen=True):
     duration: float
     timed_out: bool = False
     reason: str = ""
-    #: Which of the server's sources, where it has more than one.
+    #: The source of the findings, for a server with several.
     source: str = ""
-    #: Raw lists that it gave before, where it has nothing fresh to say.
+    #: Earlier raw lists, if there are no fresh ones.
     memories: tuple[bytes, ...] = ()
-    #: Of the error, where there was one.
+    #: The code of the error, if there was one.
     code: str = ""
 
 
 class Elsewhere(msgspec.Struct, frozen=True):
-    """What was found in another file."""
+    """The findings in another file."""
 
     uri: str
     servers: tuple[Examined, ...]
 
 
 class OthersExamined(msgspec.Struct, frozen=True):
-    """What was found in other files."""
+    """The findings in other files."""
 
     elsewhere: tuple[Elsewhere, ...] = ()
     #: `none`, `open` documents and files with findings, or the whole `workspace`.
@@ -152,37 +152,37 @@ class OthersExamined(msgspec.Struct, frozen=True):
 
 
 class Examination(msgspec.Struct, frozen=True):
-    """What all of them found."""
+    """The results of all servers of a file."""
 
     path: Path
     uri: str
     servers: tuple[Examined, ...]
     severities: tuple[str, ...]
     duration: float
-    #: So many findings are shown.
+    #: Most findings that are shown.
     most: int = 20
-    #: Whether the text is that of the file.
+    #: Whether the text is the content of the file.
     on_disk: bool = True
-    #: The last proven findings about the file.
+    #: The last proven findings of the file.
     before: Before | None = None
     others: OthersExamined = OthersExamined()
 
 
 class Remember(msgspec.Struct, frozen=True):
-    """These findings are proven: the next ones are compared with them. Sent back: None."""
+    """Store proven findings, to compare the next ones with. Sent back: None."""
 
     path: Path
     before: Before
 
 
 class Overlay(msgspec.Struct, frozen=True):
-    """Show texts instead of files until further notice. Sent back: the number to end it with."""
+    """Show servers texts instead of files. Sent back: the number for `EndOverlay`."""
 
     texts: dict[str, str]
 
 
 class EndOverlay(msgspec.Struct, frozen=True):
-    """Show the disk again. Sent back: None."""
+    """Show servers the files again. Sent back: None."""
 
     number: int
 
@@ -192,19 +192,19 @@ class TakeConfig(msgspec.Struct, frozen=True):
 
 
 class Apply(msgspec.Struct, frozen=True):
-    """Make an edit, all or none, and tell the servers. Sent back: `AppliedEdit`."""
+    """Apply an edit, all or none, and notify the servers. Sent back: `AppliedEdit`."""
 
     edit: WorkspaceEdit
 
 
 class Undo(msgspec.Struct, frozen=True):
-    """Take an edit back, all or none, and tell the servers. Sent back: None."""
+    """Undo an edit, all or none, and notify the servers. Sent back: None."""
 
     applied: AppliedEdit
 
 
 class ChangeDisk(msgspec.Struct, frozen=True):
-    """Write, move or delete a file and tell the servers. Sent back: None."""
+    """Write, move or delete a file and notify the servers. Sent back: None."""
 
     kind: str
     path: str
@@ -213,9 +213,9 @@ class ChangeDisk(msgspec.Struct, frozen=True):
 
 
 class AskWorkspace(msgspec.Struct, frozen=True):
-    """One question to the servers of a file, or to all that run. Sent back: `list[Reply]`.
+    """A request to the servers of a file, or to all running ones. Sent back: `list[Reply]`.
 
-    If none runs, those are started that the workspace's own files call for.
+    If none is running, the servers for the workspace's files are started.
     """
 
     path: str | None
@@ -224,7 +224,7 @@ class AskWorkspace(msgspec.Struct, frozen=True):
 
 
 class TakeKnownDiagnostics(msgspec.Struct, frozen=True):
-    """What servers have said about a file, or about all. Sent back: `list[KnownFindings]`."""
+    """The last reports about a file, or about all. Sent back: `list[KnownDiagnostics]`."""
 
     path: str | None
 
@@ -239,9 +239,9 @@ class KnownDiagnostics(msgspec.Struct, frozen=True):
 
 
 class RunCommand(msgspec.Struct, frozen=True):
-    """Let a server run a command of its own, and make the edits that it asks for meanwhile.
+    """Let a server execute a command, and apply the edits that it requests meanwhile.
 
-    Sent back: None, once it has answered. An edit that could not be made is raised then.
+    Sent back: None, when the server has answered. An edit that failed is raised then.
     """
 
     server: str
@@ -249,50 +249,50 @@ class RunCommand(msgspec.Struct, frozen=True):
     via: str
     command: str
     arguments: list[Any]
-    #: Makes one edit, which comes as a reply of the server.
+    #: Applies one edit, which is passed as a reply of the server.
     make: Callable[[Reply], Generator[Effect, Any, None]]
 
 
 class SyncFile(msgspec.Struct, frozen=True):
-    """Tell the servers of a file about its text, and wait for nothing. Sent back: None."""
+    """Send the text of a file to its servers, without waiting. Sent back: None."""
 
     path: str
     text: str | None
 
 
 class TakeStatus(msgspec.Struct, frozen=True):
-    """How all servers are. Waits for nothing. Sent back: `Snapshot`."""
+    """The state of all servers, without waiting. Sent back: `WorkspaceStatus`."""
 
     root: str | None
 
 
 class FindServers(msgspec.Struct, frozen=True):
-    """The servers of a file, also those that would be started. Sent back: `list[FileServer]`."""
+    """The servers of a file, running or not. Sent back: `list[FileServer]`."""
 
     path: str
 
 
 class FileServer(msgspec.Struct, frozen=True):
-    """How one server of a file is."""
+    """The state of one server of a file."""
 
     server: str
     root: str
-    #: `idle` if it would be started.
+    #: `idle` if it is not running yet.
     state: ServerState
 
 
 #: Why one of many requests has no result.
-TOO_LATE = "the time of the call was up before this one had its turn"
+TOO_LATE = "the timeout expired before this file was checked"
 
 
 class DoAll(msgspec.Struct, frozen=True):
-    """Other requests, all at the same time. Sent back: a list of results and errors, in order."""
+    """Run other requests concurrently. Sent back: a list of results and errors, in order."""
 
     requests: tuple[Any, ...]
 
 
 class Reread(msgspec.Struct, frozen=True):
-    """Read the configuration again, and restart what it changes. Sent back: None."""
+    """Reload the configuration, and restart the servers that it changes. Sent back: None."""
 
 
 class TakeChanges(msgspec.Struct, frozen=True):

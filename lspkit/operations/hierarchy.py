@@ -1,6 +1,6 @@
-"""Who calls whom, and what derives from what.
+"""Call hierarchy and type hierarchy.
 
-An item goes back to the server that gave it, byte for byte: servers keep marks of their own in it.
+An item is sent back to its server byte for byte: servers keep their own data in it.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ import msgspec
 
 from lspkit.errors import LspkitError, PositionError
 from lspkit.operations.effects import Ask, DoAll, Effect, Reply, ReportUndecodable
-from lspkit.operations.position_translation import Translator, translator
-from lspkit.operations.reply_parsing import OWN_FAULTS, readable
+from lspkit.operations.position_translation import Translator, make_translator
+from lspkit.operations.reply_parsing import OWN_FAULTS, decode_replies
 from lspkit.operations.request import PositionRequest, Request, T_co, operation
 from lspkit.operations.symbol_positions import ask_at
 from lspkit.protocol.results import SYMBOL_KINDS, WireItem
-from lspkit.protocol.wire.raw_items import read_items, read_others
+from lspkit.protocol.wire.raw_items import read_calls_with_items, read_hierarchy_items
 from lspkit.types import Call, CallItem, HierarchyItem, TypeItem
 
 T = TypeVar("T")
@@ -26,15 +26,15 @@ Item = TypeVar("Item", bound=HierarchyItem)
 
 
 class CallHierarchyRequest(PositionRequest[list[CallItem]], frozen=True, kw_only=True):
-    """What here calls and is called?"""
+    """Get the items of the call hierarchy at a position."""
 
 
 class ItemRequest(PositionRequest[T_co], Generic[T_co], frozen=True, kw_only=True):
-    """About an item of an earlier answer, or about what is at a place."""
+    """About an item of an earlier answer, or about a position."""
 
     path: str = ""
     item: HierarchyItem | None = None
-    #: Whether it is an error that there is nothing at the place, rather than an empty answer.
+    #: Whether a position without an item is an error, rather than an empty result.
     needs_item: bool = False
 
     def __post_init__(self) -> None:
@@ -45,25 +45,25 @@ class ItemRequest(PositionRequest[T_co], Generic[T_co], frozen=True, kw_only=Tru
 
 
 class IncomingCallsRequest(ItemRequest[list[Call]], frozen=True, kw_only=True):
-    """Who calls this?"""
+    """Get the callers."""
 
     item: CallItem | None = None
 
 
 class OutgoingCallsRequest(ItemRequest[list[Call]], frozen=True, kw_only=True):
-    """Whom does this call?"""
+    """Get the callees."""
 
     item: CallItem | None = None
 
 
 class SupertypesRequest(ItemRequest[list[TypeItem]], frozen=True, kw_only=True):
-    """What does this type derive from?"""
+    """Get the supertypes."""
 
     item: TypeItem | None = None
 
 
 class SubtypesRequest(ItemRequest[list[TypeItem]], frozen=True, kw_only=True):
-    """What derives from this type?"""
+    """Get the subtypes."""
 
     item: TypeItem | None = None
 
@@ -72,14 +72,14 @@ class SubtypesRequest(ItemRequest[list[TypeItem]], frozen=True, kw_only=True):
 def prepare_call_hierarchy(
     request: CallHierarchyRequest,
 ) -> Generator[Effect, Any, list[CallItem]]:
-    """The items at the place, of all servers."""
+    """The items at the position, of all servers."""
     found = yield from _prepare(request, "textDocument/prepareCallHierarchy", CallItem)
-    return _in_order(found)
+    return _sort_items(found)
 
 
 @operation("incoming_calls", IncomingCallsRequest, list[Call])
 def incoming_calls(request: IncomingCallsRequest) -> Generator[Effect, Any, list[Call]]:
-    """The calls of the item; the ranges are in the callers' files."""
+    """The calls to the item; the ranges are in the callers' files."""
     return (yield from _calls(request, request.item, "callHierarchy/incomingCalls"))
 
 
@@ -106,28 +106,28 @@ def _prepare(
 ) -> Generator[Effect, Any, list[Item]]:
     replies = yield from ask_at(request, method)
     found: list[Item] = []
-    for reply, items in (yield from readable(replies, read_items)):
+    for reply, items in (yield from decode_replies(replies, read_hierarchy_items)):
         found += yield from _items(reply, items, request.path, kind)
     return found
 
 
-def _place(item: HierarchyItem) -> tuple[Any, ...]:
+def _sort_key(item: HierarchyItem) -> tuple[Any, ...]:
     return (str(item.path or item.uri), item.selection, item.name)
 
 
-def _in_order(items: Iterable[Item]) -> list[Item]:
-    """Without doubles, by path, line and column."""
+def _sort_items(items: Iterable[Item]) -> list[Item]:
+    """The items without duplicates, sorted by path, line and column."""
     found: dict[tuple[Any, ...], Item] = {}
     for item in items:
-        found.setdefault(_place(item), item)
+        found.setdefault(_sort_key(item), item)
     return [found[place] for place in sorted(found)]
 
 
 def _items(
     reply: Reply, read: list[tuple[bytes, WireItem]], via: str, kind: type[Item]
 ) -> Generator[Effect, Any, list[Item]]:
-    """Items of an answer, each with its own bytes."""
-    translate = yield from translator(reply, [wire.uri for _, wire in read])
+    """The items of an answer, each with its raw bytes."""
+    translate = yield from make_translator(reply, [wire.uri for _, wire in read])
     return [_item(wire, raw, reply.server, via, translate, kind) for raw, wire in read]
 
 
@@ -149,44 +149,46 @@ def _item(
     )
 
 
-def _about_each(
+def _ask_each(
     request: ItemRequest[list[T]],
     given: Item | None,
     kind: type[Item],
     ask: Callable[[Item], Generator[Effect, Any, list[T]]],
 ) -> Generator[Effect, Any, list[tuple[Item, list[T]]]]:
-    """What there is to say about the item that is meant, or about each of those at the place.
+    """The results for the given item, or for each item at the position.
 
-    A place may have several: overloads, or the same function as each server knows it.
+    A position may have several items: overloads, or one item per server.
     """
-    items = [given] if given is not None else (yield from _starts(request, kind))
+    items = [given] if given is not None else (yield from _items_at_position(request, kind))
     if len(items) < 2:
         return [(items[0], (yield from ask(items[0])))] if items else []
     results: list[list[T] | LspkitError] = yield DoAll(
         tuple(msgspec.structs.replace(request, item=item) for item in items)
     )
-    return (yield from _of_whole_servers(list(zip(items, results, strict=True))))
+    return (yield from _complete_servers(list(zip(items, results, strict=True))))
 
 
-def _starts(request: ItemRequest[Any], kind: type[Item]) -> Generator[Effect, Any, list[Item]]:
-    """The items at the place, each that a server tells apart."""
+def _items_at_position(
+    request: ItemRequest[Any], kind: type[Item]
+) -> Generator[Effect, Any, list[Item]]:
+    """The distinct items at the position."""
     method = "textDocument/prepareCallHierarchy"
     if kind is not CallItem:
         method = "textDocument/prepareTypeHierarchy"
     found = yield from _prepare(request, method, kind)
     if not found and request.needs_item:
         what = "function" if kind is CallItem else "type"
-        raise PositionError(f"there is no {what} at this place of {request.path}")
+        raise PositionError(f"there is no {what} at this position in {request.path}")
     distinct = {(item.server, item.raw): item for item in found}
-    return sorted(distinct.values(), key=_place)
+    return sorted(distinct.values(), key=_sort_key)
 
 
-def _of_whole_servers(
+def _complete_servers(
     results: list[tuple[Item, list[T] | LspkitError]],
 ) -> Generator[Effect, Any, list[tuple[Item, list[T]]]]:
-    """What those servers say that have answered about all of their items.
+    """The results of the servers that have answered for all of their items.
 
-    The others have failed, as if they had been asked one question.
+    The other servers count as failed, as after a single request.
     """
     failed: dict[str, LspkitError] = {}
     for item, result in results:
@@ -217,14 +219,14 @@ def _ask_about(item: HierarchyItem, method: str) -> Generator[Effect, Any, list[
 def _calls(
     request: ItemRequest[list[Call]], given: CallItem | None, method: str
 ) -> Generator[Effect, Any, list[Call]]:
-    """The calls of all items; those of one caller, or to one callee, are one."""
+    """The calls of all items, merged by caller or callee."""
     found: dict[tuple[Any, ...], Call] = {}
     ask = functools.partial(_calls_of, method=method)
-    for item, calls in (yield from _about_each(request, given, CallItem, ask)):
-        # The ranges of outgoing calls are in the item's own file, and are kept apart by it.
+    for item, calls in (yield from _ask_each(request, given, CallItem, ask)):
+        # The ranges of outgoing calls are in the item's own file, so they are merged per file.
         where = "" if method.endswith("incomingCalls") else str(item.path or item.uri)
         for call in calls:
-            key = (_place(call.item), where)
+            key = (_sort_key(call.item), where)
             ranges = {*call.ranges, *(found[key].ranges if key in found else ())}
             first = found.get(key, call).item
             found[key] = Call(first, tuple(sorted(ranges)))
@@ -234,10 +236,10 @@ def _calls(
 def _calls_of(item: CallItem, method: str) -> Generator[Effect, Any, list[Call]]:
     found: list[Call] = []
     replies = yield from _ask_about(item, method)
-    for reply, read in (yield from readable(replies, read_others)):
+    for reply, read in (yield from decode_replies(replies, read_calls_with_items)):
         ends = [(call.item, wire) for call, wire in read]
         others = yield from _items(reply, ends, item.via, CallItem)
-        translate = yield from translator(reply, [item.uri, *(one.uri for one in others)])
+        translate = yield from make_translator(reply, [item.uri, *(one.uri for one in others)])
         incoming = method.endswith("incomingCalls")
         for (wire, _), other in zip(read, others, strict=True):
             text = translate.place((other if incoming else item).uri).text
@@ -250,13 +252,13 @@ def _types(
     request: ItemRequest[list[TypeItem]], given: TypeItem | None, method: str
 ) -> Generator[Effect, Any, list[TypeItem]]:
     ask = functools.partial(_types_of, method=method)
-    found = yield from _about_each(request, given, TypeItem, ask)
-    return _in_order(one for _, types in found for one in types)
+    found = yield from _ask_each(request, given, TypeItem, ask)
+    return _sort_items(one for _, types in found for one in types)
 
 
 def _types_of(item: TypeItem, method: str) -> Generator[Effect, Any, list[TypeItem]]:
     found: list[TypeItem] = []
     replies = yield from _ask_about(item, method)
-    for reply, items in (yield from readable(replies, read_items)):
+    for reply, items in (yield from decode_replies(replies, read_hierarchy_items)):
         found += yield from _items(reply, items, item.via, TypeItem)
     return found

@@ -1,4 +1,4 @@
-"""Where something is: definition, declaration, type, implementation, uses; and what it is."""
+"""Definitions, declarations, types, implementations, references; hover and signature help."""
 
 from __future__ import annotations
 
@@ -7,78 +7,73 @@ from typing import Any
 
 import lspkit.types as types
 from lspkit.operations.effects import Effect, Reply
-from lspkit.operations.position_translation import in_order, translator
-from lspkit.operations.reply_parsing import readable
+from lspkit.operations.position_translation import make_translator, sort_locations
+from lspkit.operations.reply_parsing import decode_replies
 from lspkit.operations.request import PositionRequest, operation
 from lspkit.operations.symbol_positions import ask_at
-from lspkit.protocol.results import read_hover
-from lspkit.protocol.wire.raw_items import read_places
+from lspkit.protocol.results import WireMarkup, WireSignature, read_hover, read_signature_help
+from lspkit.protocol.text import Text
+from lspkit.protocol.wire.raw_items import read_location_ranges
 
 Locations = Generator[Effect, Any, list[types.Location]]
 
 
 class DefinitionRequest(PositionRequest[list[types.Location]], frozen=True, kw_only=True):
-    """Where is this defined?"""
+    """Get the definitions of a symbol."""
 
 
 class DeclarationRequest(PositionRequest[list[types.Location]], frozen=True, kw_only=True):
-    """Where is this declared?"""
+    """Get the declarations of a symbol."""
 
 
 class TypeDefinitionRequest(PositionRequest[list[types.Location]], frozen=True, kw_only=True):
-    """Where is the type of this defined?"""
+    """Get the definitions of a symbol's type."""
 
 
 class ImplementationRequest(PositionRequest[list[types.Location]], frozen=True, kw_only=True):
-    """Where is this implemented?"""
+    """Get the implementations of a symbol."""
 
 
 class ReferencesRequest(PositionRequest[list[types.Location]], frozen=True, kw_only=True):
-    """Where is this used?"""
+    """Get the references to a symbol."""
 
     include_declaration: bool = True
 
 
 class HoverRequest(PositionRequest[types.Hover | None], frozen=True, kw_only=True):
-    """What is this?"""
+    """Get the description of a symbol."""
+
+
+class SignatureHelpRequest(PositionRequest[types.SignatureHelp | None], frozen=True, kw_only=True):
+    """Get the signatures of the function at a position."""
 
 
 def _locations(replies: list[Reply]) -> Locations:
     found: list[types.Location] = []
-    for reply, places in (yield from readable(replies, read_places)):
+    for reply, places in (yield from decode_replies(replies, read_location_ranges)):
         if places:
-            translate = yield from translator(reply, (uri for uri, _ in places))
+            translate = yield from make_translator(reply, (uri for uri, _ in places))
             found += [translate.location(uri, range) for uri, range in places]
-    return in_order(found)
+    return sort_locations(found)
 
 
-@operation("definition", DefinitionRequest, list[types.Location])
-def definition(request: DefinitionRequest) -> Locations:
-    """All places that define the symbol."""
-    return (yield from _locations((yield from ask_at(request, "textDocument/definition"))))
+def _lookup(name: str, request: type[PositionRequest[list[types.Location]]], method: str) -> None:
+    """Add an operation that asks all servers for locations."""
+
+    @operation(name, request, list[types.Location])
+    def look_up(request: PositionRequest[list[types.Location]]) -> Locations:
+        return (yield from _locations((yield from ask_at(request, method))))
 
 
-@operation("declaration", DeclarationRequest, list[types.Location])
-def declaration(request: DeclarationRequest) -> Locations:
-    """All places that declare the symbol."""
-    return (yield from _locations((yield from ask_at(request, "textDocument/declaration"))))
-
-
-@operation("type_definition", TypeDefinitionRequest, list[types.Location])
-def type_definition(request: TypeDefinitionRequest) -> Locations:
-    """All places that define the symbol's type."""
-    return (yield from _locations((yield from ask_at(request, "textDocument/typeDefinition"))))
-
-
-@operation("implementation", ImplementationRequest, list[types.Location])
-def implementation(request: ImplementationRequest) -> Locations:
-    """All places that implement the symbol."""
-    return (yield from _locations((yield from ask_at(request, "textDocument/implementation"))))
+_lookup("definition", DefinitionRequest, "textDocument/definition")
+_lookup("declaration", DeclarationRequest, "textDocument/declaration")
+_lookup("type_definition", TypeDefinitionRequest, "textDocument/typeDefinition")
+_lookup("implementation", ImplementationRequest, "textDocument/implementation")
 
 
 @operation("references", ReferencesRequest, list[types.Location])
 def references(request: ReferencesRequest) -> Locations:
-    """All places that use the symbol."""
+    """All references to the symbol."""
     context = {"includeDeclaration": request.include_declaration}
     replies = yield from ask_at(request, "textDocument/references", context=context)
     return (yield from _locations(replies))
@@ -86,14 +81,54 @@ def references(request: ReferencesRequest) -> Locations:
 
 @operation("hover", HoverRequest, types.Hover | None)
 def hover(request: HoverRequest) -> Generator[Effect, Any, types.Hover | None]:
-    """What the servers tell, one after the other; the range of the first that gives one."""
+    """The texts of all servers, and the first range."""
     replies = yield from ask_at(request, "textDocument/hover")
     texts: list[str] = []
     range = None
-    for reply, hovers in (yield from readable(replies, read_hover, says=lambda one: one.texts)):
+    for reply, hovers in (
+        yield from decode_replies(replies, read_hover, says=lambda one: one.texts)
+    ):
         for told in hovers:
             texts += [text for text in told.texts if text not in texts]
             if told.texts and told.range is not None and range is None:
-                translate = yield from translator(reply, ())
+                translate = yield from make_translator(reply, ())
                 range = translate.range(reply.view.text, told.range)
     return types.Hover(texts, range) if texts else None
+
+
+@operation("signature_help", SignatureHelpRequest, types.SignatureHelp | None)
+def signature_help(
+    request: SignatureHelpRequest,
+) -> Generator[Effect, Any, types.SignatureHelp | None]:
+    """The first answer that has a signature."""
+    replies = yield from ask_at(request, "textDocument/signatureHelp")
+    read = decode_replies(replies, read_signature_help, says=lambda one: one.signatures)
+    for _, all_told in (yield from read):
+        for told in all_told:
+            signatures = tuple(_signature(one) for one in told.signatures or ())
+            if not signatures:
+                continue
+            active = min(max(told.active_signature or 0, 0), len(signatures) - 1)
+            own = (told.signatures or [])[active].active_parameter
+            return types.SignatureHelp(
+                signatures, active, told.active_parameter if own is None else own
+            )
+    return None
+
+
+def _words(markup: WireMarkup | str | None) -> str:
+    if markup is None:
+        return ""
+    return markup if isinstance(markup, str) else markup.text
+
+
+def _signature(wire: WireSignature) -> types.Signature:
+    parameters = []
+    for one in wire.parameters or ():
+        label = one.label
+        if not isinstance(label, str):
+            # Offsets into the label count UTF-16 units, whatever the positions count.
+            start, end = (Text(wire.label).column(0, units, "utf-16") for units in label)
+            label = wire.label[start:end]
+        parameters.append(types.Parameter(label, _words(one.documentation)))
+    return types.Signature(wire.label, _words(wire.documentation), tuple(parameters))

@@ -1,8 +1,8 @@
-"""From protocol positions to those that people read, and back.
+"""Conversion between protocol positions and lspkit's positions.
 
-Protocol positions count from 0, in units that depend on the server; people's count from 1, in
-characters. To turn one into the other takes the line that it is on, unless the units are characters
-already. Where the text cannot be had (a library's source is not opened), the units are shown.
+Protocol positions count from 0, in units that depend on the server; lspkit's count from 1, in
+characters. The conversion needs the text of the line, unless the units are characters. If the text
+is not available (library sources are not opened), the units are used as they are.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from lspkit.errors import PositionError
 from lspkit.operations.effects import Effect, FindPlaces, FoundFile, Reply
 from lspkit.protocol.results import WirePosition, WireRange
 from lspkit.protocol.text import Encoding, Text
-from lspkit.protocol.uris import one_spelling
+from lspkit.protocol.uris import normalize_uri
 from lspkit.types import Location, Position, Range
 
 
 def to_wire(text: Text, line: int, column: int, encoding: Encoding) -> dict[str, int]:
-    """A checked position as the server counts. Out of range: a `PositionError` with the bounds."""
+    """A position in the server's units; `PositionError` with the bounds if it is out of range."""
     if text.is_plain(line - 1, column - 1, encoding):
         return {"line": line - 1, "character": column - 1}
     if line > text.line_count:
@@ -37,14 +37,14 @@ def to_wire(text: Text, line: int, column: int, encoding: Encoding) -> dict[str,
 
 
 class Translator:
-    """Turns the positions of one server's answer into people's."""
+    """Converts the positions in one server's answer."""
 
     def __init__(self, encoding: Encoding, places: dict[str, FoundFile]) -> None:
         self._encoding: Encoding = encoding
         self._places = places
 
     def location(self, uri: str, range: WireRange) -> Location:
-        """A place in a file."""
+        """A location in a file."""
         place = self._places[uri]
         return Location(place.path, self.range(place.text, range), uri)
 
@@ -53,7 +53,7 @@ class Translator:
         return Range(self.position(text, range.start), self.position(text, range.end))
 
     def position(self, text: Text | None, at: WirePosition) -> Position:
-        """A place in a text; nonsense is bent to the nearest sense."""
+        """A position in a text; an invalid one is moved to the nearest valid position."""
         line, column = at.line, at.character
         if text is not None and text.is_plain(line, column, self._encoding):
             return Position(line + 1, column + 1)
@@ -63,23 +63,24 @@ class Translator:
         return Position(line + 1, column + 1)
 
     def exact(self, text: Text | None, range: WireRange) -> Range:
-        """A range that is to be written to; a `PositionError` if nobody can have meant it."""
+        """A range that is to be edited; `PositionError` if it is invalid."""
         return Range(self._exact(text, range.start), self._exact(text, range.end))
 
     def _exact(self, text: Text | None, at: WirePosition) -> Position:
         if at.line < 0 or at.character < 0:
-            raise _no_place(at, "lies before the text")
+            raise _position_error(at, "is before the text")
         place = self.position(text, at)
         if text is None:
             return place
         if at.line == text.line_count:
-            return Position(place.line, 1)  # the line after the last one stands for the end
+            return Position(place.line, 1)  # the line after the last one means the end
         if at.line > text.line_count:
-            return place  # there is none, which is said where the edit is made
-        # Beyond the end of a line means its end. Only inside of one can a character be split.
+            return place  # refused when the edit is applied
+        # A column beyond the end means the end of the line. Only a column inside the line can be
+        # in the middle of a character.
         inside = place.column <= len(text.line(at.line))
         if inside and text.units(at.line, place.column - 1, self._encoding) != at.character:
-            raise _no_place(at, "lies inside of a character")
+            raise _position_error(at, "is inside a character")
         return place
 
     def place(self, uri: str) -> FoundFile:
@@ -87,16 +88,16 @@ class Translator:
         return self._places[uri]
 
 
-def _no_place(at: WirePosition, why: str) -> PositionError:
+def _position_error(at: WirePosition, why: str) -> PositionError:
     return PositionError(f"line {at.line}, character {at.character}, both from 0, {why}")
 
 
-def translator(
+def make_translator(
     reply: Reply, uris: Iterable[str], *, texts: bool = False
 ) -> Generator[Effect, Any, Translator]:
-    """A translator that knows these URIs, as the server that replied sees them.
+    """A translator for these URIs of the server that replied.
 
-    `texts` asks for their texts also where positions could do without.
+    With `texts`, their texts are read also if the conversion does not need them.
     """
     view = reply.view
     others = tuple({uri: None for uri in uris if uri != view.uri})
@@ -104,13 +105,13 @@ def translator(
     asked = FindPlaces(reply.server, view.uri, (view.uri, *others), texts)
     places: dict[str, FoundFile] = yield asked
     here = FoundFile(places[view.uri].path, view.text)
-    places |= {uri: here for uri in others if one_spelling(uri) == view.uri}
+    places |= {uri: here for uri in others if normalize_uri(uri) == view.uri}
     places[view.uri] = here
     return Translator(view.encoding, places)
 
 
-def in_order(locations: Iterable[Location]) -> list[Location]:
-    """Without doubles, by path, line and column: the same on every run."""
+def sort_locations(locations: Iterable[Location]) -> list[Location]:
+    """The locations without duplicates, sorted by path, line and column."""
     found = list(locations)
     if len(found) < 2:
         return found

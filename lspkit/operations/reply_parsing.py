@@ -1,8 +1,8 @@
-"""What can be read of the answers of servers.
+"""Decoding of servers' answers.
 
-A server whose answer makes no sense has not said that there is nothing. It has failed, like one
-that refuses: it is left out as long as another has answered, and else its failure is the caller's.
-Where only parts make no sense the rest is the answer, and whoever wants to know is told.
+A server whose answer cannot be decoded has failed, like one that answers with an error: it is left
+out if another server has answered, otherwise its error is raised. If only some items cannot be
+decoded, the others are the answer, and the loss is reported with `ReportUndecodable`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from lspkit.protocol.results import Read
 
 T = TypeVar("T")
 
-#: What may be wrong with one server while the others are well.
+#: Errors that concern one server and not the others.
 OWN_FAULTS = (
     ServerBrokenError,
     ServerUnavailableError,
@@ -32,7 +32,7 @@ OWN_FAULTS = (
 )
 
 
-def readable(
+def decode_replies(
     replies: list[Reply],
     read: Callable[[bytes], Read[T]],
     *,
@@ -41,8 +41,8 @@ def readable(
 ) -> Generator[Effect, Any, list[tuple[Reply, list[T]]]]:
     """Each answer with its items.
 
-    `says` tells whether an item says anything at all, now that its bad parts are gone. `whole` is
-    for what must not be had in parts: half an edit is worse than none.
+    `says` tells whether an item has any content without its undecodable parts. `whole` is for
+    answers that must not be used in part, such as edits.
     """
     found: list[tuple[Reply, list[T]]] = []
     problems: list[RequestFailedError] = []
@@ -51,7 +51,7 @@ def readable(
         told = read(reply.result)
         if told.dropped:
             lost = whole or not any(says(item) for item in told.items)
-            problems.append(unreadable(reply, 0 if lost else told.dropped))
+            problems.append(undecodable_error(reply, 0 if lost else told.dropped))
             if lost:
                 failed.append(reply.server)
                 continue
@@ -63,10 +63,10 @@ def readable(
     return found
 
 
-def unreadable(reply: Reply, parts: int = 0) -> RequestFailedError:
-    """The error for an answer that makes no sense, or so many parts of which make none."""
-    what = f"the answer of {reply.server} to {reply.method or 'a question'}"
-    message = f"{what} cannot be read: it is not as the protocol has it"
+def undecodable_error(reply: Reply, parts: int = 0) -> RequestFailedError:
+    """The error for an answer that cannot be decoded, or for this number of its parts."""
+    what = f"the answer of {reply.server} to {reply.method or 'a request'}"
+    message = f"{what} cannot be read: it does not conform to the protocol"
     if parts:
         message = f"{parts} {'part' if parts == 1 else 'parts'} of {what} cannot be read"
     return RequestFailedError(message, server=reply.server)

@@ -1,4 +1,4 @@
-"""Requests as data, and the table that says what each of them does."""
+"""Requests as data, and the table of operations."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ def _texts(kind: type[Request[Any]]) -> tuple[tuple[str, bool], ...]:
 
 
 def check_text(name: str, value: object) -> None:
-    """Refuse what is no text."""
+    """Raise a `TypeError` unless the value is a str."""
     if not isinstance(value, str):
         what = "bytes, to be decoded first" if isinstance(value, bytes) else repr(value)
         raise TypeError(f"{name} is {what}: a str is needed")
 
 
 class Request(msgspec.Struct, Generic[T_co], frozen=True, kw_only=True):
-    """Base of all requests, with the type of the result. Plain values: it can travel as JSON."""
+    """Base of all requests, with the type of the result. Plain values: it can be sent as JSON."""
 
     def __post_init__(self) -> None:
         for name, may_be_none in _texts(type(self)):
             value = getattr(self, name)
             if type(value) is not str and not (value is None and may_be_none):
                 check_text(name, value)
-                # A kind of str of its own, which nobody can write down.
+                # A subclass of str, which msgspec cannot encode.
                 msgspec.structs.force_setattr(self, name, str.__str__(value))
 
 
@@ -45,12 +45,12 @@ class FileRequest(Request[T_co], Generic[T_co], frozen=True, kw_only=True):
     """A request about one file."""
 
     path: str
-    #: The text to assume instead of what is on disk, for this one request.
+    #: The text to use instead of the file's content, for this request only.
     text: str | None = None
 
 
 def check_number(name: str, value: object) -> None:
-    """Refuse what is neither None nor a line or column."""
+    """Raise a `PositionError` unless the value is None or a valid line or column."""
     if value is not None and (type(value) is not int or value < 1):
         raise PositionError(
             f"{name} is {value!r}: a whole number from 1 is needed", bounds="1 or more"
@@ -58,7 +58,7 @@ def check_number(name: str, value: object) -> None:
 
 
 class PositionRequest(FileRequest[T_co], Generic[T_co], frozen=True, kw_only=True):
-    """A request about a place in a file: by line and column, by symbol, or by line and symbol."""
+    """A request about a position: by line and column, by symbol, or by line and symbol."""
 
     line: int | None = None
     column: int | None = None
@@ -84,16 +84,16 @@ R = TypeVar("R", bound=Request[Any])
 
 
 class Operation(msgspec.Struct, frozen=True):
-    """One row of the table."""
+    """One row of the table `OPERATIONS`."""
 
     name: str
     request: type[Request[Any]]
-    #: What the answer is, for decoding it after it has travelled.
+    #: The type of the result, for decoding it from JSON.
     result: Any
     steps: Callable[[Any], Steps]
 
 
-#: Every operation there is, by the type of its request.
+#: All operations, by the type of the request.
 OPERATIONS: dict[type[Request[Any]], Operation] = {}
 
 
@@ -107,3 +107,12 @@ def operation(
         return steps
 
     return add
+
+
+def single_effect(name: str, request: type[R], result: Any, effect: Callable[[R], Effect]) -> None:
+    """Add an operation of one effect: what the engine sends back is the result."""
+
+    def steps(request: R) -> Steps:
+        return (yield effect(request))
+
+    operation(name, request, result)(steps)

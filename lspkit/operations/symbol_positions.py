@@ -1,7 +1,7 @@
-"""The place that a request means, and a question about it.
+"""The position that a request means.
 
-A place is given by line and column, by the name of a symbol, or by a line and a word on it. What
-does not lead to exactly one place is an error that says what could have been meant.
+A position is given by line and column, by the name of a symbol, or by a line and a word on it. If
+the symbol is missing or ambiguous, the error lists candidates.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from lspkit.operations.request import PositionRequest
 from lspkit.operations.symbols import DocumentSymbolsRequest, document_symbols
 from lspkit.protocol.text import Encoding, Text
 
-#: So many names are suggested when one is not found.
+#: Most candidates in an error.
 SUGGESTED = 20
-#: So many lines are named that have a word.
+#: Most lines in an error that contain the word.
 SHOWN = 5
 
 
 def ask_at(
     request: PositionRequest[Any], method: str, **more: Any
 ) -> Generator[Effect, Any, list[Reply]]:
-    """Ask about the place; `more` are further params."""
+    """Send a request about the position; `more` are further params."""
     line, column = yield from position_of(request)
     replies: list[Reply] = yield Ask(
         request.path, request.text, method, params_at(line, column, **more)
@@ -36,7 +36,7 @@ def ask_at(
 
 
 def params_at(line: int, column: int, **more: Any) -> Build:
-    """Params of a request about a place."""
+    """Params of a request about a position."""
 
     def build(uri: str, text: Text, encoding: Encoding) -> dict[str, Any]:
         position = to_wire(text, line, column, encoding)
@@ -48,14 +48,16 @@ def params_at(line: int, column: int, **more: Any) -> Build:
 def position_of(request: PositionRequest[Any]) -> Generator[Effect, Any, tuple[int, int]]:
     """Line and column that the request means."""
     if request.symbol is None:
-        # A request is refused when it is made, unless it has both.
+        # The request's constructor has checked that both are given.
         return request.line or 1, request.column or 1
     if request.line is not None:
-        return (yield from _on_line(request, request.line, request.symbol))
-    return (yield from _by_name(request, request.symbol))
+        return (yield from _position_on_line(request, request.line, request.symbol))
+    return (yield from _position_by_name(request, request.symbol))
 
 
-def _by_name(request: PositionRequest[Any], name: str) -> Generator[Effect, Any, tuple[int, int]]:
+def _position_by_name(
+    request: PositionRequest[Any], name: str
+) -> Generator[Effect, Any, tuple[int, int]]:
     symbols = yield from document_symbols(
         DocumentSymbolsRequest(path=request.path, text=request.text)
     )
@@ -64,31 +66,33 @@ def _by_name(request: PositionRequest[Any], name: str) -> Generator[Effect, Any,
     matches = [(chain, one) for chain, one in named if list(chain[-len(wanted) :]) == wanted]
     exact = [match for match in matches if len(match[0]) == len(wanted)]
     for found in (exact, matches):
-        # Two servers may see one symbol differently, but they see it in the same place.
+        # Two servers may describe a symbol differently, but at the same position.
         places = {one.selection.start for _, one in found}
         if len(places) == 1:
             [at] = places
             return at.line, at.column
     if matches:
-        raise _unclear(f"{name} is ambiguous in {request.path}", matches)
+        raise _candidates_error(f"{name} is ambiguous in {request.path}", matches)
     near = [entry for entry in named if wanted[-1].lower() in entry[0][-1].lower()] or named
     text: Text = yield ReadText(request.path, request.text)
     hint = _lines_with(text, wanted[-1])
-    raise _unclear(f"{request.path} defines no symbol {name}{hint}", near)
+    raise _candidates_error(f"{request.path} defines no symbol {name}{hint}", near)
 
 
 def _lines_with(text: Text, word: str) -> str:
-    """Where a name stands that is defined elsewhere: an import, say."""
+    """The lines with a name that is defined elsewhere, such as an import."""
     pattern = re.compile(_whole_word(word))
     lines = [str(at + 1) for at in range(text.line_count) if pattern.search(text.line(at))]
     if not lines:
         return ""
     more = ", …" if len(lines) > SHOWN else ""
     which = "line" if len(lines) == 1 else "lines"
-    return f", but the word stands on {which} {', '.join(lines[:SHOWN])}{more}: give a line as well"
+    return f", but the word is on {which} {', '.join(lines[:SHOWN])}{more}: give a line as well"
 
 
-def _unclear(what: str, among: list[tuple[tuple[str, ...], types.Symbol]]) -> PositionError:
+def _candidates_error(
+    what: str, among: list[tuple[tuple[str, ...], types.Symbol]]
+) -> PositionError:
     named = (f"{'.'.join(chain)} at {one.selection.start}" for chain, one in among)
     told = list(dict.fromkeys(named))[:SUGGESTED]
     choices = "; ".join(told) or "it has no symbols at all"
@@ -99,7 +103,7 @@ def _chains(
     symbols: tuple[types.Symbol, ...] | list[types.Symbol], above: tuple[str, ...]
 ) -> Iterator[tuple[tuple[str, ...], types.Symbol]]:
     for symbol in symbols:
-        # Some servers write `feed(char *)`, some `ns::feed`: people mean the plain name.
+        # Some servers write `feed(char *)`, some `ns::feed`: callers use the plain name.
         bare = re.split(r"[(<]", symbol.name, maxsplit=1)[0].strip() or symbol.name
         parts = tuple(part for part in re.split(r"::|\.", bare) if part) or (bare,)
         container = symbol.container.split(".") if symbol.container and not above else []
@@ -108,14 +112,14 @@ def _chains(
         yield from _chains(symbol.children, chain)
 
 
-def _on_line(
+def _position_on_line(
     request: PositionRequest[Any], line: int, name: str
 ) -> Generator[Effect, Any, tuple[int, int]]:
     text: Text = yield ReadText(request.path, request.text)
-    return line, _word(text, line, name)
+    return line, _column_of_word(text, line, name)
 
 
-def _word(text: Text, line: int, name: str) -> int:
+def _column_of_word(text: Text, line: int, name: str) -> int:
     if line > text.line_count:
         raise PositionError(
             f"line {line} is beyond the end: the file has lines 1 to {text.line_count}",
@@ -128,7 +132,7 @@ def _word(text: Text, line: int, name: str) -> int:
     if columns:
         told = tuple(f"{name} at {line}:{column}" for column in columns[:SUGGESTED])
         raise PositionError(
-            f"{name} stands more than once on line {line}; give a column: {'; '.join(told)}",
+            f"{name} occurs more than once on line {line}; give a column: {'; '.join(told)}",
             candidates=told,
         )
     words = tuple(dict.fromkeys(re.findall(r"\w+", written)))[:SUGGESTED]

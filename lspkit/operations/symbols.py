@@ -1,4 +1,4 @@
-"""The symbols of a file, and of a workspace."""
+"""Symbols of a file and of a workspace."""
 
 from __future__ import annotations
 
@@ -6,39 +6,61 @@ from collections.abc import Generator, Iterator, Sequence
 from typing import Any
 
 import lspkit.types as types
-from lspkit.operations.effects import Ask, Effect, Reply
-from lspkit.operations.position_translation import Translator, translator
-from lspkit.operations.reply_parsing import readable
-from lspkit.operations.request import FileRequest, operation
+from lspkit.operations.effects import Ask, AskWorkspace, Effect, Reply
+from lspkit.operations.position_translation import Translator, make_translator
+from lspkit.operations.reply_parsing import decode_replies
+from lspkit.operations.request import FileRequest, Request, operation
 from lspkit.protocol.results import NOWHERE, SYMBOL_KINDS, WireSymbol, read_symbols
 from lspkit.protocol.text import Encoding, Text
 
 
 class DocumentSymbolsRequest(FileRequest[list[types.Symbol]], frozen=True, kw_only=True):
-    """What is in this file?"""
+    """Get the symbols of a file."""
 
 
-def _whole(uri: str, _: Text, __: Encoding) -> dict[str, Any]:
+class WorkspaceSymbolsRequest(Request[list[types.Symbol]], frozen=True, kw_only=True):
+    """Find symbols by name."""
+
+    query: str
+    path: str | None = None
+
+
+def _document_params(uri: str, _: Text, __: Encoding) -> dict[str, Any]:
     return {"textDocument": {"uri": uri}}
 
 
 @operation("document_symbols", DocumentSymbolsRequest, list[types.Symbol])
 def document_symbols(request: DocumentSymbolsRequest) -> Generator[Effect, Any, list[types.Symbol]]:
-    """All symbols, as a tree where the server gives one, in the order of the text."""
+    """All symbols in text order, as a tree if the server sends one."""
     replies: list[Reply] = yield Ask(
-        request.path, request.text, "textDocument/documentSymbol", _whole
+        request.path, request.text, "textDocument/documentSymbol", _document_params
     )
     found: dict[tuple[Any, ...], types.Symbol] = {}
-    for symbol in (yield from symbols_of(replies)):
-        found.setdefault(in_text_order(symbol), symbol)
+    for symbol in (yield from translate_symbols(replies)):
+        found.setdefault(text_order(symbol), symbol)
     return [found[key] for key in sorted(found)]
 
 
-def symbols_of(replies: list[Reply]) -> Generator[Effect, Any, list[types.Symbol]]:
-    """The symbols of all answers, in their order."""
+@operation("workspace_symbols", WorkspaceSymbolsRequest, list[types.Symbol])
+def workspace_symbols(
+    request: WorkspaceSymbolsRequest,
+) -> Generator[Effect, Any, list[types.Symbol]]:
+    """The symbols that the servers find, sorted by path, line and column."""
+    replies: list[Reply] = yield AskWorkspace(
+        request.path, "workspace/symbol", {"query": request.query}
+    )
+    found: dict[tuple[Any, ...], types.Symbol] = {}
+    for symbol in (yield from translate_symbols(replies)):
+        key = (str(symbol.path or symbol.uri), symbol.selection, symbol.name, symbol.kind)
+        found.setdefault(key, symbol)
+    return [found[key] for key in sorted(found)]
+
+
+def translate_symbols(replies: list[Reply]) -> Generator[Effect, Any, list[types.Symbol]]:
+    """The symbols of all answers."""
     found: list[types.Symbol] = []
-    for reply, wires in (yield from readable(replies, read_symbols)):
-        translate = yield from translator(reply, _uris(wires))
+    for reply, wires in (yield from decode_replies(replies, read_symbols)):
+        translate = yield from make_translator(reply, _uris(wires))
         found += [_symbol(wire, reply.view.uri, translate, "") for wire in wires]
     return found
 
@@ -54,8 +76,8 @@ def _uris(wires: Sequence[WireSymbol]) -> Iterator[str]:
         yield from _uris(wire.children or ())
 
 
-def in_text_order(symbol: types.Symbol) -> tuple[Any, ...]:
-    """A key that sorts symbols as they stand in the text: some servers sort by name."""
+def text_order(symbol: types.Symbol) -> tuple[Any, ...]:
+    """A sort key for text order: some servers sort by name."""
     return (symbol.selection, symbol.name, symbol.kind)
 
 
@@ -80,7 +102,7 @@ def _symbol(wire: WireSymbol, uri: str, translate: Translator, container: str) -
         children=tuple(
             sorted(
                 (_symbol(child, uri, translate, wire.name) for child in wire.children or ()),
-                key=in_text_order,
+                key=text_order,
             )
         ),
     )

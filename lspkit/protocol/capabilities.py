@@ -1,7 +1,7 @@
-"""What we tell servers that we can do, and the question whether a server can do something.
+"""The client's capabilities, and a server's capabilities.
 
-`CLIENT_CAPABILITIES` declares only what is honoured. `Capabilities` makes one question of a
-server's static capabilities and the ones that it registers later: `supports(method, document)`.
+`CLIENT_CAPABILITIES` declares only what lspkit implements. `Capabilities` combines a server's
+static capabilities and its later registrations: `supports(method, document)`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _LINKS = {"dynamicRegistration": True, "linkSupport": True}
 _DYNAMIC = {"dynamicRegistration": True}
 _SYMBOL_KINDS = {"valueSet": list(range(1, 27))}
 
-#: What a finding may hold, pushed or asked for: some servers leave it out if they are not told.
+#: Parts of a finding, pushed or pulled: some servers omit them if they are not declared.
 _FINDINGS: dict[str, Any] = {
     "relatedInformation": True,
     "codeDescriptionSupport": True,
@@ -28,7 +28,7 @@ _FINDINGS: dict[str, Any] = {
     "tagSupport": {"valueSet": [1, 2]},
 }
 
-#: Sent with `initialize`, the units of columns apart.
+#: Sent with `initialize`, together with the position encodings.
 CLIENT_CAPABILITIES: dict[str, Any] = {
     "general": {
         "staleRequestSupport": {"cancel": True, "retryOnContentModified": []},
@@ -73,7 +73,7 @@ CLIENT_CAPABILITIES: dict[str, Any] = {
         },
         "rename": {"dynamicRegistration": True, "prepareSupport": True},
         "callHierarchy": _DYNAMIC,
-        # Static only: jdtls neither announces nor registers it when it may do the latter.
+        # Static only: with dynamic registration, jdtls neither announces nor registers it.
         "typeHierarchy": {},
         "codeAction": {
             "dynamicRegistration": True,
@@ -90,7 +90,7 @@ CLIENT_CAPABILITIES: dict[str, Any] = {
 def client_capabilities(
     encodings: Sequence[Encoding], experimental: dict[str, Any]
 ) -> dict[str, Any]:
-    """What is sent with `initialize`, with these units of columns on offer."""
+    """The capabilities for `initialize`, with these position encodings."""
     general = {**CLIENT_CAPABILITIES["general"], "positionEncodings": list(encodings)}
     told = {**CLIENT_CAPABILITIES, "general": general}
     return {**told, "experimental": experimental} if experimental else told
@@ -127,7 +127,7 @@ PROVIDERS: dict[str, tuple[str, str]] = {
 
 
 class DocumentKey(msgspec.Struct, frozen=True):
-    """What a document selector looks at."""
+    """The attributes of a document that a document selector examines."""
 
     uri: str
     language: str
@@ -142,7 +142,7 @@ class Registration(msgspec.Struct, frozen=True):
 
 
 class Capabilities:
-    """A server's capabilities, static and dynamic, behind one question. Owned by its session."""
+    """A server's capabilities, static and dynamic. Owned by its session."""
 
     def __init__(self, static: dict[str, Any] | None = None) -> None:
         #: As the server sent them with its answer to `initialize`.
@@ -152,12 +152,12 @@ class Capabilities:
         self._known: dict[tuple[str, DocumentKey | None], bool] = {}
 
     def learn(self, static: dict[str, Any]) -> None:
-        """Take what the server answered to `initialize`."""
+        """Store the capabilities from the answer to `initialize`."""
         self.static = static
         self._known.clear()
 
     def register(self, registration: Registration) -> bool:
-        """Take up a registration; one of the same id is replaced. False if there are too many."""
+        """Add a registration, or replace the one with the same id. False if there are too many."""
         is_new = registration.id not in self.registrations
         if is_new and len(self.registrations) >= MOST_REGISTRATIONS:
             return False
@@ -166,16 +166,16 @@ class Capabilities:
         return True
 
     def unregister(self, id: str) -> Registration | None:
-        """Drop a registration, and return it if there was one."""
+        """Remove a registration, and return it, None if there is none."""
         self._known.clear()
         return self.registrations.pop(id, None)
 
     def supports(self, method: str, document: DocumentKey | None = None) -> bool:
-        """Whether the server takes `method`, for this document where one is given."""
+        """Whether the server supports `method`, for the document if one is given."""
         question = (method, document)
         known = self._known.get(question)
         if known is None:
-            if len(self._known) > 4096:  # a cache, not a ledger
+            if len(self._known) > 4096:  # a bounded cache
                 self._known.clear()
             known = self._known[question] = self._supports(method, document)
         return known
@@ -215,9 +215,9 @@ class Capabilities:
 
 
 def look_up(values: Any, dotted: str) -> Any:
-    """The value at a dotted place (`a.b.c`), None where there is none.
+    """The value at a dotted path (`a.b.c`), None if there is none.
 
-    A key that contains the dots itself (`"python.analysis": …`) is found, too.
+    A key that contains dots itself (`"python.analysis": …`) is found, too.
     """
     if not isinstance(values, dict):
         return None
@@ -233,7 +233,7 @@ def look_up(values: Any, dotted: str) -> Any:
 
 
 def selects(selector: Any, document: DocumentKey) -> bool:
-    """Whether one of the selector's filters fits the document."""
+    """Whether one of the selector's filters matches the document."""
     if not isinstance(selector, list):
         return True
     return any(_fits(filter, document) for filter in selector)

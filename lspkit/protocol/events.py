@@ -1,7 +1,7 @@
-"""What a session reports to whoever drives it. One message of the server gives at most one event.
+"""Events that a session returns to its driver. A message of the server causes at most one event.
 
-Events are frozen values. Those that answer a request carry the `tag` that was given with it, so
-that the driver needs no table of its own to find who waits.
+Events are frozen values. Answers carry the `tag` of their request, so that the driver needs no
+table to find the waiting caller.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ class Event(msgspec.Struct, frozen=True):
 
 
 class Answered(Event, frozen=True):
-    """A request has its result, still raw."""
+    """The raw result of a request."""
 
     tag: Any
     method: str
@@ -27,7 +27,7 @@ class Answered(Event, frozen=True):
 
 
 class Failed(Event, frozen=True):
-    """A request was refused, or its answer was no answer."""
+    """A request failed, or its answer is not valid."""
 
     tag: Any
     method: str
@@ -36,13 +36,13 @@ class Failed(Event, frozen=True):
 
 
 class Initialized(Event, frozen=True):
-    """The server is up. `tag` is that of the `initialize` request."""
+    """The server is initialised. `tag` is that of the `initialize` request."""
 
     tag: Any
 
 
 class DiagnosticsPublished(Event, frozen=True):
-    """A push: the server's findings about one file, raw."""
+    """A push: the server's raw findings about one file."""
 
     uri: str
     version: int | None
@@ -50,47 +50,47 @@ class DiagnosticsPublished(Event, frozen=True):
 
 
 class ProgressBegan(Event, frozen=True):
-    """A piece of work began that the server reports on."""
+    """The server began to report progress of a task."""
 
     token: str | int
     title: str
 
 
 class ProgressEnded(Event, frozen=True):
-    """It ended."""
+    """The task ended."""
 
     token: str | int
     title: str
 
 
 class Registered(Event, frozen=True):
-    """The server registered capabilities; of some nobody took notice, since they were too many."""
+    """The server registered capabilities; `dropped` of them were over the limit."""
 
     registrations: tuple[Registration, ...]
     dropped: int = 0
 
 
 class Unregistered(Event, frozen=True):
-    """The server took back capabilities."""
+    """The server unregistered capabilities."""
 
     registrations: tuple[Registration, ...]
 
 
 class RefreshAsked(Event, frozen=True):
-    """What was read before is out of date; `method` says of which kind."""
+    """Earlier answers are outdated; `method` says which kind."""
 
     method: str
 
 
 class EditAsked(Event, frozen=True):
-    """The server wants an edit made, and waits for `Session.edit_done`. `edit` is raw."""
+    """The server requests an edit, and waits for `Session.edit_done`. `edit` is raw."""
 
     id: RawJson
     edit: RawJson
 
 
 class MessageShown(Event, frozen=True):
-    """Words of the server for people: a log line or a message. 1 is an error, 4 a log line."""
+    """A message or a log line of the server. Level 1 is an error, 4 a log line."""
 
     level: int
     text: str
@@ -104,13 +104,13 @@ class Notified(Event, frozen=True):
 
 
 class Printed(Event, frozen=True):
-    """The server writes text where only messages belong. It is skipped; told once."""
+    """The server printed text between messages. It is skipped, and reported once."""
 
     sample: bytes
 
 
 class BadMessage(Event, frozen=True):
-    """The server sent something that is no message. It was skipped."""
+    """The server sent an invalid message. It was skipped."""
 
     reason: str
     sample: bytes

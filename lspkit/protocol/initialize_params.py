@@ -1,4 +1,4 @@
-"""What is settled before a conversation begins."""
+"""The options of a session."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from lspkit.protocol.text import Encoding
 
 
 class InitializeOptions(msgspec.Struct, frozen=True):
-    """What a session tells its server at the start, and answers with later."""
+    """What a session sends with `initialize`, and uses in later answers."""
 
     root_uri: str
     root_name: str
@@ -18,7 +18,7 @@ class InitializeOptions(msgspec.Struct, frozen=True):
     client_version: str = ""
     initialization: Any = None
     settings: dict[str, Any] = {}
-    #: Capabilities that only this server knows.
+    #: Experimental capabilities for this server.
     experimental: dict[str, Any] = {}
-    #: Units of columns that are offered, the preferred one first. UTF-16 is always possible.
+    #: The offered position encodings, the preferred one first. UTF-16 is always supported.
     encodings: tuple[Encoding, ...] = ("utf-32", "utf-8", "utf-16")

@@ -1,13 +1,12 @@
-"""Which texts a server has open, and the notifications that bring it up to date.
+"""The open documents of a server, and the notifications that synchronise them.
 
-Documents are told apart by URI. Versions only grow, also over a close and a new open, so that a
-version names one text for as long as the server runs. With incremental sync the smallest single
-change is sent.
+Documents are identified by URI. Versions only grow, also after closing and reopening, so that a
+version identifies one text while the server runs. With incremental sync the smallest single change
+is sent.
 
-Interrupts. A caller may be stopped between "the document is now this text" and "the notifications
-are on their way to the server". So `sync` leaves a document *unsure* until `commit` says that they
-are; an unsure document is closed and opened again by the next `sync`, which is right whatever the
-server knows by then.
+Interrupts. A caller may be interrupted after a document was updated here and before its
+notifications are sent. So `sync` leaves a document *unsure* until `commit`; the next `sync` closes
+and reopens an unsure document, which is correct whatever the server has received.
 """
 
 from __future__ import annotations
@@ -21,43 +20,43 @@ import msgspec
 from lspkit.protocol.capabilities import Capabilities, DocumentKey
 from lspkit.protocol.text import Encoding, Text, smallest_change
 
-#: A notification that is to be sent: method and params.
+#: A notification to send: method and params.
 Note = tuple[str, dict[str, Any]]
 
-#: How many documents one server has open at most.
+#: Most open documents of one server.
 OPEN_LIMIT = 500
 
 
 class SyncOptions(msgspec.Struct, frozen=True):
-    """How a server wants to be told about one document."""
+    """Which notifications a server wants for one document."""
 
     open_close: bool
-    #: 0 not at all, 1 the whole text, 2 the change.
+    #: `TextDocumentSyncKind`: 0 none, 1 full text, 2 incremental.
     change: int
     save: bool
     save_with_text: bool
 
 
 class Unsaved(msgspec.Struct, frozen=True):
-    """The stamp of a text that stands for a file's without being on disk. Each has its number."""
+    """The stamp of a text that replaces a file's content and is not on disk."""
 
     number: int
 
 
 class Document(msgspec.Struct):
-    """One text as the server knows it."""
+    """One open document as the server knows it."""
 
     key: DocumentKey
     version: int
     text: Text
-    #: What the file on disk looked like when the text was read from it; `Unsaved` for a text that
-    #: is shown in its place for a while, None for one of a single question.
+    #: The file's stamp when the text was read from it; `Unsaved` for the text of an overlay, None
+    #: for the text of a single call.
     stamp: object = None
-    #: Whether the server may not have been told.
+    #: Whether the server may not have received the last change.
     unsure: bool = True
     #: The version that it was opened with.
     opened: int = 0
-    #: The version with which its text came. A later one says the same text again.
+    #: The first version with the present text. Later versions repeat it.
     since: int = 0
 
     @property
@@ -72,7 +71,7 @@ class Document(msgspec.Struct):
 
 
 class View(msgspec.Struct, frozen=True):
-    """A document as one request sees it: what its position is encoded with, and its answer read."""
+    """A document at the time of a request: for encoding its position and decoding its answer."""
 
     uri: str
     text: Text
@@ -96,22 +95,22 @@ class Documents:
         saves: bool = True,
     ) -> None:
         self._capabilities = capabilities
-        #: Whether every change is the whole text; and whether saves are told of.
+        #: Whether every change has the full text; and whether `didSave` is sent.
         self._whole, self._saves = whole, saves
-        #: What every `didChange` says besides, to a server that knows more than the protocol; and
-        #: what one that changes nothing says on top of that.
+        #: Additional params of every `didChange`, for extensions of the protocol; and further ones
+        #: of a touch.
         self._change_with = dict(change_with or {})
         self._touch_with = dict(touch_with or {})
         self._encoding: Encoding = encoding
         self._limit = limit
-        #: URIs that somebody relies on being open; asked for only when one has to go.
+        #: URIs that must stay open; called only when a document has to be closed.
         self._in_use = in_use
         #: By URI, least recently used first.
         self._open: collections.OrderedDict[str, Document] = collections.OrderedDict()
         self._last_version: dict[str, int] = {}
-        #: Closed here, while the server may not have been told.
+        #: Closed here, but possibly still open at the server.
         self._maybe_open: set[str] = set()
-        #: Those of them that the last call has closed.
+        #: Those of them that the last call closed.
         self._closed_now: set[str] = set()
 
     def __iter__(self) -> Iterator[Document]:
@@ -121,7 +120,7 @@ class Documents:
         return len(self._open)
 
     def get(self, uri: str) -> Document | None:
-        """The document if it is open, and now the most recently used."""
+        """The document if it is open; it becomes the most recently used one."""
         document = self._open.get(uri)
         if document is not None:
             self._open.move_to_end(uri)
@@ -130,9 +129,9 @@ class Documents:
     def sync(
         self, key: DocumentKey, text: Text, stamp: object, below: Text | None = None
     ) -> tuple[Document, list[Note]]:
-        """Make the server know `text`: the document, and what to send first, oldest first.
+        """Synchronise `text`: returns the document, and the notifications to send, in order.
 
-        With `below`, a document that has to be opened is so with that text, and then changed.
+        With `below`, a closed document is opened with that text, and then changed.
         """
         document = self.get(key.uri)
         options = self.options(key)
@@ -142,38 +141,41 @@ class Documents:
             version = self._last_version.get(key.uri, 0) + 1
             document = Document(key, version, text, stamp, since=version)
             if key.uri in self._maybe_open and not notes:
-                notes += self._closing(document, options)
+                notes += self._close_notes(document, options)
                 self._closed_now.add(key.uri)
             self._open[key.uri] = document
-            notes += self._opening(document, options, below)
+            notes += self._open_notes(document, options, below)
         elif document.unsure:
             document.version += 1
             document.text, document.stamp, document.since = text, stamp, document.version
-            notes = [*self._closing(document, options), *self._opening(document, options, below)]
-            notes += self._saving(document, options)  # the one that went with a lost change
+            notes = [
+                *self._close_notes(document, options),
+                *self._open_notes(document, options, below),
+            ]
+            notes += self._save_notes(document, options)  # it may have been lost with the change
         elif document.text.value == text.value:
             if stamp is None:
-                return document, []  # a text that is on disk as well
+                return document, []  # the text is on disk as well
             written, document.stamp = not document.is_on_disk, stamp
-            # What was only shown before is now on disk.
-            return document, self._saving(document, options) if written else []
+            # An unsaved text is now on disk.
+            return document, self._save_notes(document, options) if written else []
         else:
             document.unsure = True
-            notes = self._changing(document, text, options)
+            notes = self._change_notes(document, text, options)
             document.stamp = stamp
-            notes += self._saving(document, options)
+            notes += self._save_notes(document, options)
         self._last_version[key.uri] = document.version
-        return document, notes + self._evicted()
+        return document, notes + self._evict()
 
     def commit(self, document: Document | None = None) -> None:
-        """The notifications that the last `sync` or `close` returned are on their way."""
+        """Confirm that the notifications of the last `sync` or `close` are being sent."""
         if document is not None:
             document.unsure = False
         self._maybe_open -= self._closed_now
         self._closed_now.clear()
 
     def close(self, uri: str) -> list[Note]:
-        """Forget a document."""
+        """Close a document."""
         self._closed_now.clear()
         return self._close(uri)
 
@@ -183,13 +185,13 @@ class Documents:
         self._maybe_open.add(uri)
         self._closed_now.add(uri)
         document = self._open.pop(uri)
-        return self._closing(document, self.options(document.key))
+        return self._close_notes(document, self.options(document.key))
 
     def options(self, key: DocumentKey) -> SyncOptions:
-        """How the server wants to hear of this document, by first word or registration."""
+        """The sync options for a document, from static capabilities and registrations."""
         said = self._capabilities.static.get("textDocumentSync")
         if isinstance(said, int) and not isinstance(said, bool):
-            # The old short form means open, change and save. fortls looks at files on save only.
+            # The old short form means open, change and save. fortls checks files only on save.
             said = {"openClose": said > 0, "change": said, "save": said > 0}
         elif not isinstance(said, dict):
             said = {}
@@ -207,7 +209,7 @@ class Documents:
             change = 1
         return SyncOptions(opens, change, bool(saves) and self._saves, with_text)
 
-    def _opening(
+    def _open_notes(
         self, document: Document, options: SyncOptions, below: Text | None = None
     ) -> list[Note]:
         document.opened = document.version
@@ -215,7 +217,10 @@ class Documents:
             return []
         if below is not None and below.value != document.text.value and options.change:
             text, document.text = document.text, below
-            return [*self._opening(document, options), *self._changing(document, text, options)]
+            return [
+                *self._open_notes(document, options),
+                *self._change_notes(document, text, options),
+            ]
         item = {
             "uri": document.key.uri,
             "languageId": document.key.language,
@@ -224,12 +229,12 @@ class Documents:
         }
         return [("textDocument/didOpen", {"textDocument": item})]
 
-    def _closing(self, document: Document, options: SyncOptions) -> list[Note]:
+    def _close_notes(self, document: Document, options: SyncOptions) -> list[Note]:
         if not options.open_close:
             return []
         return [("textDocument/didClose", {"textDocument": document.identifier})]
 
-    def _changing(self, document: Document, text: Text, options: SyncOptions) -> list[Note]:
+    def _change_notes(self, document: Document, text: Text, options: SyncOptions) -> list[Note]:
         old, document.text = document.text, text
         document.version += 1
         document.since = document.version
@@ -242,18 +247,20 @@ class Documents:
                 "range": {"start": _wire(smallest.start), "end": _wire(smallest.end)},
                 "text": smallest.text,
             }
-        return [self._changed(document, change, self._change_with)]
+        return [self._change_note(document, change, self._change_with)]
 
-    def _changed(self, document: Document, change: dict[str, Any], more: Mapping[str, Any]) -> Note:
+    def _change_note(
+        self, document: Document, change: dict[str, Any], more: Mapping[str, Any]
+    ) -> Note:
         identifier = {"uri": document.key.uri, "version": document.version}
         params = {"textDocument": identifier, "contentChanges": [change], **more}
         return ("textDocument/didChange", params)
 
     def touch(self, uri: str) -> tuple[Document | None, list[Note]]:
-        """Give a document a new version with the text that it has: the server looks again.
+        """Give a document a new version with the same text, so that the server checks it again.
 
-        To be committed as after `sync`. Nothing to send for a document that is not open, or for a
-        server that does not want to hear of changes.
+        Needs a `commit`, like `sync`. Nothing is sent for a document that is not open, or to a
+        server that does not want changes.
         """
         document = self.get(uri)
         options = self.options(document.key) if document is not None else None
@@ -266,24 +273,24 @@ class Documents:
         if options.change == 2 and not self._touch_with:
             change = {"range": {"start": _wire((0, 0)), "end": _wire((0, 0))}, "text": ""}
         more = {**self._change_with, **self._touch_with}
-        return document, [self._changed(document, change, more)]
+        return document, [self._change_note(document, change, more)]
 
     def reread(self, key: DocumentKey) -> list[Note]:
-        """Have a server read a file, or see that it is gone, by closing it; not one that is open.
+        """Open and close a document, so that the server reads the file from disk again.
 
-        With which text it is opened does not matter: nobody asks before it is closed.
+        Not for an open document. The text does not matter: nothing is requested meanwhile.
         """
         options = self.options(key)
         if key.uri in self._open:
             return []
         version = self._last_version[key.uri] = self._last_version.get(key.uri, 0) + 1
         document = Document(key, version, Text(""), None)
-        closing = self._closing(document, options)
+        closing = self._close_notes(document, options)
         first = closing if key.uri in self._maybe_open else []
-        return [*first, *self._opening(document, options), *closing]
+        return [*first, *self._open_notes(document, options), *closing]
 
-    def _saving(self, document: Document, options: SyncOptions) -> list[Note]:
-        """For a text that came from disk, where the server wants to hear of that."""
+    def _save_notes(self, document: Document, options: SyncOptions) -> list[Note]:
+        """`didSave` for a text that is on disk, if the server wants it."""
         if not document.is_on_disk or not options.save:
             return []
         params: dict[str, Any] = {"textDocument": document.identifier}
@@ -291,15 +298,15 @@ class Documents:
             params["text"] = document.text.value
         return [("textDocument/didSave", params)]
 
-    def saving(self, uri: str) -> list[Note]:
-        """Say once more that a document is on disk: some servers look around only then."""
+    def save(self, uri: str) -> list[Note]:
+        """`didSave` for a document again: some servers check other files only then."""
         document = self._open.get(uri)
-        return [] if document is None else self._saving(document, self.options(document.key))
+        return [] if document is None else self._save_notes(document, self.options(document.key))
 
-    def _evicted(self) -> list[Note]:
-        """Close what was not used for longest, but nothing that somebody waits for.
+    def _evict(self) -> list[Note]:
+        """Close the least recently used documents over the limit.
 
-        Nor what shows a text that is not on disk: closed, the file would be as it is there.
+        Not those in use, nor those with unsaved text, which the server would replace by the file.
         """
         surplus = len(self._open) - self._limit
         if surplus <= 0:

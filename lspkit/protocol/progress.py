@@ -1,7 +1,6 @@
-"""What a server says it is busy with: `$/progress`, one piece of work per token.
+"""Progress reports of a server (`$/progress`), one task per token, and partial results.
 
-The driver brings the clock, by which each piece of work is told with how long it has taken so far.
-Parts of an answer come the same way, for whoever has asked for them.
+The driver passes the clock that measures the duration of tasks.
 """
 
 from __future__ import annotations
@@ -16,12 +15,12 @@ from lspkit.limits import LARGEST_PARTS, LONGEST_NAME, LONGEST_TITLE, MOST_WORK
 from lspkit.protocol import events
 from lspkit.protocol.wire import messages
 
-#: In the place of a part of an answer that was not kept: no answer has this form.
+#: Replaces a partial result that was not kept. It is not a valid result.
 MISSING = b"null"
 
 
 class Work(msgspec.Struct):
-    """One piece of work in progress."""
+    """One task in progress."""
 
     token: str | int
     title: str
@@ -37,20 +36,20 @@ class Work(msgspec.Struct):
 
 
 class Progress:
-    """The work in progress of one server, by token. Owned by its session."""
+    """The tasks in progress of one server, by token. Owned by its session."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
         self.work: dict[str | int, Work] = {}
-        # Parts of answers under way, by the token that was given for them.
+        # Partial results of pending requests, by token.
         self._parts: dict[str | int, list[bytes]] = {}
         self._sizes: collections.Counter[str | int] = collections.Counter()
         self._tokens = 0
-        #: Pieces of work and parts of answers that were beyond a limit.
+        #: Tasks and partial results that were over a limit.
         self.dropped = 0
 
     def clear(self) -> None:
-        """The server is gone, and with it its work."""
+        """Remove all tasks: the server has exited."""
         self.work.clear()
 
     def expect_parts(self) -> str:
@@ -61,12 +60,12 @@ class Progress:
         return token
 
     def parts_of(self, token: str) -> list[bytes]:
-        """What has come for a token, as JSON; nothing more is kept for it."""
+        """Remove and return the partial results for a token, as JSON."""
         self._sizes.pop(token, None)
         return self._parts.pop(token, [])
 
     def _keep_part(self, token: str | int, part: bytes) -> None:
-        """One more part of an answer; beyond a limit, something that shows that one is missing."""
+        """Store a partial result; over the limit, a marker that one is missing."""
         parts = self._parts[token]
         self._sizes[token] += len(part) + 1
         if self._sizes[token] > LARGEST_PARTS:
@@ -76,21 +75,21 @@ class Progress:
             parts.append(part)
 
     def lose_parts(self) -> None:
-        """A part of some answer could not be taken: none of those under way is whole."""
+        """Mark all pending partial results as incomplete: one could not be read."""
         for token in self._parts:
             self._parts[token] = [MISSING]
 
     def busy_with(self) -> tuple[tuple[str, float], ...]:
-        """What is going on, oldest first: as text, and for how many seconds. For any thread."""
+        """The tasks as text, oldest first, with their duration in seconds. For any thread."""
         now = self._clock()
         return tuple((str(work), now - work.began) for work in list(self.work.values()))
 
-    def told(self) -> tuple[str, ...]:
-        """The same, for people."""
+    def descriptions(self) -> tuple[str, ...]:
+        """The tasks with their duration, as text."""
         return tuple(f"{what} for {seconds:.0f} s" for what, seconds in self.busy_with())
 
     def note(self, params: bytes | None) -> events.Event | None:
-        """Take one notification."""
+        """Process a `$/progress` notification."""
         try:
             told: Any = messages.decode_any(params or b"null")
             token, value = told["token"], told["value"]
@@ -109,7 +108,7 @@ class Progress:
             title = str(value.get("title") or "")[:LONGEST_TITLE]
             work = Work(token, title, self._clock())
             self.work[token] = work
-            if len(self.work) > MOST_WORK:  # the oldest is one that it has forgotten to end
+            if len(self.work) > MOST_WORK:  # the server has probably forgotten to end the oldest
                 del self.work[next(iter(self.work))]
                 self.dropped += 1
             self._update(work, value)

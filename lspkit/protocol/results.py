@@ -1,9 +1,8 @@
-"""The shapes of results, as servers really send them.
+"""The results of requests, as servers really send them.
 
-Each `read_…` function decodes the raw JSON of one kind of answer, in the thread that asked. They
-forgive what the protocol allows and what servers do beside it: unknown fields, null for a list, one
-item for a list of one, both generations of a shape. An item that makes no sense is dropped and
-counted; its neighbours are kept.
+Each `read_…` function decodes the raw JSON of one kind of answer, in the caller's thread. They
+accept all forms of the protocol and common deviations: unknown fields, null for a list, one item
+for a list of one, old and new forms. An invalid item is dropped and counted; the others are kept.
 """
 
 from __future__ import annotations
@@ -14,9 +13,9 @@ from typing import Any, Generic, TypeVar
 import msgspec
 
 from lspkit.limits import MOST_FINDINGS, MOST_RESULTS
-from lspkit.msgspec_types import prepared
+from lspkit.msgspec_types import prepare_struct
 from lspkit.protocol.wire.bounded_lists import first_items
-from lspkit.protocol.wire.messages import decode_any, mend
+from lspkit.protocol.wire.messages import decode_any, replace_lone_surrogates
 
 T = TypeVar("T")
 
@@ -39,7 +38,7 @@ NOWHERE = WireRange(WirePosition(0, 0), WirePosition(0, 0))
 
 
 class WireLocation(msgspec.Struct, frozen=True, rename="camel"):
-    """`Location` and `LocationLink` in one, since msgspec cannot tell two objects apart."""
+    """`Location` and `LocationLink` in one, since msgspec cannot distinguish two objects."""
 
     uri: str | None = None
     range: WireRange | None = None
@@ -65,14 +64,14 @@ class WireMarkup(msgspec.Struct, frozen=True):
 
     @property
     def text(self) -> str:
-        """The words, a piece of code as a fenced block."""
+        """The text; code is a fenced block."""
         if self.language:
             return f"```{self.language}\n{self.value}\n```"
         return self.value
 
 
 class WireHover(msgspec.Struct, frozen=True):
-    """`Hover`, in any of its generations."""
+    """`Hover`, in any of its forms."""
 
     contents: WireMarkup | str | list[WireMarkup | str] | None = None
     range: WireRange | None = None
@@ -124,7 +123,7 @@ class WireCall(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class WireParameter(msgspec.Struct, frozen=True):
-    """A parameter: its label, or where in the signature's label it stands."""
+    """A parameter: its label, or its offsets in the signature's label."""
 
     label: str | tuple[int, int] = ""
     documentation: WireMarkup | str | None = None
@@ -151,12 +150,12 @@ class WireTextEdit(msgspec.Struct, frozen=True, rename="camel"):
     """A replacement of a range."""
 
     range: WireRange
-    #: Never left out: what nobody has said must not be taken for nothing, which deletes.
+    #: Required: a missing text must not be taken for an empty one, which deletes.
     new_text: str
 
 
 class WireDocument(msgspec.Struct, frozen=True):
-    """Which version of which document is meant."""
+    """A document and its version."""
 
     uri: str
     version: int | None = None
@@ -182,7 +181,7 @@ class WireEdit(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class WireAction(msgspec.Struct, frozen=True, rename="camel"):
-    """`CodeAction`, or a bare `Command`, which has its own name in `command`."""
+    """`CodeAction`, or a bare `Command`, whose `command` is a string."""
 
     title: str
     kind: str | None = None
@@ -191,13 +190,13 @@ class WireAction(msgspec.Struct, frozen=True, rename="camel"):
     edit: WireEdit | None = None
 
 
-@prepared
+@prepare_struct
 class WireCommand(msgspec.Struct, frozen=True):
     """`Command`."""
 
     command: str
     arguments: list[Any] | None = None
-    #: Whether it came without an action around it.
+    #: Whether it was sent without a code action.
     bare: bool = False
 
 
@@ -242,21 +241,21 @@ class WireReport(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class Read(msgspec.Struct, Generic[T], frozen=True):
-    """What could be read of a list, and how many of its items could not."""
+    """The decoded items of a list, and the number of invalid ones."""
 
     items: list[T]
     dropped: int = 0
 
 
-#: What decoding raises.
+#: Exceptions of decoding.
 BAD = (msgspec.DecodeError, UnicodeError, RecursionError)
 
 
 class _ListReader(Generic[T]):
-    """Decodes a list of one shape; also a single item, or null.
+    """Decodes a list of items, a single item, or null.
 
-    `vague` is a shape without a field that has to be there: to be one, an object has to be empty or
-    to have a field that is known. Beyond `most` items, the rest counts as dropped.
+    `vague` is for a struct without required fields: an object must then be empty or have a known
+    field. Items beyond `most` count as dropped.
     """
 
     def __init__(self, shape: type[T], *, vague: bool = False, most: int = MOST_RESULTS) -> None:
@@ -285,23 +284,23 @@ class _ListReader(Generic[T]):
         return Read(items)
 
     def _one_by_one(self, raw: bytes) -> Read[T]:
-        """Whatever can be read of an answer that is not as it should be."""
+        """The valid items of an answer with invalid ones."""
         try:
             value = decode_any(raw)
         except BAD:
             return Read([], 1)
         values = value if isinstance(value, list) else [value]
-        read = [self._forgiving(one) for one in values]
+        read = [self._decode_leniently(one) for one in values]
         items = [item for item, _ in read if item is not None]
         return Read(items, sum(dropped for _, dropped in read))
 
-    def _forgiving(self, value: Any) -> tuple[T | None, int]:
-        """One item, without those parts of its lists that make no sense, and how many these are."""
-        if self._blank is not None and is_foreign(value, self._shape):
+    def _decode_leniently(self, value: Any) -> tuple[T | None, int]:
+        """One item without the invalid parts of its lists, and the number of these."""
+        if self._blank is not None and has_no_known_field(value, self._shape):
             return None, 1
         for dropped in range(MOST_DROPPED):
             try:
-                # Lax, so that `3.0` is a line; not where all is well, since it blurs unions.
+                # Not strict, so that `3.0` is a line; only here, since unions become ambiguous.
                 return msgspec.convert(value, self._shape, strict=False), dropped
             except msgspec.ValidationError as problem:
                 if not _drop_part(value, str(problem)):
@@ -309,19 +308,19 @@ class _ListReader(Generic[T]):
         return None, MOST_DROPPED
 
 
-def is_foreign(value: Any, shape: Any) -> bool:
-    """Whether a value is an object that has fields, and none of this shape."""
+def has_no_known_field(value: Any, shape: Any) -> bool:
+    """Whether a value is an object with fields, none of which the struct has."""
     known = shape.__struct_encode_fields__
     return isinstance(value, dict) and bool(value) and not any(name in value for name in known)
 
 
-#: So many bad parts of one item are taken out before it is given up.
+#: Invalid parts that are removed from one item before it is dropped.
 MOST_DROPPED = 100
 _STEP = re.compile(r"\.([^.\[]+)|\[(\d+)\]")
 
 
 def _drop_part(value: Any, problem: str) -> bool:
-    """Take the innermost list item out that a message of msgspec names; False if there is none."""
+    """Remove the innermost list item that an error of msgspec names; False if there is none."""
     place = problem.rpartition(" - at `$")[2].rstrip("`")
     part: tuple[list[Any], int] | None = None
     for name, index in _STEP.findall(place):
@@ -349,9 +348,9 @@ read_action = _ListReader(WireAction)
 
 
 def read_command(raw: bytes) -> WireCommand | None:
-    """The command of a code action, which may be nothing but a command."""
+    """The command of a code action, or a bare command."""
     try:
-        action = msgspec.json.decode(mend(raw))
+        action = msgspec.json.decode(replace_lone_surrogates(raw))
     except BAD:
         return None
     said = action.get("command") if isinstance(action, dict) else None
@@ -364,15 +363,15 @@ def read_command(raw: bytes) -> WireCommand | None:
 
 
 def read_report(raw: bytes) -> WireReport | None:
-    """A pull's answer, None for one that makes no sense.
+    """The answer to a pull, None if it is invalid.
 
-    A bare null, which some servers send, is a full report without findings.
+    Null, which some servers send, is a full report without findings.
     """
     try:
-        report = _report.decode(mend(raw))
+        report = _report.decode(replace_lone_surrogates(raw))
         if report is None:
             return WireReport()
-        if report == WireReport() and is_foreign(decode_any(raw), WireReport):
+        if report == WireReport() and has_no_known_field(decode_any(raw), WireReport):
             return None
     except BAD:
         return None

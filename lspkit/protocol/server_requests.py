@@ -1,7 +1,7 @@
-"""How the requests of a server are answered. Each is answered exactly once, at once.
+"""Answers to the requests of a server. Each is answered exactly once, immediately.
 
-Servers depend on it: several hang, and some exit, when a question of theirs stays open or is
-refused. `REPLIES` is the whole list; a method that is not in it is refused as unknown.
+Several servers hang, and some exit, when a request is not answered or refused. `REPLIES` is the
+complete table; other methods are refused as unknown.
 """
 
 from __future__ import annotations
@@ -19,22 +19,22 @@ from lspkit.protocol.wire.messages import INVALID_PARAMS, METHOD_NOT_FOUND, enco
 
 
 class ClientReply(msgspec.Struct, frozen=True):
-    """A result, or an error as (code, text); and what it means for the driver."""
+    """A result, or an error as (code, text); and an event for the driver."""
 
     result: Any = None
     error: tuple[int, str] | None = None
     event: events.Event | None = None
 
 
-#: Params of the request, what the session began with, and what the server can do (registrations
-#: change that).
+#: Arguments: params of the request, options of the session, capabilities of the server (which
+#: registrations change).
 Answerer = Callable[[dict[str, Any], InitializeOptions, Capabilities], ClientReply]
 
 
 def reply_to(
     method: str, params: dict[str, Any], opening: InitializeOptions, capabilities: Capabilities
 ) -> ClientReply:
-    """Our answer to a server's request."""
+    """The answer to a server's request."""
     known = REPLIES.get(method)
     if known is not None:
         return known(params, opening, capabilities)
@@ -94,40 +94,42 @@ def _unregister(
     return ClientReply(event=events.Unregistered(tuple(one for one in dropped if one is not None)))
 
 
-def _folders(_: dict[str, Any], opening: InitializeOptions, __: Capabilities) -> ClientReply:
+def _workspace_folders(
+    _: dict[str, Any], opening: InitializeOptions, __: Capabilities
+) -> ClientReply:
     return ClientReply([{"uri": opening.root_uri, "name": opening.root_name}])
 
 
 def _apply_edit(_: dict[str, Any], __: InitializeOptions, ___: Capabilities) -> ClientReply:
-    reason = "lspkit makes edits only for those who let a command run; nobody does now"
+    reason = "lspkit applies edits only while a command runs that a caller has requested"
     return ClientReply({"applied": False, "failureReason": reason})
 
 
-def _fixed(result: Any) -> Answerer:
+def _answer_with(result: Any) -> Answerer:
     return lambda _, __, ___: ClientReply(result)
 
 
-def _noticed(method: str) -> Answerer:
-    """A question that needs no answer, but tells something."""
+def _answer_and_notify(method: str) -> Answerer:
+    """An empty answer, and an event."""
     return lambda params, _, __: ClientReply({}, event=events.Notified(method, encode(params)))
 
 
-#: method: what is answered.
+#: The answer by method.
 REPLIES: dict[str, Answerer] = {
     "workspace/configuration": _configuration,
     "client/registerCapability": _register,
     "client/unregisterCapability": _unregister,
-    "window/workDoneProgress/create": _fixed(None),
-    "workspace/workspaceFolders": _folders,
+    "window/workDoneProgress/create": _answer_with(None),
+    "workspace/workspaceFolders": _workspace_folders,
     "workspace/applyEdit": _apply_edit,
-    "window/showMessageRequest": _fixed(None),
-    "window/showDocument": _fixed({"success": False}),
-    # typescript-language-server wants a name typed in for what it has just extracted.
-    "_typescript.rename": _fixed(None),
-    # The eslint server's own questions to its editor; it throws when they are refused.
-    "eslint/openDoc": _fixed({}),
+    "window/showMessageRequest": _answer_with(None),
+    "window/showDocument": _answer_with({"success": False}),
+    # typescript-language-server asks the user for the name of an extracted symbol.
+    "_typescript.rename": _answer_with(None),
+    # Own requests of the eslint server; it throws when they are refused.
+    "eslint/openDoc": _answer_with({}),
     **{
-        method: _noticed(method)
+        method: _answer_and_notify(method)
         for method in ("eslint/noConfig", "eslint/noLibrary", "eslint/probeFailed")
     },
 }

@@ -1,13 +1,13 @@
-"""One conversation with one server, without any I/O.
+"""The state of the protocol with one server, without I/O.
 
-Theory of operation. A session is told what the client wants (`initialize`, `request`, `notify`,
-`shutdown`, `exit`) and returns the frame to write; it is told what the server sent (`receive`) and
-returns an event for the driver and a frame to write back. It keeps what the conversation implies:
-the state, the requests without an answer, the server's capabilities, what it is busy with.
+Theory of operation. The methods for the client (`initialize`, `request`, `notify`, `shutdown`,
+`exit`) return the frame to write; `receive` takes a message of the server and returns an event for
+the driver and a frame to write back. A session keeps the state, the pending requests, the server's
+capabilities and its tasks in progress.
 
-`TRANSITIONS` is the whole state machine. A call that it does not list for the present state raises
-`ProtocolError`: that is a fault of ours. What the *server* does wrong never raises; it becomes an
-event or a count. A session is not thread-safe; its driver holds a lock around every call.
+`TRANSITIONS` is the complete state machine. A call that it does not list for the present state
+raises `ProtocolError`: a fault of lspkit. Faults of the *server* never raise; they become events or
+counts. A session is not thread-safe; its driver holds a lock around every call.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ from lspkit.protocol.initialize_params import InitializeOptions
 from lspkit.protocol.progress import Progress
 from lspkit.protocol.server_requests import reply_to
 from lspkit.protocol.text import Encoding
-from lspkit.protocol.uris import one_spelling
+from lspkit.protocol.uris import normalize_uri
 from lspkit.protocol.wire import messages
 from lspkit.protocol.wire.framing import frame
 
 
 class State(enum.Enum):
-    """Where the conversation stands."""
+    """The state of a session."""
 
     NEW = "new"
     INITIALIZING = "initializing"
@@ -45,7 +45,7 @@ class State(enum.Enum):
 
 
 _S = State
-#: (state, what happens): the state after it. Everything else is forbidden.
+#: (state, action): the next state. All other actions are forbidden.
 TRANSITIONS: dict[tuple[State, str], State] = {
     (_S.NEW, "initialize"): _S.INITIALIZING,
     (_S.INITIALIZING, "initialize answered"): _S.RUNNING,
@@ -70,21 +70,21 @@ _WHILE_RUNNING = frozenset(
     action for (before, action), after in TRANSITIONS.items() if before is after is State.RUNNING
 )
 
-#: By the names that the protocol has for them.
+#: The position encodings of the protocol.
 ENCODINGS: dict[str, Encoding] = {"utf-8": "utf-8", "utf-16": "utf-16", "utf-32": "utf-32"}
 
 
 class Pending(msgspec.Struct):
-    """A request that has no answer yet."""
+    """A request without an answer so far."""
 
     method: str
     tag: Any
-    #: The document that it is about; empty where it is about none.
+    #: The document of the request; empty if there is none.
     uri: str = ""
 
 
 class Session:
-    """The state of one conversation. See the module's text."""
+    """The protocol state of one server. See the module's docstring."""
 
     def __init__(
         self, opening: InitializeOptions, clock: Callable[[], float] = lambda: 0.0
@@ -92,29 +92,29 @@ class Session:
         self.opening = opening
         self.state = State.NEW
         self.capabilities = Capabilities()
-        #: Unit of columns in this conversation; `utf-16` until the server chooses.
+        #: The position encoding; `utf-16` until the server chooses.
         self.encoding: Encoding = "utf-16"
-        #: Name and version, as the server gives them.
+        #: Name and version of the server.
         self.server_name = ""
-        #: What the server is busy with, and by this clock for how long.
+        #: The server's tasks in progress.
         self.progress = Progress(clock)
-        #: Requests of ours without an answer, by id.
+        #: Pending requests by id.
         self.pending: dict[int, Pending] = {}
-        #: Whether somebody is there who makes the edits that the server asks for.
+        #: Whether edits that the server requests are applied.
         self.takes_edits = False
-        #: How often: answers nobody waits for, bad messages, refused requests of the server.
+        #: Counts of unexpected answers, bad messages, and refused requests of the server.
         self.counts: collections.Counter[str] = collections.Counter()
-        #: What was beyond a limit, by what it is: it was dropped.
+        #: Counts of what was dropped over a limit, by kind.
         self.dropped: collections.Counter[str] = collections.Counter()
         self._next_id = 1
 
     def __repr__(self) -> str:
         return f"<Session {self.state.value} pending={len(self.pending)}>"
 
-    # What the client wants
+    # For the client
 
     def initialize(self, tag: Any) -> bytes:
-        """Begin."""
+        """The `initialize` request."""
         self._move("initialize")
         folder = {"uri": self.opening.root_uri, "name": self.opening.root_name}
         params: dict[str, Any] = {
@@ -137,12 +137,12 @@ class Session:
         ]
 
     def request(self, method: str, params: Any, tag: Any, uri: str = "") -> tuple[int, bytes]:
-        """A question; its event will carry `tag`. Returns its id and the frame."""
+        """A request; its event will carry `tag`. Returns its id and the frame."""
         self._move("request")
         return self._ask(method, params, tag, uri)
 
     def cancel(self, id: int) -> bytes | None:
-        """Give a request up: the frame that says so, None if it is answered already."""
+        """Cancel a request: the frame to send, None if it is answered already."""
         if self.pending.pop(id, None) is None or self.state is not State.RUNNING:
             return None
         return frame(messages.notification("$/cancelRequest", {"id": id}))
@@ -153,17 +153,17 @@ class Session:
         return frame(messages.notification(method, params))
 
     def shutdown(self, tag: Any) -> bytes:
-        """Ask the server to get ready to end."""
+        """The `shutdown` request."""
         self._move("shutdown")
         return self._ask("shutdown", None, tag)[1]
 
     def exit(self) -> bytes:
-        """Tell the server to end."""
+        """The `exit` notification."""
         self._move("exit")
         return frame(messages.notification("exit"))
 
     def lost(self) -> list[Pending]:
-        """The connection is over. Returns the requests that will never be answered."""
+        """Record the end of the connection. Returns the requests without an answer."""
         self._move("lost")
         orphans = list(self.pending.values())
         self.pending.clear()
@@ -171,59 +171,59 @@ class Session:
         return orphans
 
     def supports(self, method: str, document: DocumentKey | None = None) -> bool:
-        """Whether the server can do this, by its first word or by a later registration."""
+        """Whether the server supports this, statically or by a later registration."""
         return self.capabilities.supports(method, document)
 
-    # What the server sends
+    # From the server
 
     def receive(self, message: messages.Message) -> tuple[Event | None, bytes | None]:
-        """Take one message: the event it means, and the frame to write back, each or None."""
+        """Process a message: returns an event and a frame to write back, each may be None."""
         match message:
             case messages.ResponseMessage():
-                return self._answered(message), None
+                return self._receive_result(message), None
             case messages.PublishedDiagnostics() if len(message.uri) > LONGEST_URI:
                 self.dropped["reports about no file"] += 1
                 return None, None
             case messages.NotificationMessage() | messages.RequestMessage() if (
                 len(message.params or b"") > LARGEST_NOTE
             ):
-                return self._too_large(message)
+                return self._refuse_too_large(message)
             case messages.PublishedDiagnostics():
                 items = message.items if message.items != b"null" else b"[]"
-                uri = one_spelling(message.uri)
+                uri = normalize_uri(message.uri)
                 return events.DiagnosticsPublished(uri, message.version, items), None
             case messages.NotificationMessage():
-                return self._told(message), None
+                return self._receive_notification(message), None
             case messages.RequestMessage():
-                return self._asked(message)
+                return self._receive_request(message)
             case messages.ErrorResponse():
-                return self._refused(message.id, message.code, message.message), None
+                return self._receive_error(message.id, message.code, message.message), None
             case messages.Malformed():
-                return self._malformed(message)
+                return self._receive_malformed(message)
 
-    def _too_large(
+    def _refuse_too_large(
         self, message: messages.NotificationMessage | messages.RequestMessage
     ) -> tuple[Event | None, bytes | None]:
-        """A message that would hold everybody up is not looked at."""
+        """Drop a message that would block the reader for too long."""
         self.dropped["messages"] += 1
         if isinstance(message, messages.RequestMessage):
-            text = f"lspkit takes no request of more than {LARGEST_NOTE} bytes"
-            return None, frame(messages.refusal(message.id, messages.INVALID_PARAMS, text))
+            text = f"lspkit accepts no request of more than {LARGEST_NOTE} bytes"
+            return None, frame(messages.error_response(message.id, messages.INVALID_PARAMS, text))
         if message.method == "$/progress":
             self.progress.lose_parts()
         return None, None
 
-    def _answered(self, message: messages.ResponseMessage) -> Event | None:
+    def _receive_result(self, message: messages.ResponseMessage) -> Event | None:
         pending = self._take(message.id)
         if pending is None:
             return None
         if pending.method == "initialize":
             if self.state is not State.INITIALIZING:
-                return None  # it is being ended already
-            return self._initialize_answered(pending, message.result)
+                return None  # it is being stopped already
+            return self._finish_initialize(pending, message.result)
         return events.Answered(pending.tag, pending.method, message.result)
 
-    def _refused(self, id: int | None, code: int, text: str) -> Event | None:
+    def _receive_error(self, id: int | None, code: int, text: str) -> Event | None:
         pending = self._take(id)
         if pending is None:
             return None
@@ -233,7 +233,7 @@ class Session:
             self._move("initialize refused")
         return events.Failed(pending.tag, pending.method, code, text)
 
-    def _initialize_answered(self, pending: Pending, raw: bytes) -> Event:
+    def _finish_initialize(self, pending: Pending, raw: bytes) -> Event:
         try:
             result = messages.decode_any(raw)
             capabilities = result.get("capabilities") or {}
@@ -242,7 +242,7 @@ class Session:
                 raise ValueError("its position encoding is unknown")
         except (AttributeError, ValueError, RecursionError) as problem:
             self._move("initialize refused")
-            text = f"the answer to initialize makes no sense: {problem}"
+            text = f"the answer to initialize is invalid: {problem}"
             return events.Failed(pending.tag, "initialize", messages.INVALID_REQUEST, text)
         self._move("initialize answered")
         self.capabilities.learn(capabilities)
@@ -253,7 +253,7 @@ class Session:
             self.server_name = " ".join(part for part in parts if part)[:LONGEST_TITLE]
         return events.Initialized(pending.tag)
 
-    def _told(self, message: messages.NotificationMessage) -> Event | None:
+    def _receive_notification(self, message: messages.NotificationMessage) -> Event | None:
         if message.method == "$/progress":
             return self.progress.note(message.params)
         if message.method in ("window/logMessage", "window/showMessage"):
@@ -264,16 +264,18 @@ class Session:
         return events.Notified(message.method, message.params)
 
     def edit_done(self, id: messages.RawJson, failure: str) -> bytes:
-        """The answer to `EditAsked`: the edit was made, or could not be."""
+        """The answer to `EditAsked`: the edit was applied, or why not."""
         result: dict[str, Any] = {"applied": not failure}
         if failure:
             result["failureReason"] = failure
-        return frame(messages.answer(id, result))
+        return frame(messages.response(id, result))
 
-    def _asked(self, message: messages.RequestMessage) -> tuple[Event | None, bytes | None]:
+    def _receive_request(
+        self, message: messages.RequestMessage
+    ) -> tuple[Event | None, bytes | None]:
         params = params_of(message.params)
         if self.takes_edits and message.method == "workspace/applyEdit":
-            # The one question that is not answered at once.
+            # The only request that is not answered immediately.
             edit = params.get("edit")
             raw = messages.encode(edit if isinstance(edit, dict) else {})
             return events.EditAsked(message.id, raw), None
@@ -281,24 +283,24 @@ class Session:
         if reply.error is not None:
             self.counts["server requests refused"] += 1
             code, text = reply.error
-            return reply.event, frame(messages.refusal(message.id, code, text))
-        return reply.event, frame(messages.answer(message.id, reply.result))
+            return reply.event, frame(messages.error_response(message.id, code, text))
+        return reply.event, frame(messages.response(message.id, reply.result))
 
-    def _malformed(self, message: messages.Malformed) -> tuple[Event | None, bytes | None]:
+    def _receive_malformed(self, message: messages.Malformed) -> tuple[Event | None, bytes | None]:
         self.counts["bad messages"] += 1
         if message.answers in self.pending:
             text = f"the server's answer cannot be read: {message.reason}"
-            return self._refused(message.answers, message.code, text), None
+            return self._receive_error(message.answers, message.code, text), None
         event = events.BadMessage(message.reason, message.sample)
         if message.asked is None:
             return event, None
-        return event, frame(messages.refusal(message.asked, message.code, message.reason))
+        return event, frame(messages.error_response(message.asked, message.code, message.reason))
 
     # Inside
 
     def _move(self, action: str) -> None:
         if self.state is State.RUNNING and action in _WHILE_RUNNING:
-            return  # on the way of every request: hashing an enum member is slow
+            return  # for speed: hashing an enum member is slow
         state = TRANSITIONS.get((self.state, action))
         if state is None:
             raise ProtocolError(f"{action} is not possible while the session is {self.state.value}")
@@ -319,7 +321,7 @@ class Session:
 
 
 def params_of(raw: bytes | None) -> dict[str, Any]:
-    """Params as an object; anything else counts as an empty one."""
+    """Params as an object; any other value becomes an empty one."""
     try:
         value = messages.decode_any(raw) if raw is not None else None
     except (ValueError, RecursionError):

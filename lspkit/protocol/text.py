@@ -1,13 +1,12 @@
-"""A text as servers count it: lines, columns and the three position encodings.
+"""Lines, columns and the three position encodings of a text.
 
-lspkit counts code points, a server counts bytes of UTF-8, units of UTF-16 or code points, as was
-agreed. `Text` converts between them. Versions of documents and notifications are not known here.
+lspkit counts code points; a server counts bytes of UTF-8, units of UTF-16, or code points. `Text`
+converts between them.
 
-The width of a stretch of text is the length of its encoded form, which the codecs find in one go.
-The way back is a search for the longest stretch that is not wider than asked for; that it ends
-before a character which does not fit is what makes positions inside a character snap back. On
-long lines the widths up to every `_STRIDE`th character are kept, so that no question about a
-minified file reads all of it. ASCII needs none of this: there, all counts are the same.
+The width of a stretch of text is the length of its encoded form. The inverse is a search for the
+longest stretch that is not wider than requested, so a position inside a character moves to its
+start. On long lines the widths up to every `_STRIDE`th character are cached, so that a conversion
+does not read a whole minified file. In ASCII all counts are equal.
 """
 
 from __future__ import annotations
@@ -21,16 +20,16 @@ from typing import Literal
 
 import msgspec
 
-#: The units in which the columns of a server's positions count.
+#: The units of columns in a server's positions.
 Encoding = Literal["utf-8", "utf-16", "utf-32"]
 
-# Only these end a line in the protocol; `str.splitlines` knows more.
+# Only these end a line in the protocol; `str.splitlines` accepts more.
 _BREAK = re.compile(r"\r\n|\n|\r")
 _STRIDE = 1024
 
-# Python imports a codec when it is first used, which fails where no file can be opened any more.
+# Python imports a codec when it is first used, which fails if no descriptor is left.
 codecs.lookup("utf-16-le")
-# Lone surrogates are no text, but a server or a file name may have brought one in.
+# Lone surrogates are not valid text, but may come from a server or a file name.
 _WIDTH: dict[str, Callable[[str], int]] = {
     "utf-8": lambda text: len(text.encode("utf-8", "surrogatepass")),
     "utf-16": lambda text: len(text.encode("utf-16-le", "surrogatepass")) // 2,
@@ -39,11 +38,11 @@ _WIDTH: dict[str, Callable[[str], int]] = {
 
 
 class Text:
-    """A text that knows its lines. Nothing in it may be changed once it is made.
+    """An immutable text with an index of its lines.
 
-    Lines and columns count from 0. Places outside of the text mean the nearest place inside: the
-    end of the line, or of the text. The indexes are made when they are first needed; two threads
-    that need one at the same time make it twice, and either result is right.
+    Lines and columns count from 0. A position outside the text means the nearest one inside: the
+    end of the line, or of the text. Indexes are made when first needed; two threads may make one
+    twice, with equal results.
 
     >>> text = Text("a\\r\\n🙂b")
     >>> text.line_count, text.line(1)
@@ -68,7 +67,7 @@ class Text:
 
     @property
     def line_count(self) -> int:
-        """At least 1: what follows the last line break is a line, too."""
+        """The number of lines, at least 1: the text after the last line break is a line."""
         return len(self._line_starts())
 
     def line(self, index: int) -> str:
@@ -88,10 +87,7 @@ class Text:
         return marks[stride] + _WIDTH[encoding](part)
 
     def is_plain(self, line: int, column: int, encoding: Encoding) -> bool:
-        """Whether a place is well inside of its line, and the same by both ways of counting.
-
-        Nearly all are: there is nothing to convert or to clamp.
-        """
+        """Whether a position is inside its line and needs no conversion. Nearly all do not."""
         starts = self._starts
         return (
             starts is not None
@@ -111,14 +107,14 @@ class Text:
         return stride * _STRIDE + _longest(part, units - marks[stride], encoding)
 
     def offset(self, line: int, column: int) -> int:
-        """Where in `value` a place is."""
+        """The offset of a position in `value`."""
         start, end = self._bounds(line)
         return min(start + max(column, 0), end)
 
     def place(self, offset: int) -> tuple[int, int]:
-        """Line and column of an offset into `value`. Inside of a line break: the line's end."""
+        """Line and column of an offset in `value`. Inside a line break: the line's end."""
         if self._starts is None and "\r" not in self.value:
-            # To count up to there is quicker than to make an index for this one question.
+            # Counting is faster than making an index for a single conversion.
             offset = min(max(offset, 0), len(self.value))
             before = self.value.rfind("\n", 0, offset) + 1
             return self.value.count("\n", 0, offset), offset - before
@@ -132,7 +128,7 @@ class Text:
         return self._starts
 
     def _bounds(self, line: int) -> tuple[int, int]:
-        """Where a line starts and ends in `value`, its line break left out."""
+        """Start and end of a line in `value`, without its line break."""
         starts = self._line_starts()
         if line < 0:
             return 0, 0
@@ -165,8 +161,9 @@ _NO_MARKS = [0]
 
 
 def _starts_of(value: str) -> list[int]:
-    """Where the lines of a text start."""
-    # The quickest way by far; but it may have found line breaks that are none in the protocol.
+    """The offsets of the lines of a text."""
+    # By far the fastest way; but it also splits at characters that are not line breaks in the
+    # protocol.
     starts = list(accumulate(map(len, value.splitlines(keepends=True)), initial=0))
     if not value.endswith("\n"):
         starts.pop()
@@ -176,8 +173,8 @@ def _starts_of(value: str) -> list[int]:
 
 
 def _longest(part: str, units: int, encoding: Encoding) -> int:
-    """How many characters at the start of `part` are at most `units` wide."""
-    # No character is narrower than one unit, none wider than four.
+    """The number of characters at the start of `part` with a width of at most `units`."""
+    # A character has one to four units.
     high = min(max(units, 0), len(part))
     if part.isascii():
         return high
@@ -189,20 +186,20 @@ def _longest(part: str, units: int, encoding: Encoding) -> int:
 
 
 class Change(msgspec.Struct, frozen=True):
-    """One edit that makes a new text of an old one."""
+    """One edit of a text."""
 
-    #: Line and character, in the server's units, of the old text.
+    #: Line and character in the old text, in the server's units.
     start: tuple[int, int]
     end: tuple[int, int]
-    #: What takes the place of what stood there.
+    #: The replacement.
     text: str
 
 
 def smallest_change(old: Text, new: Text, encoding: Encoding) -> Change:
     """The smallest single edit that turns `old` into `new`.
 
-    No edit starts or ends between the two characters of a Windows line break, neither before nor
-    after it is made: there is no position for that.
+    No edit starts or ends between the two characters of a Windows line break, in either text: there
+    is no such position.
 
     >>> smallest_change(Text("one\\ntwo"), Text("one\\nto"), "utf-16")
     Change(start=(1, 1), end=(1, 2), text='')
@@ -247,7 +244,7 @@ def _splits_break(value: str, offset: int) -> bool:
     return offset > 0 and value[offset - 1 : offset + 1] == "\r\n"
 
 
-# Both compare halves of what is left: the work is that of a few whole comparisons, in C.
+# Binary search: the comparisons are done in C.
 def _common_start(one: str, other: str) -> int:
     low, high = 0, min(len(one), len(other))
     while low < high:

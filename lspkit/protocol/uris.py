@@ -1,13 +1,12 @@
 """File paths as URIs and back.
 
-One path has one URI here, in the spelling of VS Code, since that is what every server has been
-tried with: all but letters, digits and `-._~/` is percent-encoded, a drive letter is small and its
-colon encoded. What servers write is read in any spelling. The operating system is an argument, so
-nothing here looks at the machine, and no file is touched. `one_spelling` is for URIs that documents
-are known by: what a server calls by another spelling is the same document.
+lspkit writes one URI per path, spelled as VS Code spells it, since every server is tested with
+that: everything except letters, digits and `-._~/` is percent-encoded, a drive letter is lower case
+and its colon is encoded. Any spelling is accepted from servers; `normalize_uri` gives the spelling
+that identifies a document. The operating system is an argument, and no file is touched.
 
-A POSIX name is bytes. They stand in a `str` as Python's file functions put them there, and come
-back the same, also where those do not read names as UTF-8.
+A POSIX file name is bytes. It is kept in a `str` as Python's file functions decode it, and encodes
+to the same bytes, also where the file system encoding is not UTF-8.
 """
 
 from __future__ import annotations
@@ -51,12 +50,10 @@ def path_to_uri(path: str, *, windows: bool = os.name == "nt") -> str:
 
 
 def uri_to_path(uri: str, *, windows: bool = os.name == "nt") -> str | None:
-    """The path of a file URI; None for another scheme, and for a file of another machine.
+    """The path of a file URI; None for another scheme, another host, or a URI that is too long.
 
-    None also for one that is longer than the path of any file.
-
-    Windows paths come with a capital drive letter and backslashes. A `#` or `?` that was left
-    unencoded is part of the name: servers forget to encode it, and none points into a file by it.
+    Windows paths get a capital drive letter and backslashes. An unencoded `#` or `?` is part of the
+    name: servers forget to encode it, and none uses fragments or queries in file URIs.
 
     >>> uri_to_path("file:///code/a%20b%231.py", windows=False)
     '/code/a b#1.py'
@@ -74,23 +71,21 @@ def uri_to_path(uri: str, *, windows: bool = os.name == "nt") -> str | None:
     return _decode(rest, "surrogateescape", _NAMES)
 
 
-#: So many spellings are remembered: the same few come with every answer.
+#: Size of the cache of spellings: the same URIs come with every answer.
 SPELLINGS = 4096
 
 
-def one_spelling(uri: str, *, windows: bool = os.name == "nt") -> str:
-    """The URI as it is written here, whatever way a server has written it.
-
-    What names no file of this machine is left as it is.
+def normalize_uri(uri: str, *, windows: bool = os.name == "nt") -> str:
+    """The URI in lspkit's spelling. A URI that names no file of this machine is returned as it is.
 
     >>> one_spelling("file:///code/c++/a.go", windows=False)
     'file:///code/c%2B%2B/a.go'
     """
-    return uri if len(uri) > LONGEST_URI else _one_spelling(uri, windows)
+    return uri if len(uri) > LONGEST_URI else _normalize_uri(uri, windows)
 
 
 @functools.lru_cache(SPELLINGS)
-def _one_spelling(uri: str, windows: bool) -> str:
+def _normalize_uri(uri: str, windows: bool) -> str:
     path = uri_to_path(uri, windows=windows)
     return uri if path is None else path_to_uri(path, windows=windows)
 
@@ -113,7 +108,7 @@ def _encode(path: str, errors: str, encoding: str = "utf-8") -> str:
     try:
         data = path.encode(encoding, errors)
     except UnicodeEncodeError:
-        # No file has such a name, but a caller may have made it up.
+        # No existing file has such a name, but a caller can pass one.
         data = path.encode("utf-8", "surrogatepass")
     return "".join([_ENCODED[byte] for byte in data])
 
@@ -126,5 +121,5 @@ def _decode(text: str, errors: str, encoding: str = "utf-8") -> str:
     try:
         return data.decode(encoding, errors)
     except UnicodeDecodeError:
-        # Bytes that are no name on Windows, from a server that got the encoding wrong.
+        # Bytes that cannot be a name on Windows, from a server with a wrong encoding.
         return data.decode("utf-8", "replace")

@@ -1,13 +1,11 @@
-"""Which files a server wants to hear about: its registrations for watched files.
+"""A server's registrations for watched files.
 
 A registration is a list of globs, each a string or a pattern relative to a base, with a mask of the
-kinds of change. A string that is no absolute path is relative to the server's root; one that begins
-with `**` holds for the whole workspace, since a server may read what lies beside its root or above
-it. Nothing here looks at the disk: `bases` and `names` tell a watcher where to look, `wanted` says
-what to pass on.
+kinds of change. A relative string is relative to the server's root; one that begins with `**`
+applies to the whole workspace, since a server may read files beside or above its root. Nothing here
+accesses the disk: `bases` and `names_folder` tell a watcher where to look, `wants` what to send.
 
-What a server registers is not ours to correct. A part of it that makes no sense is passed over, and
-the rest holds.
+Invalid parts of a registration are ignored.
 """
 
 from __future__ import annotations
@@ -25,18 +23,18 @@ from lspkit.protocol.capabilities import Registration
 from lspkit.protocol.globs import MAX_PATTERN, compile_glob
 from lspkit.protocol.uris import uri_to_path
 
-#: The method that these registrations are for.
+#: The method of these registrations.
 METHOD = "workspace/didChangeWatchedFiles"
 
-#: What has happened to a file, in the protocol's numbers.
+#: `FileChangeType`.
 CREATED, CHANGED, DELETED = 1, 2, 3
-#: Another file may have taken the place of one, and nothing been there for a moment. The protocol
-#: has no number for it; see `WatchRegistrations.told_as`.
+#: A file was replaced, and may have been missing for a moment. The protocol has no such type; see
+#: `WatchRegistrations.kinds_to_send`.
 REPLACED = 0
 
 #: The bit of each kind in a registration's mask.
 MASKS = {CREATED: 1, CHANGED: 2, DELETED: 4}
-#: What a registration without a mask wants: everything.
+#: The default mask: everything.
 ALL = 7
 
 _WILD = re.compile(r"[*?\[{]")
@@ -48,13 +46,13 @@ _DISK = re.compile(r"(?:[A-Za-z]:)?/*")
 
 
 class FileEvent(msgspec.Struct, frozen=True):
-    """Something has happened to a file."""
+    """A change of a file."""
 
     #: Absolute.
     path: str
     #: `CREATED`, `CHANGED`, `DELETED` or `REPLACED`.
     kind: int
-    #: Whether it is a folder, which only comes and goes; what it holds is told as well.
+    #: Whether it is a folder, which is only created or deleted; its files have own events.
     is_folder: bool = False
 
 
@@ -75,21 +73,21 @@ class _Glob(NamedTuple):
     """One pattern of a registration. Paths are written with slashes."""
 
     mask: int
-    #: What a path has to start with; the rest of it is matched.
+    #: The required prefix of a path; the rest is matched.
     below: str
     matches: Callable[[str], bool]
-    #: The innermost folder that holds everything it can match.
+    #: The innermost folder that contains all possible matches.
     base: str
-    #: Whether it can match something in the folders of `base`, too.
+    #: Whether it can match files in subfolders of `base`.
     deep: bool
-    #: Whether it matches whatever is in there, whatever its name.
+    #: Whether it matches files of any name.
     takes_all: bool
-    #: The parts of the pattern that may be names.
+    #: Literal parts of the pattern that may be names.
     words: frozenset[str]
 
 
 class WatchRegistrations:
-    """What one server has registered. Written by its owner, and asked by any thread."""
+    """The registrations of one server. Changed by its owner, and read by any thread."""
 
     def __init__(
         self,
@@ -101,34 +99,34 @@ class WatchRegistrations:
     ) -> None:
         self._kinds = {REPLACED: (DELETED, CREATED), **(kinds or {})}
         self._windows = windows
-        self._root = self._slashed(root)
-        around = self._slashed(workspace or root)
+        self._root = self._with_slashes(root)
+        around = self._with_slashes(workspace or root)
         self._around = around if _is_below(self._root, around) else self._root
         self._by_id: dict[str, list[_Glob]] = {}
-        # Replaced as a whole, so that a thread that asks sees the old or the new.
+        # Replaced as a whole, so that a reader sees the old or the new one.
         self._globs: tuple[_Glob, ...] = ()
-        # The folders that hold a base of a pattern, and the bases of those with a word in them.
+        # The folders above the base of a pattern, and the bases of patterns by word.
         self._above: set[str] = set()
         self._with_word: dict[str, set[str]] = {}
-        # The folders that `new_bases` has told.
-        self._told: dict[str, bool] = {}
-        # What it has cost so far to prepare the patterns; also of those that were dropped since.
+        # The folders that `new_bases` has returned.
+        self._reported: dict[str, bool] = {}
+        # The cost of compiling all patterns so far, including dropped ones.
         self._work = 0
 
     def __bool__(self) -> bool:
         return bool(self._globs)
 
     def add(self, registration: Registration) -> int:
-        """Take up a registration; one for others is ignored. Returns how many patterns were not.
+        """Add a registration for watched files. Returns how many patterns were over the limit.
 
-        What was registered under the same id before holds as well: pyrefly registers twice.
+        An earlier registration with the same id is kept: pyrefly registers twice.
         """
         if registration.method != METHOD:
             return 0
         options: Any = registration.options
         watchers = options.get("watchers") if isinstance(options, dict) else None
         asked = watchers if isinstance(watchers, list) else []
-        taken = [one for one in asked[: MOST_GLOBS - len(self._globs)] if self._affords(one)]
+        taken = [one for one in asked[: MOST_GLOBS - len(self._globs)] if self._is_affordable(one)]
         globs = [glob for one in taken if (glob := self._glob(one)) is not None]
         if globs:
             self._by_id.setdefault(registration.id, []).extend(globs)
@@ -136,8 +134,8 @@ class WatchRegistrations:
             self._index(globs)
         return len(asked) - len(taken)
 
-    def _affords(self, watcher: Any) -> bool:
-        """Whether there may be one more pattern of this length; if so, it is counted."""
+    def _is_affordable(self, watcher: Any) -> bool:
+        """Whether the limit allows one more pattern of this length; if so, it is counted."""
         given = watcher.get("globPattern") if isinstance(watcher, dict) else None
         pattern = given.get("pattern") if isinstance(given, dict) else given
         work = min(len(pattern), MAX_PATTERN) ** 2 if isinstance(pattern, str) else 0
@@ -147,15 +145,15 @@ class WatchRegistrations:
         return True
 
     def drop(self, id: str) -> None:
-        """Forget a registration, if there is one of that id."""
+        """Remove the registrations with this id."""
         if self._by_id.pop(id, None) is not None:
             self._globs = tuple(glob for globs in self._by_id.values() for glob in globs)
             self._above, self._with_word = set(), {}
             self._index(self._globs)
 
-    def wanted(self, path: str, kind: int) -> bool:
-        """Whether the server is to be told of this kind of change of an absolute path."""
-        bit, path = MASKS.get(kind, 0), self._slashed(path)
+    def wants(self, path: str, kind: int) -> bool:
+        """Whether the server wants this kind of change of an absolute path."""
+        bit, path = MASKS.get(kind, 0), self._with_slashes(path)
         for glob in self._globs:
             if not glob.mask & bit or not path.startswith(glob.below):
                 continue
@@ -163,32 +161,31 @@ class WatchRegistrations:
                 return True
         return False
 
-    def means(self, path: str) -> bool:
-        """Whether a pattern says something about the name of a file, and matches."""
-        path = self._slashed(path)
+    def matches_by_name(self, path: str) -> bool:
+        """Whether a pattern that depends on the file name matches."""
+        path = self._with_slashes(path)
         return any(
             path.startswith(glob.below) and glob.matches(path[len(glob.below) :])
             for glob in self._globs
             if not glob.takes_all
         )
 
-    def told_as(self, path: str, kind: int) -> tuple[int, ...]:
-        """The kinds of change that the server is told, in this order, of a change of a path.
+    def kinds_to_send(self, path: str, kind: int) -> tuple[int, ...]:
+        """The kinds of change to send for a change of a path, in this order.
 
-        A file that was replaced is told as deleted and created. No single kind is right whatever
-        the server has seen: one that has looked while nothing was there takes no notice of a
-        change, and one that has not may take none of a creation.
+        A replaced file is reported as deleted and created. No single kind is always right: a server
+        that has noticed the missing file ignores a change, and one that has not may ignore a
+        creation.
         """
         kinds = self._kinds.get(kind, (kind,))
-        if kind == REPLACED and not all(self.wanted(path, one) for one in kinds):
-            kinds = (CHANGED,) if self.wanted(path, CHANGED) else kinds
-        return tuple(one for one in kinds if self.wanted(path, one))
+        if kind == REPLACED and not all(self.wants(path, one) for one in kinds):
+            kinds = (CHANGED,) if self.wants(path, CHANGED) else kinds
+        return tuple(one for one in kinds if self.wants(path, one))
 
     def bases(self) -> dict[str, bool]:
-        """The folders that hold what can match, and whether their folders count as well.
+        """The folders with possible matches, and whether their subfolders have some, too.
 
-        Never the root of a file system: a pattern that starts with a wildcard there is no reason
-        to read the whole disk.
+        Never the root of a file system: the whole disk is not watched.
         """
         found: dict[str, bool] = {}
         for glob in self._globs:
@@ -198,8 +195,8 @@ class WatchRegistrations:
         return found
 
     def new_bases(self) -> dict[str, bool]:
-        """Those of `bases` that were not told before, or not as deep. For one thread."""
-        told = self._told
+        """The `bases` that were not returned before, or not as deep. For one thread."""
+        told = self._reported
         new = {
             folder: deep
             for folder, deep in self.bases().items()
@@ -208,13 +205,13 @@ class WatchRegistrations:
         told |= new
         return new
 
-    def names(self, folder: str) -> bool:
-        """Whether a pattern names this very folder, so that it is no matter of chance.
+    def names_folder(self, folder: str) -> bool:
+        """Whether a pattern names this folder explicitly.
 
-        It does if its base lies in the folder, or if the folder lies in its base and the name of
-        the folder stands in the pattern.
+        It does if its base is inside the folder, or if the folder is inside its base and the
+        pattern contains the folder's name.
         """
-        folder = self._slashed(folder).rstrip("/")
+        folder = self._with_slashes(folder).rstrip("/")
         name = folder.rpartition("/")[2]
         if folder in self._above:
             return True
@@ -244,8 +241,8 @@ class WatchRegistrations:
             base = self._around
         below = base.rstrip("/") + "/"
         if isinstance(watcher["globPattern"], str) and (start := self._start(pattern)):
-            # Matched as a whole, since the wildcards may begin before any folder does.
-            pattern = self._slashed(pattern)
+            # Matched as a whole, since wildcards may come before any folder.
+            pattern = self._with_slashes(pattern)
             base, below, rest = start, "", pattern[len(start) :]
         fixed, wild = _split(rest)
         return _Glob(
@@ -263,15 +260,15 @@ class WatchRegistrations:
         if isinstance(uri, dict):
             uri = uri.get("uri")
         path = uri_to_path(uri, windows=self._windows) if isinstance(uri, str) else None
-        return None if path is None else self._slashed(path)
+        return None if path is None else self._with_slashes(path)
 
     def _start(self, pattern: str) -> str:
-        """What makes a pattern absolute: a drive, a slash, both; nothing if it is relative."""
-        start = (_ABSOLUTE if self._windows else _SLASHES).match(self._slashed(pattern))
+        """The drive and slash of an absolute pattern; empty if it is relative."""
+        start = (_ABSOLUTE if self._windows else _SLASHES).match(self._with_slashes(pattern))
         return start[0] if start else ""
 
-    def _slashed(self, path: str) -> str:
-        """The one way in which paths and patterns are compared here."""
+    def _with_slashes(self, path: str) -> str:
+        """The normal form of paths and patterns."""
         if not self._windows:
             return path
         path = path.replace("\\", "/")
@@ -282,13 +279,13 @@ class WatchRegistrations:
 
 
 def _split(pattern: str) -> tuple[list[str], list[str]]:
-    """The folders that a pattern starts with, and the parts that follow."""
+    """The literal folders at the start of a pattern, and the other segments."""
     segments = [one for one in pattern.removesuffix("/").split("/") if one]
-    fixed = list(_leading(segments))
+    fixed = list(_literal_folders(segments))
     return fixed, segments[len(fixed) :]
 
 
-def _leading(segments: list[str]) -> Iterator[str]:
+def _literal_folders(segments: list[str]) -> Iterator[str]:
     for segment in segments[:-1]:
         if _WILD.search(segment):
             return
@@ -296,7 +293,7 @@ def _leading(segments: list[str]) -> Iterator[str]:
 
 
 def _itself_and_above(path: str) -> Iterator[str]:
-    """A path without a last slash, and all folders above it; the topmost is empty."""
+    """A path without a trailing slash, and all folders above it; the last one is empty."""
     while path:
         yield path
         path = path.rpartition("/")[0]

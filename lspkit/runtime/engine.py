@@ -20,8 +20,9 @@ from lspkit.config.load import Loaded
 from lspkit.config.model import Config
 from lspkit.errors import CancelledError, LspkitError, RequestTimeoutError, WorkspaceClosedError
 from lspkit.late_imports import safe_imports
-from lspkit.operations import (
-    OPERATIONS,
+from lspkit.operations import OPERATIONS, Request
+from lspkit.operations.effects import (
+    TOO_LATE,
     Apply,
     Ask,
     AskWorkspace,
@@ -38,7 +39,6 @@ from lspkit.operations import (
     ReadText,
     Remember,
     ReportUndecodable,
-    Request,
     Reread,
     RunCommand,
     SyncFile,
@@ -48,7 +48,6 @@ from lspkit.operations import (
     TakeStatus,
     Undo,
 )
-from lspkit.operations.effects import TOO_LATE
 from lspkit.runtime.concurrency.broadcast import Broadcast
 from lspkit.runtime.concurrency.call import CallContext
 from lspkit.runtime.concurrency.drive import block, together

@@ -1,12 +1,12 @@
-"""The seam between the workspace and what carries its requests out.
+"""The interface between a workspace and the engine that carries out its requests.
 
-A workspace builds requests and hands them to an engine, with what the caller allows. The local one
-is in `engine.py`; anything else that takes requests will do as well.
+A workspace builds requests and passes them to an engine, with the limits of the caller. The local
+engine is in `engine.py`.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol, TypedDict, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import msgspec
 
@@ -26,29 +26,6 @@ class Limits(msgspec.Struct, frozen=True):
     cancel: CancelLike | None = None
     #: Is told who has answered. What travels to a service leaves it behind.
     answer_log: AnswerLog | None = None
-
-
-class CallOptions(TypedDict, total=False):
-    """What every blocking method takes."""
-
-    #: Seconds, for everything, also the start of a server.
-    timeout: float | None
-    #: Ends the call early.
-    cancel: CancelLike | None
-
-
-class FileCallOptions(CallOptions, total=False):
-    """What every question about a file takes."""
-
-    #: The text to assume instead of what is on disk, for this one call.
-    text: str | None
-
-
-class PositionCallOptions(FileCallOptions, total=False):
-    """What every question about a place takes beside its line and column."""
-
-    #: A name in the file (`Class.method`), or, with a line, a word on that line.
-    symbol: str | None
 
 
 class Engine(Protocol):
@@ -74,9 +51,3 @@ class Submitting:
         self.run: Any = engine.submit
         self.submit = engine.submit
         self.close = engine.close
-
-
-def limits_of(more: FileCallOptions) -> tuple[Limits, dict[str, Any]]:
-    """What the caller allows, and the rest. A word that nobody knows is refused by the request."""
-    rest: dict[str, Any] = {**more}
-    return Limits(rest.pop("timeout", None), rest.pop("cancel", None)), rest

@@ -23,8 +23,8 @@ from typing import TypeGuard
 
 import msgspec
 
-from lspkit.boundary import Boundary, is_excluded, is_inside, locate, written
-from lspkit.edits.descriptor import open_descriptor, opened
+from lspkit.boundary import Boundary, absolute_path, is_excluded, is_inside, locate
+from lspkit.edits.descriptor import open_descriptor, open_fd
 from lspkit.edits.text_edits import decode
 from lspkit.errors import PathError
 from lspkit.protocol.open_documents import Unsaved
@@ -162,7 +162,7 @@ class Files:
         if located.stat is None:
             return File(located.path, uri, None, given=given)
         if not given.startswith("@"):  # where that leads depends on what else is there
-            absolute = written(given, boundary.root)
+            absolute = absolute_path(given, boundary.root)
             with self._lock:
                 if len(self._located) > 10_000:
                     self._located.clear()
@@ -336,7 +336,7 @@ def _read_once(path: str, name: str) -> tuple[bytes, os.stat_result, os.stat_res
     """What is in it, before and after; None if another file has just been put in its place."""
     # Without waiting: it may have become a pipe since it was looked at.
     flags = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOFOLLOW
-    with opened(path, flags) as descriptor:
+    with open_fd(path, flags) as descriptor:
         before = os.fstat(descriptor)
         place = os.readlink(f"/proc/self/fd/{descriptor}") if _O_PATH else os.path.realpath(path)
         there = (path, before) if place == path else _leads_to(path)

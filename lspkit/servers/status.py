@@ -10,7 +10,7 @@ import msgspec
 from lspkit.config.model import DISABLED
 from lspkit.servers.sidecar_commands import SidecarStatus
 from lspkit.types import Value
-from lspkit.visible_text import folded, one_line
+from lspkit.visible_text import fold_lines, one_line
 
 #: Why a server cannot run that nobody keeps from it.
 NOT_FOUND = "its program was not found"
@@ -120,7 +120,7 @@ class ServerStatus(Value, frozen=True):
 
     def __str__(self) -> str:
         where = one_line(", ".join(one.root for one in self.roots))
-        more = f" {where}" if where else f" {folded(self.reason)}" if self.reason else ""
+        more = f" {where}" if where else f" {fold_lines(self.reason)}" if self.reason else ""
         return f"{self.state.value} {one_line(self.server)}{more}"
 
 
@@ -140,7 +140,7 @@ class WorkspaceStatus(Value, frozen=True):
         if self.unavailable == DISABLED:
             return DISABLED
         if self.unavailable:
-            return folded(f"LSP unavailable: {self.unavailable}")
+            return fold_lines(f"LSP unavailable: {self.unavailable}")
         told = [f"{number} {what}" for what, number in self.totals.items() if number]
         return ", ".join(told)
 

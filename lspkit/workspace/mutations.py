@@ -1,4 +1,4 @@
-"""What a workspace changes: files on disk, and what its servers see in their place."""
+"""Methods of a workspace that change files, or the texts that its servers see."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from lspkit.runtime.concurrency.call import CancelLike
 from lspkit.runtime.engine_api import Engine, Limits
 from lspkit.workspace.queries import PathLike
 
-#: Seconds that `check` waits, unless its caller says otherwise.
+#: Default timeout of `check` in seconds.
 CHECK_TIMEOUT = 60.0
 
 
 class Mutations:
-    """What every workspace can do to its files. The servers hear of it before it returns."""
+    """Changes of files. The servers are notified before a method returns."""
 
     _engine: Engine
 
@@ -30,9 +30,9 @@ class Mutations:
         timeout: float | None = CHECK_TIMEOUT,
         cancel: CancelLike | None = None,
     ) -> Report:
-        """Give a file this text, in UTF-8, and check it. Missing folders are made.
+        """Write a text to a file in UTF-8, and check the file. Missing folders are created.
 
-        The file is replaced in one step and keeps its mode; a byte order mark stays.
+        The file is replaced atomically and keeps its mode; a byte order mark is kept.
         """
         request = ops.WriteRequest(path=os.fspath(path), text=text)
         return self._engine.run(request, Limits(timeout, cancel))
@@ -42,7 +42,7 @@ class Mutations:
         return self._engine.run(ops.DeleteRequest(path=os.fspath(path)), Limits())
 
     def move(self, old: PathLike, new: PathLike) -> None:
-        """Give a file another place; nothing that is there is overwritten."""
+        """Move a file. An existing file is not overwritten."""
         request = ops.MoveRequest(path=os.fspath(old), new_path=os.fspath(new))
         return self._engine.run(request, Limits())
 
@@ -54,14 +54,14 @@ class Mutations:
         timeout: float | None = CHECK_TIMEOUT,
         cancel: CancelLike | None = None,
     ) -> AppliedEdit:
-        """Make an edit that a server has proposed: all of it, or nothing.
+        """Apply an edit that a server proposed: all of it, or nothing.
 
             applied = ws.apply(ws.rename("src/app.py", symbol="old_name", new_name="new_name"))
             ws.undo(applied)
 
-        Refused, with nothing written, if a file lies outside of the workspace or has changed since
-        the edit was proposed. With `verify` the touched files are checked afterwards, and the edit
-        is taken back if there are new errors in them.
+        Nothing is written if a file is outside the workspace, or has changed since the edit was
+        proposed. With `verify` the changed files are checked afterwards, and the edit is undone if
+        it introduces errors.
         """
         request = ops.ApplyRequest(
             edit=None if isinstance(edit, CodeAction) else edit,
@@ -71,17 +71,17 @@ class Mutations:
         return self._engine.run(request, Limits(timeout, cancel))
 
     def undo(self, applied: AppliedEdit) -> None:
-        """Take an edit back: all of it, or nothing if a file has changed since."""
+        """Undo an edit: all of it, or nothing if a file has changed since."""
         return self._engine.run(ops.UndoRequest(applied=applied), Limits())
 
     @contextlib.contextmanager
     def overlay(self, texts: Mapping[PathLike, str]) -> Iterator[None]:
-        """Let the servers see these texts in place of the files, until the block ends.
+        """Show the servers these texts instead of the files, until the block ends.
 
             with ws.overlay({"src/app.py": draft}):
                 ws.check("src/main.py")
 
-        A file need not exist. Overlays may be nested; the inner one is seen.
+        The files need not exist. Overlays may be nested; the innermost text is used.
         """
         if not isinstance(texts, Mapping):
             raise TypeError(f"texts is {texts!r}: a mapping of paths to texts is needed")

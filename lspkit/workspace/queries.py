@@ -1,4 +1,4 @@
-"""The questions about places in code: where things are, what they are, who calls whom."""
+"""Methods of a workspace that answer questions about code."""
 
 from __future__ import annotations
 
@@ -10,14 +10,7 @@ import lspkit.operations as ops
 from lspkit.edit_types import CodeAction, WorkspaceEdit
 from lspkit.operations.hierarchy import ItemRequest
 from lspkit.operations.request import PositionRequest
-from lspkit.runtime.engine_api import (
-    CallOptions,
-    Engine,
-    FileCallOptions,
-    Limits,
-    PositionCallOptions,
-    limits_of,
-)
+from lspkit.runtime.engine_api import Engine, Limits
 from lspkit.types import (
     Call,
     CallItem,
@@ -28,13 +21,19 @@ from lspkit.types import (
     Symbol,
     TypeItem,
 )
+from lspkit.workspace.call_options import (
+    CallOptions,
+    FileCallOptions,
+    PositionCallOptions,
+    limits_of,
+)
 
 PathLike = str | os.PathLike[str]
 T = TypeVar("T")
 
 
 class Queries:
-    """What every workspace answers about its code."""
+    """Questions about code, which change nothing."""
 
     _engine: Engine
 
@@ -48,7 +47,7 @@ class Queries:
         **more: Unpack[PositionCallOptions],
     ) -> list[Location]:
         """Where the symbol is defined."""
-        return self._at(ops.DefinitionRequest, path, line, column, more)
+        return self._run_at(ops.DefinitionRequest, path, line, column, more)
 
     def declaration(
         self,
@@ -58,7 +57,7 @@ class Queries:
         **more: Unpack[PositionCallOptions],
     ) -> list[Location]:
         """Where the symbol is declared."""
-        return self._at(ops.DeclarationRequest, path, line, column, more)
+        return self._run_at(ops.DeclarationRequest, path, line, column, more)
 
     def type_definition(
         self,
@@ -68,7 +67,7 @@ class Queries:
         **more: Unpack[PositionCallOptions],
     ) -> list[Location]:
         """Where the type of the symbol is defined."""
-        return self._at(ops.TypeDefinitionRequest, path, line, column, more)
+        return self._run_at(ops.TypeDefinitionRequest, path, line, column, more)
 
     def implementation(
         self,
@@ -78,7 +77,7 @@ class Queries:
         **more: Unpack[PositionCallOptions],
     ) -> list[Location]:
         """Where the symbol is implemented."""
-        return self._at(ops.ImplementationRequest, path, line, column, more)
+        return self._run_at(ops.ImplementationRequest, path, line, column, more)
 
     def references(
         self,
@@ -91,7 +90,7 @@ class Queries:
     ) -> list[Location]:
         """Where the symbol is used."""
         extra = {"include_declaration": include_declaration}
-        return self._at(ops.ReferencesRequest, path, line, column, more, extra)
+        return self._run_at(ops.ReferencesRequest, path, line, column, more, extra)
 
     # What things are
 
@@ -102,8 +101,8 @@ class Queries:
         column: int | None = None,
         **more: Unpack[PositionCallOptions],
     ) -> Hover | None:
-        """What the servers tell about the symbol."""
-        return self._at(ops.HoverRequest, path, line, column, more)
+        """The servers' description of the symbol."""
+        return self._run_at(ops.HoverRequest, path, line, column, more)
 
     def signature_help(
         self,
@@ -112,21 +111,21 @@ class Queries:
         column: int | None = None,
         **more: Unpack[PositionCallOptions],
     ) -> SignatureHelp | None:
-        """How the function at this place is called, seen from inside its parentheses."""
-        return self._at(ops.SignatureHelpRequest, path, line, column, more)
+        """The signatures of the call at a position inside its parentheses."""
+        return self._run_at(ops.SignatureHelpRequest, path, line, column, more)
 
     def document_symbols(self, path: PathLike, **more: Unpack[FileCallOptions]) -> list[Symbol]:
-        """What is defined in the file, as a tree where the server gives one."""
+        """The symbols of the file, as a tree if the server sends one."""
         limits, rest = limits_of(more)
         return self._engine.run(ops.DocumentSymbolsRequest(path=os.fspath(path), **rest), limits)
 
     def workspace_symbols(
         self, query: str, path: PathLike | None = None, **more: Unpack[CallOptions]
     ) -> list[Symbol]:
-        """Symbols anywhere whose name fits the query.
+        """Symbols of the workspace whose name matches the query.
 
-        With a path only the servers of that file are asked, else all that run; and if none runs,
-        those that the files of the workspace call for.
+        With a path, only the servers of that file are asked, otherwise all running servers. If none
+        is running, the servers for the workspace's files are started.
         """
         where = None if path is None else os.fspath(path)
         request = ops.WorkspaceSymbolsRequest(query=query, path=where)
@@ -141,8 +140,8 @@ class Queries:
         column: int | None = None,
         **more: Unpack[PositionCallOptions],
     ) -> list[CallItem]:
-        """What at this place calls and is called."""
-        return self._at(ops.CallHierarchyRequest, path, line, column, more)
+        """The items of the call hierarchy at this position."""
+        return self._run_at(ops.CallHierarchyRequest, path, line, column, more)
 
     def incoming_calls(
         self,
@@ -151,8 +150,8 @@ class Queries:
         column: int | None = None,
         **more: Unpack[PositionCallOptions],
     ) -> list[Call]:
-        """Who calls this: a place, a symbol, or an item of an earlier answer."""
-        return self._from(ops.IncomingCallsRequest, at, line, column, more)
+        """The callers of a position, a symbol, or an item of an earlier answer."""
+        return self._run_from(ops.IncomingCallsRequest, at, line, column, more)
 
     def outgoing_calls(
         self,
@@ -161,8 +160,8 @@ class Queries:
         column: int | None = None,
         **more: Unpack[PositionCallOptions],
     ) -> list[Call]:
-        """Whom this calls: a place, a symbol, or an item of an earlier answer."""
-        return self._from(ops.OutgoingCallsRequest, at, line, column, more)
+        """The callees of a position, a symbol, or an item of an earlier answer."""
+        return self._run_from(ops.OutgoingCallsRequest, at, line, column, more)
 
     def supertypes(
         self,
@@ -171,8 +170,8 @@ class Queries:
         column: int | None = None,
         **more: Unpack[PositionCallOptions],
     ) -> list[TypeItem]:
-        """What this type derives from."""
-        return self._from(ops.SupertypesRequest, at, line, column, more)
+        """The supertypes of this type."""
+        return self._run_from(ops.SupertypesRequest, at, line, column, more)
 
     def subtypes(
         self,
@@ -181,8 +180,8 @@ class Queries:
         column: int | None = None,
         **more: Unpack[PositionCallOptions],
     ) -> list[TypeItem]:
-        """What derives from this type."""
-        return self._from(ops.SubtypesRequest, at, line, column, more)
+        """The subtypes of this type."""
+        return self._run_from(ops.SubtypesRequest, at, line, column, more)
 
     # What could be changed
 
@@ -194,8 +193,8 @@ class Queries:
         new_name: str = "",
         **more: Unpack[PositionCallOptions],
     ) -> WorkspaceEdit:
-        """What would change if the symbol had another name: a preview, nothing is written."""
-        return self._at(ops.RenameRequest, path, line, column, more, {"new_name": new_name})
+        """The edit that renames a symbol: a preview, nothing is written."""
+        return self._run_at(ops.RenameRequest, path, line, column, more, {"new_name": new_name})
 
     def code_actions(
         self,
@@ -208,15 +207,15 @@ class Queries:
         only: Sequence[str] = (),
         **more: Unpack[PositionCallOptions],
     ) -> list[CodeAction]:
-        """What the servers offer to do about a place or a range. Nothing is done by itself."""
+        """The code actions that servers offer at a position or in a range. None is applied."""
         if isinstance(only, str):
             raise TypeError(f"only is {only!r}: a list of kinds is needed")
         extra = {"end_line": end_line, "end_column": end_column, "only": tuple(only)}
-        return self._at(ops.CodeActionsRequest, path, line, column, more, extra)
+        return self._run_at(ops.CodeActionsRequest, path, line, column, more, extra)
 
     # Inside
 
-    def _at(
+    def _run_at(
         self,
         kind: type[PositionRequest[T]],
         path: PathLike,
@@ -230,7 +229,7 @@ class Queries:
         request = kind(path=os.fspath(path), line=line, column=column, **rest)
         return self._engine.run(request, limits)
 
-    def _from(
+    def _run_from(
         self,
         kind: type[ItemRequest[T]],
         at: PathLike | HierarchyItem,
@@ -240,4 +239,4 @@ class Queries:
     ) -> T:
         if isinstance(at, HierarchyItem):
             return self._engine.run(kind(item=at), limits_of(more)[0])
-        return self._at(kind, at, line, column, more)
+        return self._run_at(kind, at, line, column, more)

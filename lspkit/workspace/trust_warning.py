@@ -1,7 +1,7 @@
-"""The warning that a notebook shows in a project that is not trusted.
+"""The warning about an untrusted project in a notebook.
 
-Scripts have `status()`, and the command line says its own line. Who works in a notebook sees
-neither, and would take the silence of a server that is held back for its answer.
+Scripts can call `status()`, and the command line prints a line. In a notebook the user would see
+neither, and could mistake the silence of a server that may not run for its answer.
 """
 
 from __future__ import annotations
@@ -11,15 +11,15 @@ import warnings
 
 from lspkit.config.load import Loaded
 
-#: By project: a mark of who has told about it in this process. `setdefault` is one step, so that
-#: of several threads one tells it, without a lock.
-_told: dict[str, object] = {}
+#: By project: an object of the thread that warned. `setdefault` is atomic, so that one of several
+#: threads warns, without a lock.
+_warned: dict[str, object] = {}
 
 
 class UntrustedProjectWarning(UserWarning):
-    """A project is not trusted, and something is held back from it. Shown in notebooks only.
+    """A project is not trusted, and something of it may not run. Shown in notebooks only.
 
-    It is shown once for each project. To see none of them:
+    It is shown once for each project. To disable it:
 
         warnings.filterwarnings("ignore", category=lspkit.UntrustedProjectWarning)
     """
@@ -27,27 +27,27 @@ class UntrustedProjectWarning(UserWarning):
 
 def in_notebook() -> bool:
     """Whether IPython runs this process: in a notebook, a console, or a shell in a program."""
-    # Never imported for this: where nobody has, it cannot be running.
+    # Not imported here: if nobody has imported it, it is not running.
     ask = getattr(sys.modules.get("IPython"), "get_ipython", None)
     return ask is not None and ask() is not None
 
 
 def warn_once(loaded: Loaded, *, stacklevel: int) -> None:
-    """Warn about a project of which something is held back, the first time in this process.
+    """Warn about an untrusted project, once in this process, and only in a notebook.
 
-    In a notebook only. With `stacklevel` 1 the warning is about the line that calls this. Where the
-    user has made warnings errors, it is raised, and raised again until something is done about it.
+    With `stacklevel` 1 the warning is attributed to the caller's line. If warnings are errors, it
+    is raised on every call.
     """
-    if not in_notebook() or loaded.standing.candidate in _told:
+    if not in_notebook() or loaded.standing.candidate in _warned:
         return
     from lspkit.servers.restriction.held_back import notice  # here: only notebooks need it at once
 
     said = notice(loaded)
     mine = object()
-    if not said or _told.setdefault(loaded.standing.candidate, mine) is not mine:
+    if not said or _warned.setdefault(loaded.standing.candidate, mine) is not mine:
         return
     try:
         warnings.warn(said, UntrustedProjectWarning, stacklevel=stacklevel + 1)
     except BaseException:
-        del _told[loaded.standing.candidate]
+        del _warned[loaded.standing.candidate]
         raise

@@ -110,7 +110,7 @@ def test_a_bad_file_of_the_project_is_status_2_and_the_rest_is_shown(command, sc
     project(scene, '{"timing": {"debounceMs": -2}}')
     done = run(command, scene, "show")
     assert done.returncode == 2
-    assert "nothing of this file counts" in done.stdout
+    assert "the whole file is ignored" in done.stdout
     assert "timing.debounceMs = 1" in done.stdout.splitlines()
 
 
@@ -144,7 +144,7 @@ def test_another_folder_can_be_named(command, scene):
 def test_the_schema_is_json(command, scene):
     done = run(command, scene, "schema")
     assert done.returncode == 0
-    assert json.loads(done.stdout)["properties"]["timing"]["$ref"] == "#/$defs/Timing"
+    assert json.loads(done.stdout)["properties"]["timing"]["$ref"] == "#/$defs/TimingConfig"
 
 
 @pytest.mark.parametrize("words", [[], ["unheard"], ["show", "--colour"]])

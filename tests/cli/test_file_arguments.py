@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from lspkit.cli.file_arguments import meant_by, workspace_of
+from lspkit.cli.file_arguments import select_files, workspace_of
 from lspkit.servers.project.project_files import PASSED_OVER, walk
 from tests.edits.trees import without_privileges
 
@@ -25,7 +25,7 @@ def tree(tmp_path, monkeypatch):
 
 
 def names(given: list[str], tree: Path) -> list[str]:
-    return [str(path.relative_to(tree)) for path in meant_by(given).files]
+    return [str(path.relative_to(tree)) for path in select_files(given).files]
 
 
 def test_a_folder_stands_for_its_files_of_a_known_kind_in_order(tree):
@@ -39,7 +39,7 @@ def test_a_file_that_is_named_counts_whatever_it_is(tree):
 @pytest.mark.parametrize("name", ["missing.py", "missing/folder", "a.py/below", "dangling"])
 def test_a_path_that_is_named_and_not_there_is_missing(tree, name):
     (tree / "dangling").symlink_to("nowhere")
-    meant = meant_by([name, "a.py", name])
+    meant = select_files([name, "a.py", name])
     assert (meant.files, meant.missing) == ([tree / "a.py"], [tree / name])
     assert meant.unreadable == {}
 
@@ -47,7 +47,7 @@ def test_a_path_that_is_named_and_not_there_is_missing(tree, name):
 def test_a_path_that_the_system_refuses_is_unreadable_with_the_reason(tree):
     (tree / "circle").symlink_to("circle")
     long = "x" * 300
-    meant = meant_by(["circle", "a.py", long])
+    meant = select_files(["circle", "a.py", long])
     assert (meant.files, meant.missing) == ([tree / "a.py"], [])
     assert meant.unreadable == {
         tree / "circle": f"cannot be read: {os.strerror(errno.ELOOP)}",
@@ -67,7 +67,7 @@ def test_a_folder_that_goes_while_it_is_walked_is_told(tree):
 def test_folders_that_may_not_be_read_are_told_beside_what_can_be(tree):
     (tree / "sub").chmod(0)
     meant = []
-    without_privileges(lambda: meant.append(meant_by([".", "sub", "sub/c.ts"])))
+    without_privileges(lambda: meant.append(select_files([".", "sub", "sub/c.ts"])))
     (tree / "sub").chmod(0o755)
     assert meant[0].files == [tree / "a.py", tree / "b.py", tree / "other" / "e.py"]
     reason = "cannot be read: Permission denied"
@@ -123,4 +123,4 @@ def test_a_link_counts_by_where_it_leads(tree, monkeypatch):
 def test_a_link_that_leads_nowhere_is_left_out_unless_it_is_named(tree):
     (tree / "sub" / ".#c.ts").symlink_to("me@host.1234")
     assert names(["sub"], tree) == ["sub/c.ts", "sub/deep/d.c"]
-    assert meant_by(["sub/.#c.ts"]).missing == [tree / "sub" / ".#c.ts"]
+    assert select_files(["sub/.#c.ts"]).missing == [tree / "sub" / ".#c.ts"]

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from lspkit.config.trust.trust_store import listed
+from lspkit.config.trust.trust_store import read_trust_list
 from tests.cli.running import QUESTION, CommandLine, is_there, on_terminal
 
 pytest.importorskip("pty")
@@ -50,7 +50,7 @@ class User:
     @property
     def trusted(self) -> list[str]:
         state = self.home / ".local" / "state" / "lspkit"
-        return [entry.path for entry in listed(str(state)).entries]
+        return [entry.path for entry in read_trust_list(str(state)).entries]
 
     def write(self, name: str, text: str) -> Path:
         file = self.project / name
@@ -105,7 +105,7 @@ def test_a_project_that_would_run_something_else_by_now_is_told_as_such(user: Us
     user.write(".lspkit/lsp.json", json.dumps({"lsp": {"ty": {"command": ["ty", "server", "-v"]}}}))
     [line] = user.types("check", "main.py").stderr.splitlines()
     assert line.startswith(f"lspkit: {user.project} is no longer trusted ({user.project} was trust")
-    assert "what it would run has changed since); held back: lsp.ty.command," in line
+    assert "the programs that it would run have changed); held back: lsp.ty.command," in line
 
 
 def test_what_is_said_is_no_part_of_the_result(user: User) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from lspkit.config.trust.trust_store import listed
+from lspkit.config.trust.trust_store import read_trust_list
 from tests.cli.running import TIMEOUT, on_terminal
 
 pytest.importorskip("pty")
@@ -63,7 +63,7 @@ class User:
 
     @property
     def trusted(self) -> list[str]:
-        return [entry.path for entry in listed(str(self.state)).entries]
+        return [entry.path for entry in read_trust_list(str(self.state)).entries]
 
 
 @pytest.fixture
@@ -135,7 +135,7 @@ class TestAdd:
     def test_a_path_that_is_no_folder_is_a_mistake_in_the_call(self, user: User) -> None:
         done = user.types("add", "missing", "--yes")
         assert done.returncode == 2
-        assert "missing is no folder" in done.stderr
+        assert "missing is not a folder" in done.stderr
         assert user.trusted == []
 
     def test_what_others_can_change_needs_to_be_said_so(self, user: User) -> None:
@@ -145,7 +145,7 @@ class TestAdd:
         assert "--shared" in done.stdout
         assert user.trusted == []
         assert user.types("--yes", "--shared").returncode == 0
-        assert listed(str(user.state)).entries[0].shared
+        assert read_trust_list(str(user.state)).entries[0].shared
 
     def test_what_keeps_it_from_having_an_effect_is_said(self, user: User) -> None:
         done = user.types("--yes", LSPKIT_TRUST="never")

@@ -1,4 +1,4 @@
-"""`lspkit check` tells what of the configuration is not followed, beside the result."""
+"""`lspkit check` tells what of the configuration is not used, beside the result."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def check(bare: CommandLine, file: Path, text: str) -> subprocess.CompletedProce
 def test_a_broken_file_of_the_project_is_told_with_its_mistake(bare, file):
     done = check(bare, file, '{"lsp": {"ruff": {"disabled": tru}}')
     ignored, why = done.stderr.splitlines()
-    assert ignored.startswith(f"lspkit: {file}: nothing of this file counts")
+    assert ignored.startswith(f"lspkit: {file}: the whole file is ignored")
     assert why.startswith(f"lspkit: {file}:1: ")
     assert "is not valid JSON" in why
     assert set(json.loads(done.stdout)) == {"reports", "skipped"}
@@ -64,5 +64,5 @@ def test_a_warning_cannot_write_to_the_terminal(bare, file):
 def test_a_file_that_the_environment_names_and_is_not_there_is_told(bare, project):
     named = project / "none.json"
     done = bare("check", "right.py", cwd=project, LSPKIT_CONFIG=str(named))
-    expected = f"lspkit: {named}: LSPKIT_CONFIG names this file, and it is not there\n"
+    expected = f"lspkit: {named}: LSPKIT_CONFIG names this file, which does not exist\n"
     assert done.stderr == expected

@@ -65,7 +65,7 @@ def test_a_variable_that_names_a_missing_file_is_told(scene):
     loaded = scene.load()
     assert loaded.config == lspkit.config.Config()
     [warning] = loaded.warnings
-    assert "none.json" in str(warning) and "not there" in str(warning)
+    assert "none.json" in str(warning) and "does not exist" in str(warning)
 
 
 def test_the_file_of_pi_counts_where_there_is_no_other(scene):
@@ -182,8 +182,8 @@ def test_a_fifo_does_not_block_anybody(scene):
     file = scene.project("{}")
     file.unlink()
     os.mkfifo(file)
-    assert "no regular file" in str(unusable(file))
-    as_project(scene, "no regular file")
+    assert "not a regular file" in str(unusable(file))
+    as_project(scene, "not a regular file")
 
 
 @pytest.mark.parametrize("target", ["/dev/zero", "/dev/stdin", "."])
@@ -191,12 +191,12 @@ def test_a_device_or_folder_is_refused(scene, target):
     file = scene.project("{}")
     file.unlink()
     file.symlink_to(target)
-    assert "no regular file" in str(unusable(file))
+    assert "not a regular file" in str(unusable(file))
     if target == ".":
-        as_project(scene, "no regular file")
+        as_project(scene, "not a regular file")
     else:
         [warning] = scene.load().warnings
-        assert "leads out of the project" in str(warning)
+        assert "outside the project" in str(warning)
 
 
 def test_a_link_that_leads_in_a_circle_is_refused(scene):
@@ -223,7 +223,7 @@ def test_a_file_that_lies_outside_of_the_project_is_ignored_with_one_warning(sce
     assert (loaded.used, loaded.passed_over, loaded.ignored) == (None, (), False)
     assert loaded.config == lspkit.config.Config()
     [warning] = loaded.warnings
-    assert str(warning) == f"{file}: it is ignored: it is a link that leads out of the project"
+    assert str(warning) == f"{file}: it is ignored: it is a link to a file outside the project"
 
 
 def test_nothing_of_a_private_file_is_told(scene):
@@ -281,9 +281,9 @@ def test_a_file_that_may_not_be_read_is_refused(scene):
 @pytest.mark.parametrize(
     ("content", "why"),
     [
-        (b'{"a": "\xff"}', "no UTF-8"),
-        (b'{"a": "\xed\xa0\x80"}', "no UTF-8"),
-        (b"\xff\xfe{\0}\0", "no UTF-8"),
+        (b'{"a": "\xff"}', "not UTF-8"),
+        (b'{"a": "\xed\xa0\x80"}', "not UTF-8"),
+        (b"\xff\xfe{\0}\0", "not UTF-8"),
         (b"{}\0", "not valid JSON"),
         (b'{"a": "\0"}', "not valid JSON"),
         (b"", "not valid JSON"),

@@ -8,21 +8,21 @@ from typing import Any
 import pytest
 
 import lspkit
-from lspkit.config.normalize import Style, normal
+from lspkit.config.normalize import Style, normalize
 from lspkit.config.problems import Problems, place_of
 
 
 def one_form(value: Any, **style: Any) -> dict[str, Any]:
     """What is said, in the one form; nothing may be wrong with it."""
     findings = Problems()
-    made = normal(value, findings, Style(**style))
+    made = normalize(value, findings, Style(**style))
     assert findings.faults == []
     return made
 
 
 def faults(value: Any, **style: Any) -> list[str]:
     findings = Problems()
-    normal(value, findings, Style(**style))
+    normalize(value, findings, Style(**style))
     return [fault.place for fault in findings.faults]
 
 
@@ -132,7 +132,7 @@ def test_a_path_in_the_place_of_something_else_is_refused(name):
 
 def test_the_value_itself_is_not_told():
     findings = Problems()
-    normal({"lsp": {"x": {"env": {"TOKEN": 12345}}}}, findings, Style())
+    normalize({"lsp": {"x": {"env": {"TOKEN": 12345}}}}, findings, Style())
     assert "12345" not in findings.faults[0].message
     assert findings.faults[0].found == "a number"
 

@@ -12,7 +12,7 @@ from lspkit.config.jsonc import decode
 from lspkit.config.key_aliases import snake
 from lspkit.config.merge import leaves
 from lspkit.config.model import Config, ServerConfig
-from lspkit.config.normalize import Style, normal
+from lspkit.config.normalize import Style, normalize
 from lspkit.config.parse import BUILT_IN_VALUES
 from lspkit.config.problems import Problems, place_of
 from tests.config.scene import DATA
@@ -30,7 +30,7 @@ def own_names(properties: dict[str, Any]) -> list[str]:
 
 def unknown(value: Any) -> list[str]:
     findings = Problems()
-    normal(value, findings, Style())
+    normalize(value, findings, Style())
     return [one.place for one in findings.warnings if "no such name" in one.message]
 
 
@@ -47,7 +47,7 @@ def test_every_key_of_a_server_in_the_schema_is_known(name):
 @pytest.mark.parametrize("name", [*INSIDE_LSP])
 def test_what_the_schema_has_inside_lsp_is_no_server(name):
     findings = Problems()
-    made = normal({"lsp": {name: 5}}, findings, Style())
+    made = normalize({"lsp": {name: 5}}, findings, Style())
     assert name not in (made.get("lsp") or {})
     assert all("a server" not in fault.expected for fault in findings.faults)
 
@@ -89,7 +89,7 @@ def test_files_that_are_accepted_fit_the_schema(sample):
 def test_every_spelling_that_is_read_fits_the_schema(value):
     jsonschema = pytest.importorskip("jsonschema")
     findings = Problems()
-    normal(value, findings, Style())
+    normalize(value, findings, Style())
     assert (findings.faults, findings.warnings) == ([], [])
     jsonschema.Draft202012Validator(SCHEMA).validate(value)
 
@@ -111,7 +111,7 @@ def test_every_spelling_that_is_read_fits_the_schema(value):
 def test_what_is_refused_does_not_fit_the_schema(value):
     jsonschema = pytest.importorskip("jsonschema")
     findings = Problems()
-    normal(value, findings, Style())
+    normalize(value, findings, Style())
     assert findings.faults
     assert not jsonschema.Draft202012Validator(SCHEMA).is_valid(value)
 

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from lspkit.config.jsonc import NotJson, blanked, decode, positions
+from lspkit.config.jsonc import NotJson, blank_comments, decode, positions
 
 
 @pytest.mark.parametrize(
@@ -47,7 +47,7 @@ def test_the_rest_is_as_strict_as_json(text):
 
 def test_every_character_keeps_its_place():
     text = '{ // é\r\n "a": /* x\n y */ [1,],\n}'
-    made = blanked(text)
+    made = blank_comments(text)
     assert len(made) == len(text)
     assert [at for at, one in enumerate(made) if one == "\n"] == [
         at for at, one in enumerate(text) if one == "\n"

@@ -10,7 +10,7 @@ import pytest
 import lspkit
 from lspkit.config.jsonc import decode
 from lspkit.config.model import Config
-from lspkit.config.normalize import Style, normal
+from lspkit.config.normalize import Style, normalize
 from lspkit.config.problems import Problems
 from tests.config.scene import DATA
 
@@ -18,7 +18,7 @@ from tests.config.scene import DATA
 def one_form(value: Any, **style: Any) -> dict[str, Any]:
     """What is said, in the one form; nothing may be wrong with it."""
     findings = Problems()
-    made = normal(value, findings, Style(**style))
+    made = normalize(value, findings, Style(**style))
     assert findings.faults == []
     assert findings.warnings == []
     return made
@@ -26,7 +26,7 @@ def one_form(value: Any, **style: Any) -> dict[str, Any]:
 
 def warnings(value: Any, **style: Any) -> list[tuple[str, str]]:
     findings = Problems()
-    normal(value, findings, Style(**style))
+    normalize(value, findings, Style(**style))
     assert findings.faults == []
     return [(one.place, one.message) for one in findings.warnings]
 

@@ -94,7 +94,7 @@ def test_a_project_cannot_trust_itself(scene, name):
         name,
     )
     loaded = scene.load(trusted=None)
-    assert loaded.config.security == lspkit.config.Security()
+    assert loaded.config.security == lspkit.config.SecurityConfig()
     assert loaded.standing.state == "untrusted"
     assert loaded.config.server("x").command is None
     assert any(one.place == "security" for one in loaded.warnings)
@@ -223,7 +223,7 @@ def test_all_faults_are_told_at_once_those_of_patterns_as_well(scene, given):
         *(f"security.trustedProjectRoots[{number}]" for number in (1, 2, 3)),
         "timing.requestTimeoutMs",
     ]
-    assert "'{a,' is none: { has no partner" in caught.value.message
+    assert "'{a,' is not valid: { has no partner" in caught.value.message
 
 
 def test_the_fault_of_a_pattern_has_the_place_and_line_that_its_author_sees(scene):
@@ -238,7 +238,7 @@ def test_the_fault_of_a_pattern_has_the_place_and_line_that_its_author_sees(scen
 def test_a_pattern_in_a_projects_file_does_not_matter(scene):
     scene.project({"security": {"exclude": ["["], "trustedProjectRoots": ["x"]}, "timing": {}})
     [warning] = scene.load().warnings
-    assert "only the user's own file can say this" in str(warning)
+    assert "only the user's own file can set this" in str(warning)
 
 
 # Wrong files
@@ -264,7 +264,7 @@ def test_a_bad_file_of_a_project_is_ignored_as_a_whole(scene):
     assert loaded.config.timing.debounce_ms == 5
     assert loaded.config.lsp == {}
     first, *others = (str(one) for one in loaded.warnings)
-    assert first == f"{file}: nothing of this file counts, because of what is wrong with it"
+    assert first == f"{file}: the whole file is ignored, because it has faults"
     assert [one.split(": expected")[0] for one in others] == [
         f"{file}:2: lsp.x.command",
         f"{file}:3: lsp.y",

@@ -8,7 +8,7 @@ import itertools
 import pytest
 
 from lspkit.config import read_config
-from lspkit.config.merge import Layer, Origin, in_order, merge_layers, merged, origins_of
+from lspkit.config.merge import Layer, Origin, merge_layers, merge_values, origins_of, sort_servers
 from lspkit.servers.built_in import BUILT_IN
 from lspkit.servers.selection.choose import definitions
 
@@ -33,20 +33,22 @@ from lspkit.servers.selection.choose import definitions
 )
 def test_objects_merge_and_all_else_replaces(earlier, later, result):
     before = copy.deepcopy((earlier, later))
-    assert merged(earlier, later) == result
+    assert merge_values(earlier, later) == result
     assert (earlier, later) == before
 
 
 def test_an_object_that_replaces_a_number_replaces_what_was_before_it():
     one, two, three = {"a": {"b": 1}}, {"a": 5}, {"a": {"c": 2}}
-    assert merged(merged(one, two), three) == {"a": {"c": 2}}
-    assert merged(one, merged(two, three)) == {"a": {"c": 2}}
+    assert merge_values(merge_values(one, two), three) == {"a": {"c": 2}}
+    assert merge_values(one, merge_values(two, three)) == {"a": {"c": 2}}
 
 
 def test_merging_is_associative_whatever_meets_what():
     values = [{}, *({"a": value} for value in (0, [1], None, {}, {"x": 1}, {"y": {"z": 1}}))]
     for one, two, three in itertools.product(values, repeat=3):
-        assert merged(merged(one, two), three) == merged(one, merged(two, three))
+        assert merge_values(merge_values(one, two), three) == merge_values(
+            one, merge_values(two, three)
+        )
 
 
 def test_what_switches_off_wins_in_every_order():
@@ -64,7 +66,7 @@ def test_what_switches_off_wins_in_every_order():
 
 def test_nothing_of_the_result_is_shared():
     one, other = {"a": {"x": [1]}}, {"b": {"y": [{"z": 1}]}}
-    result = merged(one, other)
+    result = merge_values(one, other)
     result["a"]["x"].append(2)
     result["b"]["y"][0]["z"] = 2
     assert (one, other) == ({"a": {"x": [1]}}, {"b": {"y": [{"z": 1}]}})
@@ -96,7 +98,7 @@ def test_a_setting_called_disabled_is_a_setting():
 
 
 def test_servers_are_in_the_order_of_their_names():
-    assert list(in_order({"lsp": {"b": {}, "a": {}}})["lsp"]) == ["a", "b"]
+    assert list(sort_servers({"lsp": {"b": {}, "a": {}}})["lsp"]) == ["a", "b"]
     assert list(read_config({"lsp": {"b": {}, "a": {}}}).lsp) == ["a", "b"]
 
 

@@ -13,8 +13,8 @@ from lspkit.diagnostics.compare import (
     Before,
     changed_blocks,
     changed_words,
-    compared,
-    without_reworded,
+    compare_findings,
+    drop_reworded,
 )
 from lspkit.protocol.text import Text
 from lspkit.types import Diagnostic, Position, Range, Severity
@@ -49,7 +49,7 @@ def edited(
 ) -> tuple[list[str], list[str], list[str]]:
     """Introduced, fixed and remaining, as text."""
     before = Before(Text(old), tuple(old_findings))
-    introduced, fixed, remaining = compared(before, Text(new), new_findings, answered)
+    introduced, fixed, remaining = compare_findings(before, Text(new), new_findings, answered)
     return places(introduced), places(fixed), places(remaining)
 
 
@@ -73,7 +73,7 @@ def test_a_deleted_line_takes_its_error_along_and_no_other():
 def test_a_fixed_finding_is_where_it_was_and_a_remaining_one_where_it_is():
     old = [finding(2, message="x"), finding(3, message="y")]
     new = [finding(4, message="y")]
-    introduced, fixed, remaining = compared(
+    introduced, fixed, remaining = compare_findings(
         Before(Text("a\nb\nc"), tuple(old)), Text("1\n2\na\nc"), new, {"ty"}
     )
     assert introduced == []
@@ -129,7 +129,9 @@ def test_each_of_several_equal_findings_counts():
 )
 def test_what_says_something_else_is_something_else(change):
     old, new = [finding(1)], [finding(1, **change)]
-    introduced, fixed, remaining = compared(Before(Text("a"), tuple(old)), Text("a"), new, {"ty"})
+    introduced, fixed, remaining = compare_findings(
+        Before(Text("a"), tuple(old)), Text("a"), new, {"ty"}
+    )
     assert (introduced, fixed, remaining) == (new, old, [])
 
 
@@ -226,9 +228,11 @@ def test_a_place_behind_the_end_of_the_text_counts_as_its_end():
 def test_the_order_is_that_of_the_file_whatever_order_they_came_in():
     found = [finding(line, *more) for line in (1, 2) for more in ((1, "a"), (1, "b"), (2, "a"))]
     mixed = random.Random(4).sample(found, len(found))
-    assert compared(Before(Text("x\ny"), ()), Text("x\ny"), mixed, ())[0] == found
-    assert compared(Before(Text("x\ny"), tuple(mixed)), Text("x\ny"), [], {"ty"})[1] == found
-    assert compared(Before(Text("x\ny"), tuple(mixed)), Text("x\ny"), mixed, ())[2] == found
+    assert compare_findings(Before(Text("x\ny"), ()), Text("x\ny"), mixed, ())[0] == found
+    assert (
+        compare_findings(Before(Text("x\ny"), tuple(mixed)), Text("x\ny"), [], {"ty"})[1] == found
+    )
+    assert compare_findings(Before(Text("x\ny"), tuple(mixed)), Text("x\ny"), mixed, ())[2] == found
 
 
 # The same in other words
@@ -237,7 +241,7 @@ def test_the_order_is_that_of_the_file_whatever_order_they_came_in():
 def left(old: str, gone: list[Diagnostic], new: str, found: list[Diagnostic]) -> list[str]:
     """What is really new of what was found."""
     before = Before(Text(old), tuple(gone))
-    return places(without_reworded(found, Text(new), before, changed_words(old, new)))
+    return places(drop_reworded(found, Text(new), before, changed_words(old, new)))
 
 
 def test_a_finding_that_only_names_what_was_renamed_is_no_new_one():
@@ -336,7 +340,7 @@ def test_long_texts_take_milliseconds_whatever_they_look_like(pair):
     fastest = float("inf")
     for _ in range(5):
         began = time.thread_time()  # not what others take from the machine meanwhile
-        compared(before, after, found, {"ty"})
+        compare_findings(before, after, found, {"ty"})
         fastest = min(fastest, time.thread_time() - began)
     # Some 15 ms on an idle machine; an algorithm that compares all with all takes seconds.
     assert fastest < 0.2

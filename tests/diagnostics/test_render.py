@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from lspkit.diagnostics.render import LONGEST, MOST, line_of, plain, render, surviving
+from lspkit.diagnostics.render import LONGEST, MOST, line_of, plain_line, render, select_worst
 from lspkit.types import Diagnostic, Position, Range, Severity, Verdict
 
 FILE = Path("/project/a.py")
@@ -90,29 +90,29 @@ def test_a_reason_is_escaped_too():
     ids=lambda sign: f"U+{ord(sign):04X}",
 )
 def test_control_characters_and_bidirectional_overrides_are_removed(sign):
-    assert plain(f"a{sign}b") == "ab"
+    assert plain_line(f"a{sign}b") == "ab"
     assert line_of(finding(f"a{sign}b", code=f"c{sign}d")) == "ERROR [1:1] ab (cd)"
 
 
 @pytest.mark.parametrize("gap", ["\n", "\r\n", "\r", "\t", "\n\n  ", "\u2028", "\u2029"])
 def test_a_message_of_several_lines_is_folded_onto_one(gap):
-    assert plain(f" a{gap}b\n") == "a b"
+    assert plain_line(f" a{gap}b\n") == "a b"
 
 
 def test_ordinary_letters_of_all_scripts_stay():
     text = "naïve 😀 日本 שלום مرحبا e\u0301"
-    assert plain(text) == text
+    assert plain_line(text) == text
 
 
 def test_a_long_message_is_cut():
-    assert plain("x" * LONGEST) == "x" * LONGEST
-    cut = plain("x" * (LONGEST + 1))
+    assert plain_line("x" * LONGEST) == "x" * LONGEST
+    cut = plain_line("x" * (LONGEST + 1))
     assert len(cut) == LONGEST
     assert cut.endswith("x…")
 
 
 def test_a_message_is_cut_before_it_is_escaped_and_no_escape_is_torn():
-    assert plain("<" * (LONGEST + 1)) == "&lt;" * (LONGEST - 1) + "…"
+    assert plain_line("<" * (LONGEST + 1)) == "&lt;" * (LONGEST - 1) + "…"
 
 
 def shuffled(findings: list[Diagnostic]) -> list[Diagnostic]:
@@ -135,13 +135,13 @@ def test_severity_decides_what_survives_and_line_order_how_it_is_shown():
     hints = [finding("hint", number, severity=HINT) for number in range(1, 16)]
     warnings = [finding("warning", number, severity=WARNING) for number in range(20, 30)]
     errors = [finding("error", number) for number in range(100, 115)]
-    kept = surviving(shuffled([*hints, *warnings, *errors]), 20)
+    kept = select_worst(shuffled([*hints, *warnings, *errors]), 20)
     assert [one.severity for one in kept] == [WARNING] * 5 + [ERROR] * 15
     assert [one.range.start.line for one in kept] == [*range(20, 25), *range(100, 115)]
 
 
 def test_of_equal_severity_the_first_in_the_text_survive():
-    kept = surviving(shuffled([finding(line=number) for number in range(1, 41)]), 20)
+    kept = select_worst(shuffled([finding(line=number) for number in range(1, 41)]), 20)
     assert [one.range.start.line for one in kept] == list(range(1, 21))
 
 
@@ -161,4 +161,4 @@ def test_what_survives_the_cap_does_not_depend_on_the_order():
 
 
 def test_no_place_for_any_finding_is_no_error():
-    assert surviving([finding()], 0) == []
+    assert select_worst([finding()], 0) == []

@@ -283,7 +283,7 @@ def test_a_file_that_is_overwritten_by_an_empty_one_keeps_its_mode(root, boundar
 
 
 def test_what_is_not_there_is_deleted_only_as_the_options_say(root, boundary):
-    with refused(root, "ENOENT", "none.py does not exist", "ask for the change again"):
+    with refused(root, "ENOENT", "none.py does not exist", "request the change again"):
         apply(edits(operation("delete", root / "none.py")), boundary)
     before = snapshot(root)
     apply(edits(operation("delete", root / "none.py", ignore_if_not_exists=True)), boundary)

@@ -106,7 +106,7 @@ def test_a_version_that_nobody_knows_is_no_reason_to_refuse(root, boundary):
 def test_a_file_that_has_changed_since_the_preview_is_left_alone(root, boundary):
     change = edits(replaced(root / "run.sh", "name", "y"), replaced(root / "a.py", "name", "x"))
     (root / "a.py").write_text("name = 2\n")
-    with refused(root, "ECHANGED", "a.py has changed since", "ask for the change again"):
+    with refused(root, "ECHANGED", "a.py has changed since", "request the change again"):
         apply(change, boundary)
 
 
@@ -137,7 +137,7 @@ def test_an_edit_for_a_text_that_is_not_known_is_refused(root, boundary):
 
 def test_an_edit_that_does_not_do_what_its_preview_shows_is_refused(root, boundary):
     lying = msgspec.structs.replace(edit(root / "a.py", (0, 4, "x")), after="something else")
-    with refused(root, "EPOSITION", "a.py", "the text that was shown"):
+    with refused(root, "EPOSITION", "a.py", "the text of the preview"):
         apply(edits(lying), boundary)
 
 

@@ -175,7 +175,7 @@ def test_what_somebody_else_changes_meanwhile_is_not_overwritten(root, boundary,
     assert len(moments) > 3
     for number in moments:
         step = at_step(number, lambda: write(path))
-        with pytest.raises(PathError, match="ask for the change again"):
+        with pytest.raises(PathError, match="request the change again"):
             apply(edits(other, own), boundary, before_step=step)
         assert path.read_text() == "somebody else's", number
         path.write_bytes(before["a.py"][2])

@@ -14,7 +14,7 @@ import pytest
 
 import lspkit
 from lspkit.edit_types import FileEdit, FileOperation, TextEdit, WorkspaceEdit
-from lspkit.edits.text_edits import Span, edited
+from lspkit.edits.text_edits import Span, apply_spans
 from lspkit.protocol.text import Text
 from lspkit.types import Position, Range
 
@@ -53,7 +53,7 @@ def edit(path: Path, *spans: tuple[int, int, str], before: str | None = None, **
         TextEdit(Range(position(text, start), position(text, end)), new)
         for start, end, new in spans
     )
-    after = edited(before, [Span(*span) for span in sorted(spans, key=lambda one: one[:2])])
+    after = apply_spans(before, [Span(*span) for span in sorted(spans, key=lambda one: one[:2])])
     given = {"before": before, "after": after, **more}
     return FileEdit(path=path, uri=path.as_uri(), edits=edits, **given)
 

@@ -9,8 +9,8 @@ from typing import Any
 
 from lspkit.diagnostics.compare import Before
 from lspkit.errors import LspkitError
-from lspkit.operations import (
-    OPERATIONS,
+from lspkit.operations import OPERATIONS, Request
+from lspkit.operations.effects import (
     Ask,
     Examination,
     Examine,
@@ -21,7 +21,6 @@ from lspkit.operations import (
     Remember,
     Reply,
     ReportUndecodable,
-    Request,
     TakeKnownDiagnostics,
 )
 from lspkit.protocol.open_documents import View

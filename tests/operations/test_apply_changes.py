@@ -19,21 +19,15 @@ from lspkit.edit_types import (
 )
 from lspkit.errors import RequestFailedError
 from lspkit.operations import (
-    Apply,
     ApplyRequest,
-    ChangeDisk,
     DeleteRequest,
-    DoAll,
-    EndOverlay,
-    Examine,
     MoveRequest,
-    Overlay,
     ShowDiskRequest,
     ShowTextsRequest,
-    Undo,
     UndoRequest,
     WriteRequest,
 )
+from lspkit.operations.effects import Apply, ChangeDisk, DoAll, EndOverlay, Examine, Overlay, Undo
 from lspkit.types import Position, Range
 from tests.operations.driving import PATH, URI, Canned, Engine, at
 

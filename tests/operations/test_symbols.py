@@ -206,9 +206,9 @@ def test_a_file_without_symbols_says_so():
 def test_a_name_that_is_only_used_here_is_told_by_its_lines():
     text = "from a import feed\nfeeder()\nfeed()\n" + "feed\n" * 9
     said = str(unclear("feed", [], text=text))
-    assert "defines no symbol feed, but the word stands on lines 1, 3, 4, 5, 6, …" in said
+    assert "defines no symbol feed, but the word is on lines 1, 3, 4, 5, 6, …" in said
     assert "give a line as well" in said
-    assert "the word stands on line 2: give" in str(unclear("feeder", [], text=text))
+    assert "the word is on line 2: give" in str(unclear("feeder", [], text=text))
     assert "word" not in str(unclear("other", [], text=text))
 
 

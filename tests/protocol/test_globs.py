@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from lspkit.protocol.globs import MAX_NESTING, MAX_PATTERN, compile_glob, mistake_in
+from lspkit.protocol.globs import MAX_NESTING, MAX_PATTERN, compile_glob, pattern_mistake
 
 TRUTH: dict[str, Any] = json.loads(
     (Path(__file__).parents[1] / "data" / "watch-globs.json").read_text(encoding="utf-8")
@@ -152,11 +152,11 @@ for pattern, path in [
         ("a}", "} has no partner"),
         ("{[}]", "{ has no partner"),
         ("[b-a]", "it has a range that runs backwards"),
-        ("{" * 40 + "a" + "}" * 40, "choices that lie too deep"),
+        ("{" * 40 + "a" + "}" * 40, "too many levels of choices"),
         ("a" * 5000, "more than 4096 characters"),
     ],
 )
 def test_what_nobody_means_is_a_mistake(pattern: str, why: str) -> None:
-    told = mistake_in(pattern)
+    told = pattern_mistake(pattern)
     assert why in told
     assert bool(told) == bool(why)

@@ -121,12 +121,12 @@ class TestLoneSurrogates:
         assert message == RequestMessage(b"1", "🙂 \ufffd", None)
 
     def test_what_we_send_has_them_replaced(self) -> None:
-        raw = messages.answer(b'"x"', {"a\ud800": ["\udfff"]})
+        raw = messages.response(b'"x"', {"a\ud800": ["\udfff"]})
         assert json.loads(raw) == {"jsonrpc": "2.0", "id": "x", "result": {"a\ufffd": ["\ufffd"]}}
 
     def test_mending_leaves_other_bytes_as_they_were(self) -> None:
-        assert messages.mend(b'{ "a" : 1 }') == b'{ "a" : 1 }'
-        assert messages.mend(rb'"\ud800"') == '"\ufffd"'.encode()
+        assert messages.replace_lone_surrogates(b'{ "a" : 1 }') == b'{ "a" : 1 }'
+        assert messages.replace_lone_surrogates(rb'"\ud800"') == '"\ufffd"'.encode()
 
     def test_decoding_what_is_no_json_still_fails(self) -> None:
         with pytest.raises(ValueError):
@@ -244,10 +244,10 @@ class TestOurs:
         assert json.loads(messages.notification("initialized", {}))["params"] == {}
 
     def test_an_answer_of_null_has_the_key_result(self) -> None:
-        assert messages.answer(b"1.0", None) == b'{"jsonrpc":"2.0","id":1.0,"result":null}'
+        assert messages.response(b"1.0", None) == b'{"jsonrpc":"2.0","id":1.0,"result":null}'
 
     def test_a_refusal_has_no_result(self) -> None:
-        assert json.loads(messages.refusal(b"null", -32601, "what?")) == {
+        assert json.loads(messages.error_response(b"null", -32601, "what?")) == {
             "jsonrpc": "2.0",
             "id": None,
             "error": {"code": -32601, "message": "what?"},

@@ -34,7 +34,7 @@ def test_it_is_told_for_how_long() -> None:
     progress.note(told("t", kind="report", percentage=50))  # is no new beginning
     assert progress.busy_with() == (("Indexing 50 %", 5.5), ("Building", 3.5))
     now = 16.0
-    assert progress.told() == ("Indexing 50 % for 6 s", "Building for 4 s")
+    assert progress.descriptions() == ("Indexing 50 % for 6 s", "Building for 4 s")
     progress.note(told("t", kind="begin", title="Indexing"))
     assert progress.busy_with()[0] == ("Indexing", 0.0)
 

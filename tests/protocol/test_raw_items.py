@@ -10,10 +10,10 @@ import pytest
 from lspkit.protocol.results import Read
 from lspkit.protocol.wire.raw_items import (
     read_actions,
-    read_items,
-    read_others,
-    read_pieces,
-    read_places,
+    read_calls_with_items,
+    read_hierarchy_items,
+    read_location_ranges,
+    read_raw_items,
 )
 
 RANGE = {"start": {"line": 0, "character": 0}, "end": {"line": 0, "character": 1}}
@@ -36,18 +36,18 @@ def raw(value: Any) -> bytes:
     ],
 )
 def test_each_item_is_as_it_came(given: bytes, pieces: list[bytes]) -> None:
-    assert read_pieces(given) == Read(pieces)
+    assert read_raw_items(given) == Read(pieces)
 
 
 @pytest.mark.parametrize("bad", [b"", b"[", b"{", b"[1,]", b"[" * 100_000 + b"]" * 100_000])
 def test_what_is_no_json_is_one_bad_item(bad: bytes) -> None:
-    assert read_pieces(bad) == Read([], 1)
+    assert read_raw_items(bad) == Read([], 1)
 
 
 READERS = [
-    (read_places, {"uri": "file:///a", "range": RANGE}),
-    (read_items, ITEM),
-    (read_others, {"from": ITEM, "fromRanges": [RANGE]}),
+    (read_location_ranges, {"uri": "file:///a", "range": RANGE}),
+    (read_hierarchy_items, ITEM),
+    (read_calls_with_items, {"from": ITEM, "fromRanges": [RANGE]}),
     (read_actions, {"title": "Greet"}),
 ]
 
@@ -75,7 +75,9 @@ class TestEvery:
 
 
 def test_a_call_without_another_end_is_a_bad_item() -> None:
-    assert read_others(raw([{"fromRanges": []}, {"to": {"name": "nowhere"}}])) == Read([], 2)
+    assert read_calls_with_items(raw([{"fromRanges": []}, {"to": {"name": "nowhere"}}])) == Read(
+        [], 2
+    )
 
 
 def test_an_action_with_half_an_edit_is_a_bad_item() -> None:

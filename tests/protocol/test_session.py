@@ -337,7 +337,7 @@ class TestAnswers:
             parse(b'{"method":"$/progress","params":{"token":1,"value":{"kind":"begin"}}}')
         )
         assert session.lost() == [Pending("a/b", "tag")]
-        assert session.progress.told() == ()
+        assert session.progress.descriptions() == ()
         assert session.receive(ResponseMessage(id, b"1")) == (None, None)
 
     def test_params_that_cannot_be_sent_leave_nothing_pending(self) -> None:

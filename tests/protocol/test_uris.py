@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from lspkit.protocol import uris
-from lspkit.protocol.uris import SPELLINGS, one_spelling, path_to_uri, uri_to_path
+from lspkit.protocol.uris import SPELLINGS, normalize_uri, path_to_uri, uri_to_path
 
 
 @pytest.mark.parametrize(
@@ -187,16 +187,16 @@ def test_a_name_that_no_posix_file_has_still_has_a_uri() -> None:
     ],
 )
 def test_a_document_has_one_spelling(uri: str, windows: bool, own: str) -> None:
-    assert one_spelling(uri, windows=windows) == own
-    assert one_spelling(own, windows=windows) == own
+    assert normalize_uri(uri, windows=windows) == own
+    assert normalize_uri(own, windows=windows) == own
 
 
 @pytest.mark.parametrize("uri", ["untitled:a+b", "jdt://contents/a+b.class", "", "file://other/a"])
 def test_what_names_no_file_here_is_left_as_it_is(uri: str) -> None:
-    assert one_spelling(uri, windows=False) == uri
+    assert normalize_uri(uri, windows=False) == uri
 
 
 def test_only_so_many_spellings_are_remembered() -> None:
     for number in range(SPELLINGS + 10):
-        one_spelling(f"file:///code/{number}")
-    assert uris._one_spelling.cache_info().currsize == SPELLINGS
+        normalize_uri(f"file:///code/{number}")
+    assert uris._normalize_uri.cache_info().currsize == SPELLINGS

@@ -52,19 +52,19 @@ class TestWorkspace:
     def test_what_may_lie_anywhere_is_wanted_from_all_of_the_workspace(self, pattern: str) -> None:
         asked = self.asked(pattern, "/ws")
         paths = ["/ws/a.py", "/ws/other/x/a.py", "/ws/app/a.py", "/wsx/a.py", "/a.py"]
-        assert [path for path in paths if asked.wanted(path, CHANGED)] == paths[:3]
+        assert [path for path in paths if asked.wants(path, CHANGED)] == paths[:3]
         assert asked.bases() == {"/ws": True}
 
     @pytest.mark.parametrize("pattern", ["*.py", "src/**", relative("file:///ws/app", "**")])
     def test_what_lies_in_a_place_is_wanted_from_there(self, pattern: Any) -> None:
         asked = self.asked(pattern, "/ws")
-        assert not asked.wanted("/ws/other/a.py", CHANGED)
-        assert not asked.wanted("/ws/a.py", CHANGED)
+        assert not asked.wants("/ws/other/a.py", CHANGED)
+        assert not asked.wants("/ws/a.py", CHANGED)
 
     def test_a_workspace_that_the_root_does_not_lie_in_is_no_matter(self) -> None:
         asked = self.asked("**", "/elsewhere")
-        assert asked.wanted("/ws/app/a.py", CHANGED)
-        assert not asked.wanted("/elsewhere/a.py", CHANGED)
+        assert asked.wants("/ws/app/a.py", CHANGED)
+        assert not asked.wants("/elsewhere/a.py", CHANGED)
 
 
 class TestWanted:
@@ -92,7 +92,7 @@ class TestWanted:
     ) -> None:
         asked = watched(pattern)
         for kind in KINDS:
-            assert [path for path in yes + no if asked.wanted(path, kind)] == yes
+            assert [path for path in yes + no if asked.wants(path, kind)] == yes
 
     @pytest.mark.parametrize(
         ("mask", "kinds"),
@@ -103,44 +103,42 @@ class TestWanted:
     )
     def test_the_mask_says_which_kinds(self, mask: Any, kinds: tuple[int, ...]) -> None:
         asked = watched("**", kind=mask)
-        assert tuple(kind for kind in KINDS if asked.wanted("/ws/app/a", kind)) == kinds
+        assert tuple(kind for kind in KINDS if asked.wants("/ws/app/a", kind)) == kinds
 
     def test_a_kind_that_there_is_not_is_never_wanted(self) -> None:
-        assert not any(watched("**").wanted("/ws/app/a", kind) for kind in (0, 4, 7, -1))
+        assert not any(watched("**").wants("/ws/app/a", kind) for kind in (0, 4, 7, -1))
 
     def test_one_pattern_of_many_is_enough(self) -> None:
         asked = watched("**/*.py", relative("file:///lib", "**"), "/etc/x")
-        assert [asked.wanted(path, 1) for path in ("/ws/app/a.py", "/lib/a", "/etc/x")] == [
-            True
-        ] * 3
+        assert [asked.wants(path, 1) for path in ("/ws/app/a.py", "/lib/a", "/etc/x")] == [True] * 3
 
     def test_bytes_that_are_no_text_are_matched(self) -> None:
-        assert watched("**/*.py").wanted("/ws/app/n\udcff.py", CREATED)
+        assert watched("**/*.py").wants("/ws/app/n\udcff.py", CREATED)
 
 
 class TestRegistrations:
     def test_nothing_is_wanted_at_first(self) -> None:
         asked = WatchRegistrations(ROOT)
         assert not asked
-        assert not asked.wanted("/ws/app/a", CREATED)
+        assert not asked.wants("/ws/app/a", CREATED)
         assert asked.bases() == {}
-        assert not asked.names("/ws/app/node_modules")
+        assert not asked.names_folder("/ws/app/node_modules")
 
     def test_a_dropped_one_is_wanted_no_more(self) -> None:
         asked = watched("**/*.py")
         asked.add(registered("**/*.toml", id="2"))
         asked.drop("1")
         asked.drop("never there")
-        assert not asked.wanted("/ws/app/a.py", CREATED)
-        assert asked.wanted("/ws/app/a.toml", CREATED)
+        assert not asked.wants("/ws/app/a.py", CREATED)
+        assert asked.wants("/ws/app/a.toml", CREATED)
         asked.drop("2")
         assert not asked
 
     def test_registering_again_under_the_same_name_adds(self) -> None:
         asked = watched("**/*.py")
         asked.add(registered("**/*.toml"))
-        assert asked.wanted("/ws/app/a.py", CREATED)
-        assert asked.wanted("/ws/app/a.toml", CREATED)
+        assert asked.wants("/ws/app/a.py", CREATED)
+        assert asked.wants("/ws/app/a.toml", CREATED)
 
     def test_those_for_other_methods_are_nothing(self) -> None:
         assert not watched("**", method="textDocument/hover")
@@ -166,12 +164,12 @@ class TestRegistrations:
     def test_nonsense_is_passed_over(self, options: dict[str, Any]) -> None:
         asked = watched("**/*.py")
         asked.add(Registration(id="2", method=METHOD, options=options))
-        assert asked.wanted("/ws/app/a.py", CREATED)
-        assert not asked.wanted("/ws/app/a.toml", CREATED)
+        assert asked.wants("/ws/app/a.py", CREATED)
+        assert not asked.wants("/ws/app/a.toml", CREATED)
         assert set(asked.bases()) <= {ROOT}
 
     def test_nonsense_beside_sense_takes_nothing_from_it(self) -> None:
-        assert watched(None, "**/*.py", 7).wanted("/ws/app/a.py", CREATED)
+        assert watched(None, "**/*.py", 7).wants("/ws/app/a.py", CREATED)
 
 
 class TestBases:
@@ -239,10 +237,10 @@ class TestNames:
         self, pattern: Any, yes: list[str], no: list[str]
     ) -> None:
         asked = watched(pattern)
-        assert [folder for folder in yes + no if asked.names(folder)] == yes
+        assert [folder for folder in yes + no if asked.names_folder(folder)] == yes
 
     def test_a_slash_at_the_end_makes_no_difference(self) -> None:
-        assert watched("**/node_modules/**").names("/ws/app/node_modules/")
+        assert watched("**/node_modules/**").names_folder("/ws/app/node_modules/")
 
 
 class TestWindows:
@@ -262,15 +260,15 @@ class TestWindows:
         self, pattern: Any, path: str, base: str
     ) -> None:
         asked = watched(pattern, root="c:\\ws", windows=True)
-        assert asked.wanted(path, CREATED)
-        assert not asked.wanted("C:\\else\\a.py", CREATED)
+        assert asked.wants(path, CREATED)
+        assert not asked.wants("C:\\else\\a.py", CREATED)
         assert list(asked.bases()) == [base]
 
     def test_a_whole_drive_is_no_base(self) -> None:
         assert watched("c:/**", "/**", root="c:\\ws", windows=True).bases() == {}
 
     def test_elsewhere_a_backslash_is_part_of_a_name(self) -> None:
-        assert not watched("**/a.py").wanted("\\ws\\app\\a.py", CREATED)
+        assert not watched("**/a.py").wants("\\ws\\app\\a.py", CREATED)
 
 
 def test_two_changes_of_one_file_are_told_in_two_notes() -> None:

@@ -72,7 +72,7 @@ def test_an_action_that_is_a_command_is_made_and_taken_back(
         applied = ws.apply(action)
         assert [one.name for one in applied.files] == [name]
         assert expected in (tmp_path / name).read_text(encoding="utf-8")
-        with pytest.raises(lspkit.PathError, match="ask again"):
+        with pytest.raises(lspkit.PathError, match="request it again"):
             ws.apply(action)  # it was offered for another text
         ws.undo(applied)
         assert snapshot(tmp_path) == before

@@ -197,7 +197,7 @@ def test_the_error_about_a_binary_file_has_its_path_as_given_and_as_resolved(wor
     (work / "link.py").symlink_to("a.py")
     for _ in range(2):
         error = refused(files, "link.py", "EBINARY")
-        assert str(error).startswith("link.py is no text")
+        assert str(error).startswith("link.py is not text")
         assert (error.path, error.resolved) == ("link.py", str(work / "a.py"))
         assert error.boundary == str(work)
 

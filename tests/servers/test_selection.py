@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from lspkit.config import read_config
-from lspkit.config.merge import in_sections
+from lspkit.config.merge import expand_dotted_keys
 from lspkit.servers import Choice, choose
 from lspkit.servers.built_in import BUILT_IN
 from lspkit.servers.restriction.trust_profile import ALL, Permit
@@ -180,7 +180,7 @@ def test_a_setting_takes_nothing_away_from_the_others_however_it_is_written(sett
 def test_only_the_names_of_sections_are_taken_apart_at_their_dots():
     schemas = {"https://example.org/a.json": ["b.yaml"]}
     said = {"yaml.schemas": schemas, ".x": 1, "a..b": 2, "": 3}
-    assert in_sections(said) == {"yaml": {"schemas": schemas}, ".x": 1, "a..b": 2, "": 3}
+    assert expand_dotted_keys(said) == {"yaml": {"schemas": schemas}, ".x": 1, "a..b": 2, "": 3}
 
 
 def test_built_in_servers_have_all_that_a_user_needs_to_know():

@@ -1,13 +1,11 @@
-"""What happens after a tool of an agent has run: its edits are checked, and it is told of errors.
+"""Hooks after the tools of an agent: edited files are checked, and errors are reported.
 
-A host calls `tool_result` with what a tool has said, and gives the result to its model. If the tool
+A host calls `tool_result` with the output of a tool, and gives the result to its model. If the tool
 has changed files, and the language servers find errors in them, a short text is appended. In all
-other cases, whatever goes wrong, the result is what the tool has said: an edit that has succeeded
-cannot fail here.
+other cases, also after a failure, the result is the output itself: a hook never makes an edit fail.
 
-Which files a call touches is told by `tool_files.py`, how long they are waited for by
-`check_timeout.py`, what of other files is shown by `known_files.py`; the text is made by
-`summary.py`, and files that are read are seen to by `prewarm.py`.
+`tool_files.py` determines the files of a call, `check_timeout.py` the timeout, `known_files.py` the
+findings in other files; `summary.py` makes the text, and `prewarm.py` handles files that are read.
 """
 
 from __future__ import annotations
@@ -25,7 +23,7 @@ import msgspec
 
 from lspkit.agent.check_timeout import CheckTimeouts
 from lspkit.agent.hooks.file_stamps import FileStamps
-from lspkit.agent.hooks.known_files import Known, by_file, introduced, others_now
+from lspkit.agent.hooks.known_files import Known, check_other_files, findings_by_path, new_findings
 from lspkit.agent.hooks.prewarm import Prewarmer
 from lspkit.agent.hooks.summary import Summary
 from lspkit.agent.hooks.tool_files import (
@@ -37,7 +35,7 @@ from lspkit.agent.hooks.tool_files import (
     plain_name,
     touch_of,
 )
-from lspkit.boundary import written
+from lspkit.boundary import absolute_path
 from lspkit.diagnostics.report import OtherFiles, Report
 from lspkit.errors import PathError
 from lspkit.runtime.concurrency.call import CancelLike
@@ -47,61 +45,61 @@ from lspkit.workspace import Workspace
 log = logging.getLogger("lspkit.agent")
 T = TypeVar("T")
 
-#: A shell command's files are checked up to this many.
+#: Most files that are checked after a shell command.
 MOST_CHANGED = 64
-#: So many files that an agent has lately dealt with are asked about again after a write.
+#: Most recently used files that are checked again after a write.
 RECENT = 8
-#: Between what the tool has said and what is appended.
+#: Between the output of the tool and the appended text.
 GAP = "\n\n"
 
 
 class HookResult(msgspec.Struct, frozen=True):
-    """What came of one edit, for hosts that want more than the text."""
+    """The result of one hook, for hosts that need more than the text."""
 
     tool: str
-    #: None if it could not be told what the tool does.
+    #: None if the hook failed before the kind was known.
     kind: ToolKind | None = None
-    #: Of the touched files, by path, with verdicts and evidence.
+    #: Reports about the edited files, by path.
     reports: dict[Path, Report] = {}
     #: Findings in other files, of any severity.
     others: dict[Path, list[Diagnostic]] = {}
-    #: What was appended; empty if nothing was.
+    #: The appended text; empty if there is none.
     text: str = ""
     #: Seconds.
     duration: float = 0.0
-    #: What went wrong or was not known, in words for people.
+    #: Failures and unknown results, as text for people.
     warnings: tuple[str, ...] = ()
 
 
 class EditHooks:
-    """The hooks of one workspace. Every method may be called from any number of threads.
+    """The hooks of one workspace. All methods are thread-safe.
 
         hooks = EditHooks(ws)
         said = my_write_tool(path=path, content=text)
         said = hooks.tool_result("write_file", {"path": path, "content": text}, said)
 
-    No lock is needed: each field below is only ever changed in single steps.
+    No lock is needed: each change of a field is atomic.
     """
 
     def __init__(self, ws: Workspace, *, summary: Summary | None = None) -> None:
         self._ws = ws
-        #: None: as the configuration has it at the time.
+        #: None: as configured at the time of the call.
         self._summary = summary
-        #: Tools of the host, by plain name.
+        #: Registered tools of the host, by plain name.
         self._tools: dict[str, Tool] = {}
-        self._patience = CheckTimeouts(ws)
-        self._noticing = FileStamps()
-        self._warming = Prewarmer(ws)
-        #: Files that the agent has dealt with, the last one last.
+        self._timeouts = CheckTimeouts(ws)
+        self._stamps = FileStamps()
+        self._prewarmer = Prewarmer(ws)
+        #: Files that the agent has used, most recent last.
         self._recent: collections.deque[str] = collections.deque(maxlen=8 * RECENT)
-        #: Up to where the changes on disk were looked at.
+        #: The mark of the last `changed_files`.
         self._mark: int | None = None
-        #: What was known about all files after the last edit, if only news are of interest.
+        #: The findings in all files after the last edit, if only new ones are reported.
         self._known: Known | None = None
         self._tallies: dict[str, _Tally] = {
             name: _Tally() for name in (*map(str, ToolKind), "other", "appended", "failed")
         }
-        #: What came of the last edit, whichever thread it was in.
+        #: The result of the last edit, in any thread.
         self.last: HookResult | None = None
 
     def __repr__(self) -> str:
@@ -109,28 +107,28 @@ class EditHooks:
 
     @property
     def counts(self) -> dict[str, int]:
-        """How many tools have ended, by kind; how many texts were appended; what failed here."""
+        """Counts of tool calls by kind, of appended texts, and of failures in the hooks."""
         return {name: tally.value() for name, tally in self._tallies.items()}
 
     def register(self, tool: str, kind: ToolKind | str, files: Files | None = None) -> None:
-        """Make a tool known, or known otherwise.
+        """Register a tool, or change the registration.
 
-        `kind` is `write`, `edit`, `patch`, `read` or `shell`. `files` tells the files from the
-        arguments; without it the usual names of arguments are looked for.
+        `kind` is `write`, `edit`, `patch`, `read` or `shell`. `files` gets the files from the
+        arguments; without it the usual names of arguments are used.
         """
         self._tools[plain_name(tool)] = Tool(ToolKind(kind), files)
 
     def tool_execution_end(self, tool: str, arguments: Arguments) -> None:
-        """A tool has run: let the servers see its files. Waits for nothing."""
+        """Send the files of a finished tool call to the servers. Does not wait."""
         try:
             touch = touch_of(tool, arguments, self._tools)
             self._tallies["other" if touch is None else touch.kind].add()
             if touch is not None and touch.kind is ToolKind.READ:
                 self._read(touch)
             elif touch is not None:
-                self._warming.tell(self._paths(touch.files))
+                self._prewarmer.enqueue(self._paths(touch.files))
         except Exception as problem:  # noqa: BLE001 (nothing here may fail an edit)
-            self._failed(tool, problem)
+            self._count_failure(tool, problem)
 
     def tool_result(
         self,
@@ -142,7 +140,7 @@ class EditHooks:
         timeout: float | None = None,
         cancel: CancelLike | None = None,
     ) -> T:
-        """What a tool has said, with what the servers find in its files, if that is a text."""
+        """The output of a tool; if it is a str, with the findings in its files appended."""
         if is_error:
             return output
         try:
@@ -152,97 +150,97 @@ class EditHooks:
             if touch.kind is ToolKind.READ:
                 self._read(touch)
                 return output
-            self.last = after = self._after(tool, touch, timeout, cancel)
-            return self._joined(output, after.text)
+            self.last = after = self._check_touched(tool, touch, timeout, cancel)
+            return self._append(output, after.text)
         except Exception as problem:  # noqa: BLE001 (nothing here may fail an edit)
-            self._failed(tool, problem)
+            self._count_failure(tool, problem)
             self.last = HookResult(tool, warnings=(f"{type(problem).__name__}: {problem}",))
             return output
 
     # Inside
 
-    def _after(
+    def _check_touched(
         self, tool: str, touch: Touch, timeout: float | None, cancel: CancelLike | None
     ) -> HookResult:
-        """Check the files, and say what was found."""
+        """Check the files, and summarise the findings."""
         ws, began = self._ws, time.monotonic()
         paths = self._paths(touch.files)
         changed = ws.changed_files(self._mark)
         self._mark = changed.mark
         if touch.kind is ToolKind.SHELL:
-            # The watcher sees what servers run for; the rest is known if it was dealt with before.
-            seen = (*map(str, changed.files), *self._noticing.changed())
+            # The watcher covers files with running servers; the stamps cover other used files.
+            seen = (*map(str, changed.files), *self._stamps.changed_files())
             paths = list(dict.fromkeys((*paths, *seen)))[:MOST_CHANGED]
         if not paths:
             return HookResult(tool, touch.kind)
         summary = self._summary or Summary.of(ws.config)
         if summary.new_only and self._known is None:
             self._known = ws.diagnostics()
-        limit = self._limit(paths) if timeout is None else timeout
+        limit = self._timeout(paths) if timeout is None else timeout
         reports = ws.check_all(paths, timeout=limit, cancel=cancel)
         self._spend(paths)
         beside = OtherFiles()
         if touch.kind is ToolKind.WRITE:
-            beside = others_now(ws, reports, self._lately(), began + limit, cancel)
-        others = by_file(beside)
-        text = self._told(summary, reports, others)
-        self._dealt_with(paths)
+            beside = check_other_files(ws, reports, self._recent_files(), began + limit, cancel)
+        others = findings_by_path(beside)
+        text = self._summary_text(summary, reports, others)
+        self._remember(paths)
         unknown = {str(path): one.why for path, one in reports.items() if one.why}
         warnings = tuple(f"{path}: {why}" for path, why in (unknown | beside.unknown).items())
         took = time.monotonic() - began
         log.debug("%s: %d files checked in %.0f ms", tool, len(reports), took * 1000)
         return HookResult(tool, touch.kind, reports, others, text, took, warnings)
 
-    def _told(self, summary: Summary, reports: dict[Path, Report], others: Known) -> str:
+    def _summary_text(self, summary: Summary, reports: dict[Path, Report], others: Known) -> str:
         if summary.new_only:
             before, self._known = self._known or {}, {**self._ws.diagnostics(), **others}
-            others = introduced(others, before)
+            others = new_findings(others, before)
         room = msgspec.structs.replace(summary, max_bytes=summary.max_bytes - len(GAP))
         return room.of_reports(reports.values(), others, root=self._ws.root)
 
-    def _joined(self, output: T, text: str) -> T:
-        """Only a text can be appended to; anything else is the host's own."""
+    def _append(self, output: T, text: str) -> T:
+        """Append the text to an output that is a str; any other output is unchanged."""
         if not text or not isinstance(output, str):
             return output
         self._tallies["appended"].add()
         joined: Any = f"{output}{GAP}{text}" if output else text
         return joined  # type: ignore[no-any-return]
 
-    def _limit(self, paths: Iterable[str]) -> float:
-        return max(map(self._patience.seconds, _one_of_each(paths)))
+    def _timeout(self, paths: Iterable[str]) -> float:
+        return max(map(self._timeouts.seconds, _one_of_each(paths)))
 
     def _spend(self, paths: Iterable[str]) -> None:
         for path in _one_of_each(paths):
-            self._patience.spend(path)
+            self._timeouts.spend(path)
 
     def _read(self, touch: Touch) -> None:
-        self._dealt_with(self._warming.read(self._paths(touch.files)))
+        self._remember(self._prewarmer.read(self._paths(touch.files)))
 
-    def _lately(self) -> list[Path]:
-        """The files that were dealt with last, the last one first."""
+    def _recent_files(self) -> list[Path]:
+        """The recently used files, most recent first."""
         return [Path(one) for one in dict.fromkeys(reversed(self._recent.copy()))][:RECENT]
 
     def _paths(self, files: Iterable[str]) -> list[str]:
-        """Whole paths, as every other door reads them; what is no path is left out."""
+        """Absolute paths; invalid paths are left out."""
         paths: list[str] = []
         for file in files:
             try:
-                paths.append(written(file, str(self._ws.root)))
+                paths.append(absolute_path(file, str(self._ws.root)))
             except PathError as problem:
                 log.debug("not a file: %s", problem)
         return paths
 
-    def _dealt_with(self, paths: Sequence[str]) -> None:
+    def _remember(self, paths: Sequence[str]) -> None:
         self._recent.extend(paths)
-        self._noticing.note(paths)
+        self._stamps.note(paths)
 
-    def _failed(self, tool: str, problem: Exception) -> None:
+    def _count_failure(self, tool: str, problem: Exception) -> None:
         self._tallies["failed"].add()
         log.debug("after %s: %s: %s", tool, type(problem).__name__, problem, exc_info=problem)
 
 
 class _Tally:
-    """A number that any thread may add to: a step of `itertools.count` is never lost."""
+    """A thread-safe counter: `next` on `itertools.count` is atomic."""
 
     def __init__(self) -> None:
         self._steps, self._looks = itertools.count(), itertools.count()
@@ -251,11 +249,11 @@ class _Tally:
         next(self._steps)
 
     def value(self) -> int:
-        # To look is a step, too; so looks are counted on their own and taken off.
+        # Reading also advances the counter; so reads are counted separately and subtracted.
         return next(self._steps) - next(self._looks)
 
 
 def _one_of_each(paths: Iterable[str]) -> list[str]:
-    """A file of each folder and extension: the others have the same servers."""
+    """One file per folder and extension: the others have the same servers."""
     kinds = {(os.path.dirname(path), os.path.splitext(path)[1]): path for path in paths}
     return list(kinds.values())

@@ -1,8 +1,7 @@
-"""Which of the files that an agent has dealt with have changed behind its back.
+"""Detects changes of files that an agent has used.
 
-A shell command may change any file. Those that went through the hooks before are known by how they
-looked on disk, and looked at again afterwards. Any thread may call it; each step on the table is a
-single one.
+A shell command may change any file. The stamps of files that were used in hooks are stored, and
+compared after a command. Thread-safe: each operation on the table is atomic.
 """
 
 from __future__ import annotations
@@ -10,20 +9,20 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 
-#: So many files are looked at, those that were dealt with last.
+#: Most files whose stamps are kept, the most recently used ones.
 REMEMBERED = 500
 
 _Stamp = tuple[int, int, int]
 
 
 class FileStamps:
-    """How files looked on disk."""
+    """Size, time and inode of files."""
 
     def __init__(self) -> None:
         self._stamps: dict[str, _Stamp] = {}
 
     def note(self, paths: Iterable[str]) -> None:
-        """The agent knows these files as they are now."""
+        """Store the present stamps of these files."""
         for path in paths:
             self._stamps.pop(path, None)
             stamp = _stamp(path)
@@ -33,8 +32,8 @@ class FileStamps:
         if len(known) > REMEMBERED:
             self._stamps = dict(known[-REMEMBERED:])
 
-    def changed(self) -> list[str]:
-        """Those that look otherwise by now, and are still there, by path."""
+    def changed_files(self) -> list[str]:
+        """The existing files whose stamps have changed, sorted."""
         stamps = {path: (stamp, _stamp(path)) for path, stamp in list(self._stamps.items())}
         return sorted(
             path for path, (before, now) in stamps.items() if now is not None and now != before

@@ -1,8 +1,8 @@
-"""The other files after an edit: what the hooks ask for, and what of the answer is new.
+"""Findings in other files after an edit, and which of them are new.
 
-What is asked is the engine's business, the same as of `check(scope="project")`: the files that a
-server has findings about, and those that it has open. First come those that the agent has lately
-dealt with. What nobody has looked at after the edit is not shown.
+The engine selects the files as for `check(scope="project")`: files with findings, and open files.
+Files that the agent has recently used come first. Findings that were not checked after the edit are
+not shown.
 """
 
 from __future__ import annotations
@@ -12,28 +12,29 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from lspkit.diagnostics.report import OtherFiles
-from lspkit.operations import CheckOthersRequest, OtherScope
+from lspkit.operations import CheckOthersRequest
+from lspkit.operations.effects import OtherScope
 from lspkit.runtime.concurrency.call import CancelLike
 from lspkit.runtime.engine_api import Limits
 from lspkit.types import Diagnostic
 from lspkit.workspace import Workspace
 
-#: So many files are looked at again, for each server of the edited ones.
+#: Most other files that are checked, for each server of the edited ones.
 MOST = 20
 
 Known = Mapping[Path, Sequence[Diagnostic]]
 
 
-def others_now(
+def check_other_files(
     ws: Workspace,
     edited: Iterable[Path],
     recent: Iterable[Path],
     until: float,
     cancel: CancelLike | None,
 ) -> OtherFiles:
-    """The files besides the edited ones, as they are after the edit.
+    """Check the other files after the edit.
 
-    `recent` are those that come first; `until` is by the monotonic clock.
+    The files of `recent` come first; `until` is a time of the monotonic clock.
     """
     left = until - time.monotonic()
     if left <= 0:
@@ -43,14 +44,14 @@ def others_now(
     return ws._engine.run(request, Limits(left, cancel))
 
 
-def by_file(others: OtherFiles) -> dict[Path, list[Diagnostic]]:
-    """The findings that somebody can place."""
+def findings_by_path(others: OtherFiles) -> dict[Path, list[Diagnostic]]:
+    """The findings in files with a known path."""
     files = {found[0].path: found for found in others.diagnostics.values()}
     return {path: found for path, found in files.items() if path is not None}
 
 
-def introduced(now: Known, before: Known) -> dict[Path, list[Diagnostic]]:
-    """What was not there before, in files whose own text is the same."""
+def new_findings(now: Known, before: Known) -> dict[Path, list[Diagnostic]]:
+    """The findings that were not known before, in files with unchanged text."""
     found: dict[Path, list[Diagnostic]] = {}
     for path, findings in now.items():
         old = {(one.range, one.message, one.code) for one in before.get(path, ())}

@@ -1,10 +1,9 @@
-"""Which files a patch leaves changed, deleted or renamed. Pure, and never raises.
+"""Which files a patch changes, deletes or renames. Pure, and never raises.
 
-Two forms are read: unified diffs, as `diff -u` and git write them, and the form that opens with
-`*** Begin Patch`. Models write both with mistakes, so nothing is demanded that is not needed to
-tell the files: counts in a hunk may be wrong, and text around the patch is passed over. What a
-patch does to one file after another is followed in order, so that a file which is deleted and
-added again counts as changed.
+Two formats are read: unified diffs of `diff -u` and git, and the format that begins with
+`*** Begin Patch`. Models make mistakes in both, so only what is needed to find the files is
+required: counts in a hunk may be wrong, and text around the patch is ignored. The steps of a patch
+are followed in order, so that a file that is deleted and added again counts as changed.
 """
 
 from __future__ import annotations
@@ -15,39 +14,41 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 
-class Patched(msgspec.Struct, frozen=True):
-    """The files of a patch, as they are named in it, each kind in the order of the patch."""
+class PatchedFiles(msgspec.Struct, frozen=True):
+    """The files of a patch by the names in it, in the order of the patch."""
 
-    #: Those that are there afterwards with another content than before.
+    #: Files with new content after the patch.
     touched: tuple[str, ...] = ()
     deleted: tuple[str, ...] = ()
-    #: Old and new name; one whose content changed, too, is also touched by its new name.
+    #: Old and new name; if the content has changed, the new name is also in `touched`.
     renamed: tuple[tuple[str, str], ...] = ()
 
 
-def read_patch(text: str) -> Patched:
-    """What a patch does; nothing for a text that is none.
+def read_patch(text: str) -> PatchedFiles:
+    """The files of a patch; empty for a text that is not a patch.
 
     >>> read_patch("--- a/x.py\\n+++ b/x.py\\n@@ -1 +1 @@\\n-a\\n+b\\n").touched
     ('x.py',)
     """
-    # Not `splitlines`, which also ends lines where no tool for patches does.
+    # Not `splitlines`, which also splits at characters that are not line breaks for patch tools.
     lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
-    steps = _marked(lines) if any(_MARK.match(line) for line in lines) else _unified(lines)
-    return _followed(steps)
+    steps = (
+        _marked_steps(lines) if any(_MARK.match(line) for line in lines) else _unified_steps(lines)
+    )
+    return _follow_steps(steps)
 
 
 class _Step(msgspec.Struct, frozen=True):
-    """What happens to one file: it goes from `old` to `new`, either of which may be missing."""
+    """The change of one file from `old` to `new`; either may be missing."""
 
     old: str | None
     new: str | None
-    #: Whether its content is another one.
+    #: Whether the content changes.
     changed: bool = True
 
 
-def _followed(steps: Iterator[_Step]) -> Patched:
-    # By path: True if the file is there with a new content, False if it is gone.
+def _follow_steps(steps: Iterator[_Step]) -> PatchedFiles:
+    # By path: True if the file has new content, False if it is deleted.
     states: dict[str, bool] = {}
     renamed: list[tuple[str, str]] = []
     for step in steps:
@@ -66,16 +67,16 @@ def _followed(steps: Iterator[_Step]) -> Patched:
             states[new] = True
     touched = tuple(path for path, there in states.items() if there)
     deleted = tuple(path for path, there in states.items() if not there)
-    return Patched(touched, deleted, tuple(renamed))
+    return PatchedFiles(touched, deleted, tuple(renamed))
 
 
-# The form with marks
+# The format with markers
 
 _MARK = re.compile(r"\*\*\* (Add File|Update File|Delete File|Move to): *(.*)")
 
 
-def _marked(lines: Sequence[str]) -> Iterator[_Step]:
-    """Lines of content begin with a sign or a space, so a mark in the first column is one."""
+def _marked_steps(lines: Sequence[str]) -> Iterator[_Step]:
+    """Content lines begin with a sign or a space, so markers are only in the first column."""
     updated = moved_to = ""
     changed = False
     for line in [*lines, "*** End Patch"]:
@@ -98,16 +99,16 @@ def _marked(lines: Sequence[str]) -> Iterator[_Step]:
 # Unified diffs
 
 _HUNK = re.compile(r"@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@")
-#: git calls the two sides `a` and `b`, or by where they come from, if it is told to.
+#: The prefixes of names in git: `a` and `b`, or others with `diff.mnemonicPrefix`.
 _SIDES = "abciow"
 
 
 class _Diff(msgspec.Struct):
-    """What is known so far about one file of a diff."""
+    """The data about one file of a diff so far."""
 
-    #: From `diff --git`, with their sides.
+    #: From `diff --git`, with prefixes.
     header: str = ""
-    #: From `---` and `+++`, with their sides.
+    #: From `---` and `+++`, with prefixes.
     old: str = ""
     new: str = ""
     renamed_from: str = ""
@@ -118,7 +119,7 @@ class _Diff(msgspec.Struct):
     changed: bool = False
 
     def step(self) -> _Step | None:
-        """What happens to the file, None if nothing that matters does."""
+        """The change of the file, None if its content does not change."""
         if self.renamed_from and self.renamed_to:
             return _Step(self.renamed_from, self.renamed_to, self.changed)
         if self.copied_to:
@@ -128,7 +129,7 @@ class _Diff(msgspec.Struct):
             return _Step(old or new, None) if old or new else None
         if new and (self.changed or self.created):
             return _Step(None, new)
-        return None  # another mode, at most
+        return None  # only the mode changes
 
     def _names(self) -> tuple[str | None, str | None]:
         if not self.old and not self.new:
@@ -136,14 +137,14 @@ class _Diff(msgspec.Struct):
         old = None if self.old == "/dev/null" else self.old
         new = None if self.new == "/dev/null" else self.new
         if old and new:
-            return _without_sides(old, new)
+            return _strip_sides(old, new)
         bare = _halves(self.header)[1]
         if bare is not None and bare in (old, new):
-            return old, new  # the header, too, has no sides
-        return _without_side(old), _without_side(new)
+            return old, new  # the header has no prefixes either
+        return _strip_side(old), _strip_side(new)
 
 
-#: Lines between `diff --git` and the first hunk: how they begin, the field they set.
+#: Lines between `diff --git` and the first hunk: prefix, and field that they set.
 _EXTENDED = (
     ("rename from ", "renamed_from"),
     ("rename to ", "renamed_to"),
@@ -155,7 +156,7 @@ _EXTENDED = (
 )
 
 
-def _unified(lines: Sequence[str]) -> Iterator[_Step]:
+def _unified_steps(lines: Sequence[str]) -> Iterator[_Step]:
     diff = _Diff()
     at = 0
     while at < len(lines):
@@ -174,7 +175,7 @@ def _unified(lines: Sequence[str]) -> Iterator[_Step]:
             diff.changed = True
             at = _after_hunk(lines, at)
         elif diff.header:
-            _note(diff, line)
+            _read_extended_header(diff, line)
     yield from _steps_of(diff)
 
 
@@ -184,7 +185,7 @@ def _steps_of(diff: _Diff) -> Iterator[_Step]:
         yield step
 
 
-def _note(diff: _Diff, line: str) -> None:
+def _read_extended_header(diff: _Diff, line: str) -> None:
     for beginning, field in _EXTENDED:
         if line.startswith(beginning):
             is_name = field.endswith(("_from", "_to"))
@@ -192,7 +193,7 @@ def _note(diff: _Diff, line: str) -> None:
 
 
 def _names_follow(lines: Sequence[str], at: int) -> bool:
-    """A removed `-- x` and an added `++ y` look like names, too, but no hunk follows them."""
+    """Whether names follow. A removed `-- x` and an added `++ y` look alike, but without a hunk."""
     return (
         at + 2 < len(lines)
         and lines[at].startswith("--- ")
@@ -202,11 +203,11 @@ def _names_follow(lines: Sequence[str], at: int) -> bool:
 
 
 def _after_hunk(lines: Sequence[str], at: int) -> int:
-    """Past what the hunk's own counts cover, as far as it looks like content."""
+    """The index after the lines that the hunk's counts cover, while they look like content."""
     counts = _HUNK.match(lines[at - 1])
     if counts is None:
         return at
-    # Counts of a million digits are nonsense, and converting them would take its time.
+    # Converting a million digits would take long.
     old, new = (int((number or "1")[:9]) for number in counts.groups())
     while at < len(lines) and (old > 0 or new > 0):
         sign = lines[at][:1]
@@ -219,28 +220,28 @@ def _after_hunk(lines: Sequence[str], at: int) -> int:
 
 
 def _name(written: str) -> str:
-    """A name without what may follow it, a time; in quotes git writes what is no plain ASCII."""
+    """A name without the time after it; git quotes names that are not plain ASCII."""
     name = written.split("\t")[0].rstrip(" ")
-    return _unquoted(name[1:-1]) if len(name) > 1 and name[0] == name[-1] == '"' else name
+    return _unquote(name[1:-1]) if len(name) > 1 and name[0] == name[-1] == '"' else name
 
 
 _ESCAPE = re.compile(r"\\([0-7]{3}|.)")
 _LETTERS = {"n": b"\n", "t": b"\t", "r": b"\r", "a": b"\a", "b": b"\b", "f": b"\f", "v": b"\v"}
 
 
-def _unquoted(name: str) -> str:
+def _unquote(name: str) -> str:
     def plain(match: re.Match[str]) -> str:
         what = match[1]
         data = bytes([int(what, 8) & 255]) if len(what) == 3 else _LETTERS.get(what)
         return what if data is None else data.decode("latin-1")
 
-    # Escapes are bytes: they are put together before they are read as UTF-8.
+    # Escapes are bytes: they are joined before they are decoded as UTF-8.
     data = _ESCAPE.sub(plain, name.encode("utf-8", "surrogatepass").decode("latin-1"))
     return data.encode("latin-1").decode("utf-8", "surrogateescape")
 
 
 def _halves(header: str) -> tuple[str | None, str | None]:
-    """The names in `a/x b/x`, where both are the same: no other sign tells where the first ends."""
+    """The names in `a/x b/x`, if both are equal: otherwise the end of the first is unknown."""
     if header.startswith('"'):
         first, _, second = header.partition('" ')
         first, second = _name(f'{first}"'), _name(second)
@@ -249,15 +250,15 @@ def _halves(header: str) -> tuple[str | None, str | None]:
         if header[middle : middle + 1] != " ":
             return None, None
         first, second = header[:middle], header[middle + 1 :]
-    old, new = _without_sides(first, second)
+    old, new = _strip_sides(first, second)
     return (old, new) if old and old == new else (None, None)
 
 
-def _without_sides(old: str, new: str) -> tuple[str, str]:
+def _strip_sides(old: str, new: str) -> tuple[str, str]:
     if old[1:2] == new[1:2] == "/" and old[0] != new[0] and {old[0], new[0]} <= set(_SIDES):
         return old[2:], new[2:]
     return old, new
 
 
-def _without_side(name: str | None) -> str | None:
+def _strip_side(name: str | None) -> str | None:
     return name[2:] if name is not None and name.startswith(("a/", "b/")) else name

@@ -1,10 +1,10 @@
-"""Lets the servers see files before anybody asks about them, and never keeps the caller waiting.
+"""Sends files to their servers before the first request, without blocking the caller.
 
-An agent that reads a file will soon edit it; by then its servers had better be up and know it. The
-work is done by a worker of the workspace, one file at a time: were several under way, another
-worker might have to be started, and that takes longer than a read may.
+An agent that reads a file will probably edit it soon; its servers should be running by then. A
+worker of the workspace sends one file at a time: with several, another worker might have to be
+started, which takes longer than a read may take.
 
-Any number of threads may call it. No lock is needed: each field is changed in single steps.
+Thread-safe without a lock: each change of a field is atomic.
 """
 
 from __future__ import annotations
@@ -21,30 +21,30 @@ from lspkit.workspace import Workspace
 
 log = logging.getLogger("lspkit.agent")
 
-#: Seconds in which a file that is read again is not touched again.
+#: Seconds during which another read of the same file is ignored.
 READ_AGAIN = 1.0
-#: So many files wait to be shown at most; if more are read, the last ones count.
+#: Most files in the queue; of more, the oldest are dropped.
 MOST = 64
-#: When more reads than this are remembered, old ones are forgotten.
+#: Reads that are recorded before old ones are removed.
 REMEMBERED = 1000
 
 
 class Prewarmer:
-    """The files of one workspace that its servers are to see."""
+    """The queue of files that will be sent to their servers."""
 
     def __init__(self, ws: Workspace) -> None:
         self._ws = ws
         #: When a file was last read, by the monotonic clock.
         self._read_at: dict[str, float] = {}
-        #: Files that the servers are yet to see.
-        self._untold: collections.deque[str] = collections.deque(maxlen=MOST)
-        #: Whoever tells them holds what is in here.
+        #: Files that have not been sent yet.
+        self._waiting: collections.deque[str] = collections.deque(maxlen=MOST)
+        #: A token: the sender takes it out, and puts it back when it is done.
         self._turn: list[None] = [None]
-        # The first job starts a thread; so that is not left to the first read.
+        # The first job starts a thread; this must not delay the first read.
         ws.submit(ws.diagnostics)
 
     def read(self, paths: Sequence[str]) -> list[str]:
-        """These were read; returns those that were not so a moment ago."""
+        """Record reads of these files; returns those that were not read a moment ago."""
         now = time.monotonic()
         since = now - READ_AGAIN
         new = [path for path in paths if self._read_at.get(path, since) <= since]
@@ -52,37 +52,37 @@ class Prewarmer:
             reads = list(self._read_at.items())
             self._read_at = {path: at for path, at in reads if at > since}
         self._read_at.update(dict.fromkeys(new, now))
-        self.tell(new)
+        self.enqueue(new)
         return new
 
-    def tell(self, paths: Sequence[str]) -> None:
-        """Let the servers see these, soon."""
-        self._untold.extend(paths)
-        self._tell_next()
+    def enqueue(self, paths: Sequence[str]) -> None:
+        """Queue these files."""
+        self._waiting.extend(paths)
+        self._sync_next()
 
-    def _tell_next(self) -> None:
-        while self._untold:
+    def _sync_next(self) -> None:
+        while self._waiting:
             try:
                 self._turn.pop()
             except IndexError:
-                return  # somebody is at it, and goes on
+                return  # another sender is active, and will continue
             future: object = None
             try:
-                path = self._untold.popleft()
+                path = self._waiting.popleft()
                 future = self._ws.submit(self._ws.sync, path)
             except IndexError:
-                pass  # somebody was quicker
+                pass  # another thread took the file
             finally:
                 if not isinstance(future, Future):
                     self._turn.append(None)
             if isinstance(future, Future):
-                future.add_done_callback(self._told)
+                future.add_done_callback(self._sync_done)
                 return
 
-    def _told(self, future: Future[Any]) -> None:
-        """The servers have seen a file. The turn is free before anybody looks for the next one."""
+    def _sync_done(self, future: Future[Any]) -> None:
+        """Put the token back after a file was sent, and send the next one."""
         problem = None if future.cancelled() else future.exception()
         if problem is not None:
             log.debug("the servers were not told: %s", problem)
         self._turn.append(None)
-        self._tell_next()
+        self._sync_next()

@@ -1,10 +1,9 @@
-"""What a model is told after an edit: the findings of several files as one short text. Pure.
+"""The summary for a model after an edit: the findings of several files as one short text. Pure.
 
-Four caps apply one after the other: findings of a file, other files, lines of the whole, bytes of
-the whole. Severity decides what survives each of them, and line order how it is shown. A cap takes
-whole lines, and a file that is left without a line is only counted. All that comes from the
-repository, the names of files included, stands inside of tags, so that the text between them is
-lspkit's own.
+Four limits apply one after the other: findings per file, other files, total lines, total bytes. The
+most severe findings are kept, and shown in line order. Only whole lines are removed; a file without
+remaining lines is only counted. All text from the repository, including file names, is inside tags,
+so that the text outside them is lspkit's own.
 """
 
 from __future__ import annotations
@@ -17,11 +16,11 @@ import msgspec
 
 from lspkit.config import Config
 from lspkit.config.model import DiagnosticsConfig
-from lspkit.diagnostics.render import block, line_of, name_of, surviving, what_of
+from lspkit.diagnostics.render import block, findings_word, line_of, name_of, select_worst
 from lspkit.diagnostics.report import Report
 from lspkit.types import Diagnostic
 
-#: Comes first, so that errors are not taken for a failed edit, which would be repeated.
+#: The first words, so that a model does not take errors for a failed edit and repeat it.
 APPLIED = "The edit was applied."
 
 #: The defaults of the configuration.
@@ -29,7 +28,7 @@ _DEFAULTS = DiagnosticsConfig()
 
 
 class Summary(msgspec.Struct, frozen=True, kw_only=True):
-    """How much is told."""
+    """The limits of a summary."""
 
     #: Findings of other severities are left out.
     severities: tuple[str, ...] = _DEFAULTS.include_severities
@@ -39,14 +38,14 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
     max_other_files: int = _DEFAULTS.max_other_files
     #: Findings in all.
     max_total_lines: int = _DEFAULTS.max_total_lines
-    #: Of the whole text, in UTF-8.
+    #: Bytes of the whole text in UTF-8.
     max_bytes: int = _DEFAULTS.max_bytes
-    #: Whether only what the edit has brought is told, and how much was there before.
+    #: Whether only introduced findings are shown, with the number of remaining ones.
     new_only: bool = _DEFAULTS.new_only
 
     @classmethod
     def of(cls, config: Config) -> Summary:
-        """As a configuration has it."""
+        """The limits of a configuration."""
         said = config.diagnostics
         return cls(
             severities=said.include_severities,
@@ -59,7 +58,7 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
 
     @classmethod
     def compact(cls, config: Config | None = None) -> Summary:
-        """For a model with little room: 2 KiB, and 3 other files."""
+        """For a model with a small context: 2 KiB, and 3 other files."""
         base = cls() if config is None else cls.of(config)
         return msgspec.structs.replace(base, max_bytes=2048, max_other_files=3)
 
@@ -70,10 +69,9 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
         *,
         root: Path,
     ) -> str:
-        """The text about checked files; with `new_only`, about what is new in them.
+        """The text about checked files; with `new_only`, only about introduced findings.
 
-        A report without a state before the edit tells all that it has: what is new in it nobody
-        knows.
+        If the state before the edit is not known, all findings are shown.
         """
         touched: dict[Path, Sequence[Diagnostic]] = {}
         remaining = 0
@@ -81,7 +79,7 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
             touched[report.path] = report.diagnostics
             if self.new_only and report.introduced is not None:
                 touched[report.path] = report.introduced
-                remaining += len(self._counted(report.remaining or ()))
+                remaining += len(self._select(report.remaining or ()))
         return self.text(touched, others, root=root, remaining=remaining)
 
     def text(
@@ -92,7 +90,7 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
         root: Path,
         remaining: int = 0,
     ) -> str:
-        """Findings by file, as text; empty if there is nothing to tell, or no room for it."""
+        """The findings by file as text; empty if there are none, or no room for them."""
         edited = [self._file(path, touched[path], root) for path in sorted(touched)]
         beside = [
             self._file(path, found, root)
@@ -101,84 +99,84 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
         ]
         worst = sorted((one for one in beside if one.total), key=_FileSummary.order)
         draft = _Draft(
-            what=what_of(self.severities),
+            what=findings_word(self.severities),
             new="New " if self.new_only else "",
             edited=tuple(one for one in edited if one.total),
             beside=tuple(sorted(worst[: self.max_other_files], key=lambda one: one.path)),
             unnamed=max(0, len(worst) - self.max_other_files) if self.max_other_files else 0,
             remaining=remaining,
         )
-        return draft.within(self.max_total_lines, self.max_bytes)
+        return draft.fit(self.max_total_lines, self.max_bytes)
 
     def _file(self, path: Path, findings: Sequence[Diagnostic], root: Path) -> _FileSummary:
-        counted = self._counted(findings)
-        kept = surviving(counted, self.max_per_file)
+        counted = self._select(findings)
+        kept = select_worst(counted, self.max_per_file)
         worst = min((one.severity.rank for one in counted), default=0)
         return _FileSummary(path, name_of(path, root), tuple(kept), len(counted), worst)
 
-    def _counted(self, findings: Sequence[Diagnostic]) -> list[Diagnostic]:
+    def _select(self, findings: Sequence[Diagnostic]) -> list[Diagnostic]:
         return [one for one in findings if one.severity.value in self.severities]
 
 
 class _FileSummary(msgspec.Struct, frozen=True):
-    """What is to be told about one file, if there is room."""
+    """The findings of one file that may be shown."""
 
     path: Path
     name: str
     #: In line order.
     kept: tuple[Diagnostic, ...]
-    #: With those beyond the cap.
+    #: Including those over the limit.
     total: int
-    #: Rank of its worst finding.
+    #: Rank of its most severe finding.
     worst: int
 
     def order(self) -> tuple[int, int, Path]:
-        """Of several files, the first in this order are told about."""
+        """A sort key: the first files in this order are shown."""
         return (self.worst, -self.total, self.path)
 
 
-#: A line of a draft: the rank of its severity, the number of its file, its place in the file.
+#: A line of a draft: rank of its severity, number of its file, index in the file.
 _Line = tuple[int, int, int]
 
 
 class _Draft(msgspec.Struct, frozen=True):
-    """All that could be told, before the caps of the whole."""
+    """All findings that could be shown, before the total limits."""
 
     what: str
     new: str
     edited: tuple[_FileSummary, ...]
     beside: tuple[_FileSummary, ...]
-    #: How many other files there are besides these.
+    #: The number of further files.
     unnamed: int
     remaining: int
 
-    def within(self, most_lines: int, most_bytes: int) -> str:
+    def fit(self, most_lines: int, most_bytes: int) -> str:
         """The text with as many lines as fit."""
         if not self.edited and not self.beside and not self.remaining:
             return ""
         lines = self._lines()[:most_lines]
 
         def size(count: int) -> int:
-            return len(self._told(lines[:count]).encode())
+            return len(self._render(lines[:count]).encode())
 
         count = len(lines)
         if size(count) > most_bytes:
-            # A line less may need "... and 1 more", so the sizes only nearly grow with the count.
+            # Without a line, "... and 1 more" may be added, so the size is not quite monotonic.
             count = bisect.bisect_right(range(count), most_bytes, key=size) - 1
             while count >= 0 and size(count) > most_bytes:
                 count -= 1
-        return self._told(lines[:count]) if count >= 0 else ""
+        return self._render(lines[:count]) if count >= 0 else ""
 
     def _lines(self) -> list[_Line]:
-        """The best first: by severity, then those of edited files, by path and place."""
+        """All lines: by severity, then edited files first, then by path and position."""
         return sorted(
             (finding.severity.rank, number, place)
             for number, file in enumerate((*self.edited, *self.beside))
             for place, finding in enumerate(file.kept)
         )
 
-    def _told(self, lines: Sequence[_Line]) -> str:
-        """The text with these lines; without any, the first file is at least named."""
+    def _render(self, lines: Sequence[_Line]) -> str:
+        """The text with these lines; without lines, only the name of the first file."""
         places: dict[int, list[int]] = {} if lines else {0: []}
         for _, number, place in lines:
             places.setdefault(number, []).append(place)

@@ -1,8 +1,8 @@
-"""Which files a tool call touches: by the name of the tool and by its arguments. Pure.
+"""Which files a tool call uses, by the name of the tool and by its arguments. Pure.
 
-Agents name their tools in their own ways (`write_file`, `Write`, `mcp__files__write_file`), and so
-they do their arguments. Both are tables here; a name counts without case, signs and the server in
-front of it. Arguments are what a model has written, so nothing is taken for granted about them.
+Agents name their tools (`write_file`, `Write`, `mcp__files__write_file`) and arguments differently.
+Both are tables here; names are compared without case, punctuation and the prefix of the server. A
+model has written the arguments, so they may have any form.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ import msgspec
 
 from lspkit.agent.hooks.patch_files import read_patch
 
-#: What a tool is called with: named values, the same as JSON, or a bare text.
+#: The arguments of a tool: named values, the same as JSON, or a plain text.
 Arguments = Mapping[str, Any] | str | None
-#: Tells the files from the arguments of one tool.
+#: Gets the files from the arguments of one tool.
 Files = Callable[[Mapping[str, Any]], Iterable[str]]
 
 
 class ToolKind(enum.StrEnum):
     """What a tool does to files."""
 
-    #: Gives a file a whole new text.
+    #: Replaces the whole text of a file.
     WRITE = "write"
-    #: Changes a part of it.
+    #: Changes a part of a file.
     EDIT = "edit"
     #: Changes any number of files.
     PATCH = "patch"
@@ -38,17 +38,17 @@ class ToolKind(enum.StrEnum):
 
 
 class Touch(msgspec.Struct, frozen=True):
-    """What one call does: the files as they are named in it, each once."""
+    """The kind of a call, and its files by their names in it, each once."""
 
     kind: ToolKind
     files: tuple[str, ...] = ()
 
 
 class Tool(msgspec.Struct, frozen=True):
-    """What is known about one tool."""
+    """A tool that is known."""
 
     kind: ToolKind
-    #: None: the files are looked for in the usual arguments.
+    #: None: the files are in the usual arguments.
     files: Files | None = None
 
 
@@ -66,7 +66,7 @@ _NAMES = {
 TOOLS: Mapping[str, Tool] = {
     name.replace("_", ""): Tool(kind) for kind, names in _NAMES.items() for name in names.split()
 }
-#: Editors that do several things, by how their names begin, and what their `command` makes of them.
+#: Prefix of the names of editors with several commands, and the kinds of their commands.
 EDITOR = "strreplace"
 _COMMANDS = {"view": ToolKind.READ, "create": ToolKind.WRITE}
 
@@ -82,12 +82,12 @@ _PATH_FIELDS, _PATCH_FIELDS = (
 )
 #: Arguments that hold a list of single edits, each of which may name a file.
 _EDIT_FIELDS = frozenset({"edits", "changes", "operations", "replacements"})
-#: Where the form with marks begins, also inside of a command.
+#: Start of a patch in the format with markers, also inside a shell command.
 _BEGIN = "*** Begin Patch"
 
 
 def plain_name(tool: str) -> str:
-    """The name of a tool without case, signs, and the server that offers it.
+    """The name of a tool without case, punctuation, and the prefix of the server.
 
     >>> plain_name("mcp__files__Write_File")
     'writefile'
@@ -99,9 +99,9 @@ def plain_name(tool: str) -> str:
 def touch_of(
     tool: str, arguments: Arguments, more: Mapping[str, Tool] | None = None
 ) -> Touch | None:
-    """What a call touches; None for a tool that has nothing to do with files.
+    """The kind and the files of a call; None for a tool that does not use files.
 
-    `more` are tools that the host has registered; they come before those that everybody knows.
+    `more` are tools that the host has registered; they take precedence.
     """
     name = plain_name(tool)
     values = _values(arguments)
@@ -113,14 +113,14 @@ def touch_of(
     if known.files is not None:
         found: Iterable[str] = known.files(values)
     elif known.kind is ToolKind.SHELL:
-        found = _in_patches(values, must_begin=True)
+        found = _patched_files(values, must_begin=True)
     else:
-        found = _in_paths(values) or _in_patches(values)
+        found = _paths_in(values) or _patched_files(values)
     return Touch(known.kind, tuple(dict.fromkeys(one for one in found if one)))
 
 
 def _values(arguments: Arguments) -> Mapping[str, Any]:
-    """The arguments by name. A text that is no JSON object can only be a patch."""
+    """The arguments by name. A text that is not a JSON object can only be a patch."""
     if isinstance(arguments, str):
         try:
             read = json.loads(arguments)
@@ -130,23 +130,23 @@ def _values(arguments: Arguments) -> Mapping[str, Any]:
     return arguments if isinstance(arguments, Mapping) else {}
 
 
-def _in_paths(values: Mapping[str, Any]) -> list[str]:
+def _paths_in(values: Mapping[str, Any]) -> list[str]:
     found: list[str] = []
     for name, value in values.items():
-        field = _field(name)
+        field = _plain_field(name)
         if field in _PATH_FIELDS:
             found += _texts(value)
         elif field in _EDIT_FIELDS and isinstance(value, list | tuple):
             for one in value:
-                found += _in_paths(one) if isinstance(one, Mapping) else []
+                found += _paths_in(one) if isinstance(one, Mapping) else []
     return found
 
 
-def _in_patches(values: Mapping[str, Any], *, must_begin: bool = False) -> list[str]:
-    """Files that are there after a patch. In a command, only the form with marks is looked for."""
+def _patched_files(values: Mapping[str, Any], *, must_begin: bool = False) -> list[str]:
+    """The files of patches. In a command, only the format with markers is recognised."""
     found: list[str] = []
     for name, value in values.items():
-        if _field(name) not in _PATCH_FIELDS:
+        if _plain_field(name) not in _PATCH_FIELDS:
             continue
         for text in _texts(value):
             marked = text.find(_BEGIN)
@@ -155,12 +155,12 @@ def _in_patches(values: Mapping[str, Any], *, must_begin: bool = False) -> list[
     return found
 
 
-def _field(name: object) -> str:
+def _plain_field(name: object) -> str:
     return name.replace("_", "").replace("-", "").lower() if isinstance(name, str) else ""
 
 
 def _texts(value: object) -> list[str]:
-    """A text, or those in a list; in a list there may also be objects with a path."""
+    """A text, or the texts in a list; a list may also contain objects with a path."""
     if isinstance(value, str):
         return [value]
     found: list[str] = []

@@ -1,8 +1,8 @@
-"""From what a model wrote to a request, or to a list of what is wrong with it.
+"""Converts a model's arguments to a request, or to a list of faults.
 
-A model corrects itself when it is told which field, what stood there and what was expected, so all
-faults are told at once. Where a field is merely absent in another way (null, or an empty text that
-is not needed), it is taken as absent. Nothing is guessed: a text is no number.
+A model can correct itself if it learns the field, the value and what was expected, so all faults
+are reported at once. Null, or an empty optional text, counts as absent. Nothing is guessed: a text
+is not converted to a number.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from typing import Any
 
 import msgspec
 
-from lspkit.agent.tools.result_data import short
+from lspkit.agent.tools.result_data import shorten
 from lspkit.agent.tools.tool_table import FIELDS, LARGEST, TABLE, Field, ToolSpec
-from lspkit.config.problems import kind_of, nearest
+from lspkit.config.problems import kind_of, suggestion_for
 from lspkit.errors import LspkitError
 from lspkit.limits import LONGEST_ARGUMENTS, LONGEST_OBJECT, MOST_ARGUMENTS
 from lspkit.operations.hierarchy import ItemRequest
@@ -25,41 +25,41 @@ from lspkit.protocol.uris import uri_to_path
 from lspkit.types import CallItem, Position, Range
 from lspkit.visible_text import one_line
 
-#: Characters of a value that is told back.
+#: Characters of a value in a message.
 LONGEST_VALUE = 60
-#: An item that is handed back is asked about, not looked at, so any place will do.
+#: The range of an item that a model passes back: it is not used.
 _SOMEWHERE = Range(Position(1, 1), Position(1, 1))
 
-#: Names that some tool takes; the single tool is often called with more than it needs.
+#: Names that any tool accepts; the single tool is often called with more than it needs.
 _KNOWN_ANYWHERE = {
     name for row in TABLE for field in row.fields.values() for name in (field.name, *field.aliases)
 }
 
 
 class BadInput(LspkitError):
-    """A call that makes no sense."""
+    """A call with invalid arguments."""
 
     code = "EINVAL"
-    #: One sentence for each thing that is wrong.
+    #: One sentence for each fault.
     faults: tuple[str, ...] = ()
 
 
 class ToolRequest(msgspec.Struct, frozen=True):
-    """A call that makes sense."""
+    """A call with valid arguments."""
 
     request: Request[Any]
-    #: The fields as they were given, by the names that requests have for them.
+    #: The given fields, by their names in requests.
     values: dict[str, Any]
     warnings: tuple[str, ...] = ()
 
 
 def bad_input(*faults: str) -> BadInput:
-    """The error that tells all of these."""
+    """The error with all of these faults."""
     return BadInput("; ".join(faults), faults=faults)
 
 
 def mapping_of(arguments: object) -> dict[str, Any]:
-    """The arguments of a call, which may come as JSON text; nothing at all means none."""
+    """The arguments of a call, which may be JSON text; None and an empty text mean none."""
     value: object = arguments
     if isinstance(value, str | bytes | bytearray) and len(value) > LONGEST_ARGUMENTS:
         raise bad_input(f"the arguments have more than {LONGEST_ARGUMENTS} characters")
@@ -67,7 +67,7 @@ def mapping_of(arguments: object) -> dict[str, Any]:
         try:
             value = json.loads(value) if value.strip() else None
         except (ValueError, RecursionError):
-            raise bad_input("the arguments are no JSON: expected an object") from None
+            raise bad_input("the arguments are not valid JSON: expected an object") from None
     if value is None:
         return {}
     if not isinstance(value, Mapping):
@@ -77,13 +77,13 @@ def mapping_of(arguments: object) -> dict[str, Any]:
     return {str(name): one for name, one in value.items()}
 
 
-def read(row: ToolSpec, arguments: Mapping[str, Any], *, alone: bool) -> ToolRequest:
-    """What is asked for, or a `BadInput` with all that is wrong.
+def read_arguments(row: ToolSpec, arguments: Mapping[str, Any], *, alone: bool) -> ToolRequest:
+    """The request, or a `BadInput` with all faults.
 
-    `alone` is for the tool of this one operation, which takes nothing else. The single tool shows
-    the fields of all operations to the model, so those of another one are passed over.
+    `alone` is for the tool of a single operation, which accepts no other fields. The single tool
+    declares the fields of all operations, so those of other operations are ignored.
     """
-    values, wrong = _collected(row, arguments)
+    values, wrong = _collect_fields(row, arguments)
     faults = list(wrong.values())
     warnings: list[str] = []
     taken = {name for field in row.fields.values() for name in (field.name, *field.aliases)}
@@ -94,7 +94,7 @@ def read(row: ToolSpec, arguments: Mapping[str, Any], *, alone: bool) -> ToolReq
             if arguments[name] is not None:
                 warnings.append(f"{row.operation} does not use {name}")
         else:
-            faults.append(_unknown(name, row))
+            faults.append(_unknown_field(name, row))
     if issubclass(row.request, ItemRequest) and values.get("item") is not None:
         extra = [name for name in values if name != "item"]
         warnings += [f"{FIELDS[name].name} is not used beside callHierarchyItem" for name in extra]
@@ -112,36 +112,36 @@ def _request(row: ToolSpec, values: dict[str, Any]) -> Request[Any]:
     if row.in_file is not None and "path" in values:
         kind = row.in_file
     if issubclass(kind, ItemRequest):
-        # A model that is wrong about the place has to hear that, not that nobody calls it.
+        # With a wrong position a model must get an error, not an empty list of calls.
         values = {**values, "needs_item": True}
     return kind(**{name: value for name, value in values.items() if name not in row.more})
 
 
-def _collected(
+def _collect_fields(
     row: ToolSpec, arguments: Mapping[str, Any]
 ) -> tuple[dict[str, Any], dict[str, str]]:
-    """The fields that were given and are right, and what is wrong with the others."""
+    """The valid fields, and the faults of the others."""
     values: dict[str, Any] = {}
     wrong: dict[str, str] = {}
     for name, field in row.fields.items():
         given = [one for one in (field.name, *field.aliases) if arguments.get(one) is not None]
         value = arguments[given[0]] if given else None
         if any(arguments[one] != value for one in given):
-            wrong[name] = f"{' and '.join(given)} mean the same and differ: give one of them"
+            wrong[name] = f"{' and '.join(given)} mean the same but differ: give one of them"
         elif value is None or (value == "" and name != "query"):
             if name in row.required:
                 wrong[name] = f"{field.name} is missing: expected {field.expected}"
         elif isinstance(value, str) and len(value) > field.longest:
             wrong[name] = f"{given[0]} is too long: expected at most {field.longest} characters"
-        elif (fits := _fitting(field, value)) is None:
-            wrong[name] = f"{given[0]} is {_told(value)}: expected {field.expected}"
+        elif (fits := _convert(field, value)) is None:
+            wrong[name] = f"{given[0]} is {_display_value(value)}: expected {field.expected}"
         else:
             values[name] = fits
     return values, wrong
 
 
-def _fitting(field: Field, value: Any) -> Any:
-    """The value if it is of the field's type, else None."""
+def _convert(field: Field, value: Any) -> Any:
+    """The value if it has the field's type, else None."""
     match field.type:
         case "string":
             return value if isinstance(value, str) else None
@@ -156,25 +156,27 @@ def _fitting(field: Field, value: Any) -> Any:
             return value if isinstance(value, Mapping | str) else None
 
 
-def _told(value: object) -> str:
-    """A value, told back to whoever wrote it."""
+def _display_value(value: object) -> str:
+    """A value for a message."""
     if not isinstance(value, str | int | float):
         return kind_of(value)
     try:
         text = one_line(json.dumps(value, ensure_ascii=False))
     except ValueError:
         return "a number that is far too large"
-    return short(text, LONGEST_VALUE)
+    return shorten(text, LONGEST_VALUE)
 
 
-def _unknown(name: str, row: ToolSpec) -> str:
+def _unknown_field(name: str, row: ToolSpec) -> str:
     takes = [field.name for field in row.fields.values()]
-    shown = short(one_line(name), LONGEST_VALUE)
-    return f"{shown} is unknown; {row.operation} takes {', '.join(takes)}{nearest(name, takes)}"
+    shown = shorten(one_line(name), LONGEST_VALUE)
+    return (
+        f"{shown} is unknown; {row.operation} takes {', '.join(takes)}{suggestion_for(name, takes)}"
+    )
 
 
 def _position_faults(values: dict[str, Any], wrong: Container[str]) -> list[str]:
-    """What is missing to a place. Fields that are there and wrong have been told already."""
+    """What is missing in a position. Invalid fields have been reported already."""
     if any(name in wrong for name in ("item", "line", "column", "symbol")):
         return []
     if "path" not in values and "path" not in wrong:
@@ -195,9 +197,9 @@ def _position_faults(values: dict[str, Any], wrong: Container[str]) -> list[str]
 
 
 def _item(value: Any, faults: list[str]) -> CallItem | None:
-    """An item that is handed back, or one that somebody else made."""
+    """An item of an earlier answer, or an item of the protocol."""
     if isinstance(value, str):
-        # Models like to write nested objects as text.
+        # Models sometimes write nested objects as text.
         try:
             value = json.loads(value)
         except (ValueError, RecursionError):
@@ -206,24 +208,24 @@ def _item(value: Any, faults: list[str]) -> CallItem | None:
         faults.append(f"callHierarchyItem is {kind_of(value)}: expected {FIELDS['item'].expected}")
         return None
     raw = value.get("raw")
-    made = _foreign(value) if raw is None else _own(raw)
+    made = _protocol_item(value) if raw is None else _own_item(raw)
     if isinstance(made, str):
         faults.append(made)
         return None
     return made
 
 
-def _own(raw: Any) -> CallItem | str:
-    """An item of ours: only what the server gave counts, and goes back to that server."""
+def _own_item(raw: Any) -> CallItem | str:
+    """An item of an earlier answer: only its raw part is used, and sent to its server."""
     if isinstance(raw, Mapping):
         server, via, own = raw.get("serverId"), raw.get("via"), raw.get("item")
         if isinstance(server, str) and server and isinstance(via, str) and via:
-            return _made(own, server, via, "callHierarchyItem.raw.item")
-    return "callHierarchyItem.raw is not as it was given: expected serverId, via and item unchanged"
+            return _build_item(own, server, via, "callHierarchyItem.raw.item")
+    return "callHierarchyItem.raw was changed: expected serverId, via and item unchanged"
 
 
-def _foreign(value: Mapping[str, Any]) -> CallItem | str:
-    """An item of the protocol, for whichever server its file has."""
+def _protocol_item(value: Mapping[str, Any]) -> CallItem | str:
+    """An item of the protocol, for any server of its file."""
     uri = value.get("uri")
     path = uri_to_path(uri) if isinstance(uri, str) else None
     if path is None:
@@ -231,22 +233,22 @@ def _foreign(value: Mapping[str, Any]) -> CallItem | str:
             "callHierarchyItem has neither raw nor the uri of a file: expected "
             + FIELDS["item"].expected
         )
-    return _made(value, "", path, "callHierarchyItem")
+    return _build_item(value, "", path, "callHierarchyItem")
 
 
-def _made(own: Any, server: str, via: str, place: str) -> CallItem | str:
-    wrong = f"{place} is no item of the protocol: expected name, kind, uri, range, selectionRange"
+def _build_item(own: Any, server: str, via: str, place: str) -> CallItem | str:
+    wrong = f"{place} is not a valid item: expected name, kind, uri, range, selectionRange"
     try:
-        # Escaped, so that also half a character goes to the server as it came.
+        # Escaped, so that lone surrogates are sent to the server unchanged.
         text = json.dumps(own, allow_nan=False)
     except (TypeError, ValueError, RecursionError):
         return wrong
     if len(text) > LONGEST_OBJECT:
         return f"{place} is too long: expected at most {LONGEST_OBJECT} characters"
-    read = read_item(text.encode()).items if isinstance(own, Mapping) else []
-    if not read:
+    items = read_item(text.encode()).items if isinstance(own, Mapping) else []
+    if not items:
         return wrong
-    wire = read[0]
+    wire = items[0]
     return CallItem(
         name=wire.name,
         kind=SYMBOL_KINDS.get(wire.kind, str(wire.kind)),

@@ -1,25 +1,37 @@
-"""The one form in which every call is answered, whatever became of it, and its bounds.
+"""The envelope: the form of every answer to a model, and its limits.
 
-Plain data in, plain data out. What servers said is here already read and counted; how a call comes
-about is in `toolbox.py`.
+Plain data in, plain data out. `toolbox.py` runs the calls.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from lspkit.agent.tools.result_data import Shaped, mended, short
-from lspkit.errors import LspkitError, NoServerError, RequestTimeoutError
+from lspkit.agent.tools.result_data import ResultPieces, replace_surrogates, shorten
+from lspkit.diagnostics.report import Evidence, Report
+from lspkit.errors import (
+    CancelledError,
+    LspkitError,
+    NoServerError,
+    RequestFailedError,
+    RequestTimeoutError,
+    ServerBrokenError,
+    ServerUnavailableError,
+    UnsupportedError,
+)
+from lspkit.runtime.concurrency.call import AnswerLog
+from lspkit.types import Diagnostic
 from lspkit.visible_text import one_line, visible_json
 
-#: Results in one answer, and bytes of it, unless the host says otherwise.
+#: Default limits of results in one answer, and of its bytes.
 MOST_ITEMS = 200
 MOST_BYTES = 32 * 1024
-#: With less there is no room for an answer at all.
+#: The smallest limit that has room for an answer.
 FEWEST_BYTES = 4096
 #: Errors and warnings in one answer.
 MOST_NOTES = 10
@@ -28,24 +40,24 @@ Envelope = dict[str, Any]
 
 
 class TextBudget(msgspec.Struct, frozen=True):
-    """How large an answer may be."""
+    """The size limits of an answer."""
 
     items: int = MOST_ITEMS
     bytes: int = MOST_BYTES
 
 
 class ToolOutcome(msgspec.Struct, kw_only=True):
-    """What became of a call, before it has its form."""
+    """The outcome of a call, from which the envelope is made."""
 
     operation: str = ""
     #: None if there is no answer.
-    shaped: Shaped | None = None
+    shaped: ResultPieces | None = None
     #: Ids of the servers that answered.
     hits: set[str] = msgspec.field(default_factory=set)
     errors: list[LspkitError] = msgspec.field(default_factory=list)
-    #: About this call.
+    #: Warnings about this call.
     warnings: list[str] = msgspec.field(default_factory=list)
-    #: About the workspace, whatever is called.
+    #: Warnings about the workspace.
     standing: tuple[str, ...] = ()
 
     @property
@@ -54,30 +66,30 @@ class ToolOutcome(msgspec.Struct, kw_only=True):
         return self.shaped is not None
 
 
-def encoded(value: Any) -> str:
-    """JSON on one line. Half characters, which no JSON may have, are replaced."""
+def to_json(value: Any) -> str:
+    """JSON on one line, with lone surrogates replaced."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    return visible_json(mended(text))
+    return visible_json(replace_surrogates(text))
 
 
 def size_of(value: Any) -> int:
-    """Bytes of a value as JSON."""
-    return len(encoded(value).encode())
+    """The size of a value as JSON in bytes."""
+    return len(to_json(value).encode())
 
 
-def said(error: LspkitError) -> str:
-    """An error in words for a model."""
+def error_text(error: LspkitError) -> str:
+    """The message of an error for a model."""
     if isinstance(error, NoServerError) and error.extension:
         return f"No LSP server configured for {error.extension} files."
     return error.message
 
 
-def envelope(outcome: ToolOutcome, milliseconds: int, room: TextBudget) -> Envelope:
-    """The answer, no larger than allowed."""
+def make_envelope(outcome: ToolOutcome, milliseconds: int, room: TextBudget) -> Envelope:
+    """The answer, within the size limits."""
     share = room.bytes // 2 // (2 * MOST_NOTES)
     made: Envelope = {
         "ok": outcome.ok,
-        "operation": short(one_line(outcome.operation), 60),
+        "operation": shorten(one_line(outcome.operation), 60),
         "data": None,
         "errors": _errors(outcome.errors, share),
         "meta": {
@@ -100,10 +112,10 @@ def _errors(errors: Sequence[LspkitError], share: int) -> list[dict[str, str]]:
     for error in errors:
         faults: tuple[str, ...] = getattr(error, "faults", ()) if error.code == "EINVAL" else ()
         server = getattr(error, "server", "") or next(iter(getattr(error, "servers", ())), "")
-        for message in faults or (said(error),):
+        for message in faults or (error_text(error),):
             entry = {
-                "serverId": short(server, 60),
-                "message": _fitted(message, share),
+                "serverId": shorten(server, 60),
+                "message": _fit(message, share),
                 "code": error.code,
             }
             if entry not in told:
@@ -112,23 +124,27 @@ def _errors(errors: Sequence[LspkitError], share: int) -> list[dict[str, str]]:
 
 
 def _warnings(warnings: Sequence[str], share: int) -> list[str]:
-    return [_fitted(one, share) for one in list(dict.fromkeys(warnings))[:MOST_NOTES]]
+    return [_fit(one, share) for one in list(dict.fromkeys(warnings))[:MOST_NOTES]]
 
 
-def _fitted(text: str, share: int) -> str:
-    """The text on one line, cut so that its JSON has no more than so many bytes."""
-    # Every character takes a byte at least, so what is beyond the share need not be looked at.
-    line = mended(" ".join(one_line(part) for part in text[:share].splitlines() if part))
+def _fit(text: str, share: int) -> str:
+    """The text on one line, cut so that its JSON has at most `share` bytes."""
+    # Every character has at least one byte, so the text beyond the share is not needed.
+    line = replace_surrogates(
+        " ".join(one_line(part) for part in text[:share].splitlines() if part)
+    )
     if len(text) <= share and size_of(line) <= share:
         return line
-    return line[: most(len(line), lambda size: size_of(line[:size] + "…") <= share)] + "…"
+    return (
+        line[: largest_fitting(len(line), lambda size: size_of(line[:size] + "…") <= share)] + "…"
+    )
 
 
-def _fill(made: Envelope, pieces: Shaped, room: TextBudget) -> None:
-    """Put as many pieces in as there is room for."""
+def _fill(made: Envelope, pieces: ResultPieces, room: TextBudget) -> None:
+    """Add as many pieces as there is room for."""
     left = room.bytes - size_of(made) - len(',"total":') - len(str(pieces.size))
     wanted = min(pieces.size, room.items) if pieces.counted else pieces.size
-    kept = most(wanted, lambda size: size_of(pieces.build(size)) <= left)
+    kept = largest_fitting(wanted, lambda size: size_of(pieces.build(size)) <= left)
     made["data"] = pieces.build(kept)
     if kept < pieces.size or pieces.cut:
         made["meta"]["truncated"] = True
@@ -136,8 +152,8 @@ def _fill(made: Envelope, pieces: Shaped, room: TextBudget) -> None:
             made["meta"]["total"] = pieces.size
 
 
-def most(size: int, fits: Callable[[int], bool]) -> int:
-    """The largest number up to `size` that fits; what fits is found by halving."""
+def largest_fitting(size: int, fits: Callable[[int], bool]) -> int:
+    """The largest number up to `size` that fits, by binary search."""
     if fits(size):
         return size
     low, high = 0, size
@@ -148,3 +164,48 @@ def most(size: int, fits: Callable[[int], bool]) -> int:
         else:
             high = middle
     return low
+
+
+# Which servers have answered
+
+
+def servers_of(findings: Mapping[Path, Iterable[Diagnostic]]) -> set[str]:
+    """The servers of these findings."""
+    return {server for all in findings.values() for one in all for server in one.servers}
+
+
+def failures_of(witness: AnswerLog) -> list[LspkitError]:
+    """The errors of servers. `UnsupportedError` is not counted as a failure."""
+    return [
+        one
+        for one in witness.failed
+        if isinstance(one, LspkitError) and not isinstance(one, UnsupportedError)
+    ]
+
+
+def evaluate_report(
+    report: Report, *, cancelled: bool
+) -> tuple[set[str], list[LspkitError], list[str]]:
+    """Of a check: the servers that answered, the errors of the others, and warnings."""
+    asked = [one for one in report.servers if one.applies]
+    hits = {one.server for one in asked if one.how != "none"}
+    errors = [_error_of(one, cancelled=cancelled) for one in asked if one.how == "none"]
+    warnings: list[str] = []
+    if report.verdict.unknown and hits:
+        warnings.append(f"there are no findings, but that proves nothing: {report.why}")
+    if report.stale_diagnostics and errors:
+        warnings.append(f"{len(report.stale_diagnostics)} earlier findings are not shown")
+    return hits, errors, warnings
+
+
+def _error_of(silent: Evidence, *, cancelled: bool) -> LspkitError:
+    message = f"{silent.server}: {silent.reason or 'no answer'}"
+    if silent.timed_out:
+        return RequestTimeoutError(message, server=silent.server)
+    if cancelled:
+        return CancelledError(message)
+    if silent.code == ServerBrokenError.code:
+        return ServerBrokenError(message, server=silent.server)
+    if silent.code == ServerUnavailableError.code:
+        return ServerUnavailableError(message, server=silent.server)
+    return RequestFailedError(message, server=silent.server)

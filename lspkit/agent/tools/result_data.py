@@ -1,8 +1,8 @@
-"""Results as plain data for a model: positions from 1, paths seen from the workspace.
+"""Results as plain data for a model: positions from 1, paths relative to the workspace.
 
-An answer may be far too large for a model. So a result is not turned into data at once, but into
-pieces that are in order of how much they matter, and a way to build the data from the first so many
-of them; `envelope.py` decides how many. What a shape looks like is said beside it, as JSON Schema.
+An answer may be too large for a model. So a result is first converted to pieces, the most relevant
+first, and a function that builds the data from the first pieces; `envelope.py` decides how many.
+Each shape has its JSON Schema.
 """
 
 from __future__ import annotations
@@ -24,37 +24,37 @@ from lspkit.visible_text import several_lines
 
 #: Characters of a name, a detail or a message.
 LONGEST = 2_000
-#: Calls of one function by another that are told one by one.
+#: Ranges of calls between two functions.
 MOST_RANGES = 50
-#: Characters of a server's own item; without it the item can still be asked about by its place.
+#: Characters of a server's raw item; without it the item can still be given by its position.
 LONGEST_RAW = 8_192
 
 Data = dict[str, Any]
 
 
-class Frame(msgspec.Struct, frozen=True):
-    """From where a result is seen."""
+class ResultContext(msgspec.Struct, frozen=True):
+    """The context of a result."""
 
     #: The workspace, a real path.
     root: str
-    #: The file that was asked about, a real path; empty if there is none.
+    #: The file of the request, a real path; empty if there is none.
     asked: str = ""
-    #: Which findings count.
+    #: The severities that count.
     severities: tuple[str, ...] = ("error",)
-    #: Whether an edit was made, rather than shown.
+    #: Whether an edit was applied, rather than previewed.
     applied: bool = False
 
 
-class Shaped(msgspec.Struct, frozen=True):
+class ResultPieces(msgspec.Struct, frozen=True):
     """A result in pieces."""
 
-    #: How many there are.
+    #: The number of pieces.
     size: int
-    #: The data with the first so many of them.
+    #: Builds the data from the first pieces, this many.
     build: Callable[[int], Any]
     #: Whether the pieces are results, rather than characters of a text.
     counted: bool = True
-    #: Whether something had to be left out inside of a piece.
+    #: Whether something was left out inside a piece.
     cut: bool = False
 
 
@@ -62,47 +62,47 @@ class Shape(msgspec.Struct, frozen=True):
     """One kind of data."""
 
     name: str
-    make: Callable[[Any, Frame], Shaped]
+    make: Callable[[Any, ResultContext], ResultPieces]
     schema: Data
 
 
-def shaped(result: Any, kind: Any, frame: Frame) -> Shaped:
+def shape_result(result: Any, kind: Any, frame: ResultContext) -> ResultPieces:
     """The pieces of a result of this type."""
     return SHAPES[kind].make(result, frame)
 
 
 def data_schema(kind: Any) -> Data:
-    """What the data of a result of this type looks like."""
+    """The JSON Schema of a result of this type."""
     return SHAPES[kind].schema
 
 
-# Words and places
+# Texts and locations
 
 
-def mended(text: str) -> str:
-    """The text with lone surrogates replaced: they are no text, and no JSON can carry them."""
+def replace_surrogates(text: str) -> str:
+    """The text with lone surrogates replaced, which cannot be encoded."""
     if text.isascii():
         return text
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
-def short(text: str, most: int = LONGEST) -> str:
-    """The text as all of it can be seen, its end replaced by a sign if it is too long."""
-    text = several_lines(mended(text[: most + 1]))
+def shorten(text: str, most: int = LONGEST) -> str:
+    """The text with invisible characters escaped, cut with an ellipsis if it is too long."""
+    text = several_lines(replace_surrogates(text[: most + 1]))
     return text if len(text) <= most else text[: most - 1] + "…"
 
 
-def seen_from(root: str, path: Path | str) -> str:
-    """A path as a model reads and writes it: relative where it is inside of the workspace."""
+def relative_path(root: str, path: Path | str) -> str:
+    """A path for a model: relative if it is inside the workspace."""
     text = str(path)
     if text != root and is_inside(text, root):
         text = os.path.relpath(text, root)
-    return mended(text.replace(os.sep, "/"))
+    return replace_surrogates(text.replace(os.sep, "/"))
 
 
-def _place(frame: Frame, path: Path | None, uri: str) -> Data:
-    """Where something is. What is no file has only its URI."""
-    return {"uri": short(uri)} if path is None else {"filePath": seen_from(frame.root, path)}
+def _place(frame: ResultContext, path: Path | None, uri: str) -> Data:
+    """The file of a location, or its URI if it is not a file."""
+    return {"uri": shorten(uri)} if path is None else {"filePath": relative_path(frame.root, path)}
 
 
 def _range(range: Range) -> Data:
@@ -112,8 +112,8 @@ def _range(range: Range) -> Data:
     }
 
 
-def distance(frame: Frame, path: Path | None) -> int:
-    """How far a file is from the one that was asked about: 0 the same, 1 its folder, and so on."""
+def distance(frame: ResultContext, path: Path | None) -> int:
+    """The distance of a file from the file of the request: 0 the same, 1 its folder, and so on."""
     if path is None or not is_inside(str(path), frame.root):
         return 1_000_000
     if not frame.asked or str(path) == frame.asked:
@@ -122,27 +122,29 @@ def distance(frame: Frame, path: Path | None) -> int:
     return 1 if way == os.curdir else 1 + len(way.split(os.sep))
 
 
-def _nearest(frame: Frame, items: Sequence[Any], path: Callable[[Any], Path | None]) -> list[Any]:
-    """The same, nearest first. At one distance the order stays, so it is the same on every run."""
+def _sort_by_distance(
+    frame: ResultContext, items: Sequence[Any], path: Callable[[Any], Path | None]
+) -> list[Any]:
+    """The items, nearest first. The sort is stable, so the order is the same on every run."""
     return sorted(items, key=lambda one: distance(frame, path(one)))
 
 
 # Shapes
 
 
-def _locations(found: list[Location], frame: Frame) -> Shaped:
-    ordered = _nearest(frame, found, lambda one: one.path)
+def _locations(found: list[Location], frame: ResultContext) -> ResultPieces:
+    ordered = _sort_by_distance(frame, found, lambda one: one.path)
 
     def one(location: Location) -> Data:
         return {**_place(frame, location.path, location.uri), "range": _range(location.range)}
 
-    return Shaped(len(ordered), lambda size: [one(item) for item in ordered[:size]])
+    return ResultPieces(len(ordered), lambda size: [one(item) for item in ordered[:size]])
 
 
-def _hover(found: types.Hover | None, _: Frame) -> Shaped:
+def _hover(found: types.Hover | None, _: ResultContext) -> ResultPieces:
     if found is None:
-        return Shaped(0, lambda _: None, counted=False)
-    contents = [several_lines(mended(text)) for text in found.contents]
+        return ResultPieces(0, lambda _: None, counted=False)
+    contents = [several_lines(replace_surrogates(text)) for text in found.contents]
     range = None if found.range is None else _range(found.range)
 
     def build(size: int) -> Data:
@@ -153,12 +155,12 @@ def _hover(found: types.Hover | None, _: Frame) -> Shaped:
             size -= len(text)
         return {"contents": kept, "range": range}
 
-    return Shaped(sum(map(len, contents)), build, counted=False)
+    return ResultPieces(sum(map(len, contents)), build, counted=False)
 
 
-def _symbols(found: list[Symbol], frame: Frame) -> Shaped:
-    """Trees. What has to go, goes from the innermost level: an outline stays an outline."""
-    roots = _nearest(frame, found, lambda one: one.path)
+def _symbols(found: list[Symbol], frame: ResultContext) -> ResultPieces:
+    """Trees. The innermost symbols are removed first, so that the outline is kept."""
+    roots = _sort_by_distance(frame, found, lambda one: one.path)
     depths: list[int] = []
 
     def count(symbols: Sequence[Symbol], depth: int) -> None:
@@ -184,70 +186,76 @@ def _symbols(found: list[Symbol], frame: Frame) -> Shaped:
 
         return level(roots, None)
 
-    return Shaped(len(depths), build)
+    return ResultPieces(len(depths), build)
 
 
-def _symbol(symbol: Symbol, children: list[Data], above: Symbol | None, frame: Frame) -> Data:
+def _symbol(
+    symbol: Symbol, children: list[Data], above: Symbol | None, frame: ResultContext
+) -> Data:
     place = _place(frame, symbol.path, symbol.uri)
-    made: Data = {"name": short(symbol.name), "kind": symbol.kind}
+    made: Data = {"name": shorten(symbol.name), "kind": symbol.kind}
     if above is None or _place(frame, above.path, above.uri) != place:
         made |= place
     made |= {"range": _range(symbol.range), "selectionRange": _range(symbol.selection)}
     if symbol.detail:
-        made["detail"] = short(symbol.detail)
+        made["detail"] = shorten(symbol.detail)
     if symbol.container and above is None:
-        made["containerName"] = short(symbol.container)
+        made["containerName"] = shorten(symbol.container)
     if children:
         made["children"] = children
     return made
 
 
-def _items(found: list[CallItem], frame: Frame) -> Shaped:
-    ordered = _nearest(frame, found, lambda one: one.path)
+def _items(found: list[CallItem], frame: ResultContext) -> ResultPieces:
+    ordered = _sort_by_distance(frame, found, lambda one: one.path)
     cut = any(len(one.raw) > LONGEST_RAW for one in found)
-    return Shaped(len(found), lambda size: [_item(one, frame) for one in ordered[:size]], cut=cut)
+    return ResultPieces(
+        len(found), lambda size: [_item(one, frame) for one in ordered[:size]], cut=cut
+    )
 
 
-def _item(item: HierarchyItem, frame: Frame) -> Data:
+def _item(item: HierarchyItem, frame: ResultContext) -> Data:
     made: Data = {
-        "name": short(item.name),
+        "name": shorten(item.name),
         "kind": item.kind,
         **_place(frame, item.path, item.uri),
         "range": _range(item.range),
         "selectionRange": _range(item.selection),
     }
     if item.detail:
-        made["detail"] = short(item.detail)
+        made["detail"] = shorten(item.detail)
     if item.raw and len(item.raw) <= LONGEST_RAW:
-        own = json.loads(mended(item.raw))
-        made["raw"] = {"serverId": item.server, "via": mended(item.via), "item": own}
+        own = json.loads(replace_surrogates(item.raw))
+        made["raw"] = {"serverId": item.server, "via": replace_surrogates(item.via), "item": own}
     return made
 
 
-def _calls(found: list[Call], frame: Frame) -> Shaped:
-    ordered = _nearest(frame, found, lambda one: one.item.path)
+def _calls(found: list[Call], frame: ResultContext) -> ResultPieces:
+    ordered = _sort_by_distance(frame, found, lambda one: one.item.path)
     cut = any(len(one.ranges) > MOST_RANGES or len(one.item.raw) > LONGEST_RAW for one in found)
 
     def one(call: Call) -> Data:
         ranges = [_range(range) for range in call.ranges[:MOST_RANGES]]
         return {"item": _item(call.item, frame), "ranges": ranges}
 
-    return Shaped(len(found), lambda size: [one(call) for call in ordered[:size]], cut=cut)
+    return ResultPieces(len(found), lambda size: [one(call) for call in ordered[:size]], cut=cut)
 
 
-def _diagnostics(found: dict[Path, list[Diagnostic]], frame: Frame) -> Shaped:
+def _diagnostics(found: dict[Path, list[Diagnostic]], frame: ResultContext) -> ResultPieces:
     counted = {
-        seen_from(frame.root, path): [one for one in all if one.severity.value in frame.severities]
+        relative_path(frame.root, path): [
+            one for one in all if one.severity.value in frame.severities
+        ]
         for path, all in found.items()
     }
     return _by_file({path: all for path, all in counted.items() if all}, frame)
 
 
-def _report(report: Report, frame: Frame) -> Shaped:
-    return _by_file({seen_from(frame.root, report.path): report.counted}, frame)
+def _report(report: Report, frame: ResultContext) -> ResultPieces:
+    return _by_file({relative_path(frame.root, report.path): report.counted}, frame)
 
 
-def _by_file(findings: dict[str, list[Diagnostic]], frame: Frame) -> Shaped:
+def _by_file(findings: dict[str, list[Diagnostic]], frame: ResultContext) -> ResultPieces:
     size = sum(map(len, findings.values()))
 
     def build(left: int) -> Data:
@@ -258,24 +266,24 @@ def _by_file(findings: dict[str, list[Diagnostic]], frame: Frame) -> Shaped:
             left -= len(findings[path])
         return made
 
-    return Shaped(size, build)
+    return ResultPieces(size, build)
 
 
-def _finding(finding: Diagnostic, frame: Frame) -> Data:
+def _finding(finding: Diagnostic, frame: ResultContext) -> Data:
     made: Data = {
         "range": _range(finding.range),
         "severity": finding.severity.value,
-        "message": short(finding.message),
+        "message": shorten(finding.message),
     }
     for name in ("code", "source"):
         if value := getattr(finding, name):
-            made[name] = short(value)
+            made[name] = shorten(value)
     if finding.servers:
         made["servers"] = list(finding.servers)
     return made
 
 
-def _edit(edit: WorkspaceEdit, frame: Frame) -> Shaped:
+def _edit(edit: WorkspaceEdit, frame: ResultContext) -> ResultPieces:
     sizes = [len(one.edits) if isinstance(one, FileEdit) else 1 for one in edit.changes]
 
     def build(left: int) -> Data:
@@ -287,16 +295,16 @@ def _edit(edit: WorkspaceEdit, frame: Frame) -> Shaped:
             left -= size
         return {"applied": frame.applied, "changes": changes}
 
-    return Shaped(sum(sizes), build)
+    return ResultPieces(sum(sizes), build)
 
 
-def _change(change: FileEdit | FileOperation, most: int, frame: Frame) -> Data:
+def _change(change: FileEdit | FileOperation, most: int, frame: ResultContext) -> Data:
     made = _place(frame, change.path, change.uri)
     if isinstance(change, FileEdit):
         return {
             **made,
             "edits": [
-                {"range": _range(one.range), "newText": short(one.new_text)}
+                {"range": _range(one.range), "newText": shorten(one.new_text)}
                 for one in change.edits[:most]
             ],
         }
@@ -307,7 +315,7 @@ def _change(change: FileEdit | FileOperation, most: int, frame: Frame) -> Data:
     return made
 
 
-# What they look like
+# JSON Schema
 
 
 def _object(required: Data, optional: Data | None = None) -> Data:
@@ -327,7 +335,7 @@ _TEXT: Data = {"type": "string"}
 _NUMBER: Data = {"type": "integer", "minimum": 1}
 _POSITION = _object({"line": _NUMBER, "character": _NUMBER})
 _RANGE = _object({"start": _POSITION, "end": _POSITION})
-#: One of the two is there.
+#: One of the two is present.
 _WHERE: Data = {"filePath": _TEXT, "uri": _TEXT}
 _NAMED: Data = {"name": _TEXT, "kind": _TEXT, "range": _RANGE, "selectionRange": _RANGE}
 _RAW = _object({"serverId": _TEXT, "via": _TEXT, "item": {"type": "object"}})
@@ -347,7 +355,7 @@ _SYMBOL = _object(
         **_WHERE,
         "detail": _TEXT,
         "containerName": _TEXT,
-        # Each of them is such a symbol again; a schema that refers to itself costs hosts too much.
+        # Each child is a symbol, too; recursive schemas are a burden for hosts.
         "children": _list({"type": "object"}),
     },
 )

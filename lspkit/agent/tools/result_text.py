@@ -1,7 +1,7 @@
-"""An answer as text for a model: places with their source lines, or what to do instead.
+"""An answer as text for a model: locations with their source lines, or advice after a failure.
 
-It is made from the envelope, so text and data never say different things. What stands in a
-repository is data: it stays on its line, and what could hide or reorder text is made visible.
+It is made from the envelope, so that text and data are consistent. Text from a repository stays on
+its line, and invisible and reordering characters are escaped.
 """
 
 from __future__ import annotations
@@ -12,67 +12,67 @@ from typing import Any
 
 import msgspec
 
-from lspkit.agent.tools.result_data import SHAPES, Data, short
+from lspkit.agent.tools.result_data import SHAPES, Data, shorten
 from lspkit.agent.tools.source_lines import SourceLines
 from lspkit.agent.tools.tool_table import ToolSpec
-from lspkit.diagnostics.render import plain
+from lspkit.diagnostics.render import plain_line
 from lspkit.operations import IncomingCallsRequest
 from lspkit.visible_text import one_line
 
 NOTHING = "No results found."
 
-#: How a search for a whole word is written, by the name of the tool.
+#: The search for a whole word, by the name of the tool.
 SEARCH_FORMS = {
     "grep": "grep -rnw '{symbol}' .",
     "rg": "rg -nw '{symbol}'",
     "git grep": "git grep -nw '{symbol}'",
 }
-#: For a tool that nobody has told us about.
+#: For an unknown tool.
 PLAIN_FORM = "{tool} {symbol}"
 
 #: Characters of a source line.
 LONGEST_LINE = 200
-#: Characters of a word that is searched for. Longer ones are data, and nobody's name.
+#: Characters of a word to search for. Longer ones are not names.
 LONGEST_WORD = 100
 
-#: Where the server is at fault, a model can do without it.
+#: Errors of a server: a model can search instead.
 WITHOUT_SERVER = frozenset(
     {"ENOSERVER", "EUNAVAILABLE", "EBROKEN", "ETIMEDOUT", "ELSP", "EUNSUPPORTED", "ECLOSED"}
 )
-#: What else helps, by code.
+#: Advice by error code.
 ADVICE = {
-    "ETIMEDOUT": "The server may still be busy: the same call may be answered later.",
-    "EBROKEN": "It is started again by itself: the same call may be answered later.",
-    "EOUTSIDE": "Give a path inside of the workspace.",
-    "ENOENT": "Look for the file by its name first.",
+    "ETIMEDOUT": "The server may still be busy: try the same call later.",
+    "EBROKEN": "The server restarts automatically: try the same call later.",
+    "EOUTSIDE": "Give a path inside the workspace.",
+    "ENOENT": "Search for the file by its name first.",
     "ECLOSED": "No LSP tool works here any more.",
 }
 
 
 class Page(msgspec.Struct, frozen=True):
-    """What a text is written with."""
+    """The context of a text."""
 
     row: ToolSpec
     sources: SourceLines
-    #: The tool that the host has for searching, and how it is called.
+    #: The host's search tool, and the form of its command.
     search_tool: str
     search_form: str
-    #: The name that the call was about; empty if it is not known.
+    #: The name in the call; empty if not known.
     symbol: str = ""
     #: Bytes.
     most: int = 32 * 1024
 
     def search(self) -> str:
-        """A search that the model can run, for the name that the call was about."""
+        """A search command for the name in the call."""
         if not 0 < len(self.symbol) <= LONGEST_WORD:
             return ""
-        # Not `format`: a form may be JSON, with braces of its own.
+        # Not `format`: a form may be JSON, which contains braces.
         form = self.search_form.replace("{tool}", self.search_tool)
         return form.replace("{symbol}", self.symbol)
 
 
-def form_for(tool: str) -> str:
-    """How a search with this tool is written."""
+def search_form_for(tool: str) -> str:
+    """The form of a search with this tool."""
     return SEARCH_FORMS.get(tool, PLAIN_FORM)
 
 
@@ -83,15 +83,15 @@ def bare_name(name: str) -> str:
 
 
 def longest_word(query: str) -> str:
-    """The word of a query that says most."""
+    """The longest word of a query."""
     return max(re.findall(r"\w+", query), key=len, default="")
 
 
-def text_of(envelope: Mapping[str, Any], page: Page, notes: Sequence[str] = ()) -> str:
-    """The answer as text; `notes` are those warnings of it that are about this very call."""
+def result_text(envelope: Mapping[str, Any], page: Page, notes: Sequence[str] = ()) -> str:
+    """The answer as text; `notes` are the warnings about this call."""
     if not envelope["ok"]:
         told = [one["message"] for one in envelope["errors"]]
-        return _within(told, 0, list(_instead(envelope, page)), page.most)
+        return _fit_lines(told, 0, list(_advice(envelope, page)), page.most)
     failed = [
         f"Note: {one_line(one['serverId']) or 'a server'} did not answer, or not in full: "
         f"{one['message']}"
@@ -99,22 +99,22 @@ def text_of(envelope: Mapping[str, Any], page: Page, notes: Sequence[str] = ()) 
     ]
     below = [*failed, *(f"Note: {one_line(note)}" for note in notes)]
     if envelope["meta"]["empty"]:
-        return _within([NOTHING], 0, below, page.most)
+        return _fit_lines([NOTHING], 0, below, page.most)
     lines = list(TEXTS[SHAPES[page.row.result].name](envelope["data"], page))
-    hidden = envelope["meta"].get("total", 0) - _shown(envelope["data"])
-    return _within(lines, max(0, hidden), below, page.most)
+    hidden = envelope["meta"].get("total", 0) - _count_results(envelope["data"])
+    return _fit_lines(lines, max(0, hidden), below, page.most)
 
 
-def _shown(data: Any) -> int:
-    """How many results there are in the data, whatever its shape."""
+def _count_results(data: Any) -> int:
+    """The number of results in the data."""
     if isinstance(data, list):
-        return len(data) + sum(_shown(one.get("children", [])) for one in data)
+        return len(data) + sum(_count_results(one.get("children", [])) for one in data)
     if "changes" in data and "applied" in data:
         return sum(len(one.get("edits", [None])) for one in data["changes"])
     return sum(len(one) for one in data.values() if isinstance(one, list))
 
 
-def _within(lines: list[str], hidden: int, below: list[str], most: int) -> str:
+def _fit_lines(lines: list[str], hidden: int, below: list[str], most: int) -> str:
     """As many lines as there is room for."""
     room = most - sum(len(one.encode()) + 1 for one in below) - len("\n... and 1000000 more\n")
     kept: list[str] = []
@@ -127,8 +127,8 @@ def _within(lines: list[str], hidden: int, below: list[str], most: int) -> str:
     return "\n".join([*kept, *([f"... and {left} more"] if left else []), *below])
 
 
-def _instead(envelope: Mapping[str, Any], page: Page) -> Iterator[str]:
-    """What to do now that it went wrong."""
+def _advice(envelope: Mapping[str, Any], page: Page) -> Iterator[str]:
+    """Advice after a failure."""
     codes = [one["code"] for one in envelope["errors"]]
     yield from dict.fromkeys(ADVICE[code] for code in codes if code in ADVICE)
     search = page.search()
@@ -139,13 +139,14 @@ def _instead(envelope: Mapping[str, Any], page: Page) -> Iterator[str]:
 # One line for each result
 
 
-def _where(data: Data, above: str = "") -> str:
-    """A file, or what else a server calls it; of a nested thing that of the thing around it."""
+def _file_name(data: Data, above: str = "") -> str:
+    """The file or URI; that of the parent for a nested symbol."""
     return str(data.get("filePath") or data.get("uri") or above)
 
 
 def _place(data: Data, range: Data, above: str = "") -> str:
-    return f"{one_line(_where(data, above))}:{range['start']['line']}:{range['start']['character']}"
+    start = range["start"]
+    return f"{one_line(_file_name(data, above))}:{start['line']}:{start['character']}"
 
 
 def _source(data: Data, range: Data, page: Page, above: str = "") -> str:
@@ -155,22 +156,22 @@ def _source(data: Data, range: Data, page: Page, above: str = "") -> str:
 
 
 def _line(text: str) -> str:
-    return short(one_line(text.replace("\t", " ")).strip(), LONGEST_LINE)
+    return shorten(one_line(text.replace("\t", " ")).strip(), LONGEST_LINE)
 
 
-def _beside(place: str, *parts: str) -> str:
-    """A place with whatever is known about it."""
+def _describe(place: str, *parts: str) -> str:
+    """A location with its details."""
     told = "  |  ".join(part for part in parts if part)
     return f"{place}  {told}" if told else place
 
 
 def _locations(data: list[Data], page: Page) -> Iterator[str]:
     for one in data:
-        yield _beside(_place(one, one["range"]), _source(one, one["range"], page))
+        yield _describe(_place(one, one["range"]), _source(one, one["range"], page))
 
 
 def _hover(data: Data, _: Page) -> Iterator[str]:
-    """Quoted: it is text of the project, and may look like a note of lspkit's own."""
+    """Quoted: text of the project may look like a note of lspkit."""
     for number, text in enumerate(data["contents"]):
         if number:
             yield ">"
@@ -188,14 +189,14 @@ def _level(data: list[Data], page: Page, above: str, chain: str) -> Iterator[str
         name = f"{around}.{one['name']}" if around else one["name"]
         at = one["selectionRange"]
         source = _source(one, at, page, above)
-        yield _beside(_place(one, at, above), f"{one['kind']} {one_line(name)}", source)
-        yield from _level(one.get("children", []), page, _where(one, above), name)
+        yield _describe(_place(one, at, above), f"{one['kind']} {one_line(name)}", source)
+        yield from _level(one.get("children", []), page, _file_name(one, above), name)
 
 
 def _item_line(item: Data, page: Page) -> str:
     at = item["selectionRange"]
     named = f"{item['kind']} {one_line(item['name'])}"
-    return _beside(_place(item, at), named, _source(item, at, page))
+    return _describe(_place(item, at), named, _source(item, at, page))
 
 
 def _items(data: list[Data], page: Page) -> Iterator[str]:
@@ -211,7 +212,7 @@ def _calls(data: list[Data], page: Page) -> Iterator[str]:
             # The calls are in the caller's own file, so their lines can be shown.
             for at in one["ranges"]:
                 source = _source(one["item"], at, page)
-                lines.append("    " + _beside(_place(one["item"], at), source))
+                lines.append("    " + _describe(_place(one["item"], at), source))
         elif one["ranges"]:
             starts = [at["start"] for at in one["ranges"]]
             told = ", ".join(f"{start['line']}:{start['character']}" for start in starts)
@@ -222,28 +223,28 @@ def _calls(data: list[Data], page: Page) -> Iterator[str]:
 def _diagnostics(data: dict[str, list[Data]], page: Page) -> Iterator[str]:
     for path, findings in data.items():
         for one in findings:
-            code = f" ({plain(one['code'])})" if "code" in one else ""
-            told = f"{one['severity'].upper()} {plain(one['message'])}{code}"
+            code = f" ({plain_line(one['code'])})" if "code" in one else ""
+            told = f"{one['severity'].upper()} {plain_line(one['message'])}{code}"
             at = {"filePath": path}
-            yield _beside(_place(at, one["range"]), told, _source(at, one["range"], page))
+            yield _describe(_place(at, one["range"]), told, _source(at, one["range"], page))
 
 
 def _edit(data: Data, page: Page) -> Iterator[str]:
-    changes, edits = data["changes"], _shown(data)
+    changes, edits = data["changes"], _count_results(data)
     done = "made" if data["applied"] else "proposed, nothing was written"
-    yield f"{_counted(edits, 'change')} in {_counted(len(changes), 'file')} {done}:"
+    yield f"{_quantity(edits, 'change')} in {_quantity(len(changes), 'file')} {done}:"
     for change in changes:
         if "kind" in change:
             to = f" -> {one_line(change['newPath'])}" if "newPath" in change else ""
-            yield f"{change['kind']} {one_line(_where(change))}{to}"
+            yield f"{change['kind']} {one_line(_file_name(change))}{to}"
         elif data["applied"]:
-            # The places are those of before, where other text stands now.
-            yield f"{one_line(_where(change))}  {_counted(len(change['edits']), 'edit')}"
+            # The positions are those before the edit.
+            yield f"{one_line(_file_name(change))}  {_quantity(len(change['edits']), 'edit')}"
         else:
             yield from _edits(change, page)
 
 
-def _counted(number: int, what: str) -> str:
+def _quantity(number: int, what: str) -> str:
     return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
@@ -253,15 +254,15 @@ def _edits(change: Data, page: Page) -> Iterator[str]:
         start, end = at["start"], at["end"]
         path = change.get("filePath", "")
         line = page.sources.line(path, start["line"]) if path else ""
-        told = f"-> {one_line(short(new, LONGEST_LINE))}"
+        told = f"-> {one_line(shorten(new, LONGEST_LINE))}"
         if line and start["line"] == end["line"] and "\n" not in new:
             after = line[: start["character"] - 1] + new + line[end["character"] - 1 :]
             shown = (
-                short(one_line(one.replace("\t", " ")).strip(), LONGEST_LINE)
+                shorten(one_line(one.replace("\t", " ")).strip(), LONGEST_LINE)
                 for one in (line, after)
             )
             told = "  ->  ".join(shown)
-        yield _beside(_place(change, at), told)
+        yield _describe(_place(change, at), told)
 
 
 #: By name of the shape.

@@ -1,9 +1,9 @@
-"""Tools as the interfaces of models want them declared: four styles, two shapes.
+"""Declarations of the tools for the APIs of models: four styles, two shapes.
 
-Everything is read off the table. The schemas are flat, since the large vendors refuse `anyOf` and
-its kin at the top: that a position may be given in three ways is said in words, and held by
-`arguments.py`. Other names for fields are taken but not declared, because every word here is paid
-for in each conversation.
+They are generated from the table. The schemas are flat, since the large vendors refuse `anyOf` and
+similar keywords at the top level: the three ways to give a position are described in words, and
+checked by `arguments.py`. Aliases of fields are accepted but not declared, since every word costs
+tokens in each conversation.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from lspkit.agent.tools.tool_table import (
     TABLE,
     Field,
     ToolSpec,
-    offered,
+    offered_tools,
 )
 from lspkit.config import Config
 
 Style = Literal["openai", "anthropic", "mcp", "json-schema"]
 Shape = Literal["single", "per-operation"]
-#: A JSON Schema, or a declaration that holds one.
+#: A JSON Schema, or a declaration that contains one.
 Schema = dict[str, Any]
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
@@ -42,16 +42,16 @@ def tool_schemas(
     config: Config | None = None,
     output: bool = False,
 ) -> list[Schema]:
-    """The tools as a list that can be handed to a model's interface.
+    """The tools as a list for the API of a model.
 
-    A configuration leaves out what it switches off. `output` adds what the tools return, in the
-    style `mcp`, which alone has a place for it.
+    Tools that the configuration disables are left out. `output` adds schemas of the results, only
+    in the style `mcp`.
     """
     if style not in WRAPPED:
-        raise ValueError(f"{style!r} is no style: choose one of {', '.join(WRAPPED)}")
+        raise ValueError(f"{style!r} is not a style: choose one of {', '.join(WRAPPED)}")
     if shape not in get_args(Shape):
-        raise ValueError(f"{shape!r} is no shape: choose one of {', '.join(get_args(Shape))}")
-    rows = offered(config)
+        raise ValueError(f"{shape!r} is not a shape: choose one of {', '.join(get_args(Shape))}")
+    rows = offered_tools(config)
     if shape == "per-operation":
         tools = [_Tool(row.tool, (row,), _own_input(row)) for row in rows]
     else:
@@ -60,7 +60,7 @@ def tool_schemas(
 
 
 class _Tool(msgspec.Struct, frozen=True):
-    """A tool before it has a style, with what it can do."""
+    """A tool with its operations, independent of the style."""
 
     name: str
     rows: tuple[ToolSpec, ...]
@@ -68,12 +68,12 @@ class _Tool(msgspec.Struct, frozen=True):
 
     @property
     def row(self) -> ToolSpec | None:
-        """What it does, unless it is the tool that does everything."""
+        """Its operation, None for the single tool."""
         return None if self.name == SINGLE else self.rows[0]
 
     @property
     def text(self) -> str:
-        """What a model is told about it."""
+        """The description for a model."""
         if self.row is not None:
             return self.row.description
         told = [SINGLE_TEXT, *(f"{row.operation}: {row.text}" for row in self.rows)]
@@ -81,7 +81,7 @@ class _Tool(msgspec.Struct, frozen=True):
 
     @property
     def only_reads(self) -> bool:
-        """Whether it can never write."""
+        """Whether it never writes files."""
         return not any("apply" in row.more for row in self.rows)
 
 
@@ -149,17 +149,19 @@ def _object(properties: Schema, required: list[str]) -> Schema:
 
 
 def envelope_schema(row: ToolSpec | None = None) -> Schema:
-    """What the tools return: of one operation, or of any."""
+    """The JSON Schema of the envelope, for one operation or for all."""
     data = [data_schema(one.result) for one in ([row] if row else TABLE)]
     unique = [one for number, one in enumerate(data) if one not in data[:number]]
     text, number, flag = {"type": "string"}, {"type": "integer", "minimum": 0}, {"type": "boolean"}
-    errors = _whole({"serverId": text, "message": text, "code": text})
+    errors = _all_required({"serverId": text, "message": text, "code": text})
     flags = dict.fromkeys(("partial", "timedOut", "empty", "truncated"), flag)
     warnings = {"type": "array", "items": text}
-    meta = _whole({"durationMs": number, "serverHits": number, **flags, "warnings": warnings})
-    # How many there are altogether is told only where not all of them are shown.
+    meta = _all_required(
+        {"durationMs": number, "serverHits": number, **flags, "warnings": warnings}
+    )
+    # The total is present only if not all results are shown.
     meta["properties"]["total"] = number
-    return _whole(
+    return _all_required(
         {
             "ok": flag,
             "operation": text,
@@ -170,6 +172,6 @@ def envelope_schema(row: ToolSpec | None = None) -> Schema:
     )
 
 
-def _whole(properties: Schema) -> Schema:
-    """An object that has all of these."""
+def _all_required(properties: Schema) -> Schema:
+    """An object in which all of these are required."""
     return _object(dict(properties), list(properties))

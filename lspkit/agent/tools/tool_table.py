@@ -1,9 +1,8 @@
-"""The one table of what a model may ask for.
+"""The table of the operations for models.
 
-A row names an operation in each of its three dialects and points at the request of `operations/`
-that carries it out. Which fields a tool takes, which of them it needs, and what comes back is read
-off that request; nothing of it is written down twice. Schemas, validation, permissions and the
-reference page are all made from these rows: adding an operation is adding one.
+A row has the three names of an operation and its request in `operations/`. The fields of a tool,
+which of them are required, and the type of the result come from that request. Schemas, validation,
+permissions and the reference page are generated from these rows.
 """
 
 from __future__ import annotations
@@ -24,23 +23,23 @@ LARGEST = 2**31 - 1
 
 
 class Field(msgspec.Struct, frozen=True):
-    """Something that a tool takes."""
+    """A field of a tool."""
 
-    #: As schemas have it.
+    #: The name in schemas.
     name: str
     #: `string`, `integer`, `boolean` or `object`.
     type: str
-    #: What is told to whoever got it wrong.
+    #: What is valid, for error messages.
     expected: str
-    #: Other names that are taken for it.
+    #: Other accepted names.
     aliases: tuple[str, ...] = ()
-    #: A hint for the model, where the name does not say enough.
+    #: A description for the model, if the name is not enough.
     hint: str = ""
-    #: Characters of a text that it may have, or of an object as JSON.
+    #: Most characters of a text, or of an object as JSON.
     longest: int = LONGEST_NAME
 
 
-#: By the name that requests have for it. What is not here is not for models.
+#: Fields for models, by their names in requests.
 FIELDS = {
     "path": Field(
         "filePath",
@@ -67,71 +66,71 @@ FIELDS = {
     "apply": Field("apply", "boolean", "true or false", hint="Write the files"),
 }
 
-#: How a place is given, for a model.
+#: How to give a position, for a model.
 POSITION = "Position: line+character (1-based), symbol (e.g. Class.method), or line+symbol."
 
 
-@functools.cache  # a call takes some microseconds; to ask msgspec would take a millisecond
+@functools.cache  # without the cache, msgspec takes a millisecond
 def _fields_of(request: type[Request[Any]]) -> dict[str, bool]:
-    """The fields of a request, and whether each is needed."""
+    """The fields of a request, and whether each is required."""
     return {one.name: one.required for one in msgspec.structs.fields(request)}
 
 
 class ToolSpec(msgspec.Struct, frozen=True, kw_only=True):
     """One operation."""
 
-    #: What the single tool calls it.
+    #: Its name in the single tool.
     operation: str
-    #: Its own tool, and that tool in MCP.
+    #: The name of its own tool, and that in MCP.
     tool: str
     mcp: str
     request: type[Request[Any]]
-    #: Carries it out instead where a file is named.
+    #: The request that is used instead if a file is given.
     in_file: type[Request[Any]] | None = None
-    #: Which request of the protocol asks for it.
+    #: The method of the protocol.
     method: str
-    #: Fields beside those of the request.
+    #: Fields besides those of the request.
     more: tuple[str, ...] = ()
-    #: What a host does with a call when nobody has configured anything.
+    #: The default permission.
     permission: Permission = "allow"
-    #: Whether it goes with `navigationTools`.
+    #: Whether `navigationTools` disables it.
     navigation: bool = True
     title: str
-    #: What it does, in one sentence for a model.
+    #: A description for a model, in one sentence.
     text: str
-    #: What else a model could do; `{search}` is a search that it can run.
+    #: The alternative after a failure; `{search}` is a search command.
     instead: str = "search for the name: {search}"
 
     @property
     def result(self) -> Any:
-        """The type of what comes back."""
+        """The type of the result."""
         return ops.OPERATIONS[self.request].result
 
     @property
     def fields(self) -> dict[str, Field]:
-        """What it takes, by the names that its request has."""
+        """Its fields, by their names in the request."""
         own = _fields_of(self.request)
         return {name: FIELDS[name] for name in (*own, *self.more) if name in FIELDS}
 
     @property
     def required(self) -> list[str]:
-        """What it always needs, by the same names."""
+        """The required fields, by their names in the request."""
         own = _fields_of(self.request)
         return [name for name in self.fields if own.get(name)]
 
     @property
     def at_place(self) -> bool:
-        """Whether it is about a place in a file."""
+        """Whether it takes a position."""
         return issubclass(self.request, PositionRequest)
 
     @property
     def description(self) -> str:
-        """What a model is told about it."""
+        """The description for a model."""
         return f"{self.text} {POSITION}" if self.at_place else self.text
 
     @property
     def names(self) -> tuple[str, ...]:
-        """All that it is called, each once."""
+        """All its names, each once."""
         return tuple(dict.fromkeys((self.tool, self.mcp, self.operation)))
 
 
@@ -254,7 +253,7 @@ TABLE = (
     ),
 )
 
-#: The tool that does all of it.
+#: The tool with all operations.
 SINGLE = "lsp"
 SINGLE_TITLE = "Code intelligence"
 SINGLE_TEXT = "Ask a language server about code."
@@ -273,12 +272,12 @@ _BY_NAME = {name: row for row in TABLE for name in row.names}
 
 
 def spec_of(name: object) -> ToolSpec | None:
-    """The row of an operation or a tool, by any of its names."""
+    """The row with this name, None if there is none."""
     return _BY_NAME.get(name) if isinstance(name, str) else None
 
 
-def offered(config: Config | None = None) -> tuple[ToolSpec, ...]:
-    """What a model is offered under a configuration."""
+def offered_tools(config: Config | None = None) -> tuple[ToolSpec, ...]:
+    """The tools that a configuration enables."""
     if config is None:
         return TABLE
     if not config.enabled:

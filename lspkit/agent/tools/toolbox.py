@@ -1,9 +1,9 @@
-"""`Toolbox`: what a host gives to a model. It answers every call, and never raises.
+"""`Toolbox`: the tools for a model. It answers every call, and never raises.
 
-A call goes from what the model wrote (`arguments.py`) to a request, on to the workspace's engine,
-and back as an envelope (`envelope.py`) or as text (`result_text.py`). The toolbox asks nobody for
-permission; it says what the configuration wants, refuses what that denies, and leaves the rest to
-the host. It holds no lock: what it remembers between calls may be lost without harm.
+A call is converted to a request (`arguments.py`), run by the workspace's engine, and answered as an
+envelope (`envelope.py`) or as text (`result_text.py`). The toolbox returns the configured
+permission, and refuses denied calls; asking the user is the host's task. It needs no lock: its
+state between calls may be lost without harm.
 """
 
 from __future__ import annotations
@@ -17,8 +17,7 @@ import msgspec
 
 import lspkit.operations as ops
 from lspkit.agent.check_timeout import CheckTimeouts
-from lspkit.agent.tools.answering import failures_of, servers_of, weighed
-from lspkit.agent.tools.arguments import ToolRequest, bad_input, mapping_of, read
+from lspkit.agent.tools.arguments import ToolRequest, bad_input, mapping_of, read_arguments
 from lspkit.agent.tools.envelope import (
     FEWEST_BYTES,
     MOST_BYTES,
@@ -26,20 +25,29 @@ from lspkit.agent.tools.envelope import (
     Envelope,
     TextBudget,
     ToolOutcome,
-    encoded,
-    envelope,
+    evaluate_report,
+    failures_of,
+    make_envelope,
+    servers_of,
+    to_json,
 )
 from lspkit.agent.tools.hierarchy_items import HierarchyItems
-from lspkit.agent.tools.permissions import PermissionRefused, permission_of, permitted
-from lspkit.agent.tools.result_data import Frame, shaped
-from lspkit.agent.tools.result_text import Page, bare_name, form_for, longest_word, text_of
+from lspkit.agent.tools.permissions import PermissionRefused, check_permission, permission_of
+from lspkit.agent.tools.result_data import ResultContext, shape_result
+from lspkit.agent.tools.result_text import (
+    Page,
+    bare_name,
+    longest_word,
+    result_text,
+    search_form_for,
+)
 from lspkit.agent.tools.schemas import Schema, Shape, Style, tool_schemas
 from lspkit.agent.tools.source_lines import SourceLines
 from lspkit.agent.tools.tool_table import SINGLE, TABLE, ToolSpec, spec_of
-from lspkit.boundary import Boundary, boundary_of, written
+from lspkit.boundary import Boundary, absolute_path, boundary_of
 from lspkit.config import Config, SecurityConfig
 from lspkit.config.model import Permission
-from lspkit.config.problems import nearest
+from lspkit.config.problems import suggestion_for
 from lspkit.edit_types import WorkspaceEdit
 from lspkit.errors import LspkitError
 from lspkit.runtime.concurrency.call import AnswerLog, CancelLike
@@ -51,16 +59,16 @@ log = logging.getLogger("lspkit.agent")
 
 
 class ToolAnswer(msgspec.Struct, frozen=True):
-    """What became of a call, for hosts that want both forms."""
+    """The answer to a call in both forms."""
 
-    #: As data.
+    #: The answer as data.
     envelope: Envelope
-    #: For the model: of the single tool the envelope as JSON, of the others words.
+    #: The answer for the model: JSON of the envelope for the single tool, text for the others.
     text: str
 
 
 class _Call(msgspec.Struct):
-    """A call under way."""
+    """A call in progress."""
 
     outcome: ToolOutcome
     limits: Limits
@@ -76,8 +84,8 @@ class Toolbox:
         tools = toolbox.schemas("openai", "per-operation")    # for the model's interface
         toolbox.execute("lsp_definition", '{"filePath": "src/app.py", "symbol": "main"}')
 
-    `search_tool` and `search_form` are the search that a model is sent to when a server cannot
-    help: the form has the places `{tool}` and `{symbol}`. Any thread may call it.
+    `search_tool` and `search_form` are the search that a model is advised to use when a server
+    fails: the form contains `{tool}` and `{symbol}`. Thread-safe.
     """
 
     def __init__(
@@ -91,28 +99,28 @@ class Toolbox:
         max_bytes: int = MOST_BYTES,
     ) -> None:
         if max_items < 1 or max_bytes < FEWEST_BYTES:
-            raise ValueError(f"max_items is at least 1, max_bytes at least {FEWEST_BYTES}")
+            raise ValueError(f"max_items must be at least 1, max_bytes at least {FEWEST_BYTES}")
         self._ws = ws
         self._allow_apply = allow_apply
         self._search_tool = search_tool
-        self._search_form = form_for(search_tool) if search_form is None else search_form
+        self._search_form = search_form_for(search_tool) if search_form is None else search_form
         self._room = TextBudget(max_items, max_bytes)
         self._items = HierarchyItems()
-        self._patience = CheckTimeouts(ws)
-        #: What is wrong with the workspace as such, and the configuration that it was asked for.
+        self._timeouts = CheckTimeouts(ws)
+        #: The configuration, and the warnings about the workspace with it.
         self._standing: tuple[Config | None, tuple[str, ...]] = (None, ())
 
     def schemas(
         self, style: Style = "openai", shape: Shape = "single", *, output: bool = False
     ) -> list[Schema]:
-        """The tools to offer, without those that the configuration leaves out."""
+        """The enabled tools for the API of a model."""
         return tool_schemas(style, shape, config=self._ws.config, output=output)
 
     def call(
         self, input: object, *, timeout: float | None = None, cancel: CancelLike | None = None
     ) -> Envelope:
-        """Answer the single tool: its input, and the envelope."""
-        return self._called(SINGLE, input, Limits(timeout, cancel))[1]
+        """Run the single tool, and return the envelope."""
+        return self._run_call(SINGLE, input, Limits(timeout, cancel))[1]
 
     def execute(
         self,
@@ -122,7 +130,7 @@ class Toolbox:
         timeout: float | None = None,
         cancel: CancelLike | None = None,
     ) -> str:
-        """Answer any tool, by its name: what to hand back to the model."""
+        """Run a tool by its name, and return the text for the model."""
         return self.answer(name, arguments, timeout=timeout, cancel=cancel).text
 
     def answer(
@@ -133,32 +141,32 @@ class Toolbox:
         timeout: float | None = None,
         cancel: CancelLike | None = None,
     ) -> ToolAnswer:
-        """The same, as data and as text."""
-        call, made = self._called(name, arguments, Limits(timeout, cancel))
+        """Run a tool by its name, and return the answer as data and as text."""
+        call, made = self._run_call(name, arguments, Limits(timeout, cancel))
         if name == SINGLE:
-            return ToolAnswer(made, encoded(made))
+            return ToolAnswer(made, to_json(made))
         try:
-            return ToolAnswer(made, self._worded(call, made))
+            return ToolAnswer(made, self._text(call, made))
         except Exception:
             log.debug("the text of %s could not be made", name, exc_info=True)
             told = [one["message"] for one in made["errors"]]
-            return ToolAnswer(made, "\n".join(told) or encoded(made))
+            return ToolAnswer(made, "\n".join(told) or to_json(made))
 
     def permission(self, name: str, arguments: object = None) -> Permission:
         """Whether the host should run a call, ask its user first, or refuse it.
 
-        What `lsp` does is only known from its arguments; without them the strictest counts.
+        For `lsp` it depends on the arguments; without them it is the strictest permission.
         """
         try:
             given = mapping_of(arguments).get("operation") if arguments is not None else None
             return permission_of(name, given, self._ws.config)
-        except Exception:  # noqa: BLE001 - a tool never raises; what is not known is not allowed
+        except Exception:  # noqa: BLE001 - a tool never raises; an unknown call is not allowed
             return "deny"
 
     # One call
 
-    def _called(self, name: str, arguments: object, limits: Limits) -> tuple[_Call, Envelope]:
-        """Whatever happens, an answer."""
+    def _run_call(self, name: str, arguments: object, limits: Limits) -> tuple[_Call, Envelope]:
+        """Run a call, and return the envelope, also after a failure."""
         began = time.monotonic()
         call = _Call(ToolOutcome(), limits)
         try:
@@ -166,23 +174,25 @@ class Toolbox:
         except LspkitError as problem:
             call.outcome.errors.insert(0, problem)
         except Exception as problem:  # noqa: BLE001 - a tool never raises, whatever it is given
-            call.outcome.errors.append(_inside(problem))
+            call.outcome.errors.append(_internal_error(problem))
         took = int((time.monotonic() - began) * 1000)
         try:
-            return call, envelope(call.outcome, took, self._room)
-        except Exception as problem:  # noqa: BLE001 - as above; for an answer that has no form
-            failed = ToolOutcome(operation=call.outcome.operation, errors=[_inside(problem)])
-            return call, envelope(failed, took, self._room)
+            return call, make_envelope(call.outcome, took, self._room)
+        except Exception as problem:  # noqa: BLE001 - as above
+            failed = ToolOutcome(
+                operation=call.outcome.operation, errors=[_internal_error(problem)]
+            )
+            return call, make_envelope(failed, took, self._room)
 
     def _attempt(self, call: _Call, name: str, arguments: object) -> None:
         given = mapping_of(arguments)
         row = _operation(given, call) if name == SINGLE else _tool(name)
         call.row, call.outcome.operation = row, row.operation
-        call.asked = asked = read(row, given, alone=name != SINGLE)
+        call.asked = asked = read_arguments(row, given, alone=name != SINGLE)
         call.outcome.warnings += asked.warnings
         call.config = config = self._ws.config
         call.outcome.standing = self._warnings(config)
-        permitted(row, name, config)
+        check_permission(row, name, config)
         apply = bool(asked.values.get("apply"))
         if apply and not self._allow_apply:
             message = "apply is not allowed here: leave it out for a preview, and edit the files"
@@ -195,15 +205,15 @@ class Toolbox:
             self._ws.apply(result, cancel=call.limits.cancel)
         elif apply:
             apply = False
-        frame = Frame(
+        frame = ResultContext(
             root=str(self._ws.root),
-            asked=self._asked_file(asked),
+            asked=self._requested_file(asked),
             severities=config.diagnostics.include_severities,
             applied=apply,
         )
         kind = ops.OPERATIONS[type(asked.request)].result
         if not call.outcome.errors or call.outcome.hits:
-            call.outcome.shaped = shaped(result, kind, frame)
+            call.outcome.shaped = shape_result(result, kind, frame)
 
     def _result(self, call: _Call, asked: ToolRequest) -> Any:
         request, limits, outcome = asked.request, call.limits, call.outcome
@@ -216,14 +226,14 @@ class Toolbox:
             finally:
                 outcome.hits, outcome.errors = answer_log.answered, failures_of(answer_log)
             if isinstance(request, ops.DiagnosticsRequest):
-                outcome.hits = servers_of(result)  # nobody was asked
+                outcome.hits = servers_of(result)  # no server was asked
             return result
         if limits.timeout is None:
-            limits = Limits(self._patience.seconds(request.path), limits.cancel)
+            limits = Limits(self._timeouts.seconds(request.path), limits.cancel)
         report = self._ws._engine.run(request, limits)
-        self._patience.spend(request.path)
+        self._timeouts.spend(request.path)
         cancelled = limits.cancel is not None and limits.cancel.is_set()
-        outcome.hits, outcome.errors, warnings = weighed(report, cancelled=cancelled)
+        outcome.hits, outcome.errors, warnings = evaluate_report(report, cancelled=cancelled)
         outcome.warnings += warnings
         return report
 
@@ -235,23 +245,23 @@ class Toolbox:
             allow_external=security.allow_external_paths,
         )
 
-    def _asked_file(self, asked: ToolRequest) -> str:
+    def _requested_file(self, asked: ToolRequest) -> str:
         item = asked.values.get("item")
         path = asked.values.get("path", item.via if item is not None else "")
-        return os.path.realpath(written(path, str(self._ws.root))) if path else ""
+        return os.path.realpath(absolute_path(path, str(self._ws.root))) if path else ""
 
     def _warnings(self, config: Config) -> tuple[str, ...]:
-        """What is wrong with the workspace as such; asked again when it is configured anew."""
+        """Warnings about the workspace, updated when the configuration is reloaded."""
         known, warnings = self._standing
-        # Not by its values: a project that is trusted by now may be configured as it was.
+        # By identity, not equality: trust may have changed without the configuration.
         if known is not config:
             warnings = self._ws.status().warnings
             self._standing = (config, warnings)
         return warnings
 
-    # Words
+    # Text
 
-    def _worded(self, call: _Call, made: Envelope) -> str:
+    def _text(self, call: _Call, made: Envelope) -> str:
         row = call.row
         if row is None:
             return "\n".join(one["message"] for one in made["errors"])
@@ -264,13 +274,13 @@ class Toolbox:
             symbol=_symbol(call.asked, sources) if call.asked else "",
             most=self._room.bytes,
         )
-        # Those of the workspace as such come behind them, and are told as data only.
+        # Warnings about the workspace come after these, and are only in the data.
         about = len(dict.fromkeys(call.outcome.warnings))
-        return text_of(made, page, made["meta"]["warnings"][:about])
+        return result_text(made, page, made["meta"]["warnings"][:about])
 
 
 def _operation(given: dict[str, Any], call: _Call) -> ToolSpec:
-    """The operation that the single tool is asked for; what was asked for is told in any case."""
+    """The operation in the arguments of the single tool; its name is recorded in any case."""
     name = given.pop("operation", None)
     call.outcome.operation = name if isinstance(name, str) else ""
     operations = {row.operation: row for row in TABLE}
@@ -279,7 +289,7 @@ def _operation(given: dict[str, Any], call: _Call) -> ToolSpec:
         raise bad_input(f"operation is missing: {expected}")
     if not isinstance(name, str) or name not in operations:
         shown = one_line(name[:60]) if isinstance(name, str) else "no text"
-        near = nearest(name, operations) if isinstance(name, str) else ""
+        near = suggestion_for(name, operations) if isinstance(name, str) else ""
         raise bad_input(f"operation is {shown}: {expected}{near}")
     return operations[name]
 
@@ -294,7 +304,7 @@ def _tool(name: object) -> ToolSpec:
 
 
 def _symbol(asked: ToolRequest, sources: SourceLines) -> str:
-    """The name that a call was about, as far as it can be told."""
+    """The name in a call, empty if not known."""
     values = asked.values
     if "symbol" in values:
         return bare_name(values["symbol"])
@@ -307,7 +317,7 @@ def _symbol(asked: ToolRequest, sources: SourceLines) -> str:
     return ""
 
 
-def _inside(problem: Exception) -> LspkitError:
-    """A fault of ours: the log has it whole, the model is told that it is not its own."""
-    log.debug("a tool call failed inside of lspkit", exc_info=problem)
-    return LspkitError(f"lspkit itself failed ({type(problem).__name__}); its log says more")
+def _internal_error(problem: Exception) -> LspkitError:
+    """A fault of lspkit: the traceback is logged, and the model gets a short message."""
+    log.debug("a tool call failed inside lspkit", exc_info=problem)
+    return LspkitError(f"lspkit itself failed ({type(problem).__name__}); see its log")

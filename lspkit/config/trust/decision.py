@@ -1,11 +1,11 @@
-"""Whether a project is trusted: the one decision, from everything that has a say in it.
+"""The decision whether a project is trusted.
 
-What the program or the environment says wins; then come the entries of the user's `lsp.json`
-(`root_pattern.py`), which trust whatever is in a folder, and those of lspkit's own list
-(`trust_store.py`), which trust what was there when somebody looked. Only real paths are compared,
-and whatever goes wrong on the way means that the project is not trusted.
+The embedding program and the environment take precedence. Then come the entries of the user's
+`lsp.json` (`root_pattern.py`), which trust a folder with any content, and those of lspkit's own
+list (`trust_store.py`), which trust the content at the time of the entry. Only real paths are
+compared, and any error means that the project is not trusted.
 
-What trust lets through is in `key_gate.py`; that it is shown and asked for, in the faces.
+`key_gate.py` defines which settings need trust.
 """
 
 from __future__ import annotations
@@ -20,48 +20,48 @@ from msgspec.structs import replace
 
 from lspkit.boundary import is_inside
 from lspkit.config.model import ProjectConfigPolicy, SecurityConfig
-from lspkit.config.trust.file_ownership import foreign_hands
+from lspkit.config.trust.file_ownership import who_else_can_change
 from lspkit.config.trust.key_gate import EXECUTION_KEYS, digest
-from lspkit.config.trust.root_pattern import Pattern, compiled
-from lspkit.config.trust.trust_store import Listed, TrustEntry, list_for
+from lspkit.config.trust.root_pattern import Pattern, compile_pattern
+from lspkit.config.trust.trust_store import TrustEntry, TrustList, trust_list_for
 from lspkit.errors import ConfigError
 from lspkit.visible_text import one_line
 
-#: Says `always` or `never` for every project.
+#: The environment variable: `always` or `never`, for every project.
 VARIABLE = "LSPKIT_TRUST"
 
-#: Folders for a project's configuration, which are no projects themselves.
+#: Folders with a project's configuration: the project is their parent.
 CONFIG_FOLDERS = frozenset({".lspkit", ".pi", ".dispatch", ".github"})
 
-#: Folders that hold the code of others, copied into a repository.
+#: Folders with third-party code inside a repository.
 VENDORED = frozenset(
     {"node_modules", "bower_components", "vendor", "third_party", "site-packages", ".venv", "venv"}
 )
 
-#: From the best for a project to the worst.
+#: From most to least trusted.
 State = Literal["trusted", "stale", "untrusted"]
 _ORDER = get_args(State)
 
-#: The digest of a configuration that would run nothing.
+#: The digest of a configuration without blocked settings.
 NOTHING = digest({}, {})
 
 
 class TrustDecision(msgspec.Struct, frozen=True):
-    """How a project stands."""
+    """Whether a project is trusted, and why."""
 
-    #: `stale`: it was trusted, but its configuration would run something else now.
+    #: `stale`: it was trusted, but the programs in its configuration have changed since.
     state: State
-    #: Why, in words.
+    #: The reason, as text.
     why: str
-    #: The real path of the folder that it is about.
+    #: The real path of the project's folder.
     candidate: str
-    #: The user's rule for projects' configuration.
+    #: The user's policy for projects' configuration.
     policy: ProjectConfigPolicy
-    #: Whether the program or the environment has ruled trust out.
+    #: Whether the program or the environment forbids trust.
     refused: bool = False
-    #: Who else can change the project's folder or configuration, in words; empty if nobody.
+    #: Who else can change the project's folder or configuration, as text; empty if nobody.
     shared: str = ""
-    #: What is wrong with lspkit's list; empty if nothing is.
+    #: Why lspkit's list cannot be used; empty if it can.
     warning: str = ""
 
     @property
@@ -73,14 +73,14 @@ class TrustDecision(msgspec.Struct, frozen=True):
 
     @property
     def allows_programs(self) -> bool:
-        """Whether programs that lie in the project may run."""
+        """Whether programs inside the project may run."""
         return self.state == "trusted" and self.policy != "never"
 
     @property
     def remedy(self) -> str:
-        """What would allow what is held back, as one command or one sentence."""
+        """The command or the setting that would allow the blocked settings."""
         if self.refused:
-            return f"do not say trusted=False or {VARIABLE}=never"
+            return f"do not set trusted=False or {VARIABLE}=never"
         if self.policy == "never":
             return 'set security.projectConfigPolicy to "trusted-only" in your own lsp.json'
         option = " --shared" if self.shared else ""
@@ -91,11 +91,11 @@ class TrustDecision(msgspec.Struct, frozen=True):
 def patterns_of(
     security: SecurityConfig, *, environ: Mapping[str, str] = os.environ, file: str | None = None
 ) -> list[Pattern]:
-    """The user's entries, or a `ConfigError` about the first that makes no sense."""
+    """The user's entries, compiled, or a `ConfigError` about the first invalid one."""
     found = []
     for number, entry in enumerate(security.trusted_project_roots):
         try:
-            found.append(compiled(entry, home=lambda name: home_of(name, environ)))
+            found.append(compile_pattern(entry, home=lambda name: home_of(name, environ)))
         except ConfigError as problem:
             place = f"security.trustedProjectRoots[{number}]"
             where = f"{one_line(file)}: {place}" if file else place
@@ -106,18 +106,18 @@ def patterns_of(
 
 
 def home_of(name: str, environ: Mapping[str, str]) -> str:
-    """What `~` or `~user` stands for. Only real paths are compared, so it is one."""
+    """The real path that `~` or `~user` stands for."""
     named = environ.get("HOME", "") if name == "~" and os.name == "posix" else ""
     folder = named or os.path.expanduser(name)
     return os.path.realpath(folder) if os.path.isabs(folder) else folder
 
 
 def candidate_of(project_file: str | None, root: str) -> str:
-    """The folder that a project is known by: where its configuration is, or else the root."""
+    """The folder that identifies a project: that of its configuration, or else the root."""
     folder = whole = os.path.abspath(root)
     if project_file is not None:
         folder = os.path.dirname(os.path.abspath(project_file))
-        # A workspace may be called like one of these.
+        # The workspace itself may have such a name.
         if folder != whole and os.path.basename(folder) in CONFIG_FOLDERS:
             folder = os.path.dirname(folder)
     return os.path.realpath(folder, strict=True)
@@ -132,11 +132,11 @@ def trust_of(
     override: bool | None,
     around: str = "",
 ) -> TrustDecision:
-    """How a project stands, by its configuration file, if there is one, and what that says.
+    """Decide whether a project is trusted.
 
-    `project` is the project's layer in canonical form, `override` what the program says. A root
-    inside of a workspace may stand otherwise than the workspace: ask for it, too, with no file and
-    with the workspace `around` it.
+    `project` is the normalised content of its configuration file, `override` the decision of the
+    embedding program. A root inside a workspace may be trusted differently from the workspace: it
+    is decided separately, with no file and with the workspace as `around`.
     """
     patterns = patterns_of(security, environ=environ)
     said = environ.get(VARIABLE, "")
@@ -146,11 +146,17 @@ def trust_of(
     found = TrustDecision("untrusted", "", os.path.abspath(root), security.project_config_policy)
     try:
         found = replace(found, candidate=candidate_of(project_file, root))
-        known = list_for(around or found.candidate, environ)
-        found = replace(found, warning=known.warning, shared=_shared(found, project_file, environ))
-        found = _by_entries(found, project_file, digest(project, EXECUTION_KEYS), patterns, known)
+        known = trust_list_for(around or found.candidate, environ)
+        found = replace(
+            found,
+            warning=known.warning,
+            shared=_others_who_can_change(found, project_file, environ),
+        )
+        found = _decide_by_entries(
+            found, project_file, digest(project, EXECUTION_KEYS), patterns, known
+        )
     except (OSError, ValueError, RecursionError) as problem:
-        found = replace(found, state="untrusted", why=f"it cannot be looked at: {problem}")
+        found = replace(found, state="untrusted", why=f"it cannot be examined: {problem}")
     if override is False or said == "never":
         why = "trusted=False was given" if override is False else f"{VARIABLE} is never"
         return replace(found, state="untrusted", why=why, refused=True)
@@ -160,40 +166,40 @@ def trust_of(
     return found
 
 
-def _by_entries(
+def _decide_by_entries(
     found: TrustDecision,
     project_file: str | None,
     content: str,
     patterns: Sequence[Pattern],
-    known: Listed,
+    known: TrustList,
 ) -> TrustDecision:
-    """What the entries say: trusted if one of them does, else stale, else why not."""
-    places = _places(project_file, found.candidate)
+    """The best result of all entries: trusted, else stale, else untrusted."""
+    places = _folders_to_trust(project_file, found.candidate)
     said: list[tuple[State, str]] = []
     for pattern in patterns:
         if all(map(pattern.trusts, places)):
-            apart = any(_apart(pattern.anchor(place), place) for place in places)
+            apart = any(_is_other_repository(pattern.anchor(place), place) for place in places)
             why = f"{one_line(pattern.entry)} in trustedProjectRoots"
-            said.append(_judged(found.shared, apart, why))
+            said.append(_judge(found.shared, apart, why))
     for entry in known.entries:
         if _covers(entry, found.candidate):
-            apart = _apart(entry.path, found.candidate)
+            apart = _is_other_repository(entry.path, found.candidate)
             why = f"{one_line(entry.path)} was trusted on {entry.added[:10]}"
             same = os.path.normcase(entry.path) == os.path.normcase(found.candidate)
             if not apart and content != (entry.digest if same else NOTHING):
-                said.append(("stale", f"{why}, but what it would run has changed since"))
+                said.append(("stale", f"{why}, but the programs that it would run have changed"))
             else:
-                said.append(_judged("" if entry.shared else found.shared, apart, why))
+                said.append(_judge("" if entry.shared else found.shared, apart, why))
     said.append(("untrusted", "no entry trusts it"))
     state, why = min(said, key=lambda one: _ORDER.index(one[0]))
     return replace(found, state=state, why=why)
 
 
-def _judged(shared: str, apart: bool, why: str) -> tuple[State, str]:
+def _judge(shared: str, apart: bool, why: str) -> tuple[State, str]:
     if apart:
-        return "untrusted", f"{why}, but this is somebody else's code inside of it"
+        return "untrusted", f"{why}, but this is another repository or third-party code inside it"
     if shared:
-        words = f"but {one_line(shared)}, so it has to be trusted as shared"
+        words = f"but {one_line(shared)}, so it must be trusted as shared"
         return "untrusted", f"{why}, {words}"
     return "trusted", why
 
@@ -203,22 +209,24 @@ def _covers(entry: TrustEntry, candidate: str) -> bool:
     return os.path.isabs(entry.path) and within
 
 
-def _places(project_file: str | None, candidate: str) -> tuple[str, ...]:
-    """Every folder that has to be trusted: a configuration may be a link that leads elsewhere."""
+def _folders_to_trust(project_file: str | None, candidate: str) -> tuple[str, ...]:
+    """Every folder that must be trusted: the configuration may be a link to another folder."""
     if project_file is None:
         return (candidate,)
     real = os.path.realpath(project_file, strict=True)
     return (candidate,) if is_inside(real, candidate) else (candidate, os.path.dirname(real))
 
 
-def _shared(found: TrustDecision, project_file: str | None, environ: Mapping[str, str]) -> str:
-    """Who else can change the project's folder or configuration, in words."""
+def _others_who_can_change(
+    found: TrustDecision, project_file: str | None, environ: Mapping[str, str]
+) -> str:
+    """Who else can change the project's folder or configuration, as text."""
     paths = [found.candidate, *([] if project_file is None else [project_file])]
-    return next(filter(None, (foreign_hands(path, environ) for path in paths)), "")
+    return next(filter(None, (who_else_can_change(path, environ) for path in paths)), "")
 
 
-def _apart(anchor: str, place: str) -> bool:
-    """Whether a folder below an entry is another repository than the one the entry lies in."""
+def _is_other_repository(anchor: str, place: str) -> bool:
+    """Whether a folder below an entry is third-party code or in another repository."""
     repository = _repository(anchor)
     if repository is None:
         return False
@@ -227,8 +235,8 @@ def _apart(anchor: str, place: str) -> bool:
 
 
 def _repository(folder: str) -> str | None:
-    """The work tree that a folder lies in. What cannot be looked at is an error."""
-    for at in _upwards(folder):
+    """The work tree that contains a folder. A folder that cannot be examined is an error."""
+    for at in _folder_and_parents(folder):
         try:
             os.lstat(os.path.join(at, ".git"))
         except (FileNotFoundError, NotADirectoryError):
@@ -237,7 +245,7 @@ def _repository(folder: str) -> str | None:
     return None
 
 
-def _upwards(folder: str) -> Iterator[str]:
+def _folder_and_parents(folder: str) -> Iterator[str]:
     while True:
         yield folder
         above = os.path.dirname(folder)

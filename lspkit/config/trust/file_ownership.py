@@ -1,9 +1,9 @@
-"""Whether a file is the user's alone: who else could have put there what is read.
+"""Whether another user could have changed a file.
 
-The rules are those of ssh for its own files. Whoever can write to a file can change it, and whoever
-can write to a folder can put another file in its place, so every folder on the way counts, also by
-links. Each has to belong to the user or to root, and nobody else may write to it. A folder in which
-only owners remove their files, such as `/tmp`, may be open to everybody.
+The rules are those of ssh for its own files. A user who can write to a folder can replace the files
+in it, so every folder of the path is checked, with links resolved. Each must belong to the user or
+to root, and nobody else may write to it. A folder with the sticky bit, such as `/tmp`, may be
+writable for everybody.
 """
 
 from __future__ import annotations
@@ -17,27 +17,27 @@ from lspkit.boundary import MOST_LINKS
 from lspkit.late_imports import safe_imports
 
 
-def foreign_hands(path: str, environ: Mapping[str, str] = os.environ) -> str:
-    """Who else could change what a path leads to, and what to do about it; empty if nobody.
+def who_else_can_change(path: str, environ: Mapping[str, str] = os.environ) -> str:
+    """Who else could change the file at a path, and how to prevent it; empty if nobody.
 
-    Raises `OSError` where it cannot be looked at.
+    Raises `OSError` if the path cannot be examined.
     """
     if os.name != "posix":
         return ""
     own = own_ids(environ)
-    for folder, name in _steps(os.path.abspath(path)):
+    for folder, name in _path_steps(os.path.abspath(path)):
         status, entry = os.stat(folder), os.path.join(folder, name)
         if status.st_uid in own and status.st_mode & stat.S_ISVTX:
-            why = _owner_of(entry, os.lstat(entry), own)
+            why = _foreign_owner(entry, os.lstat(entry), own)
         else:
-            why = _why_not(folder, status, own)
+            why = _distrust_reason(folder, status, own)
         if why:
             return why
-    return _why_not(os.path.realpath(path), os.stat(path), own)
+    return _distrust_reason(os.path.realpath(path), os.stat(path), own)
 
 
 def own_ids(environ: Mapping[str, str]) -> set[int]:
-    """Whose files are believed: the user's and root's; with `sudo` also those of who said it."""
+    """Trusted owners of files: the user and root; with `sudo` also the user who ran it."""
     found = {os.geteuid(), 0}
     said = environ.get("SUDO_UID", "")
     if os.geteuid() == 0 and said.isascii() and said.isdigit():
@@ -45,8 +45,8 @@ def own_ids(environ: Mapping[str, str]) -> set[int]:
     return found
 
 
-def writers(status: os.stat_result) -> str:
-    """Who else may write to a file or folder on POSIX, in words; empty if nobody may."""
+def other_writers(status: os.stat_result) -> str:
+    """Who else may write to a file or folder on POSIX, as text; empty if nobody."""
     if os.name != "posix":
         return ""
     if status.st_mode & stat.S_IWOTH:
@@ -56,22 +56,22 @@ def writers(status: os.stat_result) -> str:
     return ""
 
 
-def _why_not(path: str, status: os.stat_result, own: set[int]) -> str:
-    if why := _owner_of(path, status, own):
+def _distrust_reason(path: str, status: os.stat_result, own: set[int]) -> str:
+    if why := _foreign_owner(path, status, own):
         return why
-    if who := writers(status):
+    if who := other_writers(status):
         return f"{path} can be changed by {who} (run: chmod go-w {shlex.quote(path)})"
     return ""
 
 
-def _owner_of(path: str, status: os.stat_result, own: set[int]) -> str:
+def _foreign_owner(path: str, status: os.stat_result, own: set[int]) -> str:
     if status.st_uid in own:
         return ""
     return f"{path} belongs to somebody else (run: chown {os.geteuid()} {shlex.quote(path)})"
 
 
-def _steps(path: str) -> Iterator[tuple[str, str]]:
-    """Each folder on the way, by its real path, and the name in it that is the next step."""
+def _path_steps(path: str) -> Iterator[tuple[str, str]]:
+    """Each folder of the path, by its real path, and the next name in it."""
     at, rest, links = os.sep, path.split(os.sep)[::-1], 0
     while rest:
         step = rest.pop()
@@ -86,16 +86,16 @@ def _steps(path: str) -> Iterator[tuple[str, str]]:
             continue
         links += 1
         if links > MOST_LINKS:
-            raise OSError(f"{path} is reached by too many links")
+            raise OSError(f"{path} has too many levels of symbolic links")
         target = os.readlink(following)
         at = os.sep if os.path.isabs(target) else at
         rest += target.split(os.sep)[::-1]
 
 
 def _own_group() -> int:
-    """The group that a user has from the start; the current one may be shared with others."""
+    """The user's primary group; the current group may have other members."""
     with safe_imports():
-        import pwd  # here: Windows has none
+        import pwd  # here: not on Windows
 
     try:
         return pwd.getpwuid(os.getuid()).pw_gid

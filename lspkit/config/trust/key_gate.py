@@ -1,13 +1,12 @@
-"""What of a project's configuration names or shapes a program that will run. Pure.
+"""Which settings of a project name or influence a program that will run. Pure.
 
-A project's layer is split in two: what applies in any case, and what only a trusted project may
-say. Blocked are a server's `command`, `args`, `env` and `watch` as a whole, and of its
-`initialization` and `settings` the keys of `risky_keys.py`; of a server that runs without trust
-everything but the keys of `safe_keys.py`, and of one that nobody knows all. Such a key counts
-wherever it stands, since sections may be wrapped in others; written in one word with dots or as
-objects in objects; and in any spelling that differs only by case, `_` and `-`.
+A project's layer is split into settings that always apply, and blocked settings, which apply only
+in a trusted project. Blocked are a server's `command`, `args`, `env` and `watch`, and in its
+`initialization` and `settings` the keys of `risky_keys.py`; for a server that runs without trust
+all keys except those of `safe_keys.py`, and for an unknown server all keys. A key is found at any
+depth, written with dots or as nested objects, ignoring case, `_` and `-`.
 
-Whether a project is trusted is decided in `decision.py`.
+`decision.py` decides whether a project is trusted.
 """
 
 from __future__ import annotations
@@ -23,13 +22,13 @@ from lspkit.config.problems import Path, place_of
 from lspkit.config.trust.risky_keys import EXECUTION_KEYS
 from lspkit.config.trust.safe_keys import HARMLESS_KEYS
 
-__all__ = ["EXECUTION_KEYS", "Blocked", "digest", "gated", "gated_content"]
+__all__ = ["EXECUTION_KEYS", "Blocked", "blocked_content", "digest", "remove_blocked"]
 
 #: Fields of a server that are blocked as a whole.
 BLOCKED_FIELDS = frozenset({"command", "args", "env", "watch"})
-#: Fields of a server that are looked through.
+#: Fields of a server whose keys are checked.
 SEARCHED_FIELDS = frozenset({"initialization", "initializationoptions", "settings"})
-#: What lies deeper is blocked unseen. No server has settings like that.
+#: Values that are nested deeper are blocked. No server has such settings.
 MAX_DEPTH = 64
 
 _NOTHING: Any = object()
@@ -37,52 +36,52 @@ _KeysOf = Mapping[str, tuple[str, ...]]
 
 
 class Blocked(msgspec.Struct, frozen=True):
-    """One thing that a project may not say before it is trusted."""
+    """A setting that applies only in a trusted project."""
 
-    #: Its place, as in messages about mistakes: `lsp.pyright.settings.python.pythonPath`.
+    #: Its place: `lsp.pyright.settings.python.pythonPath`.
     field: str
 
 
-def gated(
+def remove_blocked(
     project: Mapping[str, Any], execution_keys: _KeysOf, harmless_keys: _KeysOf = HARMLESS_KEYS
 ) -> tuple[dict[str, Any], list[Blocked]]:
-    """A project's layer as if the blocked fields were not written, and which these are.
+    """A project's layer without the blocked settings, and the list of these.
 
     >>> gated({"lsp": {"x": {"command": ["run-me"], "extensions": [".x"]}}}, {})
     ({'lsp': {'x': {'extensions': ['.x']}}}, [Blocked(field='lsp.x.command')])
     """
-    kept, _, blocked = _parted(project, execution_keys, harmless_keys)
+    kept, _, blocked = _split(project, execution_keys, harmless_keys)
     return kept, blocked
 
 
-def gated_content(
+def blocked_content(
     project: Mapping[str, Any], execution_keys: _KeysOf, harmless_keys: _KeysOf = HARMLESS_KEYS
 ) -> dict[str, Any]:
-    """Only what `gated` leaves out, in the same form."""
-    return _parted(project, execution_keys, harmless_keys)[1]
+    """Only the blocked settings, in the same structure."""
+    return _split(project, execution_keys, harmless_keys)[1]
 
 
 def digest(
     project: Mapping[str, Any], execution_keys: _KeysOf, harmless_keys: _KeysOf = HARMLESS_KEYS
 ) -> str:
-    """A SHA-256 over what is blocked: the same for every order and layout of the file."""
-    content = gated_content(project, execution_keys, harmless_keys)
+    """A SHA-256 of the blocked settings, independent of the order and layout of the file."""
+    content = blocked_content(project, execution_keys, harmless_keys)
     text = json.dumps(content, sort_keys=True, separators=(",", ":"), default=_as_text)
     return hashlib.sha256(text.encode("ascii")).hexdigest()
 
 
 def _as_text(value: object) -> str:
-    """TOML has dates and times."""
+    """Dates and times of TOML as text."""
     return f"{type(value).__name__} {value}"
 
 
-def _parted(
+def _split(
     project: Mapping[str, Any], execution_keys: _KeysOf, harmless_keys: _KeysOf
 ) -> tuple[dict[str, Any], dict[str, Any], list[Blocked]]:
     kept, out, blocked = dict(project), dict[str, Any](), list[Blocked]()
     permissions = project.get("permissions")
     if isinstance(permissions, Mapping):
-        # A project may forbid a tool; what it allows, the user may have forbidden.
+        # A project may deny a tool; it cannot allow one that the user denies.
         freed = {tool: said for tool, said in permissions.items() if said != "deny"}
         blocked += [Blocked(place_of(("permissions", tool))) for tool in freed]
         kept["permissions"] = {tool: permissions[tool] for tool in permissions if tool not in freed}
@@ -93,9 +92,9 @@ def _parted(
     every = {key for keys in execution_keys.values() for key in keys}
     kept["lsp"], taken = {}, {}
     for id, said in servers.items():
-        # An id that is not known may be another name of a server that is, or run its program.
+        # An unknown id may be an alias of a known server, or run its program.
         harmless = harmless_keys.get(id) if id in execution_keys else ()
-        parting = _Parting(execution_keys.get(id, every), harmless, blocked)
+        parting = _ServerSplitter(execution_keys.get(id, every), harmless, blocked)
         mine, theirs = parting.server(said, ("lsp", id))
         kept["lsp"][id] = mine
         if theirs:
@@ -107,14 +106,14 @@ def _segments(key: str) -> tuple[str, ...]:
     return tuple(key.casefold().replace("_", "").replace("-", "").split("."))
 
 
-class _Parting:
-    """Takes one server's fields apart, and notes the places of what is blocked."""
+class _ServerSplitter:
+    """Splits the fields of one server, and notes the places of blocked settings."""
 
     def __init__(
         self, keys: Iterable[str], harmless: Iterable[str] | None, blocked: list[Blocked]
     ) -> None:
         self._keys = _KeyTable(keys)
-        #: None: whatever has none of the keys.
+        #: None: every key that is not in `keys`.
         self._harmless = None if harmless is None else _KeyTable(harmless)
         self._blocked = blocked
 
@@ -125,7 +124,7 @@ class _Parting:
         for name, value in said.items():
             folded = ".".join(_segments(name))
             mine, theirs = value, _NOTHING
-            # Nothing said: the empty `env` of a template is no reason for a warning.
+            # An empty `env`, as in a template, needs no warning.
             if folded in BLOCKED_FIELDS and value is not None and value != {}:
                 mine, theirs = self._block(value, (*place, name))
             elif folded in SEARCHED_FIELDS:
@@ -139,7 +138,7 @@ class _Parting:
         return _NOTHING, value
 
     def _part(self, value: Any, above: tuple[str, ...], place: Path) -> tuple[Any, Any]:
-        """What is kept of a value and what is not; either may be nothing."""
+        """The part of a value that is kept, and the blocked part; either may be `_NOTHING`."""
         if len(place) > MAX_DEPTH and isinstance(value, Mapping | list | tuple):
             return self._block(value, place)
         if not isinstance(value, Mapping):
@@ -156,13 +155,13 @@ class _Parting:
         return (_NOTHING if taken and not kept else kept), taken or _NOTHING
 
     def _passes(self, value: Any, path: tuple[str, ...]) -> bool:
-        """Whether what is no object may stand there. A list is taken, or not, as a whole."""
+        """Whether a value that is not an object may be kept. A list is kept or blocked whole."""
         if self._harmless is not None and not self._harmless.has(path):
             return False
-        return not any(self._leads(one, path, 1) for one in _listed(value))
+        return not any(self._leads(one, path, 1) for one in _list_items(value))
 
     def _leads(self, value: Any, path: tuple[str, ...], depth: int) -> bool:
-        """Whether there is one of the keys in a value inside of a list."""
+        """Whether a value inside a list contains one of the keys."""
         if depth > MAX_DEPTH:
             return True
         if isinstance(value, Mapping):
@@ -171,11 +170,11 @@ class _Parting:
                 or self._leads(one, inner, depth + 1)
                 for name, one in value.items()
             )
-        return any(self._leads(one, path, depth + 1) for one in _listed(value))
+        return any(self._leads(one, path, depth + 1) for one in _list_items(value))
 
 
 class _KeyTable:
-    """Dotted keys, found anywhere in a path."""
+    """Dotted keys, to be found anywhere in a path."""
 
     def __init__(self, keys: Iterable[str]) -> None:
         self._keys = frozenset(map(_segments, keys))
@@ -189,7 +188,7 @@ class _KeyTable:
         )
 
 
-def _listed(value: Any) -> Iterable[Any]:
+def _list_items(value: Any) -> Iterable[Any]:
     return value if isinstance(value, list | tuple) else ()
 
 

@@ -1,18 +1,17 @@
-"""Settings of language servers that make them run something, or write to a file.
+"""Settings of language servers that make them run a program or write to a file.
 
-By server id, dotted, without the name of the section that a server's settings may be wrapped in:
-`key_gate.py` finds a key wherever it stands. A key counts if it names a program, a library or an
-SDK that is loaded or run, arguments or variables of one, a file with such things in it, a place
-that is written to, or if it is the switch that allows them. Some are read by editors only; they
-cost nothing here, and the next version of a server may read them.
+By server id, as dotted keys, without the section in which a server's settings may be wrapped:
+`key_gate.py` finds a key at any depth. The keys name a program, a library or an SDK that is loaded
+or run, its arguments or environment, a file with such settings, or an output path, or they enable
+one of these. Some are read only by editors; the next version of a server may read them, too.
 
-Of a server that runs in a project without trust, everything is left out that is not known to be
-harmless (`safe_keys.py`); there these are what is left out also inside of that.
+For a server that runs in an untrusted project, all keys are blocked except those of `safe_keys.py`;
+the keys here are blocked also inside those.
 """
 
 from __future__ import annotations
 
-#: What pyright and its fork run: the interpreter that is named, or is found in what is named.
+#: Pyright and its fork run the interpreter at, or inside, these paths.
 _PYTHON = ("python.pythonPath", "python.defaultInterpreterPath", "python.venvPath", "python.path")
 _PYTHON_FILES = (
     "analysis.configFilePath",
@@ -21,8 +20,8 @@ _PYTHON_FILES = (
     "analysis.baselineFile",
 )
 
-#: TypeScript is a library that is loaded from a folder, with plugins. Fetching types runs npm. And
-#: the locale is a word of the command: `--allowLocalPluginLoads` is no language.
+#: TypeScript is a library that is loaded from a folder, with plugins. Fetching types runs npm. The
+#: locale becomes an argument of the command: it could be `--allowLocalPluginLoads`.
 _TYPESCRIPT = (
     "locale",
     "logDirectory",
@@ -49,29 +48,29 @@ _TYPESCRIPT = (
     "tsserver.execArgv",
 )
 
-#: Both names of where Java is, for the servers that start a build tool with it.
+#: Java's home and options, for the servers that start a build tool with it.
 _JAVA = ("java.home", "java.opts", "java.jdt.ls.java.home", "java.jdt.ls.vmargs")
 
-#: id: dotted keys. One that is not here is a stranger, of whom the worst is thought.
+#: Dotted keys by server id. Of a server that is not listed, all settings are blocked.
 EXECUTION_KEYS: dict[str, tuple[str, ...]] = {
-    # Both ask the interpreter where its packages are. A file of settings may name one as well.
+    # Both run the interpreter to find its packages. A settings file may name an interpreter, too.
     "basedpyright": (*_PYTHON, *_PYTHON_FILES),
     "pyright": (*_PYTHON, *_PYTHON_FILES),
-    # It runs nothing; these are for the editor that starts it. The last is its word for trust.
+    # It runs nothing; these are for the editor that starts it. The last one declares trust.
     "ty": ("ty.path", "ty.interpreter", "logFile", "untrustedWorkspace"),
     "pyrefly": (*_PYTHON, "pyrefly.configPath", "pyrefly.lspPath", "pyrefly.interpreterPath"),
     "zuban": (*_PYTHON, "pythonExecutable"),
-    # It can format by way of uv.
+    # It can run uv for formatting.
     "ruff": ("ruff.path", "interpreter", "path", "logFile", "format.backend"),
     "typescript": _TYPESCRIPT,
     "vtsls": _TYPESCRIPT,
     "typescript-7": (*_TYPESCRIPT, "native-preview.tsdk", "automaticTypeAcquisition", "pprofDir"),
-    # Plugins of the linter are code, and the file of settings names them.
+    # Plugins of the linter are code, and the settings file names them.
     "deno": ("deno.path", "config", "env", "envFile", "lint.plugins", "testing.args"),
-    # `go list -toolexec` runs a program. The other keys are the editor's way to name the tools.
+    # `go list -toolexec` runs a program. With the other keys editors name the tools.
     "gopls": ("env", "buildFlags", "go", "goroot", "alternateTools", "toolsEnvVars"),
     "rust-analyzer": (
-        # Commands, and arguments of cargo, which can name a wrapper of the compiler.
+        # Commands, and arguments of cargo, which can name a compiler wrapper.
         "overrideCommand",
         "extraArgs",
         "extraEnv",
@@ -94,7 +93,7 @@ EXECUTION_KEYS: dict[str, tuple[str, ...]] = {
         "linkedProjects",
         "server.path",
     ),
-    # Flags can load plugins, and a database names the compilers that may be asked for theirs.
+    # Flags can load plugins, and a database names compilers that clangd may run.
     "clangd": (
         "compilationDatabasePath",
         "compilationDatabaseChanges",
@@ -137,7 +136,7 @@ EXECUTION_KEYS: dict[str, tuple[str, ...]] = {
         "analyzerVmAdditionalArgs",
         "env",
     ),
-    # Gradle and Maven run what the project says, with the Java and the arguments from here.
+    # Gradle and Maven run code of the project, with this Java and these arguments.
     "jdtls": (
         *_JAVA,
         "configuration.runtimes",
@@ -163,7 +162,7 @@ EXECUTION_KEYS: dict[str, tuple[str, ...]] = {
     "kotlin-language-server": (*_JAVA, "languageServer.path", "debugAdapter.path", "scripts"),
     # The first is a list of commands that print the class path.
     "clojure-lsp": ("project-specs", "classpath-config-paths", "source-aliases", "java.home-path"),
-    # Plugins are Lua code with all its libraries. The last one is the client's word for them.
+    # Plugins are Lua code with all its libraries. The last one declares them trusted.
     "lua-language-server": (
         "runtime.plugin",
         "runtime.pluginArgs",
@@ -172,7 +171,7 @@ EXECUTION_KEYS: dict[str, tuple[str, ...]] = {
         "misc.parameters",
         "trustByClient",
     ),
-    # What makes the sourcemap is a program beside the server.
+    # A program beside the server generates the sourcemap.
     "luau-lsp": (
         "sourcemap.rojoPath",
         "sourcemap.rojoProjectFile",
@@ -181,7 +180,7 @@ EXECUTION_KEYS: dict[str, tuple[str, ...]] = {
         "plugins",
         "server.path",
     ),
-    # The endpoint is sent the text of scripts.
+    # The endpoint receives the text of scripts.
     "bash": (
         "shellcheckPath",
         "shellcheckArguments",
@@ -193,7 +192,7 @@ EXECUTION_KEYS: dict[str, tuple[str, ...]] = {
     # Add-ons and linters are gems, and a Gemfile is a program.
     "ruby-lsp": ("bundleGemfile", "rubyExecutablePath", "linters", "formatter", "addonSettings"),
     "solargraph": ("commandPath", "bundlerPath", "useBundler", "externalServer", "plugins"),
-    # It builds the project; these choose what of it runs.
+    # It builds the project; these keys select what runs.
     "elixir-ls": (
         "envVariables",
         "mixEnv",
@@ -235,7 +234,7 @@ EXECUTION_KEYS: dict[str, tuple[str, ...]] = {
         "serverEnvironment",
         "toolchain",
     ),
-    # They look at data and texts, and have nothing to run.
+    # They analyse data and texts, and run nothing.
     "css": (),
     "dockerfile": (),
     "gleam": (),

@@ -1,98 +1,104 @@
-r"""Which folders an entry of `trustedProjectRoots` trusts. Pure; the decision is in `decision.py`.
+r"""Which folders an entry of `trustedProjectRoots` trusts. Pure; `decision.py` decides.
 
-A plain entry is a path: it trusts the folder and all below. A glob entry trusts what picomatch
-would match with it. Paths are real ones: absolute, without empty parts and dots.
+A plain entry is a path: it trusts the folder and everything below. A glob entry trusts the folders
+that picomatch matches. Paths are real paths: absolute, without empty parts and dots.
 
-A glob becomes an automaton that walks along a path in all its possible states at once. So a path
-takes one pass, whatever the entry is.
+A glob becomes an automaton (`protocol/glob_automaton.py`), so a path takes one pass.
 """
 
 from __future__ import annotations
 
+import functools
 import os
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 
 from lspkit.config.trust.root_pattern_grammar import (
     MAX_ENTRY,
     STAR,
     STARS,
-    WITHIN,
     Alternatives,
     Item,
     Many,
-    One,
+    parse_entry,
     parts_of,
-    read,
     refuse,
 )
 from lspkit.errors import ConfigError
+from lspkit.protocol.glob_automaton import (
+    ANY,
+    EMPTY,
+    SLASH,
+    WITHIN,
+    Automaton,
+    Builder,
+    CharacterSet,
+    Piece,
+)
 
 _DRIVE = re.compile(r"[A-Za-z]:(/|$)|//[^/]+/[^/]")
-_STRETCH = Many(One(negated=True, slash=True))
+_STRETCH = Many(ANY)
 
 
 class Pattern:
-    """What one entry trusts."""
+    """One compiled entry."""
 
-    __slots__ = ("_automaton", "_fixed_parts", "_windows", "entry", "plain")
+    __slots__ = ("_accepts", "_fixed_parts", "_windows", "entry", "plain")
 
     def __init__(self, entry: str, items: tuple[Item, ...], windows: bool) -> None:
-        #: As it was written.
+        #: The entry as written.
         self.entry = entry
-        #: The path, if it is one and not a glob.
+        #: The path of a plain entry, None for a glob.
         self.plain: str | None = None
         self._windows = windows
         fixed = [all(isinstance(one, str) for one in part) for part in parts_of(items)]
         self._fixed_parts = fixed.index(False) if False in fixed else len(fixed)
         if self._fixed_parts == len(fixed):
             self.plain = "".join(one for one in items if isinstance(one, str)) or "/"
-        self._automaton = _PatternAutomaton(_meaning(items))
+        builder = _PatternBuilder(any_case=windows)
+        self._accepts = Automaton(builder, builder.sequence(_expand_stars(items)))
 
     def __repr__(self) -> str:
         return f"<Pattern {self.entry!r}>"
 
     def matches(self, path: str) -> bool:
-        """Whether the path is what the entry spells out; what lies below it is not."""
-        path = self._normal(path)
+        """Whether the entry matches the path itself, rather than a folder above it."""
+        path = self._normalize(path)
         if self.plain is not None:
-            return self._folded(path) == self._folded(self.plain)
-        return self._automaton.accepts(map(self._spellings, path))
+            return self._fold_case(path) == self._fold_case(self.plain)
+        return self._accepts(path)
 
     def trusts(self, path: str) -> bool:
         """Whether the entry trusts a folder, by its real path."""
         if self.plain is None:
             return self.matches(path)
-        below = self._folded(self._normal(path).rstrip("/") + "/")
-        return below.startswith(self._folded(self.plain.rstrip("/") + "/"))
+        below = self._fold_case(self._normalize(path).rstrip("/") + "/")
+        return below.startswith(self._fold_case(self.plain.rstrip("/") + "/"))
 
     def anchor(self, path: str) -> str:
-        """Of a path that it trusts, the beginning that the entry names without any wildcard."""
-        start = "/".join(self._normal(path).split("/")[: self._fixed_parts])
+        """The beginning of a trusted path that the entry gives without wildcards."""
+        start = "/".join(self._normalize(path).split("/")[: self._fixed_parts])
         return start + "/" if start == "" or start.endswith(":") else start
 
-    def _normal(self, path: str) -> str:
+    def _normalize(self, path: str) -> str:
         if self._windows:
             path = path.replace("\\", "/")
         return path.rstrip("/") or "/"
 
-    def _folded(self, text: str) -> str:
+    def _fold_case(self, text: str) -> str:
         return text.lower() if self._windows else text
 
-    def _spellings(self, character: str) -> tuple[str, ...]:
-        return (character, character.lower(), character.upper()) if self._windows else (character,)
 
-
-def compiled(
+def compile_pattern(
     entry: str,
     *,
     home: Callable[[str], str] = os.path.expanduser,
     windows: bool = os.name == "nt",
 ) -> Pattern:
-    r"""The pattern of an entry, or a `ConfigError` that says what is wrong with it.
+    r"""Compile an entry; an invalid one raises a `ConfigError`.
 
-    `home` tells the folder that `~` or `~user` stands for. On Windows a backslash is a separator,
-    and a special character is put in brackets instead: `[(]`.
+    `home` returns the folder of `~` or `~user`. On Windows a backslash is a separator, and a
+    special character is escaped with brackets: `[(]`.
 
     >>> compiled("/code").trusts("/code/a/b"), compiled("/code").trusts("/code2")
     (True, False)
@@ -102,7 +108,7 @@ def compiled(
     try:
         return Pattern(entry, _items(entry, home, windows), windows)
     except ConfigError as problem:
-        why = f"{entry[:100]!r} is none: {problem.message}"
+        why = f"{entry[:100]!r} is not valid: {problem.message}"
         expected = f"a folder such as ~/code, or a pattern such as ~/code/*; {why}"
         raise ConfigError(f"expected {expected}", expected=expected) from None
 
@@ -123,18 +129,18 @@ def _items(entry: str, home: Callable[[str], str], windows: bool) -> tuple[Item,
     elif not _is_absolute(text, windows):
         refuse("it is not absolute")
     elif windows:
-        # A drive is no pattern, and neither are the two slashes before the name of a machine.
+        # A drive is not a pattern, nor are the two slashes before a host name.
         cut = 1 if text.startswith("//") else 2
         start, text = text[:cut], text[cut:]
-    return (*start, *read(text.rstrip("/"), escapes=not windows))
+    return (*start, *parse_entry(text.rstrip("/"), escapes=not windows))
 
 
 def _is_absolute(text: str, windows: bool) -> bool:
     return bool(_DRIVE.match(text)) if windows else text.startswith("/")
 
 
-def _meaning(items: tuple[Item, ...], top: bool = True) -> tuple[Item, ...]:
-    """The same without `**`, each replaced by what picomatch means by it at that place."""
+def _expand_stars(items: tuple[Item, ...], top: bool = True) -> tuple[Item, ...]:
+    """The items with each `**` replaced by its meaning in picomatch at that place."""
     result: list[Item] = []
     at = 0
     while at < len(items):
@@ -144,8 +150,8 @@ def _meaning(items: tuple[Item, ...], top: bool = True) -> tuple[Item, ...]:
                 at += 2  # twice in a row is once
             last = at + 2 >= len(items)
             whole: tuple[Item, ...] = ("/", _STRETCH) if last else ("/", _STRETCH, "/")
-            # At the end, what stands before it matches as well, unless that ends in a star. In the
-            # middle it may stand for no folder at all, but not at the very beginning.
+            # At the end, the folder before it matches as well, unless that ends in a star. In the
+            # middle it may match no folder, but not at the beginning.
             if last:
                 bare = top and result[-1:] not in ([], [STAR])
             else:
@@ -156,58 +162,30 @@ def _meaning(items: tuple[Item, ...], top: bool = True) -> tuple[Item, ...]:
         if item == STAR and result[-1:] == ["/"] and following[:1] in ((), ("/",)) and top:
             result.append(WITHIN)  # a part of its own has at least one character
         if isinstance(item, Alternatives):
-            item = Alternatives(tuple(_meaning(sequence, top=False) for sequence in item.of))
+            item = Alternatives(tuple(_expand_stars(sequence, top=False) for sequence in item.of))
         result.append(_STRETCH if item == STARS else item)
         at += 1
     return tuple(result)
 
 
-class _PatternAutomaton:
-    """Its states are numbered from the end of the pattern, which is 0, to its beginning."""
+class _PatternBuilder(Builder):
+    """Compiles the items of an entry."""
 
-    def __init__(self, items: tuple[Item, ...]) -> None:
-        # What the next character has to be (None: nothing is taken), and where it leads to.
-        self._states: list[tuple[str | One | None, tuple[int, ...]]] = [(None, ())]
-        self._start = self._before(items, 0)
+    def __init__(self, any_case: bool) -> None:
+        super().__init__()
+        self._any_case = any_case
 
-    def _before(self, items: tuple[Item, ...], after: int) -> int:
-        for item in reversed(items):
-            if isinstance(item, Alternatives):
-                after = self._add(None, *(self._before(sequence, after) for sequence in item.of))
-            elif isinstance(item, Many):
-                again = self._add(item.of, len(self._states) + 1)
-                after = self._add(None, again, after)
-            elif isinstance(item, str | One):
-                after = self._add(item, after)
-        return after
+    def sequence(self, items: tuple[Item, ...]) -> Piece:
+        return functools.reduce(self.join, map(self._item, items), EMPTY)
 
-    def _add(self, takes: str | One | None, *following: int) -> int:
-        self._states.append((takes, following))
-        return len(self._states) - 1
+    def _item(self, item: Item) -> Piece:
+        if isinstance(item, Alternatives):
+            return self.either([self.sequence(one) for one in item.of])
+        if isinstance(item, Many):
+            return self.repeat(self._character(item.of))
+        if isinstance(item, str):
+            item = SLASH if item == "/" else CharacterSet(((item, item),))
+        return self._character(item) if isinstance(item, CharacterSet) else EMPTY
 
-    def _reached(self, states: Iterable[int]) -> set[int]:
-        """The states, and those that are reached from them without a character."""
-        waiting, reached = list(states), set[int]()
-        while waiting:
-            state = waiting.pop()
-            if state not in reached:
-                reached.add(state)
-                takes, following = self._states[state]
-                waiting += following if takes is None else ()
-        return reached
-
-    def accepts(self, path: Iterable[tuple[str, ...]]) -> bool:
-        """Whether it can get through the path, each character of which has several spellings."""
-        states = self._reached([self._start])
-        for spellings in path:
-            following = set[int]()
-            for state in states:
-                takes, then = self._states[state]
-                if takes is not None and any(_takes(takes, one) for one in spellings):
-                    following.update(then)
-            states = self._reached(following)
-        return 0 in states
-
-
-def _takes(wanted: str | One, character: str) -> bool:
-    return wanted == character if isinstance(wanted, str) else wanted.takes(character)
+    def _character(self, symbol: CharacterSet) -> Piece:
+        return self.symbol(symbol._replace(any_case=self._any_case))

@@ -1,9 +1,8 @@
-r"""How an entry of `trustedProjectRoots` is written. `root_pattern.py` says what it matches.
+r"""The grammar of an entry of `trustedProjectRoots`. `root_pattern.py` defines what it matches.
 
-An entry knows `*`, `**`, `?`, `{a,b}`, `[a-c]`, `[^a]` and `\` before a special character. Where
-picomatch reads such an entry in a way that few people would expect, and wherever something looks
-like a pattern of another kind, it is refused: an entry must never trust more than its author
-thought. So the reader allows one grammar and nothing else.
+An entry may contain `*`, `**`, `?`, `{a,b}`, `[a-c]`, `[^a]` and `\` before a special character.
+Everything that picomatch interprets in a surprising way, and everything that looks like another
+pattern syntax, is refused: an entry must never trust more than its author intended.
 """
 
 from __future__ import annotations
@@ -13,34 +12,18 @@ from collections.abc import Iterator
 from typing import NamedTuple, NoReturn
 
 from lspkit.errors import ConfigError
+from lspkit.protocol.glob_automaton import WITHIN, CharacterSet
 
 #: Longest entry, in characters.
 MAX_ENTRY = 1024
-#: How deep choices may lie in choices.
+#: Levels of nested braces.
 MAX_NESTING = 16
 
 
-class One(NamedTuple):
-    """One character of a path, by its kind."""
-
-    #: The characters, as first and last of a range each.
-    ranges: tuple[tuple[str, str], ...] = ()
-    #: Whether it has to be any other character instead.
-    negated: bool = False
-    #: Whether a slash will do.
-    slash: bool = False
-
-    def takes(self, character: str) -> bool:
-        """Whether the character is of this kind."""
-        if character == "/":
-            return self.slash
-        return any(low <= character <= high for low, high in self.ranges) != self.negated
-
-
 class Many(NamedTuple):
-    """Any number of characters of a kind."""
+    """Any number of characters of a set."""
 
-    of: One
+    of: CharacterSet
 
 
 class Alternatives(NamedTuple):
@@ -50,14 +33,12 @@ class Alternatives(NamedTuple):
 
 
 class Stars(NamedTuple):
-    """`**`, which means different things at different places."""
+    """`**`, whose meaning depends on its place."""
 
 
-#: A part of an entry. A text is one character that stands for itself.
-Item = str | One | Many | Alternatives | Stars
+#: A part of an entry. A string is one literal character.
+Item = str | CharacterSet | Many | Alternatives | Stars
 
-#: `?`
-WITHIN = One(negated=True)
 #: `*`
 STAR = Many(WITHIN)
 #: `**`
@@ -65,12 +46,12 @@ STARS = Stars()
 
 _CLASS = re.compile(r"\[(\^?+)((?:[^\\\]]|\\.)+)\]", re.DOTALL)
 _MEMBER = re.compile(r"\\.|[^\\]", re.DOTALL)
-# A class that has none of these may also be the name of a folder, as picomatch sees it.
+# For picomatch, a class without one of these may also be a literal folder name.
 _TELLS_A_CLASS = re.compile(r"[-*+?.^${}(|)\[\]]")
 
 
-def read(text: str, *, escapes: bool = True) -> tuple[Item, ...]:
-    """The parts of an entry that begins with a slash, or is empty; else a `ConfigError`."""
+def parse_entry(text: str, *, escapes: bool = True) -> tuple[Item, ...]:
+    """Parse an entry that begins with a slash or is empty; `ConfigError` if it is invalid."""
     items = _Reader(text, escapes).sequence(0)
     _check_parts(items)
     _check_stars(items)
@@ -78,7 +59,7 @@ def read(text: str, *, escapes: bool = True) -> tuple[Item, ...]:
 
 
 def refuse(why: str) -> NoReturn:
-    """An entry that means nothing, or nothing certain."""
+    """Refuse an entry that is invalid or ambiguous."""
     raise ConfigError(why)
 
 
@@ -91,14 +72,14 @@ class _Reader:
         self._at = 0
 
     def sequence(self, depth: int) -> tuple[Item, ...]:
-        """Everything up to the end or, in a choice, up to what ends this one of the sequences."""
+        """Everything up to the end or, in braces, up to the end of this alternative."""
         items: list[Item] = []
         while self._at < len(self._text):
             character = self._text[self._at]
             if depth and character in ",}":
                 break
-            # After a bracket or a brace picomatch takes it for a repetition, as regular
-            # expressions do, and so it does where a choice begins.
+            # After a bracket or a brace, and at the start of an alternative, picomatch reads it
+            # as a repetition, as in regular expressions.
             if character == "+" and not isinstance(items[-1] if items else depth, str | Many):
                 refuse("+ after a bracket or a brace has to be escaped")
             items.append(self._item(character, depth))
@@ -112,7 +93,7 @@ class _Reader:
         if character == "{":
             return self._choice(depth)
         if character == "\\" and self._escapes:
-            return self._escaped()
+            return self._escape()
         self._look_at(character, depth)
         self._at += 1
         return WITHIN if character == "?" else character
@@ -139,7 +120,7 @@ class _Reader:
             refuse("** cannot stand in a choice inside a choice")
         return STARS
 
-    def _escaped(self) -> str:
+    def _escape(self) -> str:
         following = self._text[self._at + 1 : self._at + 2]
         if not following or following == "/" or following.isalnum():
             refuse(r"\ has to be followed by a special character")
@@ -172,7 +153,7 @@ class _Reader:
         if inside[0] in "!]" or inside[0] == inside[-1] == ":":
             refuse("a class of characters is written like [a-c] or [^a-c]")
         self._at = found.end()
-        one = One(tuple(_ranges(inside)), bool(negated))
+        one = CharacterSet(tuple(_ranges(inside)), bool(negated))
         if negated or _TELLS_A_CLASS.search(inside):
             return one
         return Alternatives(((one,), tuple(re.sub(r"\\(.)", r"\1", found[0], flags=re.DOTALL))))
@@ -197,7 +178,7 @@ def _ranges(inside: str) -> Iterator[tuple[str, str]]:
 
 
 def parts_of(items: tuple[Item, ...]) -> list[tuple[Item, ...]]:
-    """What stands between the slashes."""
+    """The items between the slashes."""
     parts: list[tuple[Item, ...]] = [()]
     for item in items:
         parts[-1:] = [parts[-1], ()] if item == "/" else [(*parts[-1], item)]
@@ -208,7 +189,7 @@ def _check_parts(items: tuple[Item, ...]) -> None:
     for part in parts_of(items)[1:]:
         if part in ((".",), (".", ".")):
             refuse("a part of it is made of dots")
-        # Such a part would also fit where there is no folder at all.
+        # Such a part would also match without any folder.
         if part not in ((STAR,), (STARS,)) and all(map(_may_be_nothing, part)):
             refuse("a part of it is empty, or could be")
 
@@ -220,7 +201,7 @@ def _may_be_nothing(item: Item) -> bool:
 
 
 def _check_stars(items: tuple[Item, ...]) -> None:
-    """In a choice, too, `**` has to be a whole part of the path, whatever stands around it."""
+    """Also in braces, `**` must be a whole segment of the path."""
     for number, item in enumerate(items):
         before, after = items[number - 1 : number], items[number + 1 : number + 2]
         for sequence in item.of if isinstance(item, Alternatives) else ():

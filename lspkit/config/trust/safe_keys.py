@@ -1,10 +1,10 @@
-"""Settings that a project may have before anybody trusts it.
+"""Settings that an untrusted project may have.
 
-By server id, for those that run in such a project at all, dotted as in `risky_keys.py`. What is
-not here is left out: servers have many settings, and some that seem to be mere words become part of
-a command (`locale` of TypeScript), or name a file that is written to (`logFile`, `storagePath`). So
-a key is here only if it changes what is found, shown or proposed, and nothing else. One that
-`risky_keys.py` has is left out also inside of one of these.
+By server id, for the servers that run in such a project, as dotted keys like those of
+`risky_keys.py`. All other settings are blocked: some that seem harmless become part of a command
+(`locale` of TypeScript), or name an output file (`logFile`, `storagePath`). A key is listed only if
+it merely changes what is found, shown or proposed. The keys of `risky_keys.py` are blocked also
+inside these.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ HARMLESS_KEYS: dict[str, tuple[str, ...]] = {
         "templateExtensions",
         "usePlaceholders",
     ),
-    # All that it takes are flags of a compiler.
+    # All its settings are compiler flags.
     "clangd": (),
     "bash": (
         "globPattern",

@@ -1,8 +1,7 @@
-"""What the user's own configuration says about security, looked at more closely than by its type.
+"""Further checks of the `security` section of the user's own configuration.
 
-A pattern that means nothing would protect nothing, or trust nobody, without a word. So it is a
-fault of the file, told with all its others. A project's file is not looked at: there the section
-does not count.
+An invalid pattern would silently exclude nothing, or trust nobody. So it is a fault, reported with
+all other faults of the file. A project's file is not checked: the section has no effect there.
 """
 
 from __future__ import annotations
@@ -12,26 +11,26 @@ from collections.abc import Iterator, Mapping
 from lspkit.config.object_reader import Object
 from lspkit.config.problems import Path, Problems
 from lspkit.errors import ConfigError
-from lspkit.protocol.globs import mistake_in
+from lspkit.protocol.globs import pattern_mistake
 
 
 def check_security(given: Object, environ: Mapping[str, str]) -> None:
-    """Note a fault for each pattern that means nothing."""
+    """Note a fault for each invalid pattern."""
     said = given.peek("security")
     if not isinstance(said, dict):
         return
-    # What is wrong with the section otherwise is noted by who reads it.
+    # Other faults of the section are noted when it is read.
     section = Object(said, (*given.path, "security"), Problems())
-    for path, entry in _texts(section, "trustedProjectRoots"):
-        if expected := _wrong_root(entry, environ):
+    for path, entry in _text_entries(section, "trustedProjectRoots"):
+        if expected := _root_mistake(entry, environ):
             given.findings.refuse(path, expected)
-    for path, pattern in _texts(section, "exclude"):
-        if why := mistake_in(pattern):
+    for path, pattern in _text_entries(section, "exclude"):
+        if why := pattern_mistake(pattern):
             example = "a glob such as **/secret/**"
-            given.findings.refuse(path, f"{example}; {pattern[:100]!r} is none: {why}")
+            given.findings.refuse(path, f"{example}; {pattern[:100]!r} is not valid: {why}")
 
 
-def _texts(section: Object, name: str) -> Iterator[tuple[Path, str]]:
+def _text_entries(section: Object, name: str) -> Iterator[tuple[Path, str]]:
     entries, path = section.take(name) or (None, ())
     if isinstance(entries, list):
         for number, entry in enumerate(entries):
@@ -39,13 +38,13 @@ def _texts(section: Object, name: str) -> Iterator[tuple[Path, str]]:
                 yield (*path, number), entry
 
 
-def _wrong_root(entry: str, environ: Mapping[str, str]) -> str:
-    """What would have been right; empty if it is."""
+def _root_mistake(entry: str, environ: Mapping[str, str]) -> str:
+    """What is valid instead of the entry; empty if the entry is valid."""
     from lspkit.config.trust.decision import home_of  # here, to keep `import lspkit` quick
-    from lspkit.config.trust.root_pattern import compiled
+    from lspkit.config.trust.root_pattern import compile_pattern
 
     try:
-        compiled(entry, home=lambda name: home_of(name, environ))
+        compile_pattern(entry, home=lambda name: home_of(name, environ))
     except ConfigError as problem:
         return problem.expected
     return ""

@@ -1,10 +1,9 @@
 """lspkit's own list of trusted projects, `trust.json` in the user's state folder.
 
-The file is replaced as a whole, by renaming a complete one over it, so a reader needs no lock and
-never sees half of it. Whoever changes it holds the lock beside it from reading to renaming: nothing
-that others add at the same time is lost. Both files and the folder are for the user alone; the
-list is believed only if nobody else can have written it. One that is not believed counts as empty,
-with a warning, and is kept under another name before a new one takes its place.
+The file is replaced by renaming a complete one over it, so a reader needs no lock. A writer holds
+the lock file beside it from reading to renaming, so no concurrent change is lost. Only the user may
+access the files and their folder; a list that somebody else could have written counts as empty,
+with a warning, and is kept under another name when a new one is written.
 """
 
 from __future__ import annotations
@@ -13,7 +12,6 @@ import contextlib
 import json
 import os
 import stat
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Mapping
@@ -21,132 +19,120 @@ from collections.abc import Callable, Mapping
 import msgspec
 
 from lspkit.boundary import is_inside, leads_through, own_home, work_tree
-from lspkit.config.trust.file_ownership import foreign_hands
+from lspkit.config.config_files import user_folder, user_home
+from lspkit.config.trust.file_ownership import who_else_can_change
 from lspkit.errors import ConfigError
 from lspkit.late_imports import safe_imports
-from lspkit.msgspec_types import prepared
+from lspkit.msgspec_types import prepare_struct
 from lspkit.visible_text import one_line
 
-#: Names another state folder.
+#: The environment variable that sets the state folder.
 VARIABLE = "LSPKIT_STATE"
 #: The list, in the state folder.
 FILE = "trust.json"
-#: Of the file's form. Another one is not understood.
+#: Version of the file's format. A file of another version is not used.
 VERSION = 1
-#: Bytes. Far more than thousands of projects need.
+#: Bytes: far more than thousands of projects need.
 LARGEST = 2**23
-#: Seconds to wait for others who change the list.
+#: Seconds to wait for the lock.
 PATIENCE = 60.0
 
 
 class TrustEntry(msgspec.Struct, frozen=True, kw_only=True):
-    """A project that was looked at and trusted."""
+    """A trusted project."""
 
     #: The real path of its folder.
     path: str
-    #: Of what its configuration would run, as `gate.digest` has it.
+    #: `key_gate.digest` of its configuration when it was trusted.
     digest: str
-    #: Whether it is trusted although others can change it.
+    #: Whether it is trusted although other users can change it.
     shared: bool = False
-    #: When, in UTC: `2025-01-31T12:00:00Z`.
+    #: Time in UTC: `2025-01-31T12:00:00Z`.
     added: str = ""
 
 
-class Listed(msgspec.Struct, frozen=True):
-    """What the list says."""
+class TrustList(msgspec.Struct, frozen=True):
+    """The content of the list."""
 
     entries: tuple[TrustEntry, ...] = ()
-    #: Why it is not believed; empty if all is well.
+    #: Why the file is not used; empty if it is.
     warning: str = ""
 
 
-@prepared
+@prepare_struct
 class _StoreFile(msgspec.Struct, frozen=True, kw_only=True):
     version: int
     entries: tuple[TrustEntry, ...]
 
 
 def state_folder(environ: Mapping[str, str] = os.environ) -> str:
-    """Where lspkit keeps what it has to remember: `LSPKIT_STATE`, or the system's place for it."""
+    """The folder of lspkit's state: `LSPKIT_STATE`, or the system's folder for user state."""
     named = environ.get(VARIABLE, "")
-    # A relative one would let the current folder decide what is trusted.
+    # The current folder must not decide what is trusted.
     if named and not os.path.isabs(named):
         expected = "an absolute path"
         why = f"{VARIABLE} is {one_line(named)}; expected {expected}"
         raise ConfigError(why, place=VARIABLE, expected=expected)
     if named:
         return os.path.normpath(named)
-    if sys.platform in ("win32", "darwin"):
-        with safe_imports():
-            import platformdirs  # here: only where it knows more than the three lines below
-
-        return platformdirs.user_state_dir("lspkit", appauthor=False)
-    base = environ.get("XDG_STATE_HOME", "")
-    usual = os.path.join(_home(environ), ".local", "state")
-    return os.path.join(base if os.path.isabs(base) else usual, "lspkit")
+    return user_folder("state", environ, user_home(environ))
 
 
-def _home(environ: Mapping[str, str]) -> str:
-    named = environ.get("HOME", "")
-    # A relative one would let the current folder decide what is trusted.
-    return named if os.path.isabs(named) else own_home() or os.path.expanduser("~")
+def trust_list_for(project: str, environ: Mapping[str, str]) -> TrustList:
+    """The list for a project. A list inside the project itself is not used.
 
-
-def list_for(project: str, environ: Mapping[str, str]) -> Listed:
-    """The list as far as a project is concerned, which cannot bring its own.
-
-    `project` is a real path. Where it holds the user's home, the list is the user's nevertheless.
+    `project` is a real path. A project that contains the user's home may contain the list.
     """
     folder, around = state_folder(environ), work_tree(project)
     if not is_inside(own_home(), around) and leads_through(folder, around):
         where = one_line(os.path.join(folder, FILE))
         named = f"{VARIABLE} names a folder of the project" if environ.get(VARIABLE) else ""
-        return Listed(warning=f"{where} is not followed: {named or 'it lies in the project'}")
-    return listed(folder)
+        return TrustList(warning=f"{where} is not used: {named or 'it is in the project'}")
+    return read_trust_list(folder)
 
 
-def listed(folder: str) -> Listed:
-    """What the list in a state folder says. A list that cannot be believed is empty."""
+def read_trust_list(folder: str) -> TrustList:
+    """The list in a state folder. A list that cannot be used is empty, with a warning."""
     try:
-        content = _content(folder)
+        content = _read_store(folder)
     except _UntrustworthyFile as problem:
         where = one_line(os.path.join(folder, FILE))
-        return Listed(warning=f"{where} is not followed: {problem}. Nothing in it is trusted")
-    return Listed() if content is None else Listed(content.entries)
+        return TrustList(warning=f"{where} is not used: {problem}. Nothing in it is trusted")
+    return TrustList() if content is None else TrustList(content.entries)
 
 
 def add(folder: str, path: str, digest: str, *, shared: bool = False) -> TrustEntry:
-    """Put a project on the list, in place of what the list says of it."""
+    """Add a project to the list, replacing its entry."""
     added = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
     entry = TrustEntry(path=path, digest=digest, shared=shared, added=added)
-    _change(folder, lambda known: (*(one for one in known if one.path != path), entry))
+    _update(folder, lambda known: (*(one for one in known if one.path != path), entry))
     return entry
 
 
 def remove(folder: str, path: str) -> bool:
-    """Take a project off the list; False if it was not on it."""
-    if all(one.path != path for one in listed(folder).entries):
+    """Remove a project from the list; False if it was not on it."""
+    if all(one.path != path for one in read_trust_list(folder).entries):
         return False
-    _change(folder, lambda known: tuple(one for one in known if one.path != path))
+    _update(folder, lambda known: tuple(one for one in known if one.path != path))
     return True
 
 
 class _UntrustworthyFile(Exception):
-    """Why the list is not followed."""
+    """Why the list is not used."""
 
 
-def _content(folder: str) -> _StoreFile | None:
-    """The file, None if there is none."""
+def _read_store(folder: str) -> _StoreFile | None:
+    """The content of the file, None if it does not exist."""
     try:
-        _look_at(folder)
+        _check_ownership(folder)
         flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
-        # By an opener: else a folder of that name would leave its descriptor open.
+        # With an opener: otherwise a folder of that name would leave its descriptor open.
         file = os.path.join(folder, FILE)
         with open(file, "rb", opener=lambda path, _: os.open(path, flags)) as stream:
             status = os.fstat(stream.fileno())
             if not stat.S_ISREG(status.st_mode):
-                raise _UntrustworthyFile("it is no regular file")
-            _look_at(file)
+                raise _UntrustworthyFile("it is not a regular file")
+            _check_ownership(file)
             text = stream.read(LARGEST + 1)
     except FileNotFoundError:
         return None
@@ -161,33 +147,33 @@ def _content(folder: str) -> _StoreFile | None:
         raise _UntrustworthyFile("it is damaged") from None
     if read.version != VERSION:
         raise _UntrustworthyFile(
-            f"it is of version {read.version}, and {VERSION} is what is known here"
+            f"it has version {read.version}; only version {VERSION} is supported"
         )
     return read
 
 
-def _look_at(path: str) -> None:
-    """Refuse what others could have written: a file, or a folder on the way to it."""
-    if why := foreign_hands(path):
+def _check_ownership(path: str) -> None:
+    """Raise if another user can change the path or one of its folders."""
+    if why := who_else_can_change(path):
         raise _UntrustworthyFile(why)
 
 
-def _change(
+def _update(
     folder: str, changed: Callable[[tuple[TrustEntry, ...]], tuple[TrustEntry, ...]]
 ) -> None:
     with safe_imports():
-        from filelock import FileLock, Timeout  # here: only for who changes something
+        from filelock import FileLock, Timeout  # here: only needed for changes
 
     file = os.path.join(folder, FILE)
     try:
         os.makedirs(folder, mode=0o700, exist_ok=True)
-        _look_at(folder)
+        _check_ownership(folder)
         with FileLock(file + ".lock", timeout=PATIENCE, mode=0o600):
-            known = listed(folder)
+            known = read_trust_list(folder)
             if known.warning:
-                _keep(file)
+                _set_aside(file)
             content = _StoreFile(version=VERSION, entries=changed(known.entries))
-            # Not msgspec: names of folders may be any bytes, which it does not write.
+            # Not msgspec: it cannot encode folder names that are not UTF-8.
             _replace(file, json.dumps(msgspec.to_builtins(content), indent=1))
     except Timeout:
         why = "another process keeps it locked"
@@ -200,8 +186,8 @@ def _change(
     raise ConfigError(f"{one_line(file)} cannot be changed: {why}", file=file)
 
 
-def _keep(file: str) -> None:
-    """Put aside a list that is not believed. A link goes as it is, not what it leads to."""
+def _set_aside(file: str) -> None:
+    """Rename a list that is not used. Of a link, the link itself is renamed."""
     number = 0
     while os.path.lexists(kept := f"{file}.bad{number or ''}"):
         number += 1

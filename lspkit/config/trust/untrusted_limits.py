@@ -1,8 +1,8 @@
-"""Limits and waits: what a project without trust says about them can only tighten them. Pure.
+"""Limits and timeouts, which an untrusted project can only tighten. Pure.
 
-How much text is shown to a model, and how long a caller waits, is the user's business. A stranger's
-file may ask for less of both. It has no say in what is neither more nor less: how long silence has
-to last to count as an answer, and how soon a server that fails is started again.
+The user decides how much text a model gets, and how long callers wait. An untrusted project may
+reduce both. It cannot change settings without a stricter direction: how long silence must last to
+count as an answer, and how soon a failed server is restarted.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from typing import Any
 from lspkit.config.problems import Path, place_of
 
 
-def _less(theirs: Any, ours: Any) -> bool:
+def _is_at_most(theirs: Any, ours: Any) -> bool:
     return bool(theirs <= ours)
 
 
-def _sooner(theirs: Any, ours: Any) -> bool:
-    """Of a time for which 0 means never."""
+def _is_sooner(theirs: Any, ours: Any) -> bool:
+    """For a time where 0 means never."""
     return bool(theirs == ours or (theirs and (not ours or theirs <= ours)))
 
 
@@ -27,27 +27,27 @@ def _never(_: Any, __: Any) -> bool:
 
 
 _WAITS: dict[str, Callable[[Any, Any], bool]] = {
-    "initializeTimeoutMs": _less,
-    "requestTimeoutMs": _less,
-    "diagnosticsWaitTimeoutMs": _less,
-    "firstTouchTimeoutMs": _less,
+    "initializeTimeoutMs": _is_at_most,
+    "requestTimeoutMs": _is_at_most,
+    "diagnosticsWaitTimeoutMs": _is_at_most,
+    "firstTouchTimeoutMs": _is_at_most,
     "debounceMs": _never,
-    "idleShutdownMs": _sooner,
+    "idleShutdownMs": _is_sooner,
 }
-#: By section and name: whether the first value is at least as tight as the second.
+#: By section and name: whether the first value is at least as strict as the second.
 LIMITS: dict[str, dict[str, Callable[[Any, Any], bool]]] = {
     "timing": _WAITS,
     "diagnostics": dict.fromkeys(
-        ("maxPerFile", "maxOtherFiles", "maxTotalLines", "maxBytes"), _less
+        ("maxPerFile", "maxOtherFiles", "maxTotalLines", "maxBytes"), _is_at_most
     ),
     "restart": dict.fromkeys(("policy", "baseMs", "factor", "maxMs", "jitter"), _never),
 }
 
 
-def tightened(
+def keep_tighter(
     theirs: Mapping[str, Any], ours: Mapping[str, Any]
 ) -> tuple[dict[str, Any], list[str]]:
-    """A project's layer without what would loosen what holds without it, and the places of that.
+    """A project's layer without the values that would loosen a limit, and their places.
 
     >>> tightened({"timing": {"requestTimeoutMs": 9}}, {"timing": {"requestTimeoutMs": 5}})
     ({'timing': {}}, ['timing.requestTimeoutMs'])
@@ -56,7 +56,9 @@ def tightened(
     for section, limits in LIMITS.items():
         said = theirs.get(section)
         if isinstance(said, Mapping):
-            kept[section] = _part(said, ours.get(section, {}), limits, (section,), loose)
+            kept[section] = _keep_tighter_values(
+                said, ours.get(section, {}), limits, (section,), loose
+            )
     if kept.get("navigationTools") and not ours.get("navigationTools", True):
         del kept["navigationTools"]
         loose.append("navigationTools")
@@ -73,14 +75,17 @@ def tightened(
 def _server(
     id: str, said: Any, known: Mapping[str, Any], ours: Mapping[str, Any], loose: list[str]
 ) -> Any:
-    """A server's own times are held to those that the user has for it, or for all."""
+    """A server's timeouts are compared with the user's for this server, or for all."""
     if not isinstance(said, Mapping) or not isinstance(said.get("timing"), Mapping):
         return said
     own = {**ours.get("timing", {}), **(known.get(id, {}).get("timing") or {})}
-    return {**said, "timing": _part(said["timing"], own, _WAITS, ("lsp", id, "timing"), loose)}
+    return {
+        **said,
+        "timing": _keep_tighter_values(said["timing"], own, _WAITS, ("lsp", id, "timing"), loose),
+    }
 
 
-def _part(
+def _keep_tighter_values(
     said: Mapping[str, Any],
     ours: Mapping[str, Any],
     limits: Mapping[str, Callable[[Any, Any], bool]],

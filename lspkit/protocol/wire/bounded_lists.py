@@ -1,6 +1,6 @@
-"""Raw lists that are longer than anybody can use: their first items, and how many others there are.
+"""Limits the length of raw lists.
 
-A list is cut before its items are decoded, since to make values of them is what takes the time.
+A list is cut before its items are decoded, since decoding takes the time.
 """
 
 from __future__ import annotations
@@ -11,20 +11,20 @@ import msgspec
 
 from lspkit.limits import LARGEST_REPORT, MOST_FINDINGS
 from lspkit.protocol.wire.framing import MAX_BODY
-from lspkit.protocol.wire.messages import mend
+from lspkit.protocol.wire.messages import replace_lone_surrogates
 
-#: No finding, and nothing that can be read: it stands for those that were left out.
+#: An item that cannot be decoded: it stands for the findings that were left out.
 _UNREADABLE = b"null"
 
 
 def first_items(raw: bytes, most: int, size: int = MAX_BODY) -> tuple[bytes, int]:
-    """A raw list with no more than so many of its items and bytes, and how many were left out."""
+    """A raw list with at most so many items and bytes, and how many items were left out."""
     if len(raw) < 2 * most and len(raw) <= size:
-        return raw, 0  # an item has a character, and a comma behind it
+        return raw, 0  # an item needs at least a character and a comma
     try:
-        items = msgspec.json.decode(mend(raw), type=list[msgspec.Raw])
+        items = msgspec.json.decode(replace_lone_surrogates(raw), type=list[msgspec.Raw])
     except (msgspec.DecodeError, UnicodeError, RecursionError):
-        return raw, 0  # no list, or one that nobody can read
+        return raw, 0  # not a valid list
     kept = [bytes(one) for one in items[:most]]
     if len(raw) > size:
         ends = itertools.accumulate(len(one) + 1 for one in kept)
@@ -35,10 +35,10 @@ def first_items(raw: bytes, most: int, size: int = MAX_BODY) -> tuple[bytes, int
 
 
 def bounded_report(items: bytes) -> tuple[bytes, int]:
-    """The findings of one report as they are remembered, and how many are not.
+    """The findings of one report that are kept, and how many are not.
 
-    Whoever reads a list that was cut learns that something in it could not be read, so that it
-    proves nothing about the file.
+    A list that was cut ends with an item that cannot be decoded, so that it proves nothing about
+    the file.
 
     >>> bounded_report(b"[]")
     (b'[]', 0)
@@ -47,5 +47,5 @@ def bounded_report(items: bytes) -> tuple[bytes, int]:
     if dropped:
         kept = kept[:-1] + (b"," if len(kept) > 2 else b"") + _UNREADABLE + b"]"
     elif len(kept) > LARGEST_REPORT:
-        return b"[%b]" % _UNREADABLE, 1  # no list at all
+        return b"[%b]" % _UNREADABLE, 1  # not a list
     return kept, dropped

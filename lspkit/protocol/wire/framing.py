@@ -1,12 +1,12 @@
-"""Cuts a server's byte stream into message bodies, and frames the bodies that go out.
+"""Splits a server's byte stream into message bodies, and frames outgoing bodies.
 
-Nothing is decoded here: a body is bytes, and what is in it is the business of `messages`.
+A body is bytes; `messages.py` decodes it.
 
-The reader is in one of three places: between messages, inside a header block, or inside a body.
-Outside of a body it works line by line, so no byte is looked at twice however the stream is cut;
-a body grows in one buffer that is handed out as it is. Servers print to stdout what belongs on
-stderr, so whatever stands between two messages and is no header is stepped over and counted. A
-stream whose lengths cannot be believed has no next message to look for: it ends with an error.
+The reader is between messages, inside a header block, or inside a body. Outside a body it works
+line by line, so no byte is examined twice however the stream is chunked; a body grows in one buffer
+that is returned without a copy. Some servers print to stdout, so text between two messages is
+skipped and counted. After an invalid length the next message cannot be found: the stream ends with
+an error.
 """
 
 from __future__ import annotations
@@ -20,22 +20,22 @@ from lspkit.errors import FramingError
 MAX_HEADER = 8 * 1024
 #: Bytes of one message body.
 MAX_BODY = 256 * 1024 * 1024
-#: Bytes of skipped text that are kept to be shown.
+#: Bytes of skipped text that are kept for display.
 SAMPLE_SIZE = 200
 
-# Nearly every message starts with exactly this. Eight digits stay below MAX_BODY, so that a match
-# needs no further check.
+# Nearly every message starts like this. Eight digits are less than MAX_BODY, so that a match needs
+# no further check.
 _PLAIN_BLOCK = re.compile(rb"Content-Length: ([0-9]{1,8})\r\n\r\n")
-# A name has no spaces and no brackets in it, which is what tells most log lines from a header.
+# A name has no spaces and no brackets, which distinguishes most log lines from a header.
 _NAME = re.compile(rb"([!#$%&'*+.^_`|~0-9A-Za-z-]+)[ \t]*:")
-# A header glued to the end of printed text. After a hyphen it is the tail of a longer name.
+# A header at the end of a line of printed text. After a hyphen it is part of a longer name.
 _GLUED_LENGTH = re.compile(rb"(?<!-)content-length[ \t]*:[ \t]*([0-9]+)[ \t]*\r\n\Z", re.IGNORECASE)
 _CHARSET = re.compile(rb";[ \t]*charset[ \t]*=[ \t]*\"?([^\";]*)", re.IGNORECASE)
 # ASCII is UTF-8 as well. Compared in lower case and without hyphens.
 _CHARSETS = frozenset({b"utf8", b"ascii", b"usascii"})
-# Headers that are acted on. Others are read over.
+# Headers that are interpreted. Others are ignored.
 _KNOWN = frozenset({b"content-length", b"content-type"})
-# How much of the end of a line may be a glued header. The rest of an endless line need not be kept.
+# Bytes at the end of a line that may be such a header. The rest of a long line is not kept.
 _TAIL = 128
 
 
@@ -49,7 +49,7 @@ def frame(body: bytes) -> bytes:
 
 
 class FrameReader:
-    """Collects what the server writes until bodies are whole. One per stream, for one thread.
+    """Collects the server's output until bodies are complete. One per stream, for one thread.
 
     >>> reader = FrameReader()
     >>> reader.feed(b"starting up\\nContent-Length: 2\\r\\n\\r\\n{")
@@ -84,16 +84,16 @@ class FrameReader:
         self.error = None
         self.skipped = 0
         self.skipped_sample = b""
-        # The line that has not ended yet, and whether it is known to be too long for a header.
+        # The incomplete line, and whether it is too long for a header.
         self._line = bytearray()
         self._printed = False
-        # Size of the header block so far, 0 between messages, and what it said of the body.
+        # Size of the header block so far, 0 between messages, and its Content-Length.
         self._block = 0
         self._length: int | None = None
-        # A first line that ends in a glued header: the text before it, and the header's value. It
-        # counts only if the block has no length of its own.
+        # A first line with a header after printed text: the text, and the header's value. It is
+        # used only if the block has no other length.
         self._glued: tuple[bytes, bytes] | None = None
-        # The body so far, and how much of it is still to come (None outside of a body).
+        # The body so far, and the number of missing bytes (None outside a body).
         self._body: io.BytesIO | None = None
         self._missing: int | None = None
 
@@ -108,11 +108,11 @@ class FrameReader:
 
     @property
     def inside(self) -> bool:
-        """Whether a message has begun that has not ended yet."""
+        """Whether a message has begun and is incomplete."""
         return self._missing is not None or bool(self._block)
 
     def feed(self, data: bytes) -> list[bytes]:
-        """Take the next bytes of the stream. Returns the bodies that they complete, in order."""
+        """Process the next bytes of the stream. Returns the completed bodies, in order."""
         bodies: list[bytes] = []
         if self.error is not None:
             return bodies
@@ -149,8 +149,8 @@ class FrameReader:
         if self._body is None and not self._missing:
             bodies.append(part)
         else:
-            # A BytesIO gives out its own buffer when it is read as a whole. So a body that came
-            # in many pieces is never in memory twice.
+            # `BytesIO.getvalue` returns its buffer without a copy, so a body in many chunks is
+            # never in memory twice.
             if self._body is None:
                 self._body = io.BytesIO()
             self._body.write(part)
@@ -184,12 +184,12 @@ class FrameReader:
         return stop
 
     def _check_size(self, line: bytes | bytearray) -> None:
-        """Refuse a header block that is too long. Printed text may be as long as it likes."""
+        """Refuse a header block that is too long. Printed text may have any length."""
         if self._block + len(line) <= MAX_HEADER and not self._printed:
             return
         if not self._printed:
             if self._block or _NAME.match(line, 0, MAX_HEADER):
-                raise _broken(f"a header block of more than {MAX_HEADER} bytes")
+                raise _framing_error(f"a header block of more than {MAX_HEADER} bytes")
             self._printed = True
         if len(self._line) > _TAIL:
             self._skip(self._line[:-_TAIL])
@@ -202,9 +202,8 @@ class FrameReader:
             self._block = len(line)
             self._header(name[1].lower(), line[name.end() :])
             return
-        # A glued header and any other `word: text` open a block if the line ends as headers do.
-        # What ends in a bare newline was printed: the block would lack its length, or have one
-        # that some log line was only talking about.
+        # A header after printed text, and any other `word: text`, begins a block if the line ends
+        # with CRLF. A line with a bare newline was printed: it may only mention a length.
         glued = _GLUED_LENGTH.search(line[-_TAIL:])
         if glued is not None:
             printed = line[: len(line) - len(glued[0])]
@@ -230,7 +229,7 @@ class FrameReader:
         if name == b"content-length":
             length = _decimal(value.strip())
             if self._length is not None and self._length != length:
-                raise _broken(
+                raise _framing_error(
                     f"two Content-Length headers that differ, {self._length} and {length}"
                 )
             self._length = length
@@ -239,7 +238,9 @@ class FrameReader:
             if charset is not None:
                 spelling = charset[1].strip().lower().replace(b"-", b"")
                 if spelling not in _CHARSETS:
-                    raise _broken(f"a body in the charset {_shown(charset[1])} instead of utf-8")
+                    raise _framing_error(
+                        f"a body in the charset {_display(charset[1])} instead of utf-8"
+                    )
 
     def _end_block(self) -> None:
         length = self._length
@@ -248,7 +249,7 @@ class FrameReader:
             self._skip(printed)
             length = _decimal(value) if length is None else length
         if length is None:
-            raise _broken("a header block without Content-Length")
+            raise _framing_error("a header block without Content-Length")
         self._block, self._length, self._glued = 0, None, None
         self._missing = length
 
@@ -261,21 +262,23 @@ class FrameReader:
 def _decimal(digits: bytes) -> int:
     """The value of a Content-Length header."""
     if not digits.isdigit():
-        raise _broken(f"a Content-Length of {_shown(digits)}, which is no decimal number")
-    # A number of thousands of digits is not worth its conversion.
+        raise _framing_error(f"a Content-Length of {_display(digits)}, which is no decimal number")
+    # Converting thousands of digits would take long.
     digits = digits.lstrip(b"0") or b"0"
     if len(digits) > len(str(MAX_BODY)) or int(digits) > MAX_BODY:
-        raise _broken(f"a Content-Length of {_shown(digits)}; the most that is read is {MAX_BODY}")
+        raise _framing_error(
+            f"a Content-Length of {_display(digits)}; the most that is read is {MAX_BODY}"
+        )
     return int(digits)
 
 
-def _shown(value: bytes) -> str:
+def _display(value: bytes) -> str:
     text = value.strip().decode("ascii", "backslashreplace")
     return repr(text if len(text) <= 40 else text[:40] + "…")
 
 
-def _broken(what: str) -> FramingError:
+def _framing_error(what: str) -> FramingError:
     return FramingError(
-        f"the server sent {what}. Where its next message starts cannot be known, so the connection "
-        "is over; restart the server, and tell its authors if this happens again"
+        f"the server sent {what}. The start of its next message is not known, so the connection is "
+        "closed; restart the server, and report this to its authors if it happens again"
     )

@@ -1,9 +1,9 @@
-"""JSON-RPC messages: bytes of one body in, a typed message out, and back.
+"""Encoding and decoding of JSON-RPC messages.
 
-The envelope is decoded with `params` and `result` left as raw JSON; whoever asked decodes them
-later, in its own thread (`shapes.py`). One bad body becomes a `Malformed` value and never an
-exception, so that its neighbours are unharmed. What a bad body was meant for is salvaged as far
-as that is safe, so that a caller need not wait for an answer that has come, but broken.
+The envelope is decoded with `params` and `result` left as raw JSON; the caller decodes them in its
+own thread (`results.py`). An invalid body becomes a `Malformed` value, never an exception, so that
+other messages are not affected. Its id is extracted if that is safe, so that a caller does not wait
+for an answer that has arrived damaged.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ REQUEST_CANCELLED = -32800
 CONTENT_MODIFIED = -32801
 SERVER_CANCELLED = -32802
 
-#: Raw JSON: left undecoded until somebody wants it.
+#: Raw JSON, decoded when it is needed.
 RawJson = bytes
 
 
 class RequestMessage(msgspec.Struct, frozen=True):
-    """A request from the server. `id` is raw JSON, to be echoed as it came."""
+    """A request from the server. `id` is raw JSON, which the answer repeats."""
 
     id: RawJson
     method: str
@@ -52,7 +52,7 @@ class PublishedDiagnostics(msgspec.Struct, frozen=True):
 
 
 class ResponseMessage(msgspec.Struct, frozen=True):
-    """The result of one of our requests. `id` is None if it is none that we could have sent."""
+    """The result of one of our requests. `id` is None if lspkit cannot have sent it."""
 
     id: int | None
     result: RawJson
@@ -68,19 +68,19 @@ class ErrorResponse(msgspec.Struct, frozen=True):
 
 
 class Malformed(msgspec.Struct, frozen=True):
-    """A body that is no message."""
+    """A body that is not a valid message."""
 
     reason: str
     sample: bytes
-    #: What to tell the server, if it was a request.
+    #: The error code for the answer, if it is a request.
     code: int = PARSE_ERROR
-    #: Raw id of the request that it seems to be.
+    #: Raw id, if it seems to be a request.
     asked: RawJson | None = None
-    #: Our request that it seems to answer.
+    #: Id of our request, if it seems to be an answer.
     answers: int | None = None
-    #: The frames that it has swallowed: a server that broke off in the middle of a message and went
-    #: on with the next one. A header inside of a body cannot be part of it, since JSON has no bare
-    #: line breaks in strings.
+    #: Further frames in the body: the server stopped in the middle of a message and continued with
+    #: the next one. A header cannot be part of the body, since strings in JSON have no bare line
+    #: breaks.
     swallowed: bytes = b""
 
 
@@ -127,19 +127,19 @@ _BAD = (msgspec.DecodeError, UnicodeError, RecursionError, ValueError)
 
 
 def parse(body: bytes) -> Message:
-    """What the body of one frame says. Never raises."""
+    """Decode the body of one frame. Never raises."""
     try:
         if not body.isascii():
-            body.decode()  # msgspec leaves raw parts unchecked, so that bad UTF-8 would pass
+            body.decode()  # msgspec does not check raw parts for valid UTF-8
         return _parse(body)
     except _BAD as problem:
         mended = _without_lone_surrogates(body)
         if mended is None:
-            return _malformed(body, problem)
+            return _malformed_message(body, problem)
     try:
         return _parse(mended)
     except _BAD as problem:
-        return _malformed(body, problem)
+        return _malformed_message(body, problem)
 
 
 def _parse(body: bytes) -> Message:
@@ -147,7 +147,7 @@ def _parse(body: bytes) -> Message:
     method, raw_id = envelope.method, envelope.id
     if isinstance(method, str):
         params = None if isinstance(envelope.params, msgspec.UnsetType) else bytes(envelope.params)
-        # An id makes it a request, also one that equals an id of ours.
+        # With an id it is a request, also if one of our requests has the same id.
         if not isinstance(raw_id, msgspec.UnsetType):
             return RequestMessage(bytes(raw_id), method, params)
         if method == "textDocument/publishDiagnostics":
@@ -159,7 +159,7 @@ def _parse(body: bytes) -> Message:
         raise ValueError("neither a method nor an id")
     our_id = _our_id(bytes(raw_id))
     error = envelope.error
-    # `"error": null` beside a result is sent by some servers, and means that there is none.
+    # Some servers send `"error": null` beside a result.
     if not isinstance(error, msgspec.UnsetType) and bytes(error) != b"null":
         fault = _error.decode(error)
         data = None if isinstance(fault.data, msgspec.UnsetType) else bytes(fault.data)
@@ -180,9 +180,9 @@ def _our_id(raw: bytes) -> int | None:
 
 
 def _without_lone_surrogates(body: bytes) -> bytes | None:
-    r"""The body with `\ud800`-like halves replaced, None if it has none.
+    r"""The body with lone surrogates (`\ud800`) replaced, None if it has none.
 
-    JavaScript servers cut strings in the middle of a pair; msgspec refuses such a message whole.
+    JavaScript servers cut strings in the middle of a pair; msgspec refuses such a message.
     """
     if b"\\u" not in body:
         return None
@@ -211,8 +211,8 @@ def decode_any(raw: bytes) -> Any:
         return msgspec.json.decode(mended)
 
 
-def mend(raw: bytes) -> bytes:
-    """`raw` with lone surrogates replaced, or as it was."""
+def replace_lone_surrogates(raw: bytes) -> bytes:
+    """`raw` with lone surrogates replaced."""
     try:
         msgspec.json.decode(raw, type=msgspec.Raw)
     except _BAD:
@@ -220,9 +220,9 @@ def mend(raw: bytes) -> bytes:
     return raw
 
 
-def _malformed(body: bytes, problem: Exception) -> Malformed:
+def _malformed_message(body: bytes, problem: Exception) -> Malformed:
     header = _HEADER.search(body)
-    # What follows a header is another message.
+    # After a header another message follows.
     keys = _keys_of(body if header is None else body[: header.start()], whole=header is None)
     raw_id, method = keys.get(b"id"), keys.get(b"method")
     syntax = not isinstance(problem, msgspec.ValidationError | RecursionError)
@@ -241,14 +241,14 @@ def _malformed(body: bytes, problem: Exception) -> Malformed:
     )
 
 
-#: With few other headers: from each of many, all that follow would be looked through again.
+#: With a limited number of other headers, so that the search is not quadratic.
 _HEADER = re.compile(
     rb"Content-Length: *+\d++\r\n(?:[\w-]++:[^\r\n]*+\r\n){0,8}+\r\n", re.IGNORECASE
 )
 
 
 def _is_json(raw: bytes) -> bool:
-    """Whether it can be sent back."""
+    """Whether it is valid JSON, so that an answer can repeat it."""
     try:
         msgspec.json.decode(raw)
     except _BAD:
@@ -261,20 +261,20 @@ _ID = re.compile(rb'(?:-?\d+(?:\.\d+)?|"(?:[^"\\]|\\.)*")\Z', re.DOTALL)
 _STRING = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
 _LAST_PAIR = re.compile(rb',\s*"(id|method|jsonrpc)"\s*:\s*(-?\d+(?:\.\d+)?|"[^"\\]*")\s*\Z')
 
-#: Bytes of broken JSON that are looked through for the message's own keys, one by one.
+#: Bytes at the start of invalid JSON that are searched for the message's keys.
 HEAD = 64 * 1024
-#: Bytes up to which its end is looked at, too; larger ones would hold up the reader.
+#: Size up to which the end is searched, too; larger messages would block the reader.
 WITH_END = 4 * 1024 * 1024
 
 
 def _keys_of(body: bytes, *, whole: bool) -> dict[bytes, bytes]:
-    """`id` and `method` of a broken message, each as raw JSON. `whole`: no other one is in it.
+    """`id` and `method` of an invalid message, as raw JSON. `whole`: it contains no other message.
 
-    Only keys of the outermost object count: an `id` deeper down belongs to something else, and
-    taking it for the message's own would fail a request that is still being worked on.
+    Only keys of the outermost object are used: a nested `id` belongs to something else, and using
+    it would fail a request that is still pending.
     """
     try:
-        told = _keys.decode(body)  # the JSON may be sound: bad UTF-8, or a bad shape
+        told = _keys.decode(body)  # the JSON may be valid: bad UTF-8, or wrong types
     except _BAD:
         found = _top_level(body)
         if b"id" not in found and whole and HEAD < len(body) <= WITH_END:
@@ -288,7 +288,7 @@ def _keys_of(body: bytes, *, whole: bool) -> dict[bytes, bytes]:
 
 
 def _top_level(body: bytes) -> dict[bytes, bytes]:
-    """The keys that come first."""
+    """The keys at the start."""
     found: dict[bytes, bytes] = {}
     depth, key, before = 0, b"", b""
     for match in _TOKEN.finditer(body[:HEAD]):
@@ -308,7 +308,7 @@ def _top_level(body: bytes) -> dict[bytes, bytes]:
 
 
 def _last_keys(body: bytes) -> dict[bytes, bytes]:
-    """The keys that come last: those of the outermost object, if its end is the body's."""
+    """The keys at the end of the outermost object, if the body ends with it."""
     found: dict[bytes, bytes] = {}
     rest = body[-HEAD:].rstrip()
     bare = _STRING.sub(b"", body)
@@ -326,20 +326,20 @@ _encoder = msgspec.json.Encoder()
 
 
 def encode(message: dict[str, Any]) -> bytes:
-    """The body of a message of ours, lone surrogates in its texts replaced."""
+    """Encode a message, with lone surrogates in its strings replaced."""
     try:
         return _encoder.encode(message)
     except UnicodeEncodeError:
-        plain = {key: _bare(value) for key, value in message.items()}
+        plain = {key: _decode_raw(value) for key, value in message.items()}
         return _dump(plain)
 
 
-def _bare(value: Any) -> Any:
+def _decode_raw(value: Any) -> Any:
     return msgspec.json.decode(value) if isinstance(value, msgspec.Raw) else value
 
 
 def request(id: int, method: str, params: Any = None) -> bytes:
-    """A request of ours. `params` None is left out: some servers choke on `null`."""
+    """A request of ours. `params` None is left out: some servers reject `null`."""
     message = {"jsonrpc": "2.0", "id": id, "method": method}
     if params is not None:
         message["params"] = params
@@ -354,16 +354,16 @@ def notification(method: str, params: Any = None) -> bytes:
     return encode(message)
 
 
-def answer(id: RawJson, result: Any) -> bytes:
-    """Our answer to a request of the server; the key `result` is there also when it is null."""
+def response(id: RawJson, result: Any) -> bytes:
+    """The answer to a request of the server; `result` is present also if it is null."""
     return encode({"jsonrpc": "2.0", "id": msgspec.Raw(id), "result": result})
 
 
-def refusal(
+def error_response(
     id: RawJson,
     code: int,
     message: str,
 ) -> bytes:
-    """Our refusal of a request of the server."""
+    """The error answer to a request of the server."""
     error = {"code": code, "message": message}
     return encode({"jsonrpc": "2.0", "id": msgspec.Raw(id), "error": error})

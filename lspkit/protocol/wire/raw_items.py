@@ -1,6 +1,6 @@
-"""Lists whose items go back to the server byte for byte, or are read for one purpose only.
+"""Lists whose items are sent back to the server byte for byte, or are decoded only in part.
 
-Like the readers of `shapes.py`, these never raise: what makes no sense is left out and counted.
+Like the readers of `results.py`, these never raise: invalid items are left out and counted.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from lspkit.protocol.results import (
     read_item,
     read_locations,
 )
-from lspkit.protocol.wire.messages import mend
+from lspkit.protocol.wire.messages import replace_lone_surrogates
 
 
-def read_pieces(raw: bytes) -> Read[bytes]:
-    """The items of a list, each as it came; null is an empty list, anything else a list of one."""
+def read_raw_items(raw: bytes) -> Read[bytes]:
+    """The raw items of a list; null is an empty list, any other value a list of one."""
     try:
-        mended = mend(raw).strip()
+        mended = replace_lone_surrogates(raw).strip()
         if mended == b"null":
             return Read([])
         if not mended.startswith(b"["):
@@ -48,14 +48,14 @@ _severities = msgspec.json.Decoder(list[_Severity])
 
 
 def read_severities(raw: bytes) -> collections.Counter[int | None]:
-    """How many findings of each severity a list has. Quick, for whoever only counts."""
+    """The number of findings of each severity in a list. Fast, since only this is decoded."""
     try:
         return collections.Counter(one.severity for one in _severities.decode(raw))
     except BAD:
         return collections.Counter(one.severity for one in read_diagnostics(raw).items)
 
 
-def read_places(raw: bytes) -> Read[tuple[str, WireRange]]:
+def read_location_ranges(raw: bytes) -> Read[tuple[str, WireRange]]:
     """The URI and the range of each location."""
     read = read_locations(raw)
     places = [item.place for item in read.items]
@@ -63,17 +63,17 @@ def read_places(raw: bytes) -> Read[tuple[str, WireRange]]:
     return Read(named, read.dropped + len(places) - len(named))
 
 
-def read_items(raw: bytes) -> Read[tuple[bytes, WireItem]]:
-    """The items of a hierarchy, each with its own bytes."""
-    pieces = read_pieces(raw)
+def read_hierarchy_items(raw: bytes) -> Read[tuple[bytes, WireItem]]:
+    """The items of a hierarchy, each with its raw bytes."""
+    pieces = read_raw_items(raw)
     read = [(piece, read_item(piece)) for piece in pieces.items]
     found = [(piece, wire) for piece, one in read for wire in one.items]
     return Read(found, pieces.dropped + sum(not one.items for _, one in read))
 
 
-def read_others(raw: bytes) -> Read[tuple[WireCall, WireItem]]:
-    """Calls, each with the item at its other end."""
-    pieces = read_pieces(raw)
+def read_calls_with_items(raw: bytes) -> Read[tuple[WireCall, WireItem]]:
+    """Calls, each with its caller or callee."""
+    pieces = read_raw_items(raw)
     calls = [call for piece in pieces.items for call in read_calls(piece).items]
     read = [(call, read_item(call.item)) for call in calls]
     found = [(call, one.items[0]) for call, one in read if one.items]
@@ -81,8 +81,8 @@ def read_others(raw: bytes) -> Read[tuple[WireCall, WireItem]]:
 
 
 def read_actions(raw: bytes) -> Read[tuple[bytes, WireAction]]:
-    """Code actions, each with its own bytes; none of which only a part of the edit is known."""
-    pieces = read_pieces(raw)
+    """Code actions, each with its raw bytes. An action with an invalid part is left out."""
+    pieces = read_raw_items(raw)
     read = [(piece, read_action(piece)) for piece in pieces.items]
     good = [(piece, one.items[0]) for piece, one in read if one.items and not one.dropped]
     return Read(good, pieces.dropped + len(read) - len(good))

@@ -6,7 +6,7 @@ A server that is replaced before it has answered is succeeded by the one in its 
 from __future__ import annotations
 
 from lspkit.errors import ServerBrokenError, ServerUnavailableError
-from lspkit.operations import Ask, Reply
+from lspkit.operations.effects import Ask, Reply
 from lspkit.runtime.concurrency.call import CallContext
 from lspkit.runtime.concurrency.drive import together
 from lspkit.runtime.concurrency.waiter import Steps

@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 
 from lspkit.errors import LspkitError, NoServerError, RequestTimeoutError
-from lspkit.operations import AskWorkspace, Reply
+from lspkit.operations.effects import AskWorkspace, Reply
 from lspkit.runtime.concurrency.call import CallContext
 from lspkit.runtime.concurrency.drive import together
 from lspkit.runtime.concurrency.waiter import Outcome, Steps, Waiter, uncancelled

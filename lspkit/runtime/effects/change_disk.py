@@ -13,7 +13,7 @@ from lspkit.edit_types import AppliedEdit, WorkspaceEdit
 from lspkit.edits import single_file
 from lspkit.edits.text_edits import encode
 from lspkit.errors import LspkitError
-from lspkit.operations import ChangeDisk
+from lspkit.operations.effects import ChangeDisk
 from lspkit.protocol.uris import path_to_uri
 from lspkit.protocol.watch_registrations import CHANGED, CREATED, DELETED, FileEvent
 from lspkit.runtime.concurrency.call import CallContext

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from lspkit.operations import FindPlaces, FoundFile, ReadText
+from lspkit.operations.effects import FindPlaces, FoundFile, ReadText
 from lspkit.protocol.text import Text
-from lspkit.protocol.uris import one_spelling
+from lspkit.protocol.uris import normalize_uri
 from lspkit.runtime.exchange.context import Context
 
 
@@ -21,7 +21,7 @@ def find_places(context: Context, effect: FindPlaces) -> dict[str, FoundFile]:
     for uri in effect.uris:
         path, readable = context.files.place(uri)
         text, marked = opened.get(uri), False
-        asked = one_spelling(uri) == effect.asked_uri
+        asked = normalize_uri(uri) == effect.asked_uri
         if text is None and effect.texts and readable is not None and not asked:
             content = context.files.content_at(readable)
             if content is not None:
@@ -40,7 +40,7 @@ def _open_texts(context: Context, effect: FindPlaces) -> dict[str, Text]:
             continue
         with server.channel.lock:
             for uri in effect.uris:
-                document = server.channel.documents.get(one_spelling(uri))
+                document = server.channel.documents.get(normalize_uri(uri))
                 if document is not None:
                     texts[uri] = document.text
     return texts

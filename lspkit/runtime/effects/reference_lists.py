@@ -10,9 +10,9 @@ from typing import Any
 
 import msgspec
 
-from lspkit.operations import Ask, Reply
+from lspkit.operations.effects import Ask, Reply
 from lspkit.protocol.text import Encoding, Text
-from lspkit.protocol.wire.raw_items import read_pieces, read_places
+from lspkit.protocol.wire.raw_items import read_location_ranges, read_raw_items
 from lspkit.runtime.concurrency.call import CallContext
 from lspkit.runtime.concurrency.waiter import Steps
 from lspkit.runtime.exchange.context import Context
@@ -62,12 +62,12 @@ def ask_references(
 
 def _without(references: bytes, declarations: bytes) -> bytes:
     """What of the references is no declaration. What cannot be read stays."""
-    declared, pieces = read_places(declarations).items, read_pieces(references)
+    declared, pieces = read_location_ranges(declarations).items, read_raw_items(references)
     if pieces.dropped:
         return references
     kept = []
     for piece in pieces.items:
-        places = read_places(piece).items
+        places = read_location_ranges(piece).items
         if not places or places[0] not in declared:
             kept.append(piece)
     return b"[" + b",".join(kept) + b"]"

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from lspkit.errors import LspkitError, RequestFailedError
 from lspkit.limits import LARGEST_EDITS, MOST_EDITS
-from lspkit.operations import Effect, Reply, RunCommand
+from lspkit.operations.effects import Effect, Reply, RunCommand
 from lspkit.protocol.events import EditAsked
 from lspkit.protocol.methods import APPLY_EDIT, EXECUTE_COMMAND
 from lspkit.runtime.concurrency.broadcast import Broadcast

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lspkit.edit_types import ChangedFiles
-from lspkit.operations import SyncFile, TakeChanges
+from lspkit.operations.effects import SyncFile, TakeChanges
 from lspkit.runtime.concurrency.call import CallContext
 from lspkit.runtime.concurrency.waiter import Steps
 from lspkit.runtime.exchange.context import Context

@@ -8,8 +8,13 @@ import time
 from lspkit.config.load import Loaded
 from lspkit.config.model import DISABLED
 from lspkit.errors import ServerUnavailableError
-from lspkit.operations import FileServer, FindServers, KnownDiagnostics, TakeKnownDiagnostics
-from lspkit.operations.check import severity_named
+from lspkit.operations.check import severity_from_number
+from lspkit.operations.effects import (
+    FileServer,
+    FindServers,
+    KnownDiagnostics,
+    TakeKnownDiagnostics,
+)
 from lspkit.protocol.wire.raw_items import read_severities
 from lspkit.runtime.files import Files
 from lspkit.runtime.pool.pool import Pool
@@ -185,6 +190,6 @@ def _counted(servers: list[Server]) -> dict[str, int]:
     for server in servers:
         for push in server.record.known():
             for severity, number in read_severities(push.items).items():
-                counts[severity_named(severity).value] += number
+                counts[severity_from_number(severity).value] += number
                 counts["total"] += number
     return counts

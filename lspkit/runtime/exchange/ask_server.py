@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import Any
 
 from lspkit.errors import RequestFailedError, RequestTimeoutError
-from lspkit.operations import Reply
+from lspkit.operations.effects import Reply
 from lspkit.protocol.events import Answered
 from lspkit.protocol.wire.messages import CONTENT_MODIFIED, REQUEST_CANCELLED, SERVER_CANCELLED
 from lspkit.runtime.concurrency.call import CallContext
@@ -142,7 +142,7 @@ def wait_for_answer(
         log.debug("%s answered %s in %.1f ms", server.id, pending.method, took * 1000)
         return value
     if isinstance(value, ConnectionLost):
-        raise value.error.renewed()
+        raise value.error.copy()
     return RequestFailedError(
         f"{server.id} refused {pending.method}: {value.message} ({value.code})",
         server=server.id,
@@ -190,7 +190,7 @@ def wait_until_ready(context: Context, server: Server, call: CallContext) -> Ste
     if not server.is_ready:
         yield from wait_for(context, server, server.ready(), call.deadline)
     if server.channel.failure is not None:
-        raise server.channel.failure.renewed()
+        raise server.channel.failure.copy()
 
 
 def wait_for_room(context: Context, server: Server, method: str, until: float) -> Steps[None]:

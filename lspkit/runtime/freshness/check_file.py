@@ -20,14 +20,8 @@ from lspkit.errors import (
     ServerBrokenError,
     ServerUnavailableError,
 )
-from lspkit.operations import (
-    OWN_FAULTS,
-    Examination,
-    Examine,
-    Examined,
-    ExamineOthers,
-    OthersExamined,
-)
+from lspkit.operations.effects import Examination, Examine, Examined, ExamineOthers, OthersExamined
+from lspkit.operations.reply_parsing import OWN_FAULTS
 from lspkit.protocol.methods import PULL_DIAGNOSTICS
 from lspkit.protocol.open_documents import Unsaved
 from lspkit.runtime.concurrency.call import CallContext
@@ -168,7 +162,7 @@ def _examine_by_all(
         whole.add(found)
     absent = [one for one in failures if isinstance(one, ServerUnavailableError)]
     if servers and len(whole.absent) + len(absent) == len(servers) + len(failures):
-        raise whole.absent[0].renewed()  # as if that had been known before
+        raise whole.absent[0].copy()  # as if that had been known before
     return whole, any(one.may_be_replaced for one in servers)
 
 

@@ -7,8 +7,8 @@ import time
 import msgspec
 
 from lspkit.diagnostics.proof import ProofRule
-from lspkit.diagnostics.store import disclaimer, is_nothing_else
-from lspkit.operations import Examined
+from lspkit.diagnostics.store import disclaimer, is_only_disclaimer
+from lspkit.operations.effects import Examined
 from lspkit.protocol.open_documents import View
 from lspkit.runtime.concurrency.call import CallContext
 from lspkit.runtime.files import File
@@ -42,7 +42,7 @@ class CheckSubject(msgspec.Struct, frozen=True):
 
         That it has not looked is no finding, also where it calls it an error.
         """
-        if is_nothing_else(lists, self.server.choice.definition.caveats.disclaimers):
+        if is_only_disclaimer(lists, self.server.choice.definition.caveats.disclaimers):
             return self.failed(rule, doubt)
         return self.found(rule, view, lists, "quiet", doubt)
 

@@ -17,7 +17,7 @@ import msgspec
 
 from lspkit.diagnostics.store import StoredReport
 from lspkit.errors import LspkitError
-from lspkit.operations import Elsewhere, Examined, OtherScope, OthersExamined
+from lspkit.operations.effects import Elsewhere, Examined, OtherScope, OthersExamined
 from lspkit.protocol.results import read_diagnostics
 from lspkit.protocol.uris import path_to_uri, uri_to_path
 from lspkit.runtime.concurrency.call import CallContext

@@ -15,10 +15,10 @@ from lspkit.diagnostics.proof import ProofRule
 from lspkit.diagnostics.settle import Proven, Quiet, Target, Unknown
 from lspkit.diagnostics.store import StoredReport
 from lspkit.errors import RequestFailedError
-from lspkit.operations import Examined
+from lspkit.operations.effects import Examined
 from lspkit.protocol.methods import PULL_DIAGNOSTICS
 from lspkit.protocol.open_documents import View
-from lspkit.protocol.wire.raw_items import read_pieces
+from lspkit.protocol.wire.raw_items import read_raw_items
 from lspkit.runtime.concurrency.waiter import Steps, uncancelled
 from lspkit.runtime.exchange.ask_server import request_deadline, request_server, request_timeout
 from lspkit.runtime.exchange.context import Context
@@ -88,7 +88,7 @@ def _watch(
         if isinstance(decision, Proven | Quiet):
             return _result(one, watch, decision, said)
         if server.channel.failure is not None:
-            raise server.channel.failure.renewed()
+            raise server.channel.failure.copy()
         if rule.source == "" and server.channel.session.supports(
             PULL_DIAGNOSTICS, server.channel.key_of(one.file.uri)
         ):
@@ -127,7 +127,7 @@ def _do(
             watch.answered.append((yield from _barrier(context, one, rule, watch.seq)))
         except RequestFailedError:
             # It cannot even read the file, and may have said why.
-            if rule.how != "version" or said is None or not read_pieces(said.items).items:
+            if rule.how != "version" or said is None or not read_raw_items(said.items).items:
                 raise
             watch.answered.append(_answered(rule, watch.seq))
         return True

@@ -15,12 +15,12 @@ from lspkit.diagnostics import settle, tsserver
 from lspkit.diagnostics.proof import How, ProofRule
 from lspkit.diagnostics.settle import CHANGED, Proven, Target
 from lspkit.errors import RequestFailedError
-from lspkit.operations import Examined
+from lspkit.operations.effects import Examined
 from lspkit.protocol.methods import EXECUTE_COMMAND, PULL_DIAGNOSTICS
 from lspkit.protocol.results import read_report
 from lspkit.protocol.text import Encoding, Text
-from lspkit.protocol.uris import one_spelling
-from lspkit.protocol.wire.raw_items import read_pieces
+from lspkit.protocol.uris import normalize_uri
+from lspkit.protocol.wire.raw_items import read_raw_items
 from lspkit.runtime.concurrency.waiter import Outcome, Steps
 from lspkit.runtime.exchange.ask_server import (
     request_deadline,
@@ -124,7 +124,7 @@ def _keep_related(server: Server, related: dict[str, Any], source: str) -> None:
         report = read_report(bytes(raw))
         if report is not None and report.kind == "full":
             items = bytes(report.items)
-            server.record.pulled(one_spelling(uri), None, items, source, report.result_id)
+            server.record.pulled(normalize_uri(uri), None, items, source, report.result_id)
 
 
 def _ask_tsserver(context: Context, one: CheckSubject, rule: ProofRule) -> Steps[Examined]:
@@ -151,7 +151,7 @@ def _ask_tsserver(context: Context, one: CheckSubject, rule: ProofRule) -> Steps
     if len({view_of(pending).version for pending in requests}) > 1:
         return one.failed(rule, CHANGED)
     if one.text is None:
-        pieces = [piece for items in lists for piece in read_pieces(items).items]
+        pieces = [piece for items in lists for piece in read_raw_items(items).items]
         joined = b"[" + b",".join(pieces) + b"]"
         one.server.record.pulled(one.uri, view_of(requests[0]).version, joined)
     first = requests[0]
@@ -184,7 +184,7 @@ def _after_barrier(context: Context, one: CheckSubject, rule: ProofRule) -> Step
         if (yield (news, until)) is not Outcome.DONE:
             return one.failed(rule, "it has published nothing", late=True)
         if one.server.channel.failure is not None:
-            raise one.server.channel.failure.renewed()
+            raise one.server.channel.failure.copy()
 
 
 def _judge(

@@ -12,7 +12,7 @@ import msgspec
 
 from lspkit.boundary import is_inside
 from lspkit.diagnostics.store import is_empty
-from lspkit.operations import Examined
+from lspkit.operations.effects import Examined
 from lspkit.protocol.uris import path_to_uri, uri_to_path
 from lspkit.runtime.files import Files
 from lspkit.runtime.pool.pool import Pool

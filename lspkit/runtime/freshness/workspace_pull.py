@@ -7,14 +7,15 @@ import time
 import msgspec
 
 from lspkit.errors import CancelledError
-from lspkit.msgspec_types import prepared
-from lspkit.operations import OWN_FAULTS, Examined
+from lspkit.msgspec_types import prepare_struct
+from lspkit.operations.effects import Examined
+from lspkit.operations.reply_parsing import OWN_FAULTS
 from lspkit.protocol.methods import PULL_DIAGNOSTICS, PULL_WORKSPACE
 from lspkit.protocol.open_documents import View
 from lspkit.protocol.results import read_report
 from lspkit.protocol.text import Text
-from lspkit.protocol.uris import one_spelling
-from lspkit.protocol.wire.raw_items import read_pieces
+from lspkit.protocol.uris import normalize_uri
+from lspkit.protocol.wire.raw_items import read_raw_items
 from lspkit.runtime.concurrency.call import CallContext
 from lspkit.runtime.concurrency.waiter import Steps
 from lspkit.runtime.exchange.ask_server import request_deadline, request_server
@@ -26,13 +27,13 @@ from lspkit.runtime.server.server import Server
 NOT_THE_LAST = "lspkit"
 
 
-@prepared
+@prepare_struct
 class _Entry(msgspec.Struct, frozen=True):
     uri: str
     version: int | None = None
 
 
-@prepared
+@prepare_struct
 class _Answer(msgspec.Struct, frozen=True):
     items: msgspec.Raw = msgspec.Raw(b"[]")
 
@@ -84,7 +85,7 @@ def pull_workspace(
 def _read(server: Server, raw: bytes, took: float) -> dict[str, Examined]:
     found: dict[str, Examined] = {}
     try:
-        pieces = read_pieces(bytes(msgspec.json.decode(raw, type=_Answer).items))
+        pieces = read_raw_items(bytes(msgspec.json.decode(raw, type=_Answer).items))
         for piece in pieces.items:
             entry = msgspec.json.decode(piece, type=_Entry)
             report = read_report(piece)
@@ -92,7 +93,7 @@ def _read(server: Server, raw: bytes, took: float) -> dict[str, Examined]:
                 return _nonsense(server, took)
             if report.kind != "full":
                 continue
-            uri = one_spelling(entry.uri)
+            uri = normalize_uri(entry.uri)
             view = View(uri, Text(""), entry.version or 0, server.channel.session.encoding)
             found[uri] = Examined(server.id, view, (bytes(report.items),), "pull", took)
     except (msgspec.DecodeError, UnicodeError, RecursionError):

@@ -120,7 +120,7 @@ class DiskEvents:
         new = server.watched.new_bases()
         self._outer.ask(new)
         for folder, deep in new.items():
-            if not is_inside(folder, around) or server.watched.names(folder):
+            if not is_inside(folder, around) or server.watched.names_folder(folder):
                 # What was asked for last is read first: what is near.
                 for outer in self._outer.way_from(folder) if deep else (folder,):
                     self._watchers.also(server.root, outer, deep=deep)
@@ -153,7 +153,7 @@ class DiskEvents:
                 return True
         place, by_name = self._place(folder), is_excluded(folder)
         held = [one.server for one in self._all()]
-        if by_name and any(server.watched.names(folder) for server in held):
+        if by_name and any(server.watched.names_folder(folder) for server in held):
             return False
         if not place.kind or self._is_asked_for(folder, place.top):
             return by_name or not self._outer.admit(folder)
@@ -167,7 +167,7 @@ class DiskEvents:
             among = self._asked
         if any(is_inside(asked, top) for asked in among):
             return any(is_inside(folder, asked) for asked in among)
-        return any(one.server.watched.names(top) for one in self._all())
+        return any(one.server.watched.names_folder(top) for one in self._all())
 
     def _place(self, path: str) -> PackageFolder:
         return PackageFolder(path, self._files.boundary.root)

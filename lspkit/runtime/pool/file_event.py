@@ -25,9 +25,9 @@ class ServerFileEvent(NamedTuple):
     def changes_for(self, server: Server) -> list[dict[str, Any]]:
         """How a server is told of it; empty if it has not asked for that."""
         path, kind = self.event.path, self.event.kind
-        kinds = server.watched.told_as(path, kind)
+        kinds = server.watched.kinds_to_send(path, kind)
         if self.event.is_folder:  # only of files may a server know more than it should
-            kinds = (kind,) if server.watched.wanted(path, kind) else ()
+            kinds = (kind,) if server.watched.wants(path, kind) else ()
         return [{"uri": self.uri, "type": kind} for kind in kinds]
 
     def is_source(self, definition: Definition) -> bool:

@@ -148,7 +148,7 @@ class Pool:
                 known = self._assignments.like_another(path, now)
         if known is not None and known.admits(path):
             if not known.servers:
-                raise known.failures[0].renewed()
+                raise known.failures[0].copy()
             for one in known.servers:
                 call.use(one.channel)
             # Who retires a server forgets this first, and then looks who has taken it.

@@ -50,7 +50,7 @@ def may_restart(slot: Slot, now: float) -> None:
     failure, record = slot.server.channel.failure, slot.record
     if isinstance(failure, ServerUnavailableError):
         if now - slot.started_at < LOOK_AGAIN:
-            raise failure.renewed()
+            raise failure.copy()
     elif failure is not None and now < record.retry_at:
         raise failure_errors.too_early(failure, record, now)
 

@@ -87,7 +87,7 @@ class DocumentChannel:
     def _connected(self) -> Connection:
         """The connection of a server that can be asked, or the reason why it cannot."""
         if self.failure is not None:
-            raise self.failure.renewed()
+            raise self.failure.copy()
         if self.connection is None or self.session.state is not State.RUNNING:
             name, _, state = self._describe().partition(" ")
             raise ServerBrokenError(f"{name} is {state}", server=name)
@@ -315,7 +315,7 @@ class DocumentChannel:
     def nudge(self, uri: str) -> bool:
         """Say once more that a document is on disk; False if the server does not want to hear."""
         with self.lock:
-            notes = self.documents.saving(uri)
+            notes = self.documents.save(uri)
             self.post(notes)
             if notes:
                 self.clock.saved()

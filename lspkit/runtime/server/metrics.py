@@ -7,7 +7,7 @@ import logging
 import threading
 from collections.abc import Iterable
 
-from lspkit.protocol.wire.raw_items import read_pieces
+from lspkit.protocol.wire.raw_items import read_raw_items
 from lspkit.servers.status import Checks, Requests
 
 log = logging.getLogger("lspkit.runtime")
@@ -81,7 +81,7 @@ class Metrics:
 def log_findings(server: str, about: str, lists: Iterable[bytes], how: str) -> None:
     """One line for the findings of a server about one file, where somebody reads such lines."""
     if log.isEnabledFor(logging.DEBUG):
-        number = sum(len(read_pieces(items).items) for items in lists)
+        number = sum(len(read_raw_items(items).items) for items in lists)
         log.debug("%s: %d findings of %s, %s", about, number, server, how)
 
 

@@ -15,7 +15,7 @@ from lspkit.diagnostics.proof import ProofRule
 from lspkit.diagnostics.store import DiagnosticsStore
 from lspkit.limits import LONGEST_WORDS, MOST_REPORTED_FILES
 from lspkit.protocol.server_signal import LOG_MESSAGE, PROGRESS
-from lspkit.protocol.uris import one_spelling
+from lspkit.protocol.uris import normalize_uri
 from lspkit.servers.definition import Definition
 from lspkit.servers.definition_parts import Admission
 
@@ -151,7 +151,7 @@ def _uri_in(params: dict[str, Any]) -> str:
     """The file that a note is about, wherever it says so."""
     for value in (params, *params.values()):
         if isinstance(value, dict) and isinstance(value.get("uri"), str):
-            return one_spelling(value["uri"])
+            return normalize_uri(value["uri"])
     return ""
 
 

@@ -230,7 +230,7 @@ class Server:
             waited,
             setting=setting,
             state=self.state,
-            progress=self.channel.session.progress.told(),
+            progress=self.channel.session.progress.descriptions(),
             in_flight=tuple(one.method for one in list(self.channel.session.pending.values())),
             stderr=self._tail(),
         )

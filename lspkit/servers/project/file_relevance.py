@@ -118,7 +118,9 @@ def is_by_chance(
     """
     if relevance(definition, os.path.basename(path)) not in ("any", ""):
         return False
-    return (not place.kind or place.kind != definition.disk.packages) and not watched.means(path)
+    return (
+        not place.kind or place.kind != definition.disk.packages
+    ) and not watched.matches_by_name(path)
 
 
 def is_missed(
@@ -144,7 +146,7 @@ def is_missed(
         return concerns(definition, name, is_inside=is_inside(event.path, root))
     if not is_one_of(name, refresh.files):
         return False
-    return not is_inside(event.path, root) or not watched.told_as(event.path, event.kind)
+    return not is_inside(event.path, root) or not watched.kinds_to_send(event.path, event.kind)
 
 
 def changes_modules(path: str, kind: int, definition: Definition, root: str) -> bool:

@@ -20,7 +20,7 @@ import msgspec
 
 from lspkit.boundary import is_inside
 from lspkit.limits import LONGEST_COMMAND, LONGEST_PATH, MOST_COMPILE_STEPS
-from lspkit.msgspec_types import prepared
+from lspkit.msgspec_types import prepare_struct
 from lspkit.servers.selection.npm_package import without_waiting
 
 #: Databases, seen from a server's root. The first that is there counts.
@@ -63,7 +63,7 @@ LANGUAGES = frozenset(
 )
 
 
-@prepared
+@prepare_struct
 class CompileEntry(msgspec.Struct):
     """One command of a database."""
 

@@ -12,12 +12,12 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from lspkit.config.load import Loaded, by_id
+from lspkit.config.load import Loaded, use_server_ids
 from lspkit.config.merge import merge_layers
 from lspkit.config.model import Config
 from lspkit.config.parse import config_of
 from lspkit.config.trust.decision import TrustDecision
-from lspkit.config.trust.key_gate import EXECUTION_KEYS, gated_content
+from lspkit.config.trust.key_gate import EXECUTION_KEYS, blocked_content
 from lspkit.servers.built_in import BUILT_IN
 from lspkit.servers.definition import Definition
 from lspkit.servers.project.project_files import walk
@@ -60,7 +60,7 @@ def held_back(loaded: Loaded) -> list[str]:
     if not loaded.config.enabled:
         return []
     folder = loaded.standing.candidate
-    content = gated_content(loaded.project, EXECUTION_KEYS)
+    content = blocked_content(loaded.project, EXECUTION_KEYS)
     # The running interpreter's own folder is searched in any case, also if it is the project's.
     searched = {os.path.realpath(one) for one in search_folders(folder)}
     programs = [
@@ -106,7 +106,7 @@ def _if_trusted(loaded: Loaded) -> Config:
     """The configuration with what is held back."""
     if not loaded.held_back:
         return loaded.config
-    return config_of(merge_layers(loaded.values, by_id(loaded.project, aliases())))
+    return config_of(merge_layers(loaded.values, use_server_ids(loaded.project, aliases())))
 
 
 def _is_chosen(folder: str, one: Definition, config: Config) -> bool:

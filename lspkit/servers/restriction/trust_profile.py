@@ -17,7 +17,7 @@ from typing import Any
 import msgspec
 
 from lspkit.boundary import is_inside, leads_through, project_tree
-from lspkit.config.merge import merged
+from lspkit.config.merge import merge_values
 from lspkit.servers.definition import Definition
 from lspkit.servers.restriction.compile_commands import compiling
 from lspkit.servers.selection.npm_package import can_load, package_of
@@ -62,7 +62,7 @@ def at_home(definition: Definition, root: str, folders: Sequence[str] = ()) -> D
     """
     if own := definition.trust.trusted_settings:
         own = _filled(own, {"interpreter": _interpreter((), root, "")})
-        definition = definition.with_launch(settings=merged(own, definition.launch.settings))
+        definition = definition.with_launch(settings=merge_values(own, definition.launch.settings))
     return definition if definition.exceptions.borrows is None else _lent(definition, folders)
 
 
@@ -116,7 +116,9 @@ def restrict(
         if places[name] is None:
             return f"it needs {name} from outside of the project, and there is none"
     launch = definition.launch
-    initialization = merged(launch.initialization or {}, _filled(profile.initialization, places))
+    initialization = merge_values(
+        launch.initialization or {}, _filled(profile.initialization, places)
+    )
     settings = _laid_over(launch.settings, _filled(profile.settings, places))
     return definition.with_launch(initialization=initialization or None, settings=settings)
 

@@ -7,8 +7,8 @@ from collections.abc import Container, Sequence
 
 import msgspec
 
-from lspkit.config import Config, ServerConfig, merged
-from lspkit.config.merge import in_sections
+from lspkit.config import Config, ServerConfig
+from lspkit.config.merge import expand_dotted_keys, merge_values
 from lspkit.servers.definition import Definition
 from lspkit.servers.restriction.trust_profile import (
     ALL,
@@ -109,11 +109,11 @@ def _with(known: Definition | None, id: str, said: ServerConfig) -> Definition:
     if said.command is not None:
         changes["commands"] = (tuple(said.command),)
     if said.initialization is not None:
-        changes["initialization"] = merged(known.launch.initialization, said.initialization)
+        changes["initialization"] = merge_values(known.launch.initialization, said.initialization)
     if said.position_encodings is not None:
         changes["encodings"] = said.position_encodings
     if said.settings is not None:
-        changes["settings"] = merged(known.launch.settings, in_sections(said.settings))
+        changes["settings"] = merge_values(known.launch.settings, expand_dotted_keys(said.settings))
     languages = {**languages, **said.language_ids}
     known = msgspec.structs.replace(known, languages=languages, roots=roots)
     return known.with_launch(**changes)

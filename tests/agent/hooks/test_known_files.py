@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from lspkit.agent.hooks.known_files import by_file, introduced
+from lspkit.agent.hooks.known_files import findings_by_path, new_findings
 from lspkit.diagnostics.report import OtherFiles
 from lspkit.types import Diagnostic, Position, Range, Severity, Verdict
 
@@ -18,10 +18,10 @@ def finding(line: int = 1, path: Path | None = B) -> Diagnostic:
 
 def test_what_nobody_can_place_is_left_out():
     found = {str(B): [finding()], "untitled:1": [finding(path=None)]}
-    assert by_file(OtherFiles("open", Verdict.DIRTY, found)) == {B: [finding()]}
+    assert findings_by_path(OtherFiles("open", Verdict.DIRTY, found)) == {B: [finding()]}
 
 
 def test_what_is_new_in_other_files():
     before = {B: [finding(), finding(2)]}
     now = {B: [finding(), finding(3)], C: [finding()], A: []}
-    assert introduced(now, before) == {B: [finding(3)], C: [finding()]}
+    assert new_findings(now, before) == {B: [finding(3)], C: [finding()]}

@@ -6,10 +6,10 @@ import time
 
 import pytest
 
-from lspkit.agent.hooks.patch_files import Patched, read_patch
+from lspkit.agent.hooks.patch_files import PatchedFiles, read_patch
 
 
-def patch(*lines: str) -> Patched:
+def patch(*lines: str) -> PatchedFiles:
     return read_patch("\n".join(lines) + "\n")
 
 
@@ -20,7 +20,7 @@ HUNK = ("@@ -1 +1 @@", "-old", "+new")
 
 
 def test_a_changed_file():
-    assert patch("--- a/src/x.py", "+++ b/src/x.py", *HUNK) == Patched(("src/x.py",))
+    assert patch("--- a/src/x.py", "+++ b/src/x.py", *HUNK) == PatchedFiles(("src/x.py",))
 
 
 def test_a_diff_without_sides_names_files_as_they_are():
@@ -50,7 +50,7 @@ def test_several_files_in_the_order_of_the_patch():
 def test_a_new_file_and_a_deleted_one():
     new = ("--- /dev/null", "+++ b/new.py", "@@ -0,0 +1 @@", "+x")
     gone = ("--- a/gone.py", "+++ /dev/null", "@@ -1 +0,0 @@", "-x")
-    assert patch(*new, *gone) == Patched(("new.py",), ("gone.py",))
+    assert patch(*new, *gone) == PatchedFiles(("new.py",), ("gone.py",))
 
 
 def test_a_new_file_in_a_folder_b_of_a_diff_without_sides():
@@ -61,12 +61,12 @@ def test_a_new_file_in_a_folder_b_of_a_diff_without_sides():
 
 def test_an_empty_new_file_has_only_a_header():
     header = ("diff --git a/new.py b/new.py", "new file mode 100644", "index 000..e69")
-    assert patch(*header) == Patched(("new.py",))
+    assert patch(*header) == PatchedFiles(("new.py",))
 
 
 def test_an_empty_deleted_file_has_only_a_header():
     header = ("diff --git a/old.py b/old.py", "deleted file mode 100644", "index e69..000")
-    assert patch(*header) == Patched((), ("old.py",))
+    assert patch(*header) == PatchedFiles((), ("old.py",))
 
 
 RENAME = ("diff --git a/old.py b/new.py", "rename from old.py", "rename to new.py")
@@ -74,21 +74,21 @@ RENAME = ("diff --git a/old.py b/new.py", "rename from old.py", "rename to new.p
 
 def test_a_file_that_is_only_renamed_is_not_touched():
     text = (RENAME[0], "similarity index 100%", *RENAME[1:])
-    assert patch(*text) == Patched((), (), (("old.py", "new.py"),))
+    assert patch(*text) == PatchedFiles((), (), (("old.py", "new.py"),))
 
 
 def test_a_file_that_is_renamed_and_changed_is_touched_by_its_new_name():
     text = (*RENAME, "--- a/old.py", "+++ b/new.py", *HUNK)
-    assert patch(*text) == Patched(("new.py",), (), (("old.py", "new.py"),))
+    assert patch(*text) == PatchedFiles(("new.py",), (), (("old.py", "new.py"),))
 
 
 def test_a_copy_is_a_new_file():
     text = ("diff --git a/old.py b/new.py", "copy from old.py", "copy to new.py")
-    assert patch(*text) == Patched(("new.py",))
+    assert patch(*text) == PatchedFiles(("new.py",))
 
 
 def test_another_mode_is_no_change():
-    assert patch("diff --git a/x b/x", "old mode 100644", "new mode 100755") == Patched()
+    assert patch("diff --git a/x b/x", "old mode 100644", "new mode 100755") == PatchedFiles()
 
 
 def test_a_binary_file_that_differs_is_changed():
@@ -134,13 +134,13 @@ def test_lines_may_end_in_the_other_way():
 
 
 def test_names_without_a_hunk_are_no_patch():
-    assert patch("--- a/x.py", "+++ b/x.py") == Patched()
+    assert patch("--- a/x.py", "+++ b/x.py") == PatchedFiles()
 
 
 # The form with marks
 
 
-def marked(*lines: str) -> Patched:
+def marked(*lines: str) -> PatchedFiles:
     return patch("*** Begin Patch", *lines, "*** End Patch")
 
 
@@ -150,17 +150,17 @@ def test_added_updated_and_deleted_files():
         *("*** Update File: src/old one.py", "@@ def f():", "-a", "+b"),
         "*** Delete File: gone.py",
     )
-    assert marked(*text) == Patched(("new.py", "src/old one.py"), ("gone.py",))
+    assert marked(*text) == PatchedFiles(("new.py", "src/old one.py"), ("gone.py",))
 
 
 def test_a_move_alone_is_a_rename():
     text = ("*** Update File: old.py", "*** Move to: new.py")
-    assert marked(*text) == Patched((), (), (("old.py", "new.py"),))
+    assert marked(*text) == PatchedFiles((), (), (("old.py", "new.py"),))
 
 
 def test_a_move_with_a_change_touches_the_new_name():
     text = ("*** Update File: old.py", "*** Move to: new.py", "@@", "-a", "+b")
-    assert marked(*text) == Patched(("new.py",), (), (("old.py", "new.py"),))
+    assert marked(*text) == PatchedFiles(("new.py",), (), (("old.py", "new.py"),))
 
 
 def test_an_empty_added_file_is_there():
@@ -169,7 +169,7 @@ def test_an_empty_added_file_is_there():
 
 def test_content_that_looks_like_a_mark_is_content():
     text = ("*** Update File: x.md", "@@", " *** Delete File: y", "+*** Add File: z", "-a")
-    assert marked(*text) == Patched(("x.md",))
+    assert marked(*text) == PatchedFiles(("x.md",))
 
 
 def test_a_patch_that_breaks_off_is_read_as_far_as_it_goes():
@@ -186,22 +186,22 @@ def test_a_patch_that_lacks_its_first_line_is_read():
 
 def test_a_file_that_is_deleted_and_added_again_is_touched():
     text = ("*** Delete File: x.py", "*** Add File: x.py", "+x")
-    assert marked(*text) == Patched(("x.py",))
+    assert marked(*text) == PatchedFiles(("x.py",))
 
 
 def test_a_file_that_is_changed_and_then_deleted_is_gone():
     text = ("*** Update File: x.py", "@@", "-a", "+b", "*** Delete File: x.py")
-    assert marked(*text) == Patched((), ("x.py",))
+    assert marked(*text) == PatchedFiles((), ("x.py",))
 
 
 def test_a_file_that_is_changed_and_then_renamed_is_touched_by_its_new_name():
     text = ("*** Update File: x.py", "@@", "-a", "+b", "*** Update File: x.py", "*** Move to: y.py")
-    assert marked(*text) == Patched(("y.py",), (), (("x.py", "y.py"),))
+    assert marked(*text) == PatchedFiles(("y.py",), (), (("x.py", "y.py"),))
 
 
 def test_a_rename_onto_a_deleted_file_brings_it_back():
     text = ("*** Delete File: y.py", "*** Update File: x.py", "*** Move to: y.py")
-    assert marked(*text) == Patched((), (), (("x.py", "y.py"),))
+    assert marked(*text) == PatchedFiles((), (), (("x.py", "y.py"),))
 
 
 # Nonsense
@@ -225,7 +225,7 @@ def test_a_rename_onto_a_deleted_file_brings_it_back():
     ],
 )
 def test_what_is_no_patch_touches_nothing(text):
-    assert read_patch(text) == Patched()
+    assert read_patch(text) == PatchedFiles()
 
 
 def test_counts_of_a_million_digits_are_no_trouble():

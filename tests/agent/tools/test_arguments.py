@@ -35,7 +35,7 @@ def test_a_closed_workspace_is_an_answer(tmp_path):
     [
         (None, "operation is missing"),
         ([], "the arguments are a list: expected an object"),
-        ("{", "the arguments are no JSON"),
+        ("{", "the arguments are not valid JSON"),
         ("[1]", "the arguments are a list"),
         ({"operation": 5}, "operation is no text"),
         ({"operation": "gotoDefinition"}, "did you mean goToDefinition?"),

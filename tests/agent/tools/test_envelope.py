@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 import lspkit.types as types
-from lspkit.agent.tools.envelope import MOST_BYTES, TextBudget, ToolOutcome, encoded, envelope
-from lspkit.agent.tools.result_data import Frame, shaped
+from lspkit.agent.tools.envelope import MOST_BYTES, TextBudget, ToolOutcome, make_envelope, to_json
+from lspkit.agent.tools.result_data import ResultContext, shape_result
 from lspkit.edit_types import FileEdit, FileOperation, TextEdit, WorkspaceEdit
 from lspkit.errors import NoServerError, RequestTimeoutError, UnsupportedError
 from lspkit.types import Call, CallItem, Diagnostic, Location, Position, Range, Severity, Symbol
@@ -45,11 +45,11 @@ def item(name="f", path="/code/a.py", raw='{"name":"f"}'):
 
 def of(result, kind, operation, *, room=None, asked="/code/src/a.py", **outcome):
     """The envelope of a result, checked for its form and its size."""
-    pieces = shaped(result, kind, Frame(ROOT, asked))
+    pieces = shape_result(result, kind, ResultContext(ROOT, asked))
     room = room or TextBudget()
-    made = envelope(ToolOutcome(operation=operation, shaped=pieces, **outcome), 12, room)
-    check_form(json.loads(encoded(made)))
-    assert len(encoded(made).encode()) <= room.bytes
+    made = make_envelope(ToolOutcome(operation=operation, shaped=pieces, **outcome), 12, room)
+    check_form(json.loads(to_json(made)))
+    assert len(to_json(made).encode()) <= room.bytes
     return made
 
 
@@ -104,7 +104,7 @@ def test_a_failure_alone_is_no_answer():
         UnsupportedError("cannot", servers=("one", "two")),
         NoServerError("none", extension=".xyz"),
     ]
-    made = envelope(ToolOutcome(operation="hover", errors=errors), 1, TextBudget())
+    made = make_envelope(ToolOutcome(operation="hover", errors=errors), 1, TextBudget())
     check_form(made)
     assert (made["ok"], made["data"]) == (False, None)
     assert (made["meta"]["partial"], made["meta"]["empty"]) == (False, False)
@@ -114,7 +114,7 @@ def test_a_failure_alone_is_no_answer():
 
 def test_the_same_error_is_told_once():
     errors = [RequestTimeoutError("too late", server="two")] * 3
-    made = envelope(ToolOutcome(operation="hover", errors=errors), 1, TextBudget())
+    made = make_envelope(ToolOutcome(operation="hover", errors=errors), 1, TextBudget())
     assert len(made["errors"]) == 1
 
 
@@ -139,7 +139,7 @@ def test_paths_are_relative_inside_of_the_workspace_and_whole_outside():
 def test_half_characters_are_replaced():
     made = of([location("/code/\udcff.py")], LOCATIONS, "goToDefinition")
     assert made["data"][0]["filePath"] == "�.py"
-    encoded(made).encode()
+    to_json(made).encode()
 
 
 # Bounds

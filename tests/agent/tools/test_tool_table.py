@@ -9,7 +9,7 @@ import pytest
 import lspkit
 import lspkit.operations as ops
 from lspkit.agent.tools.result_data import SHAPES
-from lspkit.agent.tools.tool_table import ESSENTIAL, FIELDS, TABLE, offered, spec_of
+from lspkit.agent.tools.tool_table import ESSENTIAL, FIELDS, TABLE, offered_tools, spec_of
 from lspkit.config import read_config
 from tests.agent.tools.calling import load
 from tests.operations.driving import Canned, Engine, at
@@ -96,7 +96,7 @@ def test_the_tools_that_every_agent_needs_are_tools():
     ],
 )
 def test_the_configuration_leaves_tools_out(config, tools):
-    assert [row.tool for row in offered(read_config(config))] == tools
+    assert [row.tool for row in offered_tools(read_config(config))] == tools
 
 
 def test_the_methods_of_a_workspace_are_what_the_rows_run():

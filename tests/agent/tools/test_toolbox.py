@@ -156,11 +156,14 @@ def test_an_item_of_the_protocol_is_taken_as_it_is(tmp_path, scripted):
         ("no item", "callHierarchyItem is null"),
         ({}, "neither raw nor the uri"),
         ({"uri": "untitled:1", "name": "x"}, "neither raw nor the uri"),
-        ({"uri": "file:///a.scr"}, "no item of the protocol"),
-        ({"raw": "x"}, "raw is not as it was given"),
-        ({"raw": {"serverId": "s", "via": "a.scr"}}, "raw.item is no item"),
-        ({"raw": {"serverId": "", "via": "a.scr", "item": {}}}, "raw is not as it was given"),
-        ({"raw": {"serverId": "s", "via": "a.scr", "item": {"name": float("nan")}}}, "no item"),
+        ({"uri": "file:///a.scr"}, "is not a valid item"),
+        ({"raw": "x"}, "raw was changed"),
+        ({"raw": {"serverId": "s", "via": "a.scr"}}, "raw.item is not a valid item"),
+        ({"raw": {"serverId": "", "via": "a.scr", "item": {}}}, "raw was changed"),
+        (
+            {"raw": {"serverId": "s", "via": "a.scr", "item": {"name": float("nan")}}},
+            "is not a valid item",
+        ),
     ],
 )
 def test_an_item_that_makes_no_sense_is_refused(tmp_path, item, words):

@@ -56,7 +56,7 @@ class TestLinks:
         two.symlink_to(one)
         found = world.asked(one, world.home, "/**")
         assert found.state == "untrusted"
-        assert "cannot be looked at" in found.why
+        assert "cannot be examined" in found.why
 
     def test_a_folder_that_is_not_there_is_not_trusted(self, world: World) -> None:
         assert world.asked(world.home / "a", world.home, "/**").state == "untrusted"
@@ -155,7 +155,7 @@ class TestFromOutside:
         found = self.load(world, root)
         assert found.standing.state == "untrusted"
         [warning] = found.warnings
-        assert "is not followed: LSPKIT_STATE names a folder of the project" in str(warning)
+        assert "is not used: LSPKIT_STATE names a folder of the project" in str(warning)
 
     def test_nor_does_it_trust_a_part_of_the_project(
         self, world: World, monkeypatch: pytest.MonkeyPatch

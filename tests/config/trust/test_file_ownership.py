@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from lspkit.config.load import Loaded, load
-from lspkit.config.trust.file_ownership import foreign_hands, own_ids
-from lspkit.config.trust.trust_store import listed
+from lspkit.config.trust.file_ownership import own_ids, who_else_can_change
+from lspkit.config.trust.trust_store import read_trust_list
 from lspkit.errors import ConfigError
 from tests.config.trust.trusting import PROJECT, World, posix, root_only
 
@@ -71,7 +71,7 @@ def test_a_file_of_the_user_s_that_others_can_change_is_an_error_that_says_where
     with pytest.raises(ConfigError) as caught:
         loaded(world, root)
     where = os.path.normpath(world.home / place)
-    assert caught.value.message.startswith(f"{file} is not followed: {where} {words}")
+    assert caught.value.message.startswith(f"{file} is not used: {where} {words}")
     assert f"{advice} {where}" in caught.value.message
 
 
@@ -88,9 +88,9 @@ def test_also_where_a_link_leads_to_it(world: World) -> None:
 def test_a_folder_with_a_link_on_the_way_counts(world: World) -> None:
     links = world.folder("links")
     (links / "link").symlink_to(say(world))
-    assert foreign_hands(str(links / "link")) == ""
+    assert who_else_can_change(str(links / "link")) == ""
     links.chmod(0o777)
-    assert foreign_hands(str(links / "link")).startswith(f"{links} can be changed")
+    assert who_else_can_change(str(links / "link")).startswith(f"{links} can be changed")
 
 
 def test_a_folder_in_which_only_owners_remove_files_may_be_open_to_all(world: World) -> None:
@@ -98,7 +98,7 @@ def test_a_folder_in_which_only_owners_remove_files_may_be_open_to_all(world: Wo
     file = place / "lsp.json"
     file.touch()
     place.chmod(0o1777)
-    assert foreign_hands(str(file)) == ""
+    assert who_else_can_change(str(file)) == ""
 
 
 @root_only
@@ -108,10 +108,10 @@ def test_but_not_for_a_file_of_somebody_else_nor_if_it_is_somebody_else_s(world:
     file.touch()
     place.chmod(0o1777)
     os.chown(file, STRANGER, -1)
-    assert "belongs to somebody else" in foreign_hands(str(file))
+    assert "belongs to somebody else" in who_else_can_change(str(file))
     os.chown(file, 0, -1)
     os.chown(place, STRANGER, -1)
-    assert foreign_hands(str(file)).startswith(f"{place} belongs to somebody else")
+    assert who_else_can_change(str(file)).startswith(f"{place} belongs to somebody else")
 
 
 def test_files_of_root_and_of_who_uses_sudo_are_believed(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -151,7 +151,7 @@ def test_a_file_that_lies_in_the_project_is_not_the_user_s(
     assert found.config.security.trusted_project_roots == ()
     told = [str(one) for one in found.warnings]
     followed = name == "HOME" and place == "."
-    assert any("it is not followed: it lies in the project" in one for one in told) != followed
+    assert any("it is not used: it is in the project" in one for one in told) != followed
 
 
 @pytest.mark.parametrize("name", ["XDG_STATE_HOME", "HOME"])
@@ -163,7 +163,7 @@ def test_a_list_that_lies_in_the_project_is_not_the_user_s(world: World, name: s
     del world.environ["LSPKIT_STATE"]
     found = loaded(world, root, **{name: str(root)})
     assert found.standing.state == "untrusted"
-    assert any("trust.json is not followed: it lies in" in str(one) for one in found.warnings)
+    assert any("trust.json is not used: it is in" in str(one) for one in found.warnings)
 
 
 # The list
@@ -177,12 +177,12 @@ def test_a_list_that_others_can_change_is_not_followed(
     root = world.folder("a")
     world.trust(root, {})
     folder = world.environ["LSPKIT_STATE"]
-    assert len(listed(folder).entries) == 1
+    assert len(read_trust_list(folder).entries) == 1
     change(world.home / place)
-    found = listed(folder)
+    found = read_trust_list(folder)
     where = os.path.normpath(world.home / place)
     assert found.entries == ()
-    assert f"is not followed: {where} {words} (run: {advice} {where})" in found.warning
+    assert f"is not used: {where} {words} (run: {advice} {where})" in found.warning
 
 
 # Projects

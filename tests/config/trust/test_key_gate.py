@@ -7,7 +7,13 @@ from typing import Any
 
 import pytest
 
-from lspkit.config.trust.key_gate import EXECUTION_KEYS, MAX_DEPTH, digest, gated, gated_content
+from lspkit.config.trust.key_gate import (
+    EXECUTION_KEYS,
+    MAX_DEPTH,
+    blocked_content,
+    digest,
+    remove_blocked,
+)
 from lspkit.config.trust.safe_keys import HARMLESS_KEYS
 from lspkit.servers.built_in import BUILT_IN
 
@@ -19,7 +25,7 @@ def project(**fields: Any) -> dict[str, Any]:
 
 
 def blocked(values: dict[str, Any], keys: Any = KEYS) -> list[str]:
-    return [one.field for one in gated(values, keys, {})[1]]
+    return [one.field for one in remove_blocked(values, keys, {})[1]]
 
 
 @pytest.mark.parametrize(
@@ -37,9 +43,9 @@ def blocked(values: dict[str, Any], keys: Any = KEYS) -> list[str]:
 )
 def test_what_names_or_shapes_a_program_is_left_out(field: str, value: Any) -> None:
     values = project(**{field: value, "extensions": [".py"]})
-    assert gated(values, KEYS, {})[0] == project(extensions=[".py"])
+    assert remove_blocked(values, KEYS, {})[0] == project(extensions=[".py"])
     assert blocked(values) == [f"lsp.pyright.{field}"]
-    assert gated_content(values, KEYS, {}) == project(**{field: value})
+    assert blocked_content(values, KEYS, {}) == project(**{field: value})
 
 
 def test_the_rest_applies_without_trust() -> None:
@@ -60,8 +66,8 @@ def test_the_rest_applies_without_trust() -> None:
         "timing": {"debounceMs": 1},
         "diagnostics": {"maxPerFile": 3},
     }
-    assert gated(values, KEYS, {}) == (values, [])
-    assert gated_content(values, KEYS, {}) == {}
+    assert remove_blocked(values, KEYS, {}) == (values, [])
+    assert blocked_content(values, KEYS, {}) == {}
 
 
 @pytest.mark.parametrize("field", ["settings", "initialization", "initializationOptions"])
@@ -86,16 +92,16 @@ def test_a_key_that_leads_to_a_program_is_found_however_it_is_written(
     field: str, written: dict[str, Any]
 ) -> None:
     values = project(**{field: {**written, "harmless": 1}})
-    kept, found = gated(values, KEYS, {})
+    kept, found = remove_blocked(values, KEYS, {})
     assert kept == project(**{field: {"harmless": 1}})
     assert len(found) == 1
     assert found[0].field.startswith(f"lsp.pyright.{field}")
-    assert gated_content(values, KEYS, {}) == project(**{field: written})
+    assert blocked_content(values, KEYS, {}) == project(**{field: written})
 
 
 def test_what_is_left_empty_by_it_is_left_out_too() -> None:
     values = project(settings={"python": {"pythonPath": "x"}}, roots=["a"])
-    assert gated(values, KEYS, {})[0] == project(roots=["a"])
+    assert remove_blocked(values, KEYS, {})[0] == project(roots=["a"])
 
 
 def test_a_key_counts_only_as_a_whole() -> None:
@@ -110,7 +116,7 @@ def test_a_place_is_written_as_in_every_other_message() -> None:
 
 def test_of_a_server_that_nobody_knows_no_setting_passes() -> None:
     values = {"lsp": {"mine": {"settings": {"path": "x", "a": {"b": 1}}, "roots": ["r"]}}}
-    assert gated(values, KEYS, {"mine": ("a",)})[0] == {"lsp": {"mine": {"roots": ["r"]}}}
+    assert remove_blocked(values, KEYS, {"mine": ("a",)})[0] == {"lsp": {"mine": {"roots": ["r"]}}}
 
 
 def test_where_the_harmless_keys_are_known_nothing_else_passes() -> None:
@@ -123,7 +129,7 @@ def test_where_the_harmless_keys_are_known_nothing_else_passes() -> None:
         "empty": {},
         "nothing": None,
     }
-    kept, found = gated(project(settings=settings), KEYS, {"pyright": ("analysis",)})
+    kept, found = remove_blocked(project(settings=settings), KEYS, {"pyright": ("analysis",)})
     assert kept == project(
         settings={
             "python": {"analysis": {"mode": "strict"}},
@@ -147,17 +153,17 @@ def test_what_lies_too_deep_to_be_looked_at_is_left_out() -> None:
     for _ in range(MAX_DEPTH * 2):
         deep = [{"a": deep}]
     values = project(settings={"a": deep, "b": 1})
-    assert gated(values, KEYS, {})[0] == project(settings={"b": 1})
+    assert remove_blocked(values, KEYS, {})[0] == project(settings={"b": 1})
 
 
 @pytest.mark.parametrize("values", [{}, {"lsp": False}, {"lsp": True}, {"lsp": {"pyright": None}}])
 def test_a_project_without_servers_is_left_as_it_is(values: dict[str, Any]) -> None:
-    assert gated(values, KEYS, {}) == (values, [])
+    assert remove_blocked(values, KEYS, {}) == (values, [])
 
 
 def test_the_project_itself_is_not_changed() -> None:
     values = project(command=["x"], settings={"python": {"pythonPath": "x", "a": 1}})
-    gated(values, KEYS, {})
+    remove_blocked(values, KEYS, {})
     assert values == project(command=["x"], settings={"python": {"pythonPath": "x", "a": 1}})
 
 
@@ -223,9 +229,9 @@ class TestExecutionKeys:
         for server, keys in HARMLESS_KEYS.items():
             for key in keys:
                 values = {"lsp": {server: {"settings": {"section": {key: True}}}}}
-                assert gated(values, EXECUTION_KEYS) == (values, [])
+                assert remove_blocked(values, EXECUTION_KEYS) == (values, [])
             values = {"lsp": {server: {"initialization": {"newSetting": "/home/me/.bashrc"}}}}
-            assert gated(values, EXECUTION_KEYS)[0] == {"lsp": {server: {}}}
+            assert remove_blocked(values, EXECUTION_KEYS)[0] == {"lsp": {server: {}}}
 
     def test_another_name_of_a_server_lets_nothing_more_through(self) -> None:
         through = [
@@ -233,7 +239,9 @@ class TestExecutionKeys:
             for definition in BUILT_IN
             for name in (definition.id, *definition.aliases)
             for key in EXECUTION_KEYS[definition.id]
-            if gated({"lsp": {name: {"settings": {key: "./evil"}}}}, EXECUTION_KEYS)[0]["lsp"][name]
+            if remove_blocked({"lsp": {name: {"settings": {key: "./evil"}}}}, EXECUTION_KEYS)[0][
+                "lsp"
+            ][name]
         ]
         assert through == []
 
@@ -287,7 +295,7 @@ class TestExecutionKeys:
     def test_known_ways_to_a_program_are_closed(self, server: str, settings: Any) -> None:
         for field in ("settings", "initialization"):
             values = {"lsp": {server: {field: settings}}}
-            assert gated(values, EXECUTION_KEYS)[0] == {"lsp": {server: {}}}
+            assert remove_blocked(values, EXECUTION_KEYS)[0] == {"lsp": {server: {}}}
 
     @pytest.mark.parametrize(
         ("server", "settings"),
@@ -308,12 +316,14 @@ class TestExecutionKeys:
     )
     def test_what_only_changes_findings_passes(self, server: str, settings: Any) -> None:
         values = {"lsp": {server: {"settings": settings}}}
-        assert gated(values, EXECUTION_KEYS) == (values, [])
+        assert remove_blocked(values, EXECUTION_KEYS) == (values, [])
 
 
 def test_a_project_may_forbid_a_tool_and_not_allow_one():
     said = {"permissions": {"lsp_rename": "allow", "lsp_hover": "deny", "lsp_symbols": "ask"}}
-    kept, blocked = gated(said, {})
+    kept, blocked = remove_blocked(said, {})
     assert kept == {"permissions": {"lsp_hover": "deny"}}
     assert [one.field for one in blocked] == ["permissions.lsp_rename", "permissions.lsp_symbols"]
-    assert gated_content(said, {}) == {"permissions": {"lsp_rename": "allow", "lsp_symbols": "ask"}}
+    assert blocked_content(said, {}) == {
+        "permissions": {"lsp_rename": "allow", "lsp_symbols": "ask"}
+    }

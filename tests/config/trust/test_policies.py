@@ -11,7 +11,7 @@ import pytest
 
 from lspkit.config.model import SecurityConfig
 from lspkit.config.trust.decision import TrustDecision, trust_of
-from lspkit.config.trust.key_gate import EXECUTION_KEYS, digest, gated
+from lspkit.config.trust.key_gate import EXECUTION_KEYS, digest, remove_blocked
 from lspkit.config.trust.trust_store import add
 
 POLICIES = ("trusted-only", "always", "never")
@@ -116,6 +116,8 @@ def test_a_field_counts_exactly_when_policy_and_trust_allow_it(
 
 @pytest.mark.parametrize("field", FIELDS)
 def test_the_gate_takes_away_the_whole_field_and_nothing_else(field: str) -> None:
-    left, blocked = gated({"lsp": {"pyright": {**FIELDS[field], **HARMLESS}}}, EXECUTION_KEYS)
+    left, blocked = remove_blocked(
+        {"lsp": {"pyright": {**FIELDS[field], **HARMLESS}}}, EXECUTION_KEYS
+    )
     assert left == {"lsp": {"pyright": HARMLESS}}
     assert len(blocked) == 1

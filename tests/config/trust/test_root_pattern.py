@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from lspkit.config.trust.root_pattern import Pattern, compiled
+from lspkit.config.trust.root_pattern import Pattern, compile_pattern
 from lspkit.config.trust.root_pattern_grammar import MAX_ENTRY, MAX_NESTING
 from lspkit.errors import ConfigError
 
@@ -20,11 +20,11 @@ PATHS: list[str] = TRUTH["paths"]
 
 
 def posix(entry: str) -> Pattern:
-    return compiled(entry, home=lambda name: f"/home/{name[1:] or 'u'}", windows=False)
+    return compile_pattern(entry, home=lambda name: f"/home/{name[1:] or 'u'}", windows=False)
 
 
 def windows(entry: str) -> Pattern:
-    return compiled(entry, home=lambda name: "C:\\Users\\u", windows=True)
+    return compile_pattern(entry, home=lambda name: "C:\\Users\\u", windows=True)
 
 
 @pytest.mark.parametrize("case", TRUTH["accepted"], ids=lambda case: case["pattern"])
@@ -165,24 +165,24 @@ def test_an_entry_trusts(entry: str, yes: list[str], no: list[str]) -> None:
 )
 def test_what_could_be_misunderstood_is_refused(entry: str, words: str) -> None:
     with pytest.raises(ConfigError) as caught:
-        compiled(entry, home=lambda name: name, windows=False)
+        compile_pattern(entry, home=lambda name: name, windows=False)
     assert words in caught.value.message
     assert words in caught.value.expected
 
 
 def test_the_home_folder_is_no_pattern() -> None:
-    pattern = compiled("~/x", home=lambda name: "/home/[ab]*", windows=False)
+    pattern = compile_pattern("~/x", home=lambda name: "/home/[ab]*", windows=False)
     assert pattern.trusts("/home/[ab]*/x")
     assert not pattern.trusts("/home/ac/x")
 
 
 def test_a_home_at_the_root_is_the_root() -> None:
-    assert compiled("~/x", home=lambda name: "/", windows=False).trusts("/x/y")
+    assert compile_pattern("~/x", home=lambda name: "/", windows=False).trusts("/x/y")
 
 
 def test_a_relative_home_is_refused() -> None:
     with pytest.raises(ConfigError, match="no home"):
-        compiled("~/x", home=lambda name: "home", windows=False)
+        compile_pattern("~/x", home=lambda name: "home", windows=False)
 
 
 class TestWindows:
@@ -245,7 +245,7 @@ def test_the_anchor_is_what_an_entry_names_for_sure(entry: str, path: str, ancho
     ],
 )
 def test_no_entry_makes_a_match_slow(entry: str) -> None:
-    pattern = compiled(entry, windows=False)
+    pattern = compile_pattern(entry, windows=False)
     path = "/" + "/".join(["a" * 60] * 60)
     before = time.thread_time()
     pattern.trusts(path)

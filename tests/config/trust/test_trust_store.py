@@ -11,7 +11,14 @@ from pathlib import Path
 
 import pytest
 
-from lspkit.config.trust.trust_store import FILE, Listed, add, listed, remove, state_folder
+from lspkit.config.trust.trust_store import (
+    FILE,
+    TrustList,
+    add,
+    read_trust_list,
+    remove,
+    state_folder,
+)
 from lspkit.errors import ConfigError
 
 posix = pytest.mark.skipif(os.name != "posix", reason="about owners and permissions of POSIX")
@@ -28,17 +35,17 @@ def folder(tmp_path: Path) -> str:
 
 
 def paths(folder: str) -> list[str]:
-    return [entry.path for entry in listed(folder).entries]
+    return [entry.path for entry in read_trust_list(folder).entries]
 
 
 def test_without_a_file_the_list_is_empty(folder: str) -> None:
-    assert listed(folder) == Listed()
+    assert read_trust_list(folder) == TrustList()
     assert not os.path.exists(folder)
 
 
 def test_what_was_added_is_there_with_all_that_was_said(folder: str) -> None:
     added = add(folder, "/srv/a", "d1", shared=True)
-    assert listed(folder).entries == (added,)
+    assert read_trust_list(folder).entries == (added,)
     assert (added.path, added.digest, added.shared) == ("/srv/a", "d1", True)
     assert added.added.endswith("Z") and added.added[4] == "-"
 
@@ -48,7 +55,7 @@ def test_a_project_is_on_the_list_once_with_what_was_said_last(folder: str) -> N
     add(folder, "/srv/b", "d2")
     again = add(folder, "/srv/a", "d3")
     assert paths(folder) == ["/srv/b", "/srv/a"]
-    assert listed(folder).entries[1] == again
+    assert read_trust_list(folder).entries[1] == again
     assert not again.shared
 
 
@@ -83,7 +90,7 @@ def test_a_folder_in_its_place_leaves_no_descriptor(folder: str) -> None:
     os.makedirs(os.path.join(folder, FILE), mode=0o700)
     before = len(os.listdir("/proc/self/fd"))
     for _ in range(10):
-        assert listed(folder).warning
+        assert read_trust_list(folder).warning
     assert len(os.listdir("/proc/self/fd")) == before
 
 
@@ -96,12 +103,12 @@ class TestUnbelievable:
         return Path(folder, FILE)
 
     def check(self, folder: str, words: str, kept: bytes | None) -> None:
-        assert listed(folder).entries == ()
-        assert words in listed(folder).warning
-        assert FILE in listed(folder).warning
+        assert read_trust_list(folder).entries == ()
+        assert words in read_trust_list(folder).warning
+        assert FILE in read_trust_list(folder).warning
         add(folder, "/srv/b", "d2")
         assert paths(folder) == ["/srv/b"]
-        assert listed(folder).warning == ""
+        assert read_trust_list(folder).warning == ""
         if kept is not None:
             assert Path(folder, FILE + ".bad").read_bytes() == kept
 
@@ -184,8 +191,8 @@ def test_in_a_folder_that_others_can_write_nothing_is_believed_and_nothing_writt
 ) -> None:
     add(folder, "/srv/a", "d1")
     os.chmod(folder, 0o777)
-    assert listed(folder).entries == ()
-    assert "everybody" in listed(folder).warning
+    assert read_trust_list(folder).entries == ()
+    assert "everybody" in read_trust_list(folder).warning
     with pytest.raises(ConfigError, match="everybody"):
         add(folder, "/srv/b", "d2")
     os.chmod(folder, 0o700)

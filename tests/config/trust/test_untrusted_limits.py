@@ -9,7 +9,7 @@ import pytest
 
 from lspkit.config.model import Config, DiagnosticsConfig, RestartConfig, TimingConfig
 from lspkit.config.parse import BUILT_IN_VALUES
-from lspkit.config.trust.untrusted_limits import LIMITS, tightened
+from lspkit.config.trust.untrusted_limits import LIMITS, keep_tighter
 from tests.config.scene import Scene
 
 
@@ -112,6 +112,6 @@ def test_tools_that_the_user_has_switched_off_stay_off(scene: Scene) -> None:
 
 def test_what_is_given_is_left_alone() -> None:
     theirs = {"timing": {"requestTimeoutMs": 1, "debounceMs": 1}}
-    kept, loose = tightened(theirs, BUILT_IN_VALUES)
+    kept, loose = keep_tighter(theirs, BUILT_IN_VALUES)
     assert (kept, loose) == ({"timing": {"requestTimeoutMs": 1}}, ["timing.debounceMs"])
     assert theirs == {"timing": {"requestTimeoutMs": 1, "debounceMs": 1}}

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from lspkit.operations import edit_proposals
+from lspkit.operations import code_actions
 from lspkit.runtime.process import group_child
 from lspkit.testing import Fault, Log, Script
 from tests.scripted import workspace
@@ -53,13 +53,13 @@ def test_findings_are_looked_through_for_code_actions_without_the_servers_lock(
         ws.check("a.scr", timeout=30)
         [server] = ws._engine.pool.servers()
         free: list[bool] = []
-        touches = edit_proposals._touches
+        touches = code_actions._touches
 
         def nosy(*given: Any) -> bool:
             free.append(is_free(server.channel.lock))
             return touches(*given)
 
-        monkeypatch.setattr(edit_proposals, "_touches", nosy)
+        monkeypatch.setattr(code_actions, "_touches", nosy)
         ws.code_actions("a.scr", 1, 1)
         assert free and all(free)
         asked = Log.of(argv).wait_for_message("textDocument/codeAction")

@@ -199,7 +199,7 @@ def test_an_edit_of_a_command_is_verified(tmp_path, scripted, text, kept):
         if kept:
             ws.apply(action, verify=True)
         else:
-            with pytest.raises(lspkit.RequestFailedError, match="was taken back"):
+            with pytest.raises(lspkit.RequestFailedError, match="was undone"):
                 ws.apply(action, verify=True)
         expected = f"{text}old\n" if kept else "old\n"
         assert (tmp_path / "a.scr").read_text() == expected

@@ -25,7 +25,7 @@ def test_an_edit_that_is_verified_is_seen_within_the_same_call(tmp_path, scripte
     with workspace(tmp_path, argv, text="fine.\n") as ws:
         ws.check("a.scr")
         for _ in range(10):  # of one size, and as quick as it goes
-            with pytest.raises(lspkit.RequestFailedError, match="taken back"):
+            with pytest.raises(lspkit.RequestFailedError, match="was undone"):
                 ws.apply(WorkspaceEdit((breaking,)), verify=True)
             assert ws.check("a.scr").verdict.clean
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lspkit.operations import Examined
+from lspkit.operations.effects import Examined
 from lspkit.protocol.open_documents import View
 from lspkit.protocol.text import Text
 from lspkit.runtime.freshness.check_file import of_one_text

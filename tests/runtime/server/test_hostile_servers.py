@@ -174,7 +174,7 @@ def test_findings_beyond_a_number_are_counted_where_they_are_asked_for(tmp_path,
     with workspace(tmp_path, argv) as ws:
         report = ws.check("a.scr", timeout=PLENTY)
         assert report.verdict is lspkit.Verdict.UNKNOWN
-        assert "500 of its findings could not be read" in report.servers[0].reason
+        assert "500 of its findings could not be decoded" in report.servers[0].reason
 
 
 def test_a_name_that_no_file_can_have_is_not_followed(tmp_path, scripted):
