@@ -326,9 +326,9 @@ def test_every_check_of_many_files_is_about_the_last_edit(tmp_path, scripted):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"scope": "projct"}, '"file" or "project", and not \'projct\''),
+        ({"scope": "projct"}, '"file" or "project", not \'projct\''),
         ({"severities": ("error", "wrning")}, r"error warning info hint.* not \('error', 'wrning'"),
-        ({"severities": "error"}, r'as in \("error", "warning"\), and not \'error\''),
+        ({"severities": "error"}, r'as in \("error", "warning"\), not \'error\''),
     ],
 )
 def test_an_option_that_is_no_choice_is_refused_with_the_choices(tmp_path, options, words):
