@@ -25,9 +25,9 @@ from sansio_lsp_client import (
 from sections import median, table, write_section
 
 try:
-    from lspkit.protocol.results import read_hover
     from lspkit.protocol.wire.framing import FrameReader
     from lspkit.protocol.wire.messages import ResponseMessage, parse
+    from lspkit.protocol.wire.results import read_hover
 except ImportError:  # The columns are left out until those parts of lspkit exist.
     FrameReader = None  # type: ignore[assignment, misc]
 

@@ -17,9 +17,9 @@ from hypothesis import event, given
 from hypothesis import strategies as st
 
 import lspkit
-from lspkit.boundary import boundary_of
 from lspkit.edit_types import FileEdit, FileOperation, WorkspaceEdit
 from lspkit.edits.apply import apply, undo
+from lspkit.workspace_boundary import boundary_of
 from tests.edits.trees import at_step, edit, operation, snapshot
 
 #: Of each path: None for a folder; else mark, text and mode.

@@ -25,7 +25,7 @@ LAYERS = (
     ("workspace",),
     ("runtime",),
     ("operations", "servers", "config", "edits", "diagnostics"),
-    ("boundary",),
+    ("workspace_boundary",),
     ("protocol",),
     ("edit_types",),
     ("types", "errors", "version", "msgspec_types", "late_imports", "limits"),

@@ -116,11 +116,11 @@ def test_a_walk_that_is_wrong_is_found(depth: int, words: str) -> None:
     steps = (
         picture.Thread("the thread of the caller"),
         picture.Call(0, "Workspace.check", "workspace/workspace.py", ""),
-        picture.Call(depth, "settle", "diagnostics/settle.py", ""),
+        picture.Call(depth, "settle", "diagnostics/freshness_decision.py", ""),
     )
     calls = Calls(set())
     calls.threads = {(("workspace/workspace.py", "Workspace.check"), "MainThread")}
     if depth:
-        calls.threads.add((("diagnostics/settle.py", "settle"), "MainThread"))
+        calls.threads.add((("diagnostics/freshness_decision.py", "settle"), "MainThread"))
     [wrong] = wrong_steps(steps, calls)
     assert words in wrong

@@ -40,7 +40,7 @@ LAYERS: tuple[tuple[tuple[str, ...], str], ...] = (
     (("workspace",), "the API: builds requests, hands them to an engine"),
     (("runtime",), "every thread, process, wait and watch"),
     (("operations", "servers", "config", "edits", "diagnostics"), "decide, over plain values"),
-    (("boundary",), "which paths may be touched"),
+    (("workspace_boundary",), "which paths may be touched"),
     (("protocol",), "the state machine: bytes and calls in, events and bytes out"),
     (("edit_types", "types", "errors", "limits", "version"), "values that all parts share"),
 )
@@ -142,7 +142,7 @@ CHECK: tuple[Thread | Call, ...] = (
     Call(8, "wait_for_push", "runtime/freshness/proof_by_push.py", "or waits until it has spoken"),
     Call(9, "DocumentChannel.sync", "runtime/server/document_channel.py", "shows it the text"),
     Call(9, "DiagnosticsRecord.facts", "runtime/server/diagnostics_record.py", "what happened"),
-    Call(9, "settle", "diagnostics/settle.py", "is it proven? if not, what to ask"),
+    Call(9, "settle", "diagnostics/freshness_decision.py", "is it proven? if not, what to ask"),
     Call(4, "check", "operations/check.py", "decodes the findings"),
     Call(5, "verdict_of", "diagnostics/report.py", "CLEAN, DIRTY or UNKNOWN"),
     *_READER,

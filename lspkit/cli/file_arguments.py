@@ -9,10 +9,10 @@ from pathlib import Path
 
 import msgspec
 
-from lspkit.boundary import is_inside
 from lspkit.config import Config
 from lspkit.servers.project.project_files import walk
 from lspkit.servers.selection.choose import definitions
+from lspkit.workspace_boundary import is_inside
 
 
 class FileSelection(msgspec.Struct, frozen=True):

@@ -99,7 +99,7 @@ def offer_trust(root: str, loaded: Loaded) -> None:
     On a terminal the question is asked once for each project; otherwise the notice is printed.
     """
     from lspkit.config.trust.trust_store import state_folder
-    from lspkit.servers.restriction.held_back import notice
+    from lspkit.servers.restriction.held_back_servers import notice
 
     line = notice(loaded)
     if not line:
@@ -172,7 +172,7 @@ def _load(path: str) -> Loaded:
 def _describe(loaded: Loaded) -> str:
     """A description of what the project would be allowed to run."""
     from lspkit.config.trust.key_gate import EXECUTION_KEYS, blocked_content
-    from lspkit.servers.restriction.held_back import files_of, programs_of, servers_of
+    from lspkit.servers.restriction.held_back_servers import files_of, programs_of, servers_of
 
     found = loaded.standing
     lines = [f"Project: {one_line(found.candidate)} ({found.state}: {one_line(found.why)})"]

@@ -17,7 +17,6 @@ from typing import Any, Literal
 
 import msgspec
 
-from lspkit.boundary import is_inside, own_home, work_tree
 from lspkit.config.jsonc import NotJson, decode, positions
 from lspkit.config.normalize import Style
 from lspkit.config.problems import ConfigFault, Path, Problems, config_error
@@ -26,6 +25,7 @@ from lspkit.edits.descriptor import open_fd
 from lspkit.errors import ConfigError
 from lspkit.late_imports import safe_imports
 from lspkit.visible_text import one_line
+from lspkit.workspace_boundary import is_inside, own_home, work_tree
 
 #: Bytes of a file: far more than a configuration has.
 LARGEST = 2**18

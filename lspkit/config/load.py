@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from lspkit.boundary import is_inside, leads_through, own_home, work_tree
 from lspkit.config.config_files import Source, global_file, kind_of_file, read_source, user_home
 from lspkit.config.merge import (
     Layer,
@@ -41,6 +40,7 @@ from lspkit.config.trust.file_ownership import who_else_can_change
 from lspkit.config.trust.security_section import check_security
 from lspkit.errors import ConfigError
 from lspkit.visible_text import one_line
+from lspkit.workspace_boundary import is_inside, leads_through, own_home, work_tree
 
 if TYPE_CHECKING:
     from lspkit.config.trust.decision import TrustDecision

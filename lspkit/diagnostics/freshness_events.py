@@ -6,7 +6,7 @@ from typing import Literal
 
 import msgspec
 
-from lspkit.diagnostics.proof import How
+from lspkit.diagnostics.proof_rule import How
 
 #: Seconds after a write without a push until the server gets a touch.
 PATIENCE = 2.0

@@ -31,7 +31,7 @@ from lspkit.diagnostics.freshness_events import (
     Target,
     Wait,
 )
-from lspkit.diagnostics.proof import ProofRule
+from lspkit.diagnostics.proof_rule import ProofRule
 
 
 def proof_by_progress(

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 import msgspec
 
 from lspkit.limits import LARGEST_MEMORY, MOST_REPORTED_FILES
-from lspkit.protocol.results import read_diagnostics
+from lspkit.protocol.wire.results import read_diagnostics
 
 #: The source of pushes, and of ordered answers, which have the same findings.
 PUSHED = ""

@@ -11,7 +11,6 @@ import hashlib
 from collections.abc import Mapping
 from pathlib import Path
 
-from lspkit.boundary import Boundary
 from lspkit.edit_types import AppliedEdit, TouchedFile, WorkspaceEdit
 from lspkit.edits.open_folders import OpenFolders
 from lspkit.edits.path_errors import changed_error, error_fields, name_to_change
@@ -19,6 +18,7 @@ from lspkit.edits.plan import plan
 from lspkit.edits.planned_tree import FileState, PlannedChange, PlannedTree
 from lspkit.edits.single_file import BeforeStep, no_step
 from lspkit.edits.transaction import carry_out
+from lspkit.workspace_boundary import Boundary
 
 
 def apply(

@@ -16,10 +16,10 @@ from collections.abc import Iterator
 from types import TracebackType
 from typing import Self
 
-from lspkit.boundary import Boundary, is_inside
 from lspkit.edits.directory import Directory, Identity, open_base
 from lspkit.edits.path_errors import changed_error, error_fields
 from lspkit.errors import PathError
+from lspkit.workspace_boundary import Boundary, is_inside
 
 #: Folders that are kept open at a time.
 MOST_OPEN = 128

@@ -1,16 +1,16 @@
 """Which paths an edit may change, and the errors that refuse the others.
 
-`locate` in `boundary.py` checks files that are read. A change may also concern a folder, a symbolic
-link itself, or a path that does not exist yet: `name_to_change` checks these. Nothing here opens or
-changes a file.
+`locate` in `workspace_boundary.py` checks files that are read. A change may also concern a folder,
+a symbolic link itself, or a path that does not exist yet: `name_to_change` checks these. Nothing
+here opens or changes a file.
 """
 
 from __future__ import annotations
 
 import os
 
-from lspkit.boundary import Boundary, absolute_path, is_excluded, is_inside
 from lspkit.errors import PathError
+from lspkit.workspace_boundary import Boundary, absolute_path, is_excluded, is_inside
 
 
 def changed_error(message: str, **error_fields: str) -> PathError:

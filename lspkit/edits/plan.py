@@ -12,7 +12,6 @@ from pathlib import Path
 
 import msgspec
 
-from lspkit.boundary import Boundary, absolute_path, is_inside
 from lspkit.edit_types import FileEdit, FileOperation, TextEdit, WorkspaceEdit
 from lspkit.edits.open_folders import OpenFolders
 from lspkit.edits.path_errors import (
@@ -27,6 +26,7 @@ from lspkit.edits.planned_tree import NOTHING, FileState, PlannedChange, Planned
 from lspkit.edits.text_edits import apply_spans, convert_line_breaks, decode, encode, spans
 from lspkit.errors import PathError, PositionError
 from lspkit.protocol.uris import path_to_uri
+from lspkit.workspace_boundary import Boundary, absolute_path, is_inside
 
 AGAIN = "nothing was written, request the change again"
 

@@ -12,7 +12,6 @@ import os
 import stat
 from collections.abc import Callable, Iterator
 
-from lspkit.boundary import Boundary, Located, locate
 from lspkit.edits.directory import Directory, identity, spare_name
 from lspkit.edits.open_folders import confirm, reach_folder
 from lspkit.edits.path_errors import (
@@ -22,6 +21,7 @@ from lspkit.edits.path_errors import (
     write_error,
 )
 from lspkit.errors import PathError
+from lspkit.workspace_boundary import Boundary, Located, locate
 
 GivenPath = str | os.PathLike[str]
 #: Called with the number of each step before it is made. For tests.

@@ -40,8 +40,8 @@ from lspkit.operations.effects import (
 )
 from lspkit.operations.request import Request, check_text, operation, single_effect
 from lspkit.operations.workspace_edit import decode_edits, translate_edit
-from lspkit.protocol.results import WireCommand
 from lspkit.protocol.text import Text
+from lspkit.protocol.wire.results import WireCommand
 
 
 class WriteRequest(Request[Report], frozen=True, kw_only=True):

@@ -30,9 +30,9 @@ from lspkit.operations.effects import (
 from lspkit.operations.position_translation import Translator, make_translator
 from lspkit.operations.request import FileRequest, Request, operation
 from lspkit.protocol.open_documents import View
-from lspkit.protocol.results import WireDiagnostic, read_diagnostics
 from lspkit.protocol.text import Text
 from lspkit.protocol.uris import uri_to_path
+from lspkit.protocol.wire.results import WireDiagnostic, read_diagnostics
 from lspkit.types import Diagnostic, RelatedLocation, Severity, Verdict
 
 #: `DiagnosticSeverity`.

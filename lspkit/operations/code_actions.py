@@ -16,9 +16,9 @@ from lspkit.operations.reply_parsing import decode_replies, undecodable_error
 from lspkit.operations.request import PositionRequest, check_number, operation
 from lspkit.operations.symbol_positions import position_of
 from lspkit.operations.workspace_edit import translate_edit
-from lspkit.protocol.results import WireAction, WireCommand, read_action, read_command
 from lspkit.protocol.text import Encoding, Text
 from lspkit.protocol.wire.raw_items import read_actions, read_raw_items
+from lspkit.protocol.wire.results import WireAction, WireCommand, read_action, read_command
 
 
 class CodeActionsRequest(PositionRequest[list[CodeAction]], frozen=True, kw_only=True):

@@ -17,8 +17,8 @@ from lspkit.operations.position_translation import Translator, make_translator
 from lspkit.operations.reply_parsing import OWN_FAULTS, decode_replies
 from lspkit.operations.request import PositionRequest, Request, T_co, operation
 from lspkit.operations.symbol_positions import ask_at
-from lspkit.protocol.results import SYMBOL_KINDS, WireItem
 from lspkit.protocol.wire.raw_items import read_calls_with_items, read_hierarchy_items
+from lspkit.protocol.wire.results import SYMBOL_KINDS, WireItem
 from lspkit.types import Call, CallItem, HierarchyItem, TypeItem
 
 T = TypeVar("T")

@@ -11,9 +11,9 @@ from lspkit.operations.position_translation import make_translator, sort_locatio
 from lspkit.operations.reply_parsing import decode_replies
 from lspkit.operations.request import PositionRequest, operation
 from lspkit.operations.symbol_positions import ask_at
-from lspkit.protocol.results import WireMarkup, WireSignature, read_hover, read_signature_help
 from lspkit.protocol.text import Text
 from lspkit.protocol.wire.raw_items import read_location_ranges
+from lspkit.protocol.wire.results import WireMarkup, WireSignature, read_hover, read_signature_help
 
 Locations = Generator[Effect, Any, list[types.Location]]
 

@@ -12,9 +12,9 @@ from typing import Any
 
 from lspkit.errors import PositionError
 from lspkit.operations.effects import Effect, FindPlaces, FoundFile, Reply
-from lspkit.protocol.results import WirePosition, WireRange
 from lspkit.protocol.text import Encoding, Text
 from lspkit.protocol.uris import normalize_uri
+from lspkit.protocol.wire.results import WirePosition, WireRange
 from lspkit.types import Location, Position, Range
 
 

@@ -12,7 +12,7 @@ from lspkit.operations.reply_parsing import decode_replies
 from lspkit.operations.request import PositionRequest, operation
 from lspkit.operations.symbol_positions import params_at, position_of
 from lspkit.operations.workspace_edit import changes_of, translate_edit
-from lspkit.protocol.results import WireEdit, read_edit
+from lspkit.protocol.wire.results import WireEdit, read_edit
 
 
 class RenameRequest(PositionRequest[WorkspaceEdit], frozen=True, kw_only=True):

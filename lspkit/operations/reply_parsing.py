@@ -18,7 +18,7 @@ from lspkit.errors import (
     UnsupportedError,
 )
 from lspkit.operations.effects import Effect, Reply, ReportUndecodable
-from lspkit.protocol.results import Read
+from lspkit.protocol.wire.results import Read
 
 T = TypeVar("T")
 

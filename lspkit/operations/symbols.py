@@ -10,8 +10,8 @@ from lspkit.operations.effects import Ask, AskWorkspace, Effect, Reply
 from lspkit.operations.position_translation import Translator, make_translator
 from lspkit.operations.reply_parsing import decode_replies
 from lspkit.operations.request import FileRequest, Request, operation
-from lspkit.protocol.results import NOWHERE, SYMBOL_KINDS, WireSymbol, read_symbols
 from lspkit.protocol.text import Encoding, Text
+from lspkit.protocol.wire.results import NOWHERE, SYMBOL_KINDS, WireSymbol, read_symbols
 
 
 class DocumentSymbolsRequest(FileRequest[list[types.Symbol]], frozen=True, kw_only=True):

@@ -12,8 +12,8 @@ from lspkit.errors import PositionError, RequestFailedError
 from lspkit.operations.effects import Effect, Reply
 from lspkit.operations.position_translation import Translator, make_translator
 from lspkit.operations.reply_parsing import undecodable_error
-from lspkit.protocol.results import WireChange, WireEdit, WireTextEdit, read_edit
 from lspkit.protocol.text import Text
+from lspkit.protocol.wire.results import WireChange, WireEdit, WireTextEdit, read_edit
 from lspkit.types import Position, display_path
 
 KINDS = {"create": "create", "rename": "rename", "delete": "delete"}

@@ -15,7 +15,6 @@ from functools import partial
 from types import GeneratorType
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from lspkit.boundary import Boundary, boundary_of
 from lspkit.config.load import Loaded
 from lspkit.config.model import Config
 from lspkit.errors import CancelledError, LspkitError, RequestTimeoutError, WorkspaceClosedError
@@ -76,6 +75,7 @@ from lspkit.runtime.pool.root_permits import permits_of
 from lspkit.runtime.process import exit_hooks
 from lspkit.runtime.server.shutdown import stop
 from lspkit.visible_text import one_line
+from lspkit.workspace_boundary import Boundary, boundary_of
 
 if TYPE_CHECKING:
     from concurrent.futures import Future

@@ -23,13 +23,13 @@ from typing import TypeGuard
 
 import msgspec
 
-from lspkit.boundary import Boundary, absolute_path, is_excluded, is_inside, locate
 from lspkit.edits.descriptor import open_descriptor, open_fd
 from lspkit.edits.text_edits import decode
 from lspkit.errors import PathError
 from lspkit.protocol.open_documents import Unsaved
 from lspkit.protocol.text import Text
 from lspkit.protocol.uris import path_to_uri, uri_to_path
+from lspkit.workspace_boundary import Boundary, absolute_path, is_excluded, is_inside, locate
 
 #: What a file looked like: size, mtime, ctime, inode, device. One more number: it was too young
 #: when it was read, and that was then by the monotonic clock (0 if it was written meanwhile).

@@ -8,7 +8,7 @@ from typing import Literal
 
 import msgspec
 
-from lspkit.diagnostics.proof import OFFERED, ProofRule
+from lspkit.diagnostics.proof_rule import OFFERED, ProofRule
 from lspkit.protocol.capabilities import DocumentKey
 from lspkit.protocol.uris import uri_to_path
 from lspkit.servers.definition_parts import (

@@ -40,7 +40,9 @@ def warn_once(loaded: Loaded, *, stacklevel: int) -> None:
     """
     if not in_notebook() or loaded.standing.candidate in _warned:
         return
-    from lspkit.servers.restriction.held_back import notice  # here: only notebooks need it at once
+    from lspkit.servers.restriction.held_back_servers import (
+        notice,  # here: only notebooks need it at once
+    )
 
     said = notice(loaded)
     mine = object()

@@ -5,8 +5,8 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from lspkit.diagnostics.proof import ProofRule
-from lspkit.diagnostics.settle import (
+from lspkit.diagnostics.freshness_decision import settle
+from lspkit.diagnostics.freshness_events import (
     PATIENCE,
     Began,
     Ended,
@@ -20,8 +20,8 @@ from lspkit.diagnostics.settle import (
     Unknown,
     Wait,
     Written,
-    settle,
 )
+from lspkit.diagnostics.proof_rule import ProofRule
 
 URI = "file:///a"
 TARGET = Target(URI, version=3, seq=7, deadline=20.0)

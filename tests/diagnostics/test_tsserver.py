@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from lspkit.diagnostics.tsserver import COMMANDS, items_of, request
-from lspkit.protocol.results import read_diagnostics
+from lspkit.protocol.wire.results import read_diagnostics
 
 
 def said(text: str = "wrong", **more: Any) -> dict[str, Any]:

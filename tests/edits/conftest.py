@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from lspkit.boundary import Boundary, boundary_of
 from lspkit.edits import directory
+from lspkit.workspace_boundary import Boundary, boundary_of
 
 
 @pytest.fixture

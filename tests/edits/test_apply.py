@@ -6,11 +6,11 @@ import os
 
 import pytest
 
-from lspkit.boundary import boundary_of
 from lspkit.edit_types import FileEdit, TextEdit
 from lspkit.edits import open_folders, planned_tree
 from lspkit.edits.apply import apply, undo
 from lspkit.types import Position, Range
+from lspkit.workspace_boundary import boundary_of
 from tests.edits.trees import (
     edit,
     edits,

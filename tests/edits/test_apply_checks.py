@@ -5,11 +5,11 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from lspkit.boundary import boundary_of
 from lspkit.edit_types import FileEdit, TextEdit
 from lspkit.edits.apply import apply
 from lspkit.protocol.uris import path_to_uri
 from lspkit.types import Position, Range
+from lspkit.workspace_boundary import boundary_of
 from tests.edits.trees import (
     edit,
     edits,

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 import lspkit
-from lspkit.boundary import boundary_of
 from lspkit.edit_types import WorkspaceEdit
 from lspkit.edits import directory, open_folders
 from lspkit.edits.apply import apply, undo
 from lspkit.errors import PathError
+from lspkit.workspace_boundary import boundary_of
 from tests.edits.trees import (
     at_step,
     edit,

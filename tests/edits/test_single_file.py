@@ -11,8 +11,8 @@ import stat
 import pytest
 
 import lspkit
-from lspkit.boundary import boundary_of
 from lspkit.edits.single_file import move, read_bytes, remove, replace
+from lspkit.workspace_boundary import boundary_of
 from tests.edits.trees import (
     at_step,
     limited,

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from lspkit.protocol.results import Read
 from lspkit.protocol.wire.raw_items import (
     read_actions,
     read_calls_with_items,
@@ -15,6 +14,7 @@ from lspkit.protocol.wire.raw_items import (
     read_location_ranges,
     read_raw_items,
 )
+from lspkit.protocol.wire.results import Read
 
 RANGE = {"start": {"line": 0, "character": 0}, "end": {"line": 0, "character": 1}}
 ITEM = {"name": "greet", "uri": "file:///a", "range": RANGE}

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from lspkit.protocol.results import (
+from lspkit.protocol.wire.results import (
     NOWHERE,
     SYMBOL_KINDS,
     Read,

@@ -8,8 +8,8 @@ import msgspec
 import pytest
 
 import lspkit
-from lspkit.boundary import boundary_of
 from lspkit.edits.apply import apply, undo
+from lspkit.workspace_boundary import boundary_of
 from tests import real_servers
 from tests.edits.trees import at_step, snapshot
 from tests.real.running import workspace_with

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from lspkit.diagnostics.proof import ProofRule
+from lspkit.diagnostics.proof_rule import ProofRule
 from lspkit.protocol.uris import path_to_uri, uri_to_path
 from lspkit.servers import built_in
 from lspkit.servers.definition import Definition

@@ -9,10 +9,10 @@ import time
 import pytest
 
 import lspkit
-from lspkit.boundary import boundary_of
 from lspkit.protocol.uris import path_to_uri
 from lspkit.runtime import files as files_module
 from lspkit.runtime.files import TICK_NS, Content, Files
+from lspkit.workspace_boundary import boundary_of
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from lspkit.diagnostics.proof import ProofRule
+from lspkit.diagnostics.proof_rule import ProofRule
 from lspkit.protocol.watch_registrations import (
     CHANGED,
     CREATED,

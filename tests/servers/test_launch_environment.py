@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from lspkit import boundary
+from lspkit import workspace_boundary
 from lspkit.servers.restriction.launch_environment import clean_environment, clean_path
 
 
@@ -116,17 +116,17 @@ def test_without_a_path_there_is_a_harmless_one() -> None:
 @pytest.mark.parametrize("home", [".", "home", "/code", "/code/home"])
 def test_a_home_in_the_project_is_none(home: str) -> None:
     assert clean_environment({"PATH": "/bin", "HOME": home}, "/code") == {
-        "HOME": boundary.own_home()
+        "HOME": workspace_boundary.own_home()
     }
 
 
 def test_the_users_own_home_stays_also_where_it_is_the_project() -> None:
-    home = boundary.own_home()
+    home = workspace_boundary.own_home()
     assert clean_environment({"PATH": "/bin", "HOME": home}, home) == {}
 
 
 def test_a_home_in_the_project_is_nowhere_if_the_users_own_lies_there_too() -> None:
-    home = boundary.own_home()
+    home = workspace_boundary.own_home()
     made = clean_environment({"PATH": "/bin", "HOME": f"{home}/x"}, home)
     assert made == {"HOME": "/nonexistent"}
 
@@ -134,9 +134,9 @@ def test_a_home_in_the_project_is_nowhere_if_the_users_own_lies_there_too() -> N
 def test_all_of_the_work_tree_is_the_project(tmp_path: Path) -> None:
     workspace = tmp_path / "packages" / "app"
     workspace.mkdir(parents=True)
-    assert boundary.project_tree(str(workspace)) == str(workspace)
+    assert workspace_boundary.project_tree(str(workspace)) == str(workspace)
     (tmp_path / ".git").mkdir()
-    assert boundary.project_tree(str(workspace)) == str(tmp_path)
+    assert workspace_boundary.project_tree(str(workspace)) == str(tmp_path)
 
 
 def test_a_work_tree_that_holds_the_users_home_is_not(
@@ -145,5 +145,5 @@ def test_a_work_tree_that_holds_the_users_home_is_not(
     (tmp_path / ".git").mkdir()
     workspace = tmp_path / "home" / "app"
     workspace.mkdir(parents=True)
-    monkeypatch.setattr(boundary, "own_home", lambda: str(tmp_path / "home"))
-    assert boundary.project_tree(str(workspace)) == str(workspace)
+    monkeypatch.setattr(workspace_boundary, "own_home", lambda: str(tmp_path / "home"))
+    assert workspace_boundary.project_tree(str(workspace)) == str(workspace)

@@ -4,8 +4,9 @@ A host calls `tool_result` with the output of a tool, and gives the result to it
 has changed files, and the language servers find errors in them, a short text is appended. In all
 other cases, also after a failure, the result is the output itself: a hook never makes an edit fail.
 
-`tool_files.py` determines the files of a call, `check_timeout.py` the timeout, `known_files.py` the
-findings in other files; `summary.py` makes the text, and `prewarm.py` handles files that are read.
+`tool_files.py` determines the files of a call, `check_timeout.py` the timeout,
+`errors_elsewhere.py` the findings in other files; `summary.py` makes the text, and `prewarm.py`
+handles files that are read.
 """
 
 from __future__ import annotations
@@ -22,8 +23,13 @@ from typing import Any, TypeVar
 import msgspec
 
 from lspkit.agent.check_timeout import CheckTimeouts
+from lspkit.agent.hooks.errors_elsewhere import (
+    Known,
+    check_other_files,
+    findings_by_path,
+    new_findings,
+)
 from lspkit.agent.hooks.file_stamps import FileStamps
-from lspkit.agent.hooks.known_files import Known, check_other_files, findings_by_path, new_findings
 from lspkit.agent.hooks.prewarm import Prewarmer
 from lspkit.agent.hooks.summary import Summary
 from lspkit.agent.hooks.tool_files import (
@@ -35,12 +41,12 @@ from lspkit.agent.hooks.tool_files import (
     plain_name,
     touch_of,
 )
-from lspkit.boundary import absolute_path
 from lspkit.diagnostics.report import OtherFiles, Report
 from lspkit.errors import PathError
 from lspkit.runtime.concurrency.call import CancelLike
 from lspkit.types import Diagnostic
 from lspkit.workspace import Workspace
+from lspkit.workspace_boundary import absolute_path
 
 log = logging.getLogger("lspkit.agent")
 T = TypeVar("T")

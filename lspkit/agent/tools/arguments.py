@@ -20,8 +20,8 @@ from lspkit.errors import LspkitError
 from lspkit.limits import LONGEST_ARGUMENTS, LONGEST_OBJECT, MOST_ARGUMENTS
 from lspkit.operations.hierarchy import ItemRequest
 from lspkit.operations.request import Request
-from lspkit.protocol.results import SYMBOL_KINDS, read_item
 from lspkit.protocol.uris import uri_to_path
+from lspkit.protocol.wire.results import SYMBOL_KINDS, read_item
 from lspkit.types import CallItem, Position, Range
 from lspkit.visible_text import one_line
 

@@ -13,9 +13,9 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
-from lspkit.boundary import Boundary, locate
 from lspkit.protocol.uris import uri_to_path
 from lspkit.types import Call, CallItem
+from lspkit.workspace_boundary import Boundary, locate
 
 #: Most items that are recorded.
 MOST = 2_000

@@ -16,11 +16,11 @@ from typing import Any
 import msgspec
 
 import lspkit.types as types
-from lspkit.boundary import is_inside
 from lspkit.diagnostics.report import Report
 from lspkit.edit_types import FileEdit, FileOperation, WorkspaceEdit
 from lspkit.types import Call, CallItem, Diagnostic, HierarchyItem, Location, Range, Symbol
 from lspkit.visible_text import several_lines
+from lspkit.workspace_boundary import is_inside
 
 #: Characters of a name, a detail or a message.
 LONGEST = 2_000

@@ -8,11 +8,11 @@ from __future__ import annotations
 import os
 import re
 
-from lspkit.boundary import Boundary, absolute_path
 from lspkit.errors import PathError
 from lspkit.protocol.text import Text
 from lspkit.protocol.uris import path_to_uri
 from lspkit.runtime.files import Files
+from lspkit.workspace_boundary import Boundary, absolute_path
 
 
 class SourceLines:

@@ -44,7 +44,6 @@ from lspkit.agent.tools.result_text import (
 from lspkit.agent.tools.schemas import Schema, Shape, Style, tool_schemas
 from lspkit.agent.tools.source_lines import SourceLines
 from lspkit.agent.tools.tool_table import SINGLE, TABLE, ToolSpec, spec_of
-from lspkit.boundary import Boundary, absolute_path, boundary_of
 from lspkit.config import Config, SecurityConfig
 from lspkit.config.model import Permission
 from lspkit.config.problems import suggestion_for
@@ -54,6 +53,7 @@ from lspkit.runtime.concurrency.call import AnswerLog, CancelLike
 from lspkit.runtime.engine_api import Limits
 from lspkit.visible_text import one_line
 from lspkit.workspace import Workspace
+from lspkit.workspace_boundary import Boundary, absolute_path, boundary_of
 
 log = logging.getLogger("lspkit.agent")
 

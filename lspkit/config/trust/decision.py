@@ -18,7 +18,6 @@ from typing import Any, Literal, get_args
 import msgspec
 from msgspec.structs import replace
 
-from lspkit.boundary import is_inside
 from lspkit.config.model import ProjectConfigPolicy, SecurityConfig
 from lspkit.config.trust.file_ownership import who_else_can_change
 from lspkit.config.trust.key_gate import EXECUTION_KEYS, digest
@@ -26,6 +25,7 @@ from lspkit.config.trust.root_pattern import Pattern, compile_pattern
 from lspkit.config.trust.trust_store import TrustEntry, TrustList, trust_list_for
 from lspkit.errors import ConfigError
 from lspkit.visible_text import one_line
+from lspkit.workspace_boundary import is_inside
 
 #: The environment variable: `always` or `never`, for every project.
 VARIABLE = "LSPKIT_TRUST"

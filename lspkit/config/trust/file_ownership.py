@@ -13,8 +13,8 @@ import shlex
 import stat
 from collections.abc import Iterator, Mapping
 
-from lspkit.boundary import MOST_LINKS
 from lspkit.late_imports import safe_imports
+from lspkit.workspace_boundary import MOST_LINKS
 
 
 def who_else_can_change(path: str, environ: Mapping[str, str] = os.environ) -> str:

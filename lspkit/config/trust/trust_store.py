@@ -18,13 +18,13 @@ from collections.abc import Callable, Mapping
 
 import msgspec
 
-from lspkit.boundary import is_inside, leads_through, own_home, work_tree
 from lspkit.config.config_files import user_folder, user_home
 from lspkit.config.trust.file_ownership import who_else_can_change
 from lspkit.errors import ConfigError
 from lspkit.late_imports import safe_imports
 from lspkit.msgspec_types import prepare_struct
 from lspkit.visible_text import one_line
+from lspkit.workspace_boundary import is_inside, leads_through, own_home, work_tree
 
 #: The environment variable that sets the state folder.
 VARIABLE = "LSPKIT_STATE"

@@ -9,7 +9,8 @@ import collections
 
 import msgspec
 
-from lspkit.protocol.results import (
+from lspkit.protocol.wire.messages import replace_lone_surrogates
+from lspkit.protocol.wire.results import (
     BAD,
     Read,
     WireAction,
@@ -22,7 +23,6 @@ from lspkit.protocol.results import (
     read_item,
     read_locations,
 )
-from lspkit.protocol.wire.messages import replace_lone_surrogates
 
 
 def read_raw_items(raw: bytes) -> Read[bytes]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 from codecs import BOM_UTF8
 from pathlib import Path
 
-from lspkit.boundary import locate
 from lspkit.edit_types import AppliedEdit, WorkspaceEdit
 from lspkit.edits import single_file
 from lspkit.edits.text_edits import encode
@@ -19,6 +18,7 @@ from lspkit.protocol.watch_registrations import CHANGED, CREATED, DELETED, FileE
 from lspkit.runtime.concurrency.call import CallContext
 from lspkit.runtime.effects.replaced_files import ReplacedFiles
 from lspkit.runtime.exchange.context import Context
+from lspkit.workspace_boundary import locate
 
 
 def change_disk(context: Context, replaced: ReplacedFiles, effect: ChangeDisk) -> None:

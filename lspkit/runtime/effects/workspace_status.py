@@ -66,7 +66,7 @@ def find_servers(effect: FindServers, files: Files, pool: Pool) -> list[FileServ
 
 def take_status(files: Files, pool: Pool, loaded: Loaded, root: str | None) -> WorkspaceStatus:
     """Perform `TakeStatus`."""
-    from lspkit.servers.restriction.held_back import (
+    from lspkit.servers.restriction.held_back_servers import (
         notice,  # here: to import lspkit takes longer with it
     )
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from lspkit.runtime.concurrency.call import CallContext
 from lspkit.runtime.concurrency.waiter import Steps
 from lspkit.runtime.exchange.ask_server import wait_until_ready
-from lspkit.runtime.exchange.companions import wait_for_companion
+from lspkit.runtime.exchange.companion_servers import wait_for_companion
 from lspkit.runtime.exchange.context import Context
 from lspkit.runtime.exchange.loading import wait_for_project
 from lspkit.runtime.files import File

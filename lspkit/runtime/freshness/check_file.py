@@ -12,7 +12,7 @@ from pathlib import Path
 
 import msgspec
 
-from lspkit.diagnostics.settle import CHANGED
+from lspkit.diagnostics.freshness_events import CHANGED
 from lspkit.errors import (
     CancelledError,
     LspkitError,

@@ -6,7 +6,7 @@ import time
 
 import msgspec
 
-from lspkit.diagnostics.proof import ProofRule
+from lspkit.diagnostics.proof_rule import ProofRule
 from lspkit.diagnostics.store import disclaimer, is_only_disclaimer
 from lspkit.operations.effects import Examined
 from lspkit.protocol.open_documents import View

@@ -18,8 +18,8 @@ import msgspec
 from lspkit.diagnostics.store import StoredReport
 from lspkit.errors import LspkitError
 from lspkit.operations.effects import Elsewhere, Examined, OtherScope, OthersExamined
-from lspkit.protocol.results import read_diagnostics
 from lspkit.protocol.uris import path_to_uri, uri_to_path
+from lspkit.protocol.wire.results import read_diagnostics
 from lspkit.runtime.concurrency.call import CallContext
 from lspkit.runtime.concurrency.drive import together
 from lspkit.runtime.concurrency.waiter import Steps

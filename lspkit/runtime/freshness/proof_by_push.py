@@ -1,7 +1,7 @@
 """Waiting until a server has spoken of a text by itself: by a push, or after some work of its own.
 
-When that counts is decided by `diagnostics/settle.py`. What the decision asks for meanwhile is done
-here: the document is touched or saved, the work is started, the barrier is asked.
+When that counts is decided by `diagnostics/freshness_decision.py`. What the decision asks for
+meanwhile is done here: the document is touched or saved, the work is started, the barrier is asked.
 """
 
 from __future__ import annotations
@@ -10,9 +10,10 @@ import time
 
 import msgspec
 
-from lspkit.diagnostics import settle
-from lspkit.diagnostics.proof import ProofRule
-from lspkit.diagnostics.settle import Proven, Quiet, Target, Unknown
+from lspkit.diagnostics import freshness_events
+from lspkit.diagnostics.freshness_decision import settle
+from lspkit.diagnostics.freshness_events import Proven, Quiet, Target, Unknown
+from lspkit.diagnostics.proof_rule import ProofRule
 from lspkit.diagnostics.store import StoredReport
 from lspkit.errors import RequestFailedError
 from lspkit.operations.effects import Examined
@@ -39,15 +40,15 @@ class _Watch(msgspec.Struct):
     deadline: float
     #: What has to come first. Not what changes elsewhere later: that may be in the findings, but
     #: need not.
-    basis: list[settle.FreshnessEvent]
+    basis: list[freshness_events.FreshnessEvent]
     unknown: bool
-    answered: list[settle.FreshnessEvent] = msgspec.field(default_factory=list)
+    answered: list[freshness_events.FreshnessEvent] = msgspec.field(default_factory=list)
     touches: int = 0
 
     @property
     def seq(self) -> int:
         """The number of the write that the findings have to come after."""
-        return next(one.seq for one in self.basis if isinstance(one, settle.Written))
+        return next(one.seq for one in self.basis if isinstance(one, freshness_events.Written))
 
     def target(self, *, first: bool) -> Target:
         """What is to be proven."""
@@ -84,7 +85,7 @@ def _watch(
         news = server.news.next()
         events, said = server.record.facts(watch.view, [*watch.basis, *watch.answered])
         target = watch.target(first=server.record.is_first(watch.view))
-        decision = settle.settle(target, watch.rule, events, time.monotonic(), debounce)
+        decision = settle(target, watch.rule, events, time.monotonic(), debounce)
         if isinstance(decision, Proven | Quiet):
             return _result(one, watch, decision, said)
         if server.channel.failure is not None:
@@ -96,7 +97,9 @@ def _watch(
             return None
         if isinstance(decision, Unknown):
             server.give_up_if_stuck(pending, one.began, request_timeout(context, server))
-            return one.failed(rule, decision.reason, late=decision.reason != settle.CHANGED)
+            return one.failed(
+                rule, decision.reason, late=decision.reason != freshness_events.CHANGED
+            )
         if (yield from _do(context, one, watch, decision.ask, said)):
             continue
         uncancelled((yield (news, decision.until)))
@@ -161,7 +164,7 @@ def _look_again(one: CheckSubject, rule: ProofRule, view: View) -> View:
 
 def _barrier(
     context: Context, one: CheckSubject, rule: ProofRule, seq: int
-) -> Steps[settle.RequestAnswered]:
+) -> Steps[freshness_events.RequestAnswered]:
     until = request_deadline(context, one.server, one.call)
     params = {"textDocument": {"uri": one.uri}}
     yield from request_server(context, one.server, rule.ask, params, until)
@@ -185,5 +188,5 @@ def _result(
     return one.found(rule, view, lists, "silence" if decision.how == "quiet" else decision.how)
 
 
-def _answered(rule: ProofRule, seq: int) -> settle.RequestAnswered:
-    return settle.RequestAnswered(tag=rule.ask, asked_seq=seq, at=time.monotonic())
+def _answered(rule: ProofRule, seq: int) -> freshness_events.RequestAnswered:
+    return freshness_events.RequestAnswered(tag=rule.ask, asked_seq=seq, at=time.monotonic())

@@ -1,7 +1,7 @@
 """Fresh findings of one source of one server, with their proof, as generators of waits.
 
-What counts as a proof is decided by `diagnostics/settle.py`; here is what it takes to get one by
-asking. Waiting until a server has spoken by itself is in `proof_by_push.py`.
+What counts as a proof is decided by `diagnostics/freshness_decision.py`; here is what it takes to
+get one by asking. Waiting until a server has spoken by itself is in `proof_by_push.py`.
 """
 
 from __future__ import annotations
@@ -11,16 +11,17 @@ from typing import Any
 
 import msgspec
 
-from lspkit.diagnostics import settle, tsserver
-from lspkit.diagnostics.proof import How, ProofRule
-from lspkit.diagnostics.settle import CHANGED, Proven, Target
+from lspkit.diagnostics import freshness_events, tsserver
+from lspkit.diagnostics.freshness_decision import settle
+from lspkit.diagnostics.freshness_events import CHANGED, Proven, Target
+from lspkit.diagnostics.proof_rule import How, ProofRule
 from lspkit.errors import RequestFailedError
 from lspkit.operations.effects import Examined
 from lspkit.protocol.methods import EXECUTE_COMMAND, PULL_DIAGNOSTICS
-from lspkit.protocol.results import read_report
 from lspkit.protocol.text import Encoding, Text
 from lspkit.protocol.uris import normalize_uri
 from lspkit.protocol.wire.raw_items import read_raw_items
+from lspkit.protocol.wire.results import read_report
 from lspkit.runtime.concurrency.waiter import Outcome, Steps
 from lspkit.runtime.exchange.ask_server import (
     request_deadline,
@@ -114,7 +115,7 @@ def _pull_once(context: Context, one: CheckSubject, rule: ProofRule) -> Steps[Ex
     if len(versions) > 1:
         return one.failed(rule, CHANGED)
     # It may have looked at any time since it was asked.
-    event = settle.Pulled(uri=one.uri, asked_seq=pending.seq, at=asked_at)
+    event = freshness_events.Pulled(uri=one.uri, asked_seq=pending.seq, at=asked_at)
     return _judge(one, rule, pending, event, lists)
 
 
@@ -155,7 +156,7 @@ def _ask_tsserver(context: Context, one: CheckSubject, rule: ProofRule) -> Steps
         joined = b"[" + b",".join(pieces) + b"]"
         one.server.record.pulled(one.uri, view_of(requests[0]).version, joined)
     first = requests[0]
-    event = settle.RequestAnswered(tag=rule.ask, asked_seq=first.seq, at=time.monotonic())
+    event = freshness_events.RequestAnswered(tag=rule.ask, asked_seq=first.seq, at=time.monotonic())
     return _judge(one, rule, first, event, lists)
 
 
@@ -178,7 +179,9 @@ def _after_barrier(context: Context, one: CheckSubject, rule: ProofRule) -> Step
         if not still:
             return one.failed(rule, CHANGED)
         if said is not None:
-            event = settle.RequestAnswered(tag=rule.ask, asked_seq=pending.seq, at=time.monotonic())
+            event = freshness_events.RequestAnswered(
+                tag=rule.ask, asked_seq=pending.seq, at=time.monotonic()
+            )
             return _judge(one, rule, pending, event, [said.items])
         # Only for the first text: it may have had to ask for its settings before it could look.
         if (yield (news, until)) is not Outcome.DONE:
@@ -191,25 +194,25 @@ def _judge(
     one: CheckSubject,
     rule: ProofRule,
     pending: PendingRequest,
-    event: settle.FreshnessEvent,
+    event: freshness_events.FreshnessEvent,
     lists: list[bytes],
 ) -> Examined:
     """What an answer is worth."""
     view = view_of(pending)
     target = Target(view.uri, view.version, pending.seq, float("inf"))
-    written = settle.Written(seq=pending.seq, at=one.began)
+    written = freshness_events.Written(seq=pending.seq, at=one.began)
     ready = one.server.channel.observations.ready
     events = [written, event] if ready is None else [ready, written, event]
     if not one.server.record.still_shows(view):
         # Some servers answer about what is there by the time that they come to it.
-        events.append(settle.Superseded(version=view.version + 1, at=event.at))
-    decision = settle.settle(target, rule, events, event.at)
+        events.append(freshness_events.Superseded(version=view.version + 1, at=event.at))
+    decision = settle(target, rule, events, event.at)
     doubt = one.doubt(lists)
     if doubt:
         return one.doubted(rule, view, lists, doubt)
     if isinstance(decision, Proven):
         return one.found(rule, view, lists, decision.how)
-    changed = isinstance(decision, settle.Unknown)
+    changed = isinstance(decision, freshness_events.Unknown)
     return one.failed(rule, CHANGED if changed else NOT_READY)
 
 

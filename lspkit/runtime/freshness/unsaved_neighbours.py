@@ -10,7 +10,6 @@ import os
 
 import msgspec
 
-from lspkit.boundary import is_inside
 from lspkit.diagnostics.store import is_empty
 from lspkit.operations.effects import Examined
 from lspkit.protocol.uris import path_to_uri, uri_to_path
@@ -18,6 +17,7 @@ from lspkit.runtime.files import Files
 from lspkit.runtime.pool.pool import Pool
 from lspkit.runtime.server.server import Server
 from lspkit.servers.project.file_relevance import concerns, unseen
+from lspkit.workspace_boundary import is_inside
 
 
 class UnsavedNeighbours(msgspec.Struct, frozen=True):

@@ -12,10 +12,10 @@ from lspkit.operations.effects import Examined
 from lspkit.operations.reply_parsing import OWN_FAULTS
 from lspkit.protocol.methods import PULL_DIAGNOSTICS, PULL_WORKSPACE
 from lspkit.protocol.open_documents import View
-from lspkit.protocol.results import read_report
 from lspkit.protocol.text import Text
 from lspkit.protocol.uris import normalize_uri
 from lspkit.protocol.wire.raw_items import read_raw_items
+from lspkit.protocol.wire.results import read_report
 from lspkit.runtime.concurrency.call import CallContext
 from lspkit.runtime.concurrency.waiter import Steps
 from lspkit.runtime.exchange.ask_server import request_deadline, request_server

@@ -24,7 +24,6 @@ from collections.abc import Callable, Iterable
 
 import msgspec
 
-from lspkit.boundary import is_inside
 from lspkit.edit_types import ChangedFiles
 from lspkit.errors import LspkitError
 from lspkit.protocol.capabilities import Registration
@@ -41,6 +40,7 @@ from lspkit.runtime.watch.outer_folders import OuterFolders
 from lspkit.servers.project.file_relevance import is_by_chance, is_missed, is_source_in, may_read
 from lspkit.servers.project.package_folders import MOST, PackageFolder
 from lspkit.servers.restriction.compile_commands import header_folders
+from lspkit.workspace_boundary import is_inside
 
 #: Seconds since a server began for which questions wait for the first look at its files. A project
 #: is looked at in less, unless it is huge.

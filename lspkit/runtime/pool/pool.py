@@ -47,8 +47,8 @@ from lspkit.servers.definition_parts import Forwards
 from lspkit.servers.project.config_inputs import Markers
 from lspkit.servers.restriction.trust_profile import ALL, Permits
 from lspkit.servers.selection.choose import definitions
+from lspkit.servers.selection.nested_repositories import is_reached
 from lspkit.servers.selection.program_lookup import search_folders
-from lspkit.servers.selection.repository_edges import is_reached
 from lspkit.servers.sidecar_commands import beside
 
 log = logging.getLogger("lspkit.runtime")

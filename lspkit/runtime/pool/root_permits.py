@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 
-from lspkit.boundary import is_inside, work_tree
 from lspkit.config.load import Loaded
 from lspkit.servers.restriction.trust_profile import Permit, Permits
+from lspkit.workspace_boundary import is_inside, work_tree
 
 
 def permits_of(loaded: Loaded, workspace: str, trusted: bool | None) -> Permits:

@@ -31,7 +31,7 @@ from lspkit.runtime.process.child import (
     socket_pair,
 )
 from lspkit.runtime.process.guardian_client import Guardian, guardian_pid, prestart, release, retain
-from lspkit.runtime.process.survivors import Signs, end_survivors
+from lspkit.runtime.process.orphan_processes import Signs, end_survivors
 
 log = logging.getLogger("lspkit.runtime")
 

@@ -12,8 +12,8 @@ import time
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from lspkit.diagnostics import settle
-from lspkit.diagnostics.proof import ProofRule
+from lspkit.diagnostics import freshness_events
+from lspkit.diagnostics.proof_rule import ProofRule
 from lspkit.protocol.open_documents import OPEN_LIMIT
 
 #: So many files are remembered that a server may not have read: it reads one after the other.
@@ -37,12 +37,12 @@ class ChangeClock:
         #: The number of the last note that may change the server's findings.
         self.seq = 0
         #: The last note that matters to other documents.
-        self._changed = settle.Written(seq=0, at=0.0)
+        self._changed = freshness_events.Written(seq=0, at=0.0)
         #: When the last note of all was sent.
         self._told_at = 0.0
         #: The last note about each document, by URI.
-        self._written: dict[str, settle.Written] = {}
-        self._saved: settle.Saved | None = None
+        self._written: dict[str, freshness_events.Written] = {}
+        self._saved: freshness_events.Saved | None = None
         #: The last files on disk that changed, each with when.
         self._disk: collections.deque[tuple[float, str]] = collections.deque(maxlen=DISK_CHANGES)
         #: When the server last looked at each document as if it were new, by URI.
@@ -66,8 +66,8 @@ class ChangeClock:
         if any(note == "textDocument/didSave" for note, _ in notes):
             self.saved()
 
-    def _note(self, uri: str) -> settle.Written:
-        written = settle.Written(seq=self.seq, at=time.monotonic())
+    def _note(self, uri: str) -> freshness_events.Written:
+        written = freshness_events.Written(seq=self.seq, at=time.monotonic())
         self._written[uri], self._told_at = written, written.at
         if len(self._written) > TOLD_OF:
             # What was told about a document that is closed by now decides nothing any more.
@@ -84,7 +84,7 @@ class ChangeClock:
 
     def saved(self) -> None:
         """The server was told that a document is on disk."""
-        self._saved = settle.Saved(seq=self.seq, at=time.monotonic())
+        self._saved = freshness_events.Saved(seq=self.seq, at=time.monotonic())
 
     def files_changed(self, changed: Iterable[str], told: Iterable[str]) -> None:
         """Files on disk have changed, by URI; of some the server was told."""
@@ -96,14 +96,14 @@ class ChangeClock:
             self._unread[uri] = self.seq
         for uri in list(self._unread)[:-UNREAD]:
             del self._unread[uri]
-        self._changed = settle.Written(seq=self.seq, at=now)
+        self._changed = freshness_events.Written(seq=self.seq, at=now)
 
     @property
     def disk_has_changed(self) -> bool:
         """Whether it was told of any file since it has last read all of them."""
         return bool(self._disk)
 
-    def _written_for(self, uri: str, rule: ProofRule) -> settle.Written:
+    def _written_for(self, uri: str, rule: ProofRule) -> freshness_events.Written:
         """The last note that the findings of this source may depend on."""
         if rule.sees == "disk":
             return self._changed  # a document that was merely opened is there already
@@ -112,7 +112,7 @@ class ChangeClock:
 
     # Taking the lock
 
-    def basis(self, uri: str, rule: ProofRule) -> list[settle.FreshnessEvent]:
+    def basis(self, uri: str, rule: ProofRule) -> list[freshness_events.FreshnessEvent]:
         """What has to come first for a finding to count, as it is now."""
         with self.lock:
             saved = [] if self._saved is None else [self._saved]
@@ -152,7 +152,7 @@ class ChangeClock:
             if self._pending.get(uri) == number:
                 del self._pending[uri]
                 self.seq += 1
-                self._changed = settle.Written(seq=self.seq, at=time.monotonic())
+                self._changed = freshness_events.Written(seq=self.seq, at=time.monotonic())
 
     def unread(self) -> list[tuple[str, int]]:
         """The files on disk that it may not have read, but those that are open."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from lspkit.diagnostics import settle
-from lspkit.diagnostics.proof import ProofRule
+from lspkit.diagnostics import freshness_events
+from lspkit.diagnostics.proof_rule import ProofRule
 from lspkit.diagnostics.store import PUSHED, StoredReport
 from lspkit.errors import LspkitError
 from lspkit.protocol.open_documents import View
@@ -239,8 +239,8 @@ class DiagnosticsRecord:
             return document is not None and document.opened == view.version
 
     def facts(
-        self, view: View, basis: list[settle.FreshnessEvent]
-    ) -> tuple[list[settle.FreshnessEvent], StoredReport | None]:
+        self, view: View, basis: list[freshness_events.FreshnessEvent]
+    ) -> tuple[list[freshness_events.FreshnessEvent], StoredReport | None]:
         """What has happened so far, as far as it concerns findings about this text; and these.
 
         Both at once: what is read a moment later may be about another text.
@@ -250,10 +250,10 @@ class DiagnosticsRecord:
             if not self._shows(view):
                 # Nobody has noted when: at any time since the write, from the next version on.
                 version = view.version + 1
-                events.append(settle.Superseded(version=version, at=basis[0].at))
+                events.append(freshness_events.Superseded(version=version, at=basis[0].at))
             if self._channel.failure is not None:
                 reason = self._channel.failure.message
-                events.append(settle.Gone(reason=reason, at=time.monotonic()))
+                events.append(freshness_events.Gone(reason=reason, at=time.monotonic()))
             return events, self._channel.observations.store.last(view.uri)
 
     def still_shows(self, view: View) -> bool:

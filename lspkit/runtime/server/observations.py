@@ -9,9 +9,9 @@ from __future__ import annotations
 import collections
 from typing import Any
 
-from lspkit.diagnostics import settle
+from lspkit.diagnostics import freshness_events
 from lspkit.diagnostics.progress_proof import at_work_since, may_start
-from lspkit.diagnostics.proof import ProofRule
+from lspkit.diagnostics.proof_rule import ProofRule
 from lspkit.diagnostics.store import DiagnosticsStore
 from lspkit.limits import LONGEST_WORDS, MOST_REPORTED_FILES
 from lspkit.protocol.server_signal import LOG_MESSAGE, PROGRESS
@@ -33,8 +33,10 @@ class Observations:
         self._admissions = definition.caveats.admissions
         self.store = DiagnosticsStore()
         #: Since when it can be believed; None if it cannot be yet.
-        self.ready: settle.Ready | None = None
-        self._work: collections.deque[settle.FreshnessEvent] = collections.deque(maxlen=REMEMBERED)
+        self.ready: freshness_events.Ready | None = None
+        self._work: collections.deque[freshness_events.FreshnessEvent] = collections.deque(
+            maxlen=REMEMBERED
+        )
         #: Whether its pushes carry no versions, where its definition does not tell.
         self.versionless = False
         #: Why its findings about a file are worth nothing, by URI.
@@ -44,14 +46,14 @@ class Observations:
         #: By which line it has said that it does not look.
         self.admitted: Admission | None = None
         #: The files that it is done with, and since when.
-        self._rested: dict[str, settle.Rested] = {}
+        self._rested: dict[str, freshness_events.Rested] = {}
         #: Who waits for work that was started at this time or later.
         self.wanted: dict[int, float] = {}
 
     def believe(self, now: float) -> None:
         """Its answers count from now on."""
         if self.ready is None:
-            self.ready = settle.Ready(at=now)
+            self.ready = freshness_events.Ready(at=now)
 
     def disbelieve(self) -> None:
         """They count no longer: it is loading its project anew."""
@@ -61,11 +63,11 @@ class Observations:
         """A piece of work began; its name is its token, or what people read."""
         if self._is_doubt(title):
             self._doubtful[""] = f"it says: {title}"
-        self._work.append(settle.Began(token=_name(token, title), title=title, at=now))
+        self._work.append(freshness_events.Began(token=_name(token, title), title=title, at=now))
 
     def ended(self, token: str | int, title: str, now: float) -> None:
         """It ended."""
-        self._work.append(settle.Ended(token=_name(token, title), at=now))
+        self._work.append(freshness_events.Ended(token=_name(token, title), at=now))
         if self._is_doubt(title):
             self._doubtful.pop("", None)
 
@@ -77,14 +79,14 @@ class Observations:
         """It is about to hear of files that have changed: some begin with work at that."""
         for rule in self._proofs:
             if rule.how == "version" and rule.token:
-                self._work.append(settle.Started(token=rule.token, at=now))
+                self._work.append(freshness_events.Started(token=rule.token, at=now))
 
     def started(self, rule: ProofRule, now: float) -> bool:
         """A piece of work is to begin; False if it may still be at it."""
         ready = [] if self.ready is None else [self.ready]
         if not may_start(rule, [*ready, *self._work], now):
             return False
-        self._work.append(settle.Started(token=rule.token, at=now))
+        self._work.append(freshness_events.Started(token=rule.token, at=now))
         return True
 
     def stopped(self, rule: ProofRule, now: float) -> bool:
@@ -92,19 +94,19 @@ class Observations:
         asked = at_work_since(rule, list(self._work))
         if asked is None or any(since <= asked for since in self.wanted.values()):
             return False
-        self._work.append(settle.Stopped(token=rule.token, at=now))
+        self._work.append(freshness_events.Stopped(token=rule.token, at=now))
         return True
 
     def rests(self, uri: str) -> bool:
         """Whether it says that it is done with a file, or never says such things."""
         return not self._rests_by or uri in self._rested
 
-    def about(self, uri: str) -> list[settle.FreshnessEvent]:
+    def about(self, uri: str) -> list[freshness_events.FreshnessEvent]:
         """What the decision about one file goes by."""
-        events: list[settle.FreshnessEvent] = [] if self.ready is None else [self.ready]
+        events: list[freshness_events.FreshnessEvent] = [] if self.ready is None else [self.ready]
         said = self.store.last(uri)
         if said is not None:
-            events.append(settle.Pushed(uri=uri, version=said.version, at=said.at))
+            events.append(freshness_events.Pushed(uri=uri, version=said.version, at=said.at))
         rested = self._rested.get(uri)
         return [*events, *([] if rested is None else [rested]), *self._work]
 
@@ -114,7 +116,7 @@ class Observations:
             uri = _uri_in(params)
             self._rested.pop(uri, None)
             if any(one.fits(method, params) for one in self._rests_by):
-                self._rested[uri] = settle.Rested(uri=uri, at=now)
+                self._rested[uri] = freshness_events.Rested(uri=uri, at=now)
                 if len(self._rested) > MOST_REPORTED_FILES:
                     del self._rested[next(iter(self._rested))]
         for doubt in self._doubts:

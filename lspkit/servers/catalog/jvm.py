@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lspkit.diagnostics.proof import ProofRule
+from lspkit.diagnostics.proof_rule import ProofRule
 from lspkit.protocol.server_signal import Signal
 from lspkit.servers.definition import Definition
 from lspkit.servers.definition_parts import (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lspkit.diagnostics.proof import ProofRule
+from lspkit.diagnostics.proof_rule import ProofRule
 from lspkit.protocol.server_signal import Signal
 from lspkit.servers.catalog.pages import COMMENTED_JSON
 from lspkit.servers.catalog.web import SCRIPT

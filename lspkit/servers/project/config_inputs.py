@@ -13,13 +13,13 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 
-from lspkit.boundary import is_inside
 from lspkit.protocol.watch_registrations import CHANGED
 from lspkit.servers.definition import Definition
 from lspkit.servers.project.config_imports import imported_by
 from lspkit.servers.project.file_relevance import changes_modules, is_named
 from lspkit.servers.project.file_times import Times
 from lspkit.servers.project.installed import is_of_packages
+from lspkit.workspace_boundary import is_inside
 
 _WILD = re.compile(r"[*?\[]")
 

@@ -13,11 +13,11 @@ import re
 from pathlib import PurePath
 from typing import Literal
 
-from lspkit.boundary import is_inside
 from lspkit.protocol.watch_registrations import CHANGED, FileEvent, WatchRegistrations
 from lspkit.servers.definition import Definition
 from lspkit.servers.project.installed import is_of_packages
 from lspkit.servers.project.package_folders import PackageFolder
+from lspkit.workspace_boundary import is_inside
 
 #: Why a file matters: it is of one of the server's languages (`source`), marks a root (`marker`),
 #: `reads` has a pattern for it (`named`), or only `*` (`any`). Empty: it does not matter.

@@ -14,7 +14,7 @@ from __future__ import annotations
 import os
 import re
 
-from lspkit.boundary import is_inside
+from lspkit.workspace_boundary import is_inside
 
 #: Where packages of one kind lie, as the definitions of servers name it.
 NODE, PYTHON = "node_modules", "site-packages"

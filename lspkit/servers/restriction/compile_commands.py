@@ -18,10 +18,10 @@ from typing import Any
 
 import msgspec
 
-from lspkit.boundary import is_inside
 from lspkit.limits import LONGEST_COMMAND, LONGEST_PATH, MOST_COMPILE_STEPS
 from lspkit.msgspec_types import prepare_struct
 from lspkit.servers.selection.npm_package import without_waiting
+from lspkit.workspace_boundary import is_inside
 
 #: Databases, seen from a server's root. The first that is there counts.
 DATABASES = ("compile_commands.json", os.path.join("build", "compile_commands.json"))

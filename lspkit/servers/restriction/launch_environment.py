@@ -14,7 +14,7 @@ import re
 import shlex
 from collections.abc import Mapping
 
-from lspkit.boundary import leads_through, own_home
+from lspkit.workspace_boundary import leads_through, own_home
 
 #: Variables that are lists of folders in which programs, modules and libraries are looked for.
 FOLDERS = (

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 
-from lspkit.boundary import project_tree
 from lspkit.servers import Choice
 from lspkit.servers.restriction.launch_environment import clean_environment
+from lspkit.workspace_boundary import project_tree
 
 
 def environment_of(choice: Choice, scratch: dict[str, str], workspace: str) -> dict[str, str]:

@@ -16,12 +16,12 @@ from typing import Any
 
 import msgspec
 
-from lspkit.boundary import is_inside, leads_through, project_tree
 from lspkit.config.merge import merge_values
 from lspkit.servers.definition import Definition
 from lspkit.servers.restriction.compile_commands import compiling
 from lspkit.servers.selection.npm_package import can_load, package_of
 from lspkit.servers.selection.program_lookup import find_program
+from lspkit.workspace_boundary import is_inside, leads_through, project_tree
 
 #: Where projects keep programs of their own, seen from a server's root.
 PROJECT_FOLDERS = (("node_modules", ".bin"), (".venv", "bin"), ("venv", "bin"))

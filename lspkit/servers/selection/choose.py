@@ -19,8 +19,8 @@ from lspkit.servers.restriction.trust_profile import (
     program_folders,
     restrict,
 )
+from lspkit.servers.selection.nested_repositories import trusted_root_of
 from lspkit.servers.selection.program_lookup import find_program
-from lspkit.servers.selection.repository_edges import trusted_root_of
 from lspkit.servers.selection.roots import is_wanted
 
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 if sys.platform in ("win32", "darwin"):
     import platformdirs  # elsewhere four lines know as much
 
-from lspkit.boundary import leads_through, own_home, project_tree
+from lspkit.workspace_boundary import leads_through, own_home, project_tree
 
 
 def tools_folder() -> str:

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from lspkit.boundary import boundary_of
 from lspkit.protocol.uris import path_to_uri
 from lspkit.runtime.files import Files
+from lspkit.workspace_boundary import boundary_of
 
 
 @pytest.fixture

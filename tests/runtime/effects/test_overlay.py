@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import lspkit
-from lspkit.diagnostics.proof import OFFERED, ProofRule
+from lspkit.diagnostics.proof_rule import OFFERED, ProofRule
 from lspkit.servers.definition_parts import DocumentSync
 from lspkit.testing import Diagnostics, Fault, Log, Script
 from tests.runtime.server_log import CHANGE, CLOSE, OPEN, POKE, define, messages_of, told

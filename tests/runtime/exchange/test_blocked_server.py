@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 import lspkit
-from lspkit.diagnostics.proof import ProofRule
+from lspkit.diagnostics.proof_rule import ProofRule
 from lspkit.runtime.exchange import ask_server
 from lspkit.servers.definition_parts import Exceptions
 from lspkit.testing import Diagnostics, Fault, Log, Script

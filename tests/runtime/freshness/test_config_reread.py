@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import lspkit
-from lspkit.diagnostics.proof import ProofRule
+from lspkit.diagnostics.proof_rule import ProofRule
 from lspkit.protocol.server_signal import log_line
 from lspkit.protocol.uris import path_to_uri
 from lspkit.runtime.concurrency.workers import THREADS

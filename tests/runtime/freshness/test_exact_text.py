@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from lspkit.boundary import Boundary
-from lspkit.diagnostics.proof import ProofRule
+from lspkit.diagnostics.proof_rule import ProofRule
 from lspkit.runtime.files import Files
 from lspkit.testing import Diagnostics, Fault, Log, Say, Script
+from lspkit.workspace_boundary import Boundary
 from tests.runtime.server_log import (
     CHANGE,
     POKE,

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import lspkit
-from lspkit.diagnostics.proof import OFFERED, ProofRule
+from lspkit.diagnostics.proof_rule import OFFERED, ProofRule
 from lspkit.diagnostics.report import OtherFiles
 from lspkit.operations import CheckOthersRequest
 from lspkit.runtime.engine_api import Limits

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import lspkit
-from lspkit.diagnostics.proof import OFFERED
+from lspkit.diagnostics.proof_rule import OFFERED
 from lspkit.servers.definition_parts import Caveats, DocumentSync
 from lspkit.testing import Diagnostics, Fault, Log, Say, Script
 from tests.runtime.server_log import (

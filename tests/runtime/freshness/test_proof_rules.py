@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import lspkit
-from lspkit.diagnostics.proof import ProofRule
+from lspkit.diagnostics.proof_rule import ProofRule
 from lspkit.protocol.server_signal import Signal
 from lspkit.servers.definition_parts import Caveats, DiskReactions, DocumentMessages, Exceptions
 from lspkit.testing import Diagnostics, Fault, Log, Say, Script, progress

@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from lspkit.diagnostics.proof import ProofRule
+from lspkit.diagnostics.proof_rule import ProofRule
 from lspkit.servers.definition_parts import DiskReactions
 from lspkit.testing import Diagnostics, Log, Script
 from tests.runtime.server_log import CLOSE, PULL, define, outside, told

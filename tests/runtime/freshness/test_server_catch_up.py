@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from lspkit.diagnostics.proof import ProofRule
+from lspkit.diagnostics.proof_rule import ProofRule
 from lspkit.servers.definition_parts import DocumentMessages, DocumentSync, Exceptions
 from lspkit.testing import Diagnostics, Fault, Log, Say, Script, watchers
 from tests.runtime.server_log import (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lspkit.diagnostics.proof import ProofRule
+from lspkit.diagnostics.proof_rule import ProofRule
 from lspkit.servers.definition_parts import Caveats
 from lspkit.testing import Diagnostics, Say, Script
 from tests.runtime.server_log import OPEN, define, finding, published

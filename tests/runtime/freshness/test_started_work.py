@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from lspkit.diagnostics.proof import ProofRule
+from lspkit.diagnostics.proof_rule import ProofRule
 from lspkit.protocol.server_signal import Signal
 from lspkit.servers.definition_parts import Exceptions, Readiness
 from lspkit.testing import Diagnostics, Fault, Log, Say, Script

@@ -8,7 +8,7 @@ from __future__ import annotations
 import pytest
 
 from lspkit.diagnostics import freshness_events
-from lspkit.diagnostics.proof import ProofRule
+from lspkit.diagnostics.proof_rule import ProofRule
 from lspkit.testing import Diagnostics, Log, Say, Script
 from tests.runtime.server_log import CHANGE, OPEN, finding, published
 from tests.scripted import workspace

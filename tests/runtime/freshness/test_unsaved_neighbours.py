@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import lspkit
-from lspkit.diagnostics.proof import OFFERED, ProofRule
+from lspkit.diagnostics.proof_rule import OFFERED, ProofRule
 from lspkit.servers.definition_parts import DiskReactions, DocumentSync, Roots
 from lspkit.testing import Diagnostics, Fault, Log, Script
 from tests.runtime.server_log import CHANGE, OPEN, POKE, WHOLE, asked, define, full, told

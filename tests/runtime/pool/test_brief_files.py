@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import pytest
 
-from lspkit.diagnostics.proof import ProofRule
+from lspkit.diagnostics.proof_rule import ProofRule
 from lspkit.servers.definition_parts import DiskReactions
 from tests.runtime.pool.test_disk_events import happened, listening, watching
 from tests.runtime.server_log import CHANGED, CREATED, DELETED, batches, define, outside

@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 import lspkit
-from lspkit.diagnostics.proof import ProofRule
+from lspkit.diagnostics.proof_rule import ProofRule
 from lspkit.runtime.pool import disk_events
 from lspkit.servers.definition import Definition
 from lspkit.servers.definition_parts import DiskReactions, Exceptions, Launch, Refresh, Roots

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from lspkit.diagnostics.proof import ProofRule
+from lspkit.diagnostics.proof_rule import ProofRule
 from lspkit.runtime.concurrency.timers import Timers
 from lspkit.runtime.pool import restart_debounce
 from lspkit.runtime.pool.restart_debounce import RestartDebounce

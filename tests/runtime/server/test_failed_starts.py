@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import lspkit
-from lspkit.diagnostics.proof import ProofRule
+from lspkit.diagnostics.proof_rule import ProofRule
 from lspkit.servers.definition_parts import ConfigFiles, DiskReactions, Exceptions
 from lspkit.testing import Fault, Log, Script
 from tests.runtime.server_log import define

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import lspkit
-from lspkit.diagnostics.proof import OFFERED, ProofRule
+from lspkit.diagnostics.proof_rule import OFFERED, ProofRule
 from lspkit.servers.definition_parts import DiskReactions, DocumentSync
 from lspkit.testing import Diagnostics, Fault, Log, Script
 from tests.runtime.server_log import OPEN, POKE, asked, define, name_of, outside

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import lspkit
-from lspkit.diagnostics.proof import OFFERED
+from lspkit.diagnostics.proof_rule import OFFERED
 from lspkit.protocol.server_signal import Signal
 from lspkit.protocol.uris import path_to_uri
 from lspkit.servers.definition_parts import Caveats

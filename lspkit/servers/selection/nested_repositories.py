@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import os
 
-from lspkit.boundary import is_inside
 from lspkit.servers.definition import Definition
 from lspkit.servers.restriction.trust_profile import Permits
 from lspkit.servers.selection.roots import root_of
+from lspkit.workspace_boundary import is_inside
 
 
 def trusted_root_of(path: str, definition: Definition, workspace: str, permits: Permits) -> str:

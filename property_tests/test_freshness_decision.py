@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lspkit.diagnostics.proof import ProofRule
-from lspkit.diagnostics.settle import (
+from lspkit.diagnostics.freshness_decision import settle
+from lspkit.diagnostics.freshness_events import (
     Began,
     Ended,
     Gone,
@@ -25,8 +25,8 @@ from lspkit.diagnostics.settle import (
     Unknown,
     Wait,
     Written,
-    settle,
 )
+from lspkit.diagnostics.proof_rule import ProofRule
 from lspkit.protocol.server_signal import Signal
 
 MINE, OTHER = "file:///mine", "file:///other"

@@ -5,11 +5,11 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from lspkit.diagnostics.freshness_events import PAUSE
-from lspkit.diagnostics.proof import ProofRule
-from lspkit.diagnostics.settle import (
+from lspkit.diagnostics.freshness_decision import settle
+from lspkit.diagnostics.freshness_events import (
     CHANGED,
     PATIENCE,
+    PAUSE,
     Began,
     Ended,
     Gone,
@@ -26,8 +26,8 @@ from lspkit.diagnostics.settle import (
     Unknown,
     Wait,
     Written,
-    settle,
 )
+from lspkit.diagnostics.proof_rule import ProofRule
 from lspkit.protocol.server_signal import Signal
 
 URI = "file:///a"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from lspkit.agent.hooks.known_files import findings_by_path, new_findings
+from lspkit.agent.hooks.errors_elsewhere import findings_by_path, new_findings
 from lspkit.diagnostics.report import OtherFiles
 from lspkit.types import Diagnostic, Position, Range, Severity, Verdict
 

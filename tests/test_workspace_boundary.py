@@ -7,7 +7,14 @@ import os
 import pytest
 
 import lspkit
-from lspkit.boundary import Boundary, absolute_path, boundary_of, is_inside, leads_through, locate
+from lspkit.workspace_boundary import (
+    Boundary,
+    absolute_path,
+    boundary_of,
+    is_inside,
+    leads_through,
+    locate,
+)
 
 
 @pytest.fixture

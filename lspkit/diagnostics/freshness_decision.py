@@ -17,7 +17,6 @@ from collections.abc import Iterable, Sequence
 
 from lspkit.diagnostics.freshness_events import (
     CHANGED,
-    PATIENCE,
     Began,
     Decision,
     Ended,
@@ -33,7 +32,6 @@ from lspkit.diagnostics.freshness_events import (
     Rested,
     Saved,
     Started,
-    Stopped,
     Superseded,
     Target,
     Unknown,
@@ -41,34 +39,7 @@ from lspkit.diagnostics.freshness_events import (
     Written,
 )
 from lspkit.diagnostics.progress_proof import idle_since, looked_since, proof_by_progress
-from lspkit.diagnostics.proof import ProofRule
-
-__all__ = [
-    "CHANGED",
-    "PATIENCE",
-    "Began",
-    "Decision",
-    "Ended",
-    "FreshnessEvent",
-    "Gone",
-    "Judged",
-    "Proven",
-    "Pulled",
-    "Pushed",
-    "Quiet",
-    "Ready",
-    "RequestAnswered",
-    "Rested",
-    "Saved",
-    "Started",
-    "Stopped",
-    "Superseded",
-    "Target",
-    "Unknown",
-    "Wait",
-    "Written",
-    "settle",
-]
+from lspkit.diagnostics.proof_rule import ProofRule
 
 
 def settle(

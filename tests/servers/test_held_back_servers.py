@@ -14,7 +14,7 @@ import pytest
 import lspkit
 from lspkit.config.load import Loaded, load
 from lspkit.config.trust.decision import TrustDecision
-from lspkit.servers.restriction.held_back import NAMED, held_back, notice, worded
+from lspkit.servers.restriction.held_back_servers import NAMED, held_back, notice, worded
 from lspkit.servers.selection.choose import aliases
 
 
