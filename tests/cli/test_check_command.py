@@ -125,7 +125,7 @@ def test_no_time_is_unknown(with_ty, project):
 def test_files_that_had_no_turn_in_time_are_unknown(with_ty, project):
     done = with_ty("check", "--timeout", "0", "right.py", "wrong.py", cwd=project)
     assert done.returncode == 3
-    assert "unknown wrong.py: the time of the call was up" in done.stdout
+    assert "unknown wrong.py: the timeout expired" in done.stdout
 
 
 @server
