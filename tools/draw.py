@@ -138,7 +138,7 @@ CHECK: tuple[Thread | Call, ...] = (
     Call(7, "wait_until_read", "runtime/freshness/read_back.py", "what changed on disk is read"),
     Call(7, "wait_for_reread", "runtime/freshness/config_reread.py", "so is its configuration"),
     Call(7, "prove", "runtime/freshness/proof_by_request.py", "for each proof rule, either"),
-    Call(8, "request_document_raw", "runtime/exchange/ask_server.py", "asks for the findings"),
+    Call(8, "request_document", "runtime/exchange/ask_server.py", "asks for the findings"),
     Call(8, "wait_for_push", "runtime/freshness/proof_by_push.py", "or waits until it has spoken"),
     Call(9, "DocumentChannel.sync", "runtime/server/document_channel.py", "shows it the text"),
     Call(9, "DiagnosticsRecord.facts", "runtime/server/diagnostics_record.py", "what happened"),

@@ -47,6 +47,8 @@ class Reply(msgspec.Struct, frozen=True):
     view: View
     #: The method of the request.
     method: str = ""
+    #: The number of the last change that the server was told of before the request.
+    seq: int = 0
 
 
 class ReportUndecodable(msgspec.Struct, frozen=True):

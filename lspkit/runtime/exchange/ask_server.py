@@ -19,7 +19,7 @@ from lspkit.protocol.wire.messages import CONTENT_MODIFIED, REQUEST_CANCELLED, S
 from lspkit.runtime.concurrency.call import CallContext
 from lspkit.runtime.concurrency.waiter import Outcome, Steps, Waiter, uncancelled
 from lspkit.runtime.exchange.context import Context
-from lspkit.runtime.exchange.replies import nowhere, view_of
+from lspkit.runtime.exchange.replies import nowhere
 from lspkit.runtime.files import File
 from lspkit.runtime.process.usage import is_asleep, usage
 from lspkit.runtime.server.document_queue import ExclusiveCallWaiting
@@ -41,6 +41,8 @@ LOOK_EVERY = 2.5
 
 #: Seconds after which a server is asked again that gave a request up since the document changed.
 RETRY_AFTER = 0.02
+#: The pause doubles with every time, up to so many seconds.
+LONGEST_PAUSE = 1.0
 #: The codes by which servers say so. pyrefly uses the last for requests that nobody has cancelled.
 GIVEN_UP = (CONTENT_MODIFIED, SERVER_CANCELLED, REQUEST_CANCELLED)
 
@@ -48,11 +50,9 @@ GIVEN_UP = (CONTENT_MODIFIED, SERVER_CANCELLED, REQUEST_CANCELLED)
 def request_server(
     context: Context, server: Server, method: str, params: Any, until: float
 ) -> Steps[Reply]:
-    """Ask about no document."""
-    answered, _ = yield from _send_until_answered(
-        context, server, method, until, lambda: server.channel.ask(method, params)
-    )
-    return Reply(server.id, answered.result, nowhere(server), method)
+    """Send a request about no document, and wait for its answer."""
+    send = functools.partial(server.channel.ask, method, params)
+    return _send_until_answered(context, server, method, until, send)
 
 
 def request_document(
@@ -66,25 +66,11 @@ def request_document(
     *,
     polite: bool = False,
 ) -> Steps[Reply]:
-    """Ask about a document."""
-    answered, pending = yield from request_document_raw(
-        context, server, file, text, method, build, until, polite=polite
-    )
-    return Reply(server.id, answered.result, view_of(pending), method)
+    """Send a request about a document, brought up to date first, and wait for its answer.
 
-
-def request_document_raw(
-    context: Context,
-    server: Server,
-    file: File,
-    text: str | None,
-    method: str,
-    build: Build,
-    until: float,
-    *,
-    polite: bool = False,
-) -> Steps[tuple[Answered, PendingRequest]]:
-    """Ask about a document: the answer, and the request that got it."""
+    With `polite`, for a caller without a place in the queue, `ExclusiveCallWaiting` is raised
+    instead of a second request if a call with a text of its own waits for the server.
+    """
     send = functools.partial(server.channel.ask_about, file, text, method, build)
     return _send_until_answered(context, server, method, until, send, polite=polite)
 
@@ -97,12 +83,8 @@ def _send_until_answered(
     send: Callable[[], PendingRequest],
     *,
     polite: bool = False,
-) -> Steps[tuple[Answered, PendingRequest]]:
-    """Ask, and again if the server gave up because the text had moved on.
-
-    Who is polite, having no turn, raises `ExclusiveCallWaiting` rather than to ask again when
-    somebody shows the server a text of his own.
-    """
+) -> Steps[Reply]:
+    """Send a request, and again if the server gave it up because the document changed."""
     pause = RETRY_AFTER
     while True:
         if server.channel.connection is not None and not server.channel.connection.has_room():
@@ -110,13 +92,14 @@ def _send_until_answered(
         pending = send()
         value = yield from wait_for_answer(context, server, pending, until)
         if isinstance(value, Answered):
-            return value, pending
+            view = nowhere(server) if pending.view is None else pending.view
+            return Reply(server.id, value.result, view, method, pending.seq)
         if value.server_code not in GIVEN_UP or time.monotonic() + pause >= until:
             raise value
         if polite and server.channel.queue.has_exclusive_calls:
             raise ExclusiveCallWaiting
         uncancelled((yield (Waiter(), time.monotonic() + pause)))
-        pause *= 2
+        pause = min(2 * pause, LONGEST_PAUSE)
 
 
 def wait_for_answer(

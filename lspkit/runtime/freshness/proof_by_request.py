@@ -16,8 +16,9 @@ from lspkit.diagnostics.freshness_decision import settle
 from lspkit.diagnostics.freshness_events import CHANGED, Proven, Target
 from lspkit.diagnostics.proof_rule import How, ProofRule
 from lspkit.errors import RequestFailedError
-from lspkit.operations.effects import Examined
+from lspkit.operations.effects import Examined, Reply
 from lspkit.protocol.methods import EXECUTE_COMMAND, PULL_DIAGNOSTICS
+from lspkit.protocol.open_documents import View
 from lspkit.protocol.text import Encoding, Text
 from lspkit.protocol.uris import normalize_uri
 from lspkit.protocol.wire.raw_items import read_raw_items
@@ -25,7 +26,7 @@ from lspkit.protocol.wire.results import read_report
 from lspkit.runtime.concurrency.waiter import Outcome, Steps
 from lspkit.runtime.exchange.ask_server import (
     request_deadline,
-    request_document_raw,
+    request_document,
     request_server,
     wait_for_answer,
 )
@@ -35,7 +36,7 @@ from lspkit.runtime.exchange.replies import about_the_file, view_of
 from lspkit.runtime.files import File
 from lspkit.runtime.freshness.check_subject import CheckSubject
 from lspkit.runtime.freshness.proof_by_push import SILENCE, wait_for_push
-from lspkit.runtime.server.pending_request import Build, PendingRequest
+from lspkit.runtime.server.pending_request import Build
 from lspkit.runtime.server.server import Server
 
 #: What is said about an answer from before the project was loaded.
@@ -82,41 +83,38 @@ def _pull_once(context: Context, one: CheckSubject, rule: ProofRule) -> Steps[Ex
     yield from _read_again(context, one)
     yield from _wait_for_pending(context, one)
     lists: list[bytes] = []
-    pending: PendingRequest | None = None
+    reply: Reply | None = None
     versions: set[int] = set()
     asked_at = time.monotonic()
     for identifier in identifiers(one.server, one.file):
         source = f"pull {identifier or ''}".strip()
         last = one.server.record.last_said(one.uri, source)
         known = last.result_id if last is not None else None
-        answered, pending = yield from request_document_raw(
-            context,
-            one.server,
-            one.file,
-            one.text,
-            PULL_DIAGNOSTICS,
-            _pull(identifier, known),
-            request_deadline(context, one.server, one.call),
-        )
-        report = read_report(answered.result)
+        reply = yield from _request(context, one, PULL_DIAGNOSTICS, _pull(identifier, known))
+        report = read_report(reply.result)
         if report is None or (report.kind == "unchanged" and last is None):
             return one.failed(rule, NONSENSE)
         items, result_id = bytes(report.items), report.result_id
         if report.kind == "unchanged" and last is not None:
             items, result_id = last.items, result_id or known
         lists.append(items)
-        version = view_of(pending).version
+        version = reply.view.version
         versions.add(version)
         if one.text is None:
             one.server.record.pulled(one.uri, version, items, source, result_id, asked_at)
             _keep_related(one.server, report.related_documents or {}, source)
-    if pending is None:
+    if reply is None:
         return one.failed(rule, "it has no kind of findings to be asked for")
     if len(versions) > 1:
         return one.failed(rule, CHANGED)
     # It may have looked at any time since it was asked.
-    event = freshness_events.Pulled(uri=one.uri, asked_seq=pending.seq, at=asked_at)
-    return _judge(one, rule, pending, event, lists)
+    event = freshness_events.Pulled(uri=one.uri, asked_seq=reply.seq, at=asked_at)
+    return _judge(one, rule, reply.view, reply.seq, event, lists)
+
+
+def _request(context: Context, one: CheckSubject, method: str, build: Build) -> Steps[Reply]:
+    until = request_deadline(context, one.server, one.call)
+    return request_document(context, one.server, one.file, one.text, method, build, until)
 
 
 def _keep_related(server: Server, related: dict[str, Any], source: str) -> None:
@@ -157,32 +155,24 @@ def _ask_tsserver(context: Context, one: CheckSubject, rule: ProofRule) -> Steps
         one.server.record.pulled(one.uri, view_of(requests[0]).version, joined)
     first = requests[0]
     event = freshness_events.RequestAnswered(tag=rule.ask, asked_seq=first.seq, at=time.monotonic())
-    return _judge(one, rule, first, event, lists)
+    return _judge(one, rule, view_of(first), first.seq, event, lists)
 
 
 def _after_barrier(context: Context, one: CheckSubject, rule: ProofRule) -> Steps[Examined]:
     """A server that publishes before it answers the next question: what it has published."""
-    _, pending = yield from request_document_raw(
-        context,
-        one.server,
-        one.file,
-        one.text,
-        rule.ask,
-        about_the_file,
-        request_deadline(context, one.server, one.call),
-    )
+    reply = yield from _request(context, one, rule.ask, about_the_file)
     until = min(one.call.deadline, time.monotonic() + SILENCE)
     while True:
         news = one.server.news.next()
         # Without a version nothing tells of which text it is, if there has been another one.
-        said, still = one.server.record.pushed_about(view_of(pending))
+        said, still = one.server.record.pushed_about(reply.view)
         if not still:
             return one.failed(rule, CHANGED)
         if said is not None:
             event = freshness_events.RequestAnswered(
-                tag=rule.ask, asked_seq=pending.seq, at=time.monotonic()
+                tag=rule.ask, asked_seq=reply.seq, at=time.monotonic()
             )
-            return _judge(one, rule, pending, event, [said.items])
+            return _judge(one, rule, reply.view, reply.seq, event, [said.items])
         # Only for the first text: it may have had to ask for its settings before it could look.
         if (yield (news, until)) is not Outcome.DONE:
             return one.failed(rule, "it has published nothing", late=True)
@@ -193,14 +183,14 @@ def _after_barrier(context: Context, one: CheckSubject, rule: ProofRule) -> Step
 def _judge(
     one: CheckSubject,
     rule: ProofRule,
-    pending: PendingRequest,
+    view: View,
+    seq: int,
     event: freshness_events.FreshnessEvent,
     lists: list[bytes],
 ) -> Examined:
     """What an answer is worth."""
-    view = view_of(pending)
-    target = Target(view.uri, view.version, pending.seq, float("inf"))
-    written = freshness_events.Written(seq=pending.seq, at=one.began)
+    target = Target(view.uri, view.version, seq, float("inf"))
+    written = freshness_events.Written(seq=seq, at=one.began)
     ready = one.server.channel.observations.ready
     events = [written, event] if ready is None else [ready, written, event]
     if not one.server.record.still_shows(view):
