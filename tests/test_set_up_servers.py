@@ -220,3 +220,20 @@ def test_a_server_without_a_tool_that_it_needs_is_missing_for_that_reason(
     assert f"it needs {tool}: " in found["helped"]["missing"]
     assert f"Unable to locate package {tool}" in found["helped"]["missing"]
     assert not (checkout.folder / ".servers/bin/helped").exists()
+
+
+def test_a_program_that_was_written_a_moment_ago_is_run(tmp_path: Path) -> None:
+    """While a process that starts holds it open for writing, the system refuses to run it."""
+    program = tmp_path / "program"
+    program.write_text("#!/bin/sh\necho 1.2.3\n")
+    program.chmod(0o755)
+    code = (
+        "import sys, threading\n"
+        f"sys.path.insert(0, {str(TOOLS)!r})\n"
+        "import package_folders\n"
+        f"writer = open({str(program)!r}, 'a')\n"
+        "threading.Timer(0.3, writer.close).start()\n"
+        f"print(package_folders.run([{str(program)!r}]).strip())\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert done.stdout == "1.2.3\n", done.stderr

@@ -104,7 +104,7 @@ DEFINITION: tuple[Thread | Call, ...] = (
     Call(4, "ask_servers_of_file", "runtime/effects/ask_file.py", "Ask: all servers at once"),
     *_LOCATED,
     Call(5, "prepare_server", "runtime/exchange/preparation.py", "up, and project loaded"),
-    Call(5, "_send_until_answered", "runtime/exchange/ask_server.py", "again after ContentModified"),
+    Call(5, "_send_until_answered", "runtime/exchange/ask_server.py", "retries"),
     Call(6, "DocumentChannel.ask_about", "runtime/server/document_channel.py", "in one step:"),
     Call(7, "Documents.sync", "protocol/open_documents.py", "what brings the text up to date"),
     Call(7, "Session.request", "protocol/session.py", "the request as bytes"),

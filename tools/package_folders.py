@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import concurrent.futures
 import contextlib
+import errno
 import hashlib
 import json
 import os
@@ -40,6 +41,8 @@ OLDEST_NODE = 20
 
 #: No single step may hang for ever.
 STEP_SECONDS = 900
+#: Seconds for which a program may be open for writing.
+BUSY_SECONDS = 10
 
 #: Names of packages with their versions; the version is empty where the newest one is taken.
 Pins = Mapping[str, str]
@@ -71,21 +74,39 @@ def say(message: str) -> None:
     print(f"servers: {time.monotonic() - STARTED:5.1f} s  {message}", flush=True)
 
 
+def _run_when_written(
+    argv: Sequence[str], cwd: Path | None, environment: Mapping[str, str]
+) -> subprocess.CompletedProcess[str]:
+    """Runs a program that was perhaps written a moment ago.
+
+    A process that another thread starts holds the file open for writing until it runs its own
+    program, and until then this one cannot be run.
+    """
+    latest = time.monotonic() + BUSY_SECONDS
+    while True:
+        try:
+            return subprocess.run(
+                argv,
+                cwd=cwd,
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                text=True,
+                errors="replace",
+                timeout=STEP_SECONDS,
+            )
+        except OSError as error:
+            if error.errno != errno.ETXTBSY or time.monotonic() >= latest:
+                raise
+            time.sleep(0.02)
+
+
 def run(
     argv: Sequence[str], *, cwd: Path | None = None, extra: Mapping[str, str] | None = None
 ) -> str:
     """Runs a program to its end and returns what it printed."""
     try:
-        done = subprocess.run(
-            argv,
-            cwd=cwd,
-            env={**os.environ, **(extra or {})},
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            timeout=STEP_SECONDS,
-        )
+        done = _run_when_written(argv, cwd, {**os.environ, **(extra or {})})
     except OSError as error:
         raise SetUpError(f"{argv[0]} cannot be run: {error.strerror}") from error
     except subprocess.TimeoutExpired as error:
