@@ -83,7 +83,7 @@ _DRIVEN = (
     Call(3, "LocalEngine._drive", "runtime/engine.py", "performs what the operation yields"),
 )
 _LOCATED = (
-    Call(5, "Files.locate", "runtime/files.py", "the real path; refused outside (workspace_boundary.py)"),
+    Call(5, "Files.locate", "runtime/files.py", "the real path, inside of the workspace"),
     Call(5, "servers_of", "runtime/exchange/disk_sync.py", "by the disk as it is now"),
     Call(6, "Pool.servers_for", "runtime/pool/pool.py", "one per id and root"),
     Call(7, "choose", "servers/selection/choose.py", "root, program, trust"),

@@ -57,7 +57,7 @@ class Told:
 
     def tell(self, kind: int) -> None:
         """Of the file, as lspkit does."""
-        self._send(self.file, self._watched.told_as(str(self.file), kind))
+        self._send(self.file, self._watched.kinds_to_send(str(self.file), kind))
 
     def tell_of_folder(self, kind: int) -> None:
         """And of the folder."""
