@@ -118,5 +118,5 @@ def _successor(context: Context, server: Server, file: File, call: CallContext) 
     for one in servers:
         if one.id == server.id:
             return one
-    nobody = ServerBrokenError(f"{server.id} is no longer there for this file", server=server.id)
-    raise next((one for one in failures if one.fields.get("server") == server.id), nobody)
+    missing = ServerBrokenError(f"{server.id} is no longer there for this file", server=server.id)
+    raise next((one for one in failures if one.fields.get("server") == server.id), missing)

@@ -93,7 +93,7 @@ def _watch(
         if rule.source == "" and server.channel.session.supports(
             PULL_DIAGNOSTICS, server.channel.key_of(one.file.uri)
         ):
-            # It registered pulls only after its start (pyright does), and pushes nothing from now on.
+            # It registered pulls only after its start (pyright does), and pushes nothing now.
             return None
         if isinstance(decision, Unknown):
             server.give_up_if_stuck(pending, one.began, request_timeout(context, server))

@@ -16,8 +16,7 @@ MANY = 10_000
 
 
 class Assignment(msgspec.Struct, frozen=True):
-    """The servers of a file: valid until a time, and, if one is missing, until `PATH` changes.
-    """
+    """The servers of a file: valid until a time, and, if one is missing, until `PATH` changes."""
 
     until: float
     path_variable: str

@@ -112,8 +112,8 @@ class DiskEvents:
 
     def registered(self, server: Server) -> None:
         """A server has registered for more, also folders outside its root or excluded ones."""
-        held = self._holding(server)
-        if held is None:
+        queue = self._holding(server)
+        if queue is None:
             return
         around = self._files.boundary.root
         new = server.watched.new_bases()
@@ -134,8 +134,8 @@ class DiskEvents:
             for one in late:
                 kept.remove(one)
         if late:
-            held.mail.put(QueuedEvent(late))
-            self._deliver_soon([held])
+            queue.mail.put(QueuedEvent(late))
+            self._deliver_soon([queue])
 
     def _holding(self, server: Server) -> EventQueue | None:
         with self._lock:
@@ -151,12 +151,12 @@ class DiskEvents:
             if os.path.dirname(folder) in self._closed:
                 return True
         place, by_name = self._place(folder), is_excluded(folder)
-        held = [one.server for one in self._all()]
-        if by_name and any(server.watched.names_folder(folder) for server in held):
+        servers = [one.server for one in self._all()]
+        if by_name and any(server.watched.names_folder(folder) for server in servers):
             return False
         if not place.kind or self._is_asked_for(folder, place.top):
             return by_name or not self._outer.admit(folder)
-        if not any(server.choice.definition.disk.packages == place.kind for server in held):
+        if not any(server.choice.definition.disk.packages == place.kind for server in servers):
             return True
         return not (place.holds_packages or (place.is_package and self._is_chosen(folder)))
 
@@ -185,11 +185,11 @@ class DiskEvents:
     def end(self, server: Server) -> None:
         """A server has ended."""
         with self._lock:
-            held = self._held.pop(id(server), None)
+            queue = self._held.pop(id(server), None)
             if not self._held:
                 self._outer.clear()
             self._unwanted.pop(id(server), None)
-        if held is not None:
+        if queue is not None:
             self._watchers.release(server.root)
             self._watchers.release(self._files.boundary.root)
             self._changelog.interrupted()
@@ -209,25 +209,25 @@ class DiskEvents:
         False if there was not enough time to scan. A server that is busy is told a little later;
         `told` waits for that.
         """
-        held = self._all()
-        if held and not self._watchers.catch_up(until):
+        queues = self._all()
+        if queues and not self._watchers.catch_up(until):
             return False
-        for one in held:
+        for one in queues:
             if one.is_behind:
                 one.mail.put(QueuedEvent([]))
-        self._deliver_soon([one for one in held if one.mail])
+        self._deliver_soon([one for one in queues if one.mail])
         return True
 
     def told(self, server: Server, until: float = math.inf) -> bool:
         """Wait until a server was told of all known changes; False if that takes too long."""
-        held = self._holding(server)
-        if held is None:
+        queue = self._holding(server)
+        if queue is None:
             return True
-        if not held.deliver(until):
+        if not queue.deliver(until):
             return False
-        if held.is_behind:
-            held.mail.put(QueuedEvent([]))
-        return held.deliver(until)
+        if queue.is_behind:
+            queue.mail.put(QueuedEvent([]))
+        return queue.deliver(until)
 
     def _deliver_soon(self, those: list[EventQueue]) -> None:
         """Deliver the queued events, without waiting for a server that is busy."""
@@ -256,9 +256,9 @@ class DiskEvents:
 
     def announce(self, events: list[FileEvent]) -> None:
         """Tell every server the events that concern it. Also called by the watcher's thread."""
-        held = self._all()
-        definitions = [(one.server.choice.definition, one.server.root) for one in held]
-        named = self._queue(held, events)
+        queues = self._all()
+        definitions = [(one.server.choice.definition, one.server.root) for one in queues]
+        named = self._queue(queues, events)
         self._changelog.add(
             one.event.path
             for one in named
@@ -266,7 +266,7 @@ class DiskEvents:
             and not one.place.kind
             and any(is_source_in(by, root, one.event.path) for by, root in definitions)
         )
-        self._deliver_soon(held)
+        self._deliver_soon(queues)
 
     def _announce_brief(self, paths: list[str]) -> None:
         """Files existed, or were gone, for a moment: a server may have noticed by itself.
@@ -275,12 +275,12 @@ class DiskEvents:
         temporary files.
         """
         kinds = (REPLACED if os.path.lexists(path) else DELETED for path in paths)
-        held = self._all()
-        self._queue(held, list(map(FileEvent, paths, kinds)), brief=True)
-        self._deliver_soon(held)
+        queues = self._all()
+        self._queue(queues, list(map(FileEvent, paths, kinds)), brief=True)
+        self._deliver_soon(queues)
 
     def _queue(
-        self, held: list[EventQueue], events: list[FileEvent], *, brief: bool = False
+        self, queues: list[EventQueue], events: list[FileEvent], *, brief: bool = False
     ) -> list[ServerFileEvent]:
         """Queue events for all servers."""
         self._on_events(events)
@@ -288,25 +288,25 @@ class DiskEvents:
         named = [
             ServerFileEvent(path_to_uri(one.path), one, self._place(one.path)) for one in events
         ]
-        for one in held:
+        for one in queues:
             one.mail.put(QueuedEvent(named, brief))
         return named
 
-    def _deliver(self, held: EventQueue, letter: QueuedEvent) -> None:
+    def _deliver(self, queue: EventQueue, queued: QueuedEvent) -> None:
         """Tell a server queued events. One thread at a time, in order."""
-        server, news = held.server, letter.news
-        if not news:
-            if held.is_behind:
-                held.is_behind = False
+        server, events = queue.server, queued.events
+        if not events:
+            if queue.is_behind:
+                queue.is_behind = False
                 request_reread(server)
             return
-        self._on_server_events(server, [one.event for one in news])
+        self._on_server_events(server, [one.event for one in events])
         definition = server.choice.definition
-        news = [one for one in news if not self._is_by_chance(server, one)]
-        if letter.brief:
-            news = [one for one in news if one.is_source(definition) or one.may_hold_sources()]
-        if news and server.is_ready and self._tell(server, news):
-            held.is_behind = True
+        events = [one for one in events if not self._is_by_chance(server, one)]
+        if queued.brief:
+            events = [one for one in events if one.is_source(definition) or one.may_hold_sources()]
+        if events and server.is_ready and self._tell(server, events):
+            queue.is_behind = True
 
     def _is_by_chance(self, server: Server, one: ServerFileEvent) -> bool:
         path = one.event.path
@@ -314,17 +314,17 @@ class DiskEvents:
             server.choice.definition, server.watched, path, one.place
         )
 
-    def _tell(self, server: Server, news: list[ServerFileEvent]) -> bool:
+    def _tell(self, server: Server, events: list[ServerFileEvent]) -> bool:
         """Tell a server what concerns it; returns whether it would miss some of it."""
         definition, watched = server.choice.definition, server.watched
-        told = [one.changes_for(server) for one in news]
+        told = [one.changes_for(server) for one in events]
         changes = list(itertools.chain.from_iterable(told))
         if not all(told):
             # Some servers register only after they have read files and answered about them.
             with self._lock:
                 unwanted = self._unwanted.setdefault(id(server), collections.deque(maxlen=UNWANTED))
-                unwanted.extend(itertools.compress(news, map(operator.not_, told)))
-        files = [one for one in news if not one.event.is_folder]
+                unwanted.extend(itertools.compress(events, map(operator.not_, told)))
+        files = [one for one in events if not one.event.is_folder]
         read = [one.uri for one in files if may_read(definition, one.event.path)]
         reread = [
             one.uri
@@ -335,7 +335,7 @@ class DiskEvents:
         missed = any(
             is_missed(definition, server.root, watched, one.event, one.place)
             or (one.event.kind == CREATED and server.channel.shows_unsaved(one.uri))
-            for one in news
+            for one in events
         )
         try:
             if changes or read or missed:

@@ -16,7 +16,7 @@ class QueuedEvent(NamedTuple):
     Without events it is the order to read everything again, if something was missed.
     """
 
-    news: list[ServerFileEvent]
+    events: list[ServerFileEvent]
     brief: bool = False
 
 
@@ -25,7 +25,7 @@ class EventQueue:
 
     def __init__(self, server: Server, tell: Callable[[EventQueue, QueuedEvent], None]) -> None:
         self.server = server
-        self.mail = Delivery[QueuedEvent](lambda letter: tell(self, letter))
+        self.mail = Delivery[QueuedEvent](lambda queued: tell(self, queued))
         #: Whether it has to read everything again before its next request. Set during delivery.
         self.is_behind = False
         #: Whether a delivery by another thread is planned.

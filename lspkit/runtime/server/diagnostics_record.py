@@ -155,13 +155,13 @@ class DiagnosticsRecord:
             self._channel.post([(rule.stop, {})])
             return True
 
-    def want_work(self, who: int, since: float | None) -> None:
+    def want_work(self, caller: int, since: float | None) -> None:
         """A caller waits for work that was started at `since` or later; None: no longer."""
         with self._channel.lock:
             if since is None:
-                self._channel.observations.wanted.pop(who, None)
+                self._channel.observations.wanted.pop(caller, None)
             else:
-                self._channel.observations.wanted[who] = since
+                self._channel.observations.wanted[caller] = since
 
     def gives_no_versions(self) -> None:
         """Its pushes carry no versions."""
