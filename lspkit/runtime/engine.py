@@ -1,8 +1,7 @@
 """The local engine: drives operations on the servers of this process.
 
-`run` drives an operation in the caller's thread, `submit` drives the same generator without one.
-Each effect of an operation is performed by a generator of waits (`waiter.py`), so there is one
-way to ask a server, whoever waits for it.
+`run` drives an operation in the caller's thread, `submit` drives it without a thread. Each effect
+of an operation is performed by a generator of waits (`waiter.py`), so both ask servers in one way.
 """
 
 from __future__ import annotations
@@ -83,13 +82,13 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 log = logging.getLogger("lspkit.config")
-# For who has set up no logging: Python would print the warnings, which `status()` has as well.
+# Without a handler Python would print the warnings, which `status()` has as well.
 log.addHandler(logging.NullHandler())
 
-#: Why nothing can be asked after `close`.
+#: The message of the error after `close`.
 CLOSED = "this workspace was closed"
 
-#: Performs an effect: its result, or a generator of waits that ends with it.
+#: Performs an effect: returns its result, or a generator of waits that returns it.
 Handler = Callable[[Any, CallContext], Any]
 
 
@@ -107,7 +106,7 @@ class LocalEngine:
     ) -> None:
         self._read_config = read
         self._trusted = trusted
-        #: The configuration, and where it comes from; replaced as a whole.
+        #: The configuration and its sources; replaced as a whole.
         self.loaded = self._load()
         config = self.loaded.config
         boundary = _boundary(root, config)
@@ -144,18 +143,18 @@ class LocalEngine:
             self._workers.close,
             self._timers.close,
             self.pool.retirement.close,
-            # A start that was under way meanwhile has seen that it is too late; make sure.
+            # A start that was under way has seen that the pool is closed; stop what remains.
             lambda: self._stop_servers(),
             lambda: self._news.tell(over=True),
             self._replaced.close,
             self.pool.release,
-            # Last, since callbacks may take any time, unless they ask something here.
+            # Last, since callbacks may take any time, unless they call this workspace.
             lambda: self._callers.close(finish=True),
         )
         exit_hooks.register(self)
 
     def run(self, request: Request[T], limits: Limits) -> T:
-        """Do it, and return its result."""
+        """Carry out a request, and return its result."""
         call = CallContext(limits.timeout, limits.cancel, limits.answer_log)
         try:
             result: T = block(self._steps(request, call), call)
@@ -164,7 +163,7 @@ class LocalEngine:
             call.end()
 
     def submit(self, request: Request[T], limits: Limits) -> Future[T]:
-        """Do it without a thread that waits."""
+        """Carry out a request without a thread that waits."""
         call = CallContext(limits.timeout, limits.cancel, limits.answer_log)
         return self._begin(self._steps(request, call), call)
 
@@ -182,7 +181,7 @@ class LocalEngine:
         return self._drive(OPERATIONS[type(request)].steps(request), call)
 
     def _drive(self, operation: Generator[Effect, Any, Any], call: CallContext) -> Steps[Any]:
-        """Perform the effects of an operation until it has its result."""
+        """Perform the effects of an operation until it returns its result."""
         if self._closed:
             raise WorkspaceClosedError(self._closed)
         try:
@@ -191,7 +190,7 @@ class LocalEngine:
                 try:
                     answer = yield from self._perform(effect, call)
                 except LspkitError as problem:
-                    # The operation may know better; one that does not lets it pass.
+                    # The operation may handle it; otherwise it raises it.
                     effect = operation.throw(self._closed_or(problem))
                     continue
                 effect = operation.send(answer)
@@ -199,7 +198,7 @@ class LocalEngine:
             return end.value
 
     def _closed_or(self, problem: LspkitError) -> LspkitError:
-        """What a closing workspace does to its calls in flight is not the server's fault."""
+        """The error of a call that the closing of the workspace ended is no fault of a server."""
         keep = isinstance(problem, CancelledError | RequestTimeoutError)
         return WorkspaceClosedError(self._closed) if self._closed and not keep else problem
 
@@ -208,7 +207,7 @@ class LocalEngine:
         return (yield from result) if isinstance(result, GeneratorType) else result
 
     def _change_handlers(self) -> dict[type[Effect], Handler]:
-        """Effects that change files, or what is shown in their place."""
+        """Effects that change files or overlays."""
         context = self._context
         return {
             Apply: lambda effect, _: change_disk.apply_edit(context, effect.edit),
@@ -219,7 +218,7 @@ class LocalEngine:
         }
 
     def _effect_handlers(self) -> dict[type[Effect], Handler]:
-        """How each effect is performed: a value at once, or a generator of waits."""
+        """The handler of each effect: returns a value, or a generator of waits."""
         context, files, pool = self._context, self.files, self.pool
         return {
             Ask: partial(ask_servers_of_file, context),
@@ -257,21 +256,21 @@ class LocalEngine:
         return results
 
     def _begin_in_time(self, request: Request[Any], call: CallContext) -> Steps[Any]:
-        """One of many requests; what would begin after the deadline is not begun at all."""
+        """One of many requests; none is started after the deadline."""
         uncancelled(Outcome.CANCELLED if call.cancelled() else Outcome.DONE)
         if call.is_over:
             raise RequestTimeoutError(TOO_LATE)
         return (yield from self._steps(request, call))
 
     def _load(self) -> Loaded:
-        """Read the configuration, and log what of it is not followed."""
+        """Read the configuration, and log its warnings."""
         loaded = self._read_config()
         for warning in loaded.warnings:
             log.warning("%s", one_line(str(warning)))
         return loaded
 
     def _reload(self) -> None:
-        """Take the configuration as it is now; servers that it changes are started anew."""
+        """Use the configuration as it is now; servers that it changes are restarted."""
         loaded = self._load()
         self.files.confine(_boundary(self.files.boundary.root, loaded.config))
         self.loaded = loaded
@@ -325,7 +324,7 @@ def _boundary(root: str, config: Config) -> Boundary:
 
 
 def _renewing(handler: Handler, effect: Effect, call: CallContext) -> Any:
-    """A call that has changed something goes by the disk as it is from then on."""
+    """Perform an effect that changes files: the call sees the disk as it is afterwards."""
     try:
         return handler(effect, call)
     finally:

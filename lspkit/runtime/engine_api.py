@@ -20,32 +20,32 @@ T = TypeVar("T")
 
 
 class Limits(msgspec.Struct, frozen=True):
-    """What the caller of one operation allows."""
+    """The limits of one call."""
 
     timeout: float | None = None
     cancel: CancelLike | None = None
-    #: Is told who has answered. What travels to a service leaves it behind.
+    #: Records which servers have answered. It is not sent to a remote engine.
     answer_log: AnswerLog | None = None
 
 
 class Engine(Protocol):
-    """What carries requests out: here, or (later) behind a socket."""
+    """Carries out requests: in this process, or (later) behind a socket."""
 
     def run(self, request: Request[T], limits: Limits) -> T:
-        """Do it, and return its result."""
+        """Carry out a request, and return its result."""
         ...
 
     def submit(self, request: Request[T], limits: Limits) -> Future[T]:
-        """Do it without a thread that waits."""
+        """Carry out a request without a thread that waits."""
         ...
 
     def close(self) -> None:
-        """End it."""
+        """Close the engine."""
         ...
 
 
 class Submitting:
-    """An engine whose answers are futures: it turns any method of a workspace into its `submit`."""
+    """An engine that returns futures: it turns any method of a workspace into its `submit`."""
 
     def __init__(self, engine: Engine) -> None:
         self.run: Any = engine.submit

@@ -1,14 +1,12 @@
-"""Files as the caller means them: located, read once, and read again when they have changed.
+"""Files of a workspace: located, read once, and read again when they have changed.
 
-A file is known by its *stamp* (size, times, inode). While the stamp is the same, so is the text,
-with one exception: a file that was written in the very moment when it was read may be written again
-within the same tick of the file system's clock. What was read then carries a stamp that no file
-has, so that it is read anew until it has aged; only for a call that began before it was read it is
-new enough.
+A file is identified by its *stamp* (size, times, inode). With an equal stamp its text is unchanged,
+with one exception: a file that was read right after a write may be written again within the same
+tick of the file system's clock. Such a read has a stamp that no file has, so the file is read again
+until it is older; the first read is used only by a call that began before it.
 
-A path may lead elsewhere at any time: a folder is replaced by a link, a file by a pipe. So where a
-path leads is looked up for every question, and again when the file is opened; only regular files
-are read.
+A path may lead elsewhere at any time: a folder is replaced by a link, a file by a pipe. So a path
+is resolved for every call, and again when the file is opened; only regular files are read.
 """
 
 from __future__ import annotations
@@ -31,31 +29,31 @@ from lspkit.protocol.text import Text
 from lspkit.protocol.uris import path_to_uri, uri_to_path
 from lspkit.workspace_boundary import Boundary, absolute_path, is_excluded, is_inside, locate
 
-#: What a file looked like: size, mtime, ctime, inode, device. One more number: it was too young
-#: when it was read, and that was then by the monotonic clock (0 if it was written meanwhile).
+#: Size, mtime, ctime, inode, device of a file. A sixth number marks a file that was too young when
+#: it was read: the time of the read by the monotonic clock (0 if it was written meanwhile).
 Stamp = tuple[int | float, ...]
 
 #: Two writes closer than this may carry the same time stamp.
 TICK_NS = 20_000_000
-#: The numbers of a stamp that can be trusted.
+#: How many numbers a stamp has without that mark.
 _SIZE = 5
-#: A file that is replaced while it is read is read so often.
+#: How often a file is read again that is replaced while it is read.
 READS = 50
 #: Texts of files are kept up to this many characters altogether.
 KEEP_CHARACTERS = 32_000_000
 
 
 class File(msgspec.Struct, frozen=True):
-    """A file that may be touched."""
+    """A file that lspkit may touch."""
 
     path: str
     uri: str
-    #: None if it is not there; `Unsaved` where another text is shown in its place.
+    #: None if it does not exist; `Unsaved` if it has an overlay.
     stamp: Stamp | Unsaved | None
-    #: What was read after this moment, by the monotonic clock, is new enough for who asked, also if
-    #: the file is so young that it may be written again unnoticed.
+    #: A read after this time, by the monotonic clock, is new enough for the caller, even if the
+    #: file is so young that it may be written again without a new stamp.
     since: float = float("inf")
-    #: As the caller wrote it; empty if he did not.
+    #: The path as the caller wrote it; empty if there is none.
     given: str = ""
 
 
@@ -64,15 +62,15 @@ class Content(msgspec.Struct, frozen=True):
 
     text: Text
     stamp: Stamp | Unsaved
-    #: Whether the file begins with a byte order mark, which the text is without.
+    #: Whether the file begins with a byte order mark, which is not part of the text.
     marked: bool = False
 
 
 class Overlays:
-    """Texts that stand for files, by real path; of several the one that came last is shown."""
+    """Texts shown in place of files, by real path; the last one counts."""
 
     def __init__(self) -> None:
-        #: Guards the two fields below. Readers look without it: a list is replaced as a whole.
+        #: Guards the two fields below. Readers do not need it: a list is replaced as a whole.
         self._lock = threading.Lock()
         self._shown: dict[str, list[Content]] = {}
         self._last = 0
@@ -81,7 +79,7 @@ class Overlays:
         return bool(self._shown)
 
     def begin(self, texts: dict[str, str]) -> int:
-        """Show these; returns the number to end it with."""
+        """Add overlays; returns the number that `end` takes."""
         with self._lock:
             self._last += 1
             for path, text in texts.items():
@@ -90,7 +88,7 @@ class Overlays:
             return self._last
 
     def end(self, number: int) -> list[str]:
-        """Show these no longer; returns their paths."""
+        """Remove overlays; returns their paths."""
         ended: list[str] = []
         with self._lock:
             for path, contents in list(self._shown.items()):
@@ -105,34 +103,34 @@ class Overlays:
         return ended
 
     def paths(self) -> list[str]:
-        """The files in whose place something is shown."""
+        """The files that have an overlay."""
         return list(self._shown)
 
     def get(self, path: str) -> Content | None:
-        """What is shown in place of a file."""
+        """The overlay of a file."""
         contents = self._shown.get(path)
         return contents[-1] if contents else None
 
 
 class Files:
-    """The files of one workspace. Any thread may call it."""
+    """The files of one workspace. For any thread."""
 
     def __init__(self, boundary: Boundary) -> None:
-        #: What may be touched; replaced as a whole.
+        #: The files that may be touched; replaced as a whole.
         self.boundary = boundary
         self.overlays = Overlays()
-        #: Guards the three tables below. Nothing is read or looked up on disk while it is held.
+        #: Guards the three tables below. No I/O while it is held.
         self._lock = threading.Lock()
-        #: Path as given: as an absolute one, its real path and URI, valid while it leads there.
+        #: Path as given: its absolute path, real path and URI, valid while it leads there.
         self._located: dict[str, tuple[str, str, str]] = {}
         #: Real path: content, least recently used first.
         self._contents: collections.OrderedDict[str, Content] = collections.OrderedDict()
         self._kept = 0
-        #: URI of a server: path, and whether its text may be read.
+        #: URI from a server: path, and the path to read its text from, if that is allowed.
         self._places: dict[str, tuple[Path | None, str | None]] = {}
 
     def confine(self, boundary: Boundary) -> None:
-        """Allow other files from now on, whatever was found before."""
+        """Use another boundary from now on, also for files that are located already."""
         with self._lock:
             self.boundary = boundary
             self._located.clear()
@@ -141,7 +139,7 @@ class Files:
     def locate(
         self, given: str, *, may_be_missing: bool = False, since: float = float("inf")
     ) -> File:
-        """The file that a caller means, or a `PathError`."""
+        """The file at a path that a caller gave. Raises `PathError`."""
         if self.overlays:
             file = self._locate(given, may_be_missing=True, since=since)
             shown = self.overlays.get(file.path)
@@ -161,7 +159,7 @@ class Files:
         uri = path_to_uri(located.path)
         if located.stat is None:
             return File(located.path, uri, None, given=given)
-        if not given.startswith("@"):  # where that leads depends on what else is there
+        if not given.startswith("@"):  # it is resolved against the files that exist
             absolute = absolute_path(given, boundary.root)
             with self._lock:
                 if len(self._located) > 10_000:
@@ -173,7 +171,7 @@ class Files:
     def again(self, uri: str, *, since: float = float("inf")) -> File | None:
         """A file that was located before, as it is now; None if the URI names no file.
 
-        One that may no longer be touched is as good as gone.
+        A file that may no longer be touched counts as deleted.
         """
         path = uri_to_path(uri)
         if path is None:
@@ -185,7 +183,7 @@ class Files:
         return File(path, uri, None if found is None else stamp_of(found), since)
 
     def read(self, file: File) -> Content:
-        """The text of a file, from memory if it is still the same."""
+        """The text of a file, from memory if it is unchanged."""
         if isinstance(file.stamp, Unsaved):
             shown = self.overlays.get(file.path)
             if shown is not None:
@@ -201,7 +199,7 @@ class Files:
         with self._lock:
             old = self._contents.pop(file.path, None)
             if old is not None and old.text.value == content.text.value:
-                # The text that knows its lines already.
+                # This text has its lines split already.
                 content = msgspec.structs.replace(content, text=old.text)
             self._kept += len(content.text.value) - (len(old.text.value) if old else 0)
             self._contents[file.path] = content
@@ -211,7 +209,7 @@ class Files:
         return content
 
     def disk_text(self, path: str) -> Text | None:
-        """What is on disk, whatever is shown in its place; None if no text is there."""
+        """The text on disk, without overlays; None if there is none."""
         found = _stat(path)
         try:
             return None if found is None else self.read(File(path, "", stamp_of(found))).text
@@ -219,9 +217,9 @@ class Files:
             return None
 
     def place(self, uri: str) -> tuple[Path | None, str | None]:
-        """Where a URI of a server points, and the path to read its text from, if it may be read.
+        """Where a URI from a server points, and the path to read its text from, if allowed.
 
-        A library's source outside the workspace may be pointed to, but is not opened.
+        A URI may point to a library outside the workspace, but that is not read.
         """
         known = self._places.get(uri)
         if known is not None:
@@ -242,12 +240,12 @@ class Files:
         return found
 
     def text_at(self, path: str) -> Text | None:
-        """The same, without anything else."""
+        """The text of a file that a server pointed to, None if it cannot be read."""
         content = self.content_at(path)
         return None if content is None else content.text
 
     def content_at(self, path: str) -> Content | None:
-        """The text of a file that a server pointed to, None if it cannot be had."""
+        """The content of a file that a server pointed to, None if it cannot be read."""
         shown = self.overlays.get(path)
         if shown is not None:
             return shown
@@ -264,19 +262,19 @@ class Files:
 
 
 def is_current(stamp: object, file: File) -> bool:
-    """Whether what was read with this stamp is the text of the file as it is now."""
+    """Whether a text read with this stamp is that of the file as it is now."""
     if stamp == file.stamp:
         return True
     return was_read_since(stamp, file.since) and stamp[:_SIZE] == file.stamp
 
 
 def was_read_since(stamp: object, since: float) -> TypeGuard[Stamp]:
-    """Whether a stamp is that of a young file, which was read after this moment."""
+    """Whether a stamp is that of a young file which was read after this time."""
     return isinstance(stamp, tuple) and len(stamp) > _SIZE and stamp[_SIZE] > since
 
 
 def stamp_of(found: os.stat_result) -> Stamp:
-    """The stamp of a file by what `stat` says."""
+    """The stamp of a file from its `stat` result."""
     return (found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino, found.st_dev)
 
 
@@ -288,9 +286,9 @@ def _stat(path: str) -> os.stat_result | None:
 
 
 def _leads_to(path: str) -> tuple[str, os.stat_result] | None:
-    """Where a path really leads, and what is there; None if nothing is.
+    """The real path, and its `stat` result; None if nothing is there.
 
-    On Linux the kernel tells, which takes a third of the time that following the links here does.
+    On Linux the kernel resolves it, in a third of the time that following the links here takes.
     """
     try:
         if not _O_PATH:
@@ -305,13 +303,13 @@ def _leads_to(path: str) -> tuple[str, os.stat_result] | None:
         return None
 
 
-#: What Linux adds to the name of a file that is open and no longer there.
+#: What Linux appends to the path of an open file that was deleted.
 DELETED = " (deleted)"
 _O_PATH: int = getattr(os, "O_PATH", 0) if os.path.isdir("/proc/self/fd") else 0
 
 
 def _all_of(descriptor: int, size: int) -> bytes:
-    """What an open file holds: with one read more than it takes, since it may have grown."""
+    """The content of an open file, read up to its end, since it may have grown."""
     parts = []
     while part := os.read(descriptor, max(size, 4096) + 1):
         parts.append(part)
@@ -319,7 +317,7 @@ def _all_of(descriptor: int, size: int) -> bytes:
 
 
 def _read(path: str, name: str) -> Content:
-    """The text of the file that is at this real path, and is no link by now."""
+    """The text of the file at this real path; raises if it is a link now."""
     try:
         for _ in range(READS):
             read_at = time.monotonic()
@@ -333,8 +331,8 @@ def _read(path: str, name: str) -> Content:
 
 
 def _read_once(path: str, name: str) -> tuple[bytes, os.stat_result, os.stat_result] | None:
-    """What is in it, before and after; None if another file has just been put in its place."""
-    # Without waiting: it may have become a pipe since it was looked at.
+    """Its bytes, and its `stat` before and after; None if the file has just been replaced."""
+    # Non-blocking: it may be a pipe by now.
     flags = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOFOLLOW
     with open_fd(path, flags) as descriptor:
         before = os.fstat(descriptor)

@@ -1,6 +1,6 @@
-"""Which servers there are, which of them a file needs, where its root is, and which program runs.
+"""Which servers exist, which of them a file needs, where its root is, and which program runs.
 
-Everything here decides; nothing here starts a process.
+Everything here makes decisions; nothing starts a process.
 """
 
 from lspkit.servers.definition import Definition

@@ -15,7 +15,7 @@ from lspkit.servers.catalog.web import COMPONENTS, TYPESCRIPT
 from lspkit.servers.catalog.web_lint import WEB_LINT
 from lspkit.servers.definition import Definition
 
-#: All of them. The linters of the web come last: they also look at pages and data.
+#: In order of preference. The web linters come last: they also check pages and data.
 _ROWS: tuple[Definition, ...] = (
     *PYTHON,
     *TYPESCRIPT,
@@ -28,7 +28,7 @@ _ROWS: tuple[Definition, ...] = (
     *FUNCTIONAL,
     *WEB_LINT,
 )
-#: The name of a family is another name of its first server.
+#: The name of a family is an alias of its first server.
 _FIRST = {one.family: one.id for one in reversed(_ROWS)}
 
 BUILT_IN: tuple[Definition, ...] = tuple(

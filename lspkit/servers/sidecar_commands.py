@@ -1,9 +1,9 @@
-"""Which programs run beside a server: those that its configuration names, or that follow from it.
+"""Which programs run beside a server: those in its configuration, or implied by it.
 
 Some servers know a project only from a file that another program keeps up to date. The
-configuration names such programs under `watch`; where it names none, a server may still need one
-by what it is told at its start. Programs are looked up here, and run by
-`runtime/process/sidecar.py`. What a sidecar is like at the moment is told by `SidecarStatus`.
+configuration names such programs under `watch`; without it, the initialization options of a server
+may still imply one. Programs are looked up here, and run by `runtime/process/sidecar.py`.
+`SidecarStatus` is the state of one.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ from lspkit.visible_text import one_line
 
 Command = tuple[str, ...]
 
-#: `waiting`: it has ended, and is started again. `failed`: it has ended for good.
+#: `waiting`: it has ended, and will be restarted. `failed`: it has ended for good.
 SidecarState = Literal["starting", "running", "waiting", "failed", "stopped"]
 
 
 class Commands(msgspec.Struct, frozen=True):
-    """What is to be run, and why something is not."""
+    """The programs to run, and why others do not."""
 
     #: Program (an absolute path) and arguments, for each sidecar.
     commands: tuple[Command, ...] = ()
-    #: For status: a sentence for each that cannot or may not run.
+    #: For status: a sentence for each program that cannot or may not run.
     warnings: tuple[str, ...] = ()
 
 
@@ -43,13 +43,13 @@ class SidecarStatus(Value, frozen=True):
     command: Command
     state: SidecarState
     pid: int | None = None
-    #: How often it was started again.
+    #: How often it was restarted.
     restarts: int = 0
-    #: Seconds until it is started again.
+    #: Seconds until it is restarted.
     retry_in: float | None = None
-    #: Why it has ended the last time; empty if it never has.
+    #: Why it last ended; empty if it never has.
     error: str = ""
-    #: Its last words on standard error.
+    #: Its last output on standard error.
     stderr: str = ""
 
     def __str__(self) -> str:
@@ -61,7 +61,7 @@ class SidecarStatus(Value, frozen=True):
 
 
 def beside(choice: Choice, folders: list[str]) -> Commands:
-    """The programs to run beside a server that was chosen, looked for where it may be."""
+    """The programs to run beside a chosen server, from the folders that its permit allows."""
     folders = program_folders(choice.root, choice.permit, folders)
     trusted = choice.permit.trusted
     return commands(choice.definition, choice.config, choice.root, folders, trusted=trusted)
@@ -78,8 +78,8 @@ def commands(
     """The programs to run beside a server in this root.
 
     `definition` is the server's after configuration, `folders` are where programs are looked for.
-    A relative program begins in the root, where it runs. A missing one is told of and hinders no
-    other.
+    A relative program starts from the root, where it runs. A missing one causes a warning, and the
+    others still run.
     """
     wanted = list(said.watch) or _source_map(definition.launch.initialization)
     if not wanted:
@@ -108,9 +108,9 @@ def _missing(server: str, command: Command, root: str) -> str:
 
 
 def _source_map(initialization: Any) -> list[Command]:
-    """A Rojo project's source map, where a server is told that its client keeps it up to date.
+    """The command that writes a Rojo source map, if a server relies on its client for that.
 
-    Whatever the id of the server: people give luau-lsp other names.
+    For any server id: users give luau-lsp other names.
     """
     settings = initialization
     for key in ("luau-lsp", "sourcemap"):
@@ -126,5 +126,5 @@ def _source_map(initialization: Any) -> list[Command]:
 
 
 def _is_path(value: object) -> TypeGuard[str]:
-    # What begins with a dash would be an option of the program.
+    # A value with a leading dash would be an option of the program.
     return isinstance(value, str) and value != "" and value[0] != "-" and "\0" not in value

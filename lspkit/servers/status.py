@@ -1,4 +1,4 @@
-"""How the servers of a workspace are: rows in a fixed order, totals, and the same as text."""
+"""The state of the servers of a workspace: rows in a fixed order, totals, and their text."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from lspkit.servers.sidecar_commands import SidecarStatus
 from lspkit.types import Value
 from lspkit.visible_text import fold_lines, one_line
 
-#: Why a server cannot run that nobody keeps from it.
+#: Why a server that is not held back cannot run.
 NOT_FOUND = "its program was not found"
 
 
 class ServerState(enum.StrEnum):
-    """Worst first: in this order rows are shown."""
+    """Worst first: rows are shown in this order."""
 
     BROKEN = "broken"
     STARTING = "starting"
@@ -33,7 +33,7 @@ class ServerState(enum.StrEnum):
 
 
 class Broken(Value, frozen=True):
-    """What is wrong with a server, and when it is tried again."""
+    """What is wrong with a server, and when it is restarted."""
 
     attempts: int
     #: Seconds; None: not before a reload.
@@ -42,7 +42,7 @@ class Broken(Value, frozen=True):
 
 
 class Requests(Value, frozen=True):
-    """What was asked so far, in milliseconds where it is about time."""
+    """Requests so far; times in milliseconds."""
 
     count: int = 0
     p50: float = 0.0
@@ -54,13 +54,13 @@ class Requests(Value, frozen=True):
 
 
 class Checks(Value, frozen=True):
-    """Files that were checked so far, in milliseconds where it is about time."""
+    """Checks of files so far; times in milliseconds."""
 
     count: int = 0
     p50: float = 0.0
     p95: float = 0.0
     timeouts: int = 0
-    #: Files that findings are known of.
+    #: Files with known findings.
     files: int = 0
 
 
@@ -73,21 +73,21 @@ class RootStatus(Value, frozen=True):
     #: Name and version, as the server gives them.
     name: str = ""
     busy_with: tuple[str, ...] = ()
-    #: Seconds, of each of these.
+    #: Seconds for each of these.
     busy_for: tuple[float, ...] = ()
     requests: Requests = Requests()
     checks: Checks = Checks()
     broken: Broken | None = None
     documents: int = 0
-    #: Of the process and all that it has started.
+    #: Of the process and its descendants.
     memory_bytes: int = 0
     cpu_seconds: float = 0.0
-    #: Seconds since it last said anything.
+    #: Seconds since its last message.
     last_seen: float | None = None
     stderr: str = ""
     #: Bytes on its standard output that were no message.
     noise: int = 0
-    #: How much of what it sent was beyond a limit and dropped, by what it is.
+    #: What it sent beyond a limit and was dropped, by kind.
     dropped: dict[str, int] = msgspec.field(default_factory=dict)
     #: Programs that run beside it.
     sidecars: tuple[SidecarStatus, ...] = ()
@@ -107,9 +107,9 @@ class ServerStatus(Value, frozen=True):
     command: tuple[str, ...]
     #: The version it was tested with here, or `documentation`.
     verified: str
-    #: `trusted`; where the project is not, `restricted`, or `configured` for a server that runs
-    #: there because the user has given its command, or for one that does not run there what the
-    #: project is: `untrusted` or `stale`.
+    #: `trusted`; in an untrusted project `restricted`, or `configured` for a server that runs
+    #: because the user has given its command; or, for a server that does not run there, the state
+    #: of the project: `untrusted` or `stale`.
     trust: str = "trusted"
     roots: tuple[RootStatus, ...] = ()
     #: By severity, and `total`.
@@ -146,7 +146,7 @@ class WorkspaceStatus(Value, frozen=True):
 
 
 def worst(states: Iterable[ServerState], otherwise: ServerState) -> ServerState:
-    """The worst of them, or `otherwise` if there is none."""
+    """The worst state, or `otherwise` if there is none."""
     return min(states, key=lambda one: one.rank, default=otherwise)
 
 
@@ -174,7 +174,7 @@ def snapshot(
     unavailable: str = "",
     warnings: tuple[str, ...] = (),
 ) -> WorkspaceStatus:
-    """Rows in their order, with totals."""
+    """The status with sorted rows and totals."""
     ordered = tuple(sorted(rows, key=lambda row: (row.state.rank, row.server)))
     totals = {"configured": len(ordered)}
     for state in ServerState:
@@ -183,7 +183,7 @@ def snapshot(
 
 
 def status_text(taken: WorkspaceStatus) -> str:
-    """Totals, then a line for every server that runs or is in trouble."""
+    """Totals, then a line for every server that runs or has a problem."""
     if taken.unavailable:
         return str(taken)
     lines = [f"LSP servers: {taken}"]

@@ -1,4 +1,4 @@
-"""Waking everybody who waits for something new."""
+"""Waking all waiters when something happens."""
 
 from __future__ import annotations
 
@@ -7,27 +7,27 @@ import weakref
 
 from lspkit.runtime.concurrency.waiter import Waiter
 
-#: So many waiters are never too many to be kept.
+#: Up to this many waiters are kept without tidying.
 FEW = 64
 
 
 class Broadcast:
-    """Wakes everybody who waits for anything new, once each.
+    """Wakes all waiters at the next event, once each.
 
-    Most ask for it and find that they need not wait, or wait no longer than until some time. So
-    nobody is kept here who is kept nowhere else.
+    Many waiters are made and never waited for. So they are referenced weakly: the caller keeps its
+    waiter alive.
     """
 
     def __init__(self) -> None:
         #: Guards the fields below.
         self._lock = threading.Lock()
         self._waiters: list[weakref.ref[Waiter]] = []
-        #: When there are so many, those who wait no more are left out.
+        #: With more waiters than this, dead references are removed.
         self._tidy_at = FEW
         self._over = False
 
     def next(self) -> Waiter:
-        """Complete at the next piece of news; at once if there will be none."""
+        """A waiter that completes at the next event; at once if there will be none."""
         waiter = Waiter()
         with self._lock:
             if not self._over:
@@ -40,7 +40,7 @@ class Broadcast:
         return waiter
 
     def tell(self, *, over: bool = False) -> None:
-        """Something has happened; with `over` it was the last time."""
+        """Something has happened; `over`: for the last time."""
         with self._lock:
             waiters, self._waiters, self._tidy_at = self._waiters, [], FEW
             self._over = self._over or over

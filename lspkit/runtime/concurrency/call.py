@@ -1,4 +1,4 @@
-"""One call of a user: how long it may take, what cancels it, and who has answered it."""
+"""One call of a user: its timeout, what cancels it, and which servers answered it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 from lspkit.runtime.concurrency.waiter import Outcome, Waiter
 
-#: A plain `threading.Event` as a cancel is looked at this often: nothing can wait on two things.
+#: How often a `threading.Event` as a cancel is polled: a thread cannot wait for two things.
 EVENT_LOOK = 0.05
 
 
@@ -43,7 +43,7 @@ class CancelToken:
             self._waiters.append(waiter)
 
     def unwatch(self, waiter: Waiter) -> None:
-        """No longer."""
+        """Wake `waiter` no longer."""
         with self._lock:
             if waiter in self._waiters:
                 self._waiters.remove(waiter)
@@ -54,9 +54,9 @@ CancelLike = CancelToken | threading.Event
 
 
 class AnswerLog:
-    """Who has answered a call and who has not, for a caller who wants to know.
+    """Which servers have answered a call and which have failed, for a caller who wants to know.
 
-    Where one server has answered, what is wrong with the others is told to nobody else.
+    Where one server has answered, failures of others are reported only here.
     """
 
     __slots__ = ("answered", "failed")
@@ -68,16 +68,16 @@ class AnswerLog:
 
 
 class Used(Protocol):
-    """What is not to be taken away from a call."""
+    """Something that must stay available to a call."""
 
-    #: The calls that need it. Adding and taking are single steps.
+    #: The calls that use it. Adding and removing are atomic.
     users: set[CallContext]
     #: When it was last used, by the monotonic clock.
     last_used: float
 
 
 def _seconds(timeout: Any) -> float:
-    """Any kind of number will do."""
+    """The timeout as a float; any kind of number is accepted."""
     try:
         seconds = float("nan") if isinstance(timeout, (str, bytes)) else float(timeout)
     except OverflowError:
@@ -90,7 +90,7 @@ def _seconds(timeout: Any) -> float:
 
 
 class CallContext:
-    """What one caller allows."""
+    """The limits of one call, and what it uses."""
 
     __slots__ = ("_uses", "answer_log", "began", "cancel", "deadline", "done")
 
@@ -100,25 +100,25 @@ class CallContext:
         cancel: CancelToken | threading.Event | None = None,
         answer_log: AnswerLog | None = None,
     ) -> None:
-        #: By the monotonic clock, like the deadline. What has changed before is to be known; of
-        #: what changes later, nobody can say that the caller meant it.
+        #: By the monotonic clock, like the deadline. Changes before this time must be seen; changes
+        #: after it need not be.
         self.began = time.monotonic()
         self.deadline = float("inf") if timeout is None else self.began + _seconds(timeout)
         if cancel is not None and not hasattr(cancel, "is_set"):
             raise TypeError(f"cancel is {cancel!r}: a threading.Event is needed, or None")
         self.cancel = cancel
         self.answer_log = answer_log
-        #: What one part of the call has done for all of them. One thread at a time is in a call.
+        #: What one part of the call has done for all parts. Only one thread at a time runs a call.
         self.done: set[object] = set()
         self._uses: set[Used] = set()
 
     def use(self, one: Used) -> None:
-        """Need something until the end of the call."""
+        """Use something until the end of the call."""
         one.users.add(self)
         self._uses.add(one)
 
     def end(self) -> None:
-        """It is over, and needs nothing any more."""
+        """The call is over, and uses nothing any more."""
         now = time.monotonic()
         while self._uses:
             one = self._uses.pop()
@@ -126,18 +126,18 @@ class CallContext:
             one.users.discard(self)
 
     def renew(self) -> None:
-        """The call itself has changed files: its next part has to know that as well."""
+        """The call itself has changed files: its next part must see that."""
         self.began = time.monotonic()
         self.done.clear()
 
     def log_answers(self, servers: Iterable[str], failed: Iterable[Exception] = ()) -> None:
-        """These have answered, and those have failed."""
+        """Record servers that have answered, and failures."""
         if self.answer_log is not None:
             self.answer_log.answered.update(servers)
             self.answer_log.failed += failed
 
     def log_undecodable(self, failed: Iterable[str], problems: Iterable[Exception]) -> None:
-        """What some have answered makes no sense, or not all of it; `failed`: none of it."""
+        """Record answers that could not be decoded; of `failed`, no part could be."""
         if self.answer_log is not None:
             self.answer_log.answered.difference_update(failed)
             self.answer_log.failed += problems
@@ -148,7 +148,7 @@ class CallContext:
 
     @property
     def is_over(self) -> bool:
-        """Whether nobody waits for its result any more."""
+        """Whether it was cancelled or has timed out."""
         return self.cancelled() or time.monotonic() >= self.deadline
 
     def wait(self, waiter: Waiter, until: float) -> Outcome:

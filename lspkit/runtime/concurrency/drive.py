@@ -16,14 +16,14 @@ T = TypeVar("T")
 def block(steps: Steps[T], call: CallContext) -> T:
     """Run a generator of waits to its end, in this thread.
 
-    An interrupt is thrown into the generator where it waits, so that it can take its request back.
+    An interrupt is thrown into the generator where it waits, so that it can cancel its request.
     """
     try:
         waiter, until = next(steps)
         while True:
             try:
                 outcome = call.wait(waiter, until)
-            except BaseException as interrupt:  # noqa: BLE001 (thrown on at once)
+            except BaseException as interrupt:  # noqa: BLE001 (thrown into the generator)
                 waiter, until = steps.throw(interrupt)
                 continue
             waiter, until = steps.send(outcome)
@@ -35,7 +35,7 @@ def block(steps: Steps[T], call: CallContext) -> T:
 def together(jobs: Sequence[Steps[T]], call: CallContext) -> Steps[list[T | Exception]]:
     """Run several generators of waits at the same time; what one raises is its result.
 
-    Each goes on as soon as what it waits for is there, so the whole takes as long as the slowest.
+    Each continues as soon as its wait is over, so the whole takes as long as the slowest.
     """
     if len(jobs) == 1:
         try:
@@ -56,21 +56,21 @@ def together(jobs: Sequence[Steps[T]], call: CallContext) -> Steps[list[T | Exce
 
 
 class _Round(Generic[T]):
-    """The jobs of one `together`. Only the bell is rung by other threads."""
+    """The jobs of one `together`. Other threads only call `_ring`."""
 
     def __init__(self, jobs: Sequence[Steps[T]]) -> None:
         self._jobs = jobs
         self.results: list[T | Exception] = [_NOTHING] * len(jobs)
-        #: What each job that is not over waits for, and until when.
+        #: The wait of each unfinished job, and its end.
         self.waits: dict[int, Step] = {}
-        #: Jobs whose wait may be over. Adding and taking are single steps.
+        #: Jobs whose wait may be over. Adding and removing are atomic.
         self._rung: collections.deque[int] = collections.deque()
         self._bell = Waiter()
-        #: When the first of them has waited long enough.
+        #: When the first wait times out.
         self._until = 0.0
 
     def go_on(self, number: int, outcome: Outcome | None) -> None:
-        """Let a job do its next step."""
+        """Run the next step of a job."""
         job = self._jobs[number]
         try:
             step = next(job) if outcome is None else job.send(outcome)
@@ -91,15 +91,15 @@ class _Round(Generic[T]):
         self._bell.complete()
 
     def step(self) -> Step:
-        """A wait that is over with the first of theirs."""
+        """A wait that ends with the first wait of the jobs."""
         self._bell = Waiter()
-        if self._rung:  # before there was this bell
+        if self._rung:  # a wait ended before this waiter existed
             self._bell.complete()
         self._until = min(until for _, until in self.waits.values())
         return self._bell, self._until
 
     def look(self, outcome: Outcome, call: CallContext) -> None:
-        """Let those go on whose wait is over."""
+        """Continue the jobs whose wait is over."""
         if outcome is Outcome.CANCELLED or time.monotonic() >= min(self._until, call.deadline):
             self._end_waits(outcome, call)
         for _ in range(len(self._rung)):
@@ -109,12 +109,12 @@ class _Round(Generic[T]):
                 self.go_on(number, Outcome.DONE)
 
     def _end_waits(self, outcome: Outcome, call: CallContext) -> None:
-        """The time of some is up, or the caller has given up."""
+        """Continue the jobs that timed out; all if the call was cancelled."""
         now, cancelled = time.monotonic(), outcome is Outcome.CANCELLED
         for number, (waiter, until) in list(self.waits.items()):
             if not waiter.done and (cancelled or now >= min(until, call.deadline)):
                 self.go_on(number, Outcome.CANCELLED if cancelled else Outcome.TIMED_OUT)
 
 
-#: Stands for a result that is not there yet; nobody gets to see it.
+#: Placeholder of a result; never returned.
 _NOTHING: Any = None

@@ -1,10 +1,9 @@
 """A call as a `Future`, without a thread of its own.
 
-The generator of waits that a caller's thread would drive is driven by the answers instead: each
-wait leaves a callback behind, and whoever completes it (a reader, a timer, a cancel) has the next
-step done by a worker. So any number of calls may hang on a server that never answers, and hold
-nobody up. What the caller has hung on the future is called by other threads than those that go on
-with calls: it may wait for one.
+The generator of waits is not driven by the caller's thread, but by callbacks: the thread that
+completes a wait (a reader, a timer, a cancel) has a worker run the next step. So any number of
+calls may wait for a server that never answers, without blocking other calls. Callbacks of the
+caller run on other threads than calls: a callback may wait for a call.
 """
 
 from __future__ import annotations
@@ -26,17 +25,17 @@ log = logging.getLogger("lspkit.runtime")
 
 
 class CallFuture(Future[Any]):
-    """A future whose callbacks have threads of their own, and come in order there."""
+    """A future whose callbacks run in order, on threads of their own."""
 
     def __init__(self, callers: Workers) -> None:
         super().__init__()
         self._callers = callers
-        #: Guards what is to be called.
+        #: Guards `_to_call`.
         self._calling = threading.Lock()
         self._to_call: list[Callable[[Future[Any]], object]] = []
 
     def add_done_callback(self, fn: Callable[[Future[Any]], object]) -> None:
-        """Call `fn` with the future when it is done; if it is, at once and in this thread."""
+        """Call `fn` with the future when it is done; if it is done, at once in this thread."""
         if self.done():
             super().add_done_callback(fn)
             return
@@ -114,7 +113,7 @@ class Task:
         self._look()
 
     def _look(self) -> None:
-        """Something may have happened: go on if the wait is over. Any thread."""
+        """Continue if the wait is over. For any thread."""
         cancelled = self._call.cancelled()  # the caller's own code, so without the lock
         with self._lock:
             waiter = self._waiter
@@ -141,7 +140,7 @@ class Task:
         return Outcome.TIMED_OUT if time.monotonic() >= self._until else None
 
     def _look_later(self) -> None:
-        """At the latest when the time is up. The lock is held."""
+        """Set a timer for the end of the wait. The lock is held."""
         cancel, until = self._call.cancel, self._until
         if cancel is not None and not isinstance(cancel, CancelToken):
             until = min(until, time.monotonic() + EVENT_LOOK)
@@ -153,7 +152,7 @@ class Task:
         self._workers.calls.discard(self)
 
     def abandon(self) -> None:
-        """The workspace was closed. Whoever has the future hears of it, unless it is done."""
+        """The workspace was closed: the future raises that, unless it is done."""
         self._over()
         try:
             self._steps.close()

@@ -1,8 +1,8 @@
-"""Things that are handed over in order, by whoever comes first, and outside of all other locks.
+"""A queue that is delivered in order, by the first thread that asks, outside of all other locks.
 
-Whoever finds something queues it under his own lock, which keeps the order, and delivers when he
-has let go of that. If another thread is at it already, he waits for it, but not longer than he has
-time. So a slow receiver holds up those who need it, and nobody who only wants to queue something.
+A thread queues an item under its own lock, which keeps the order, and delivers after it has
+released that lock. If another thread is delivering, it waits for that thread up to its deadline. So
+a slow receiver blocks callers that need it, and none that only queue something.
 """
 
 from __future__ import annotations
@@ -25,30 +25,30 @@ class Delivery(Generic[T]):
 
     def __init__(self, receive: Callable[[T], None]) -> None:
         self._receive = receive
-        #: Adding and taking are single steps; taken is what the receiver has got.
+        #: Appending and removing are atomic; an item is removed when it has been received.
         self._queue: collections.deque[T] = collections.deque()
-        #: Held by whoever delivers.
+        #: Held by the thread that delivers.
         self._lock = threading.Lock()
-        #: The thread that does, 0 for none.
+        #: The id of that thread, 0 for none.
         self.by = 0
 
     def __bool__(self) -> bool:
-        """Whether there is something that the receiver has not got yet."""
+        """Whether an item is not delivered yet."""
         return bool(self._queue)
 
     def put(self, one: T) -> None:
-        """Queue something. Waits for nobody."""
+        """Queue an item. Does not wait."""
         self._queue.append(one)
 
     def deliver(self, until: float = math.inf) -> bool:
-        """Return when all is delivered that was queued; False if that takes longer.
+        """Return when all queued items are delivered; False if that takes longer.
 
-        Called by the receiver it returns at once: whoever has called that goes on.
+        Called by the receiver it returns at once: its caller continues.
         """
         if self.by == threading.get_ident():
             return True
         while self._queue:
-            # From the lock into the list within one call of C code: no interrupt comes between.
+            # Acquire and append happen within one call of C code: no interrupt comes between them.
             held: list[bool] = []
             try:
                 held.extend(map(self._lock.acquire, (True,), (time_left(until),)))
@@ -69,20 +69,20 @@ class Delivery(Generic[T]):
         return True
 
     def _hand_over(self, one: T) -> None:
-        """After an interrupt it stays in the queue: it is not known who has heard of it."""
+        """Deliver an item. After an interrupt it stays queued: it may not have been received."""
         try:
             self._receive(one)
         except Exception:
             log.exception("what was to hear about changed files failed")
 
     def drop_after_fork(self) -> None:
-        """In a forked child: nobody is delivering, and nothing is."""
+        """In a forked child: no thread delivers, and nothing is queued."""
         self._lock, self.by = threading.Lock(), 0
         self._queue.clear()
 
 
 def is_free(lock: threading.Lock, until: float) -> bool:
-    """Whether nobody holds a lock, or lets go of it in time."""
+    """Whether a lock is free, or becomes free in time."""
     held: list[bool] = []
     try:
         held.extend(map(lock.acquire, (True,), (time_left(until),)))
@@ -93,7 +93,7 @@ def is_free(lock: threading.Lock, until: float) -> bool:
 
 
 def time_left(until: float) -> float:
-    """How long to wait for a lock until that time of the monotonic clock, as `acquire` has it."""
+    """The timeout for `Lock.acquire` until that time of the monotonic clock."""
     if until == math.inf:
         return -1
     return min(max(0.0, until - time.monotonic()), threading.TIMEOUT_MAX)

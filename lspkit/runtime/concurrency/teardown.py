@@ -1,8 +1,7 @@
-"""The steps by which something ends, so that nothing is left whatever comes between.
+"""The steps that close something, each done even if others fail.
 
-Each step may be done again, and each is tried whatever becomes of the others. One that was cut
-short by an interrupt is begun anew at once; one that failed, or could not be finished in this
-thread, is left to the next who closes.
+Each step may run more than once. A step that was cut short by an interrupt is run again at once; a
+step that failed, or could not finish in this thread, is left for the next call.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from lspkit.runtime.concurrency.threads import on_own_thread
 
 log = logging.getLogger("lspkit.runtime")
 
-#: A step is begun so often. Whoever interrupts it more often wants it to be left.
+#: How often a step is started. A user who interrupts it more often wants it to be abandoned.
 ATTEMPTS = 3
 
 #: False if something is left.
@@ -23,22 +22,22 @@ Step = Callable[[], bool | None]
 
 
 class Teardown:
-    """The end of one thing. For any thread, any number of times."""
+    """Closes one thing. For any thread, any number of times."""
 
     def __init__(self, *steps: Step) -> None:
-        #: Held by whoever closes.
+        #: Held by the thread that closes.
         self._lock = threading.Lock()
-        #: The thread that does.
+        #: The id of that thread.
         self._by = 0
         self._left = list(steps)
-        #: Whether somebody was interrupted, and has no more patience.
+        #: Whether a thread was interrupted, so that nothing is waited for any more.
         self.hurried = False
 
     def run(self) -> bool:
-        """Do what is left to do. False if another thread is at it, and this one may not wait.
+        """Run the remaining steps. False if another thread runs them, and this one may not wait.
 
-        Others wait for lspkit's own threads, and would so for ever; nor can a thread wait for
-        itself, if it comes here once more out of a step.
+        A thread of lspkit may not wait, because others wait for it; nor can a thread wait for
+        itself, if a step calls this again.
         """
         if self._by == threading.get_ident():
             return False
@@ -47,7 +46,7 @@ class Teardown:
                 return self._run()
         if not self._lock.acquire(blocking=False):
             return False
-        try:  # no interrupt comes between: such a thread gets none
+        try:  # no interrupt in between: this thread gets none
             return self._run()
         finally:
             self._lock.release()
@@ -74,7 +73,7 @@ class Teardown:
             except Exception as failure:  # noqa: BLE001 (raised when the other steps are done)
                 log.debug("a step of closing failed: %r", failure)
                 return failure
-            except BaseException as interrupt:  # noqa: BLE001 (the same)
+            except BaseException as interrupt:  # noqa: BLE001 (raised later)
                 self.hurried = True
                 problem = interrupt
         return problem

@@ -1,4 +1,4 @@
-"""Calls at a later time, for those who wait without a thread. One thread, started on first use."""
+"""Calls at a later time, for waits without a thread. One thread, started on first use."""
 
 from __future__ import annotations
 
@@ -13,28 +13,28 @@ from lspkit.runtime.concurrency.threads import OwnThread, joined
 
 log = logging.getLogger("lspkit.runtime")
 
-#: So many that nobody wants any more may be in the list, or as many as there are others.
+#: Dropped timers that stay in the list: this many, or half of the list.
 UNWANTED = 100
 
 
 class Timer:
-    """One of them."""
+    """One call."""
 
     __slots__ = ("job",)
 
     def __init__(self, job: Callable[[], None]) -> None:
-        #: None when it was done, or is not wanted any more. Guarded by the lock of all timers.
+        #: None when it was called or dropped. Guarded by the lock of `Timers`.
         self.job: Callable[[], None] | None = job
 
 
 class Timers:
-    """What is due when."""
+    """The timers, by time."""
 
     def __init__(self) -> None:
         #: Guards the fields below.
         self._changed = threading.Condition(threading.Lock())
         self._due: list[tuple[float, int, Timer]] = []
-        #: How many of these nobody wants any more.
+        #: How many of these were dropped.
         self._unwanted = 0
         self._order = itertools.count()
         self._thread: OwnThread | None = None
@@ -60,7 +60,7 @@ class Timers:
         return timer
 
     def drop(self, timer: Timer) -> None:
-        """It is not wanted any more; it may just have been done."""
+        """Cancel a timer; it may just have been called."""
         with self._changed:
             if timer.job is None:
                 return
@@ -72,7 +72,7 @@ class Timers:
                 self._unwanted = 0
 
     def close(self) -> bool:
-        """Forget what is due, and end the thread. False if that is the current one."""
+        """Drop all timers and end the thread. False if that is the current one."""
         with self._changed:
             self._closed = True
             self._due.clear()
@@ -96,7 +96,7 @@ class Timers:
                 job()
             except Exception:
                 log.exception("a timer of lspkit failed")
-            del job, timer  # they are not kept until the next one is due
+            del job, timer  # so that they are freed before the next timer
 
     def _is_due(self) -> bool:
         return bool(self._due) and self._due[0][0] <= time.monotonic()

@@ -31,17 +31,17 @@ class Outcome(enum.Enum):
 
 
 class Waiter:
-    """Something that will be there once. Completed by any thread, awaited by one."""
+    """A value that is set once. Completed by any thread, awaited by one."""
 
     __slots__ = ("__weakref__", "_lock", "done", "on_done", "value")
 
     def __init__(self) -> None:
-        #: Held until there is something to see.
+        #: Locked until the waiter is completed or woken.
         self._lock = _thread.allocate_lock()
         self._lock.acquire()
         self.done = False
         self.value: Any = None
-        #: Called instead of waking a thread, by whoever completes it.
+        #: Called instead of waking a thread, by the thread that completes it.
         self.on_done: Callable[[], None] | None = None
 
     def complete(self, value: Any = None) -> None:
@@ -53,11 +53,11 @@ class Waiter:
         self.wake()
 
     def wake(self) -> None:
-        """Let the consumer look around."""
+        """Wake the consumer, so that it checks its state."""
         try:
             self._lock.release()
         except RuntimeError:
-            pass  # nobody has looked since the last wake: one is enough
+            pass  # a wake is pending already: one is enough
         on_done = self.on_done
         if on_done is not None:
             on_done()
@@ -75,7 +75,7 @@ Steps = Generator[Step, Outcome, T]
 
 
 def uncancelled(outcome: Outcome) -> Outcome:
-    """How a wait ended, for who does not go on when the caller has given up."""
+    """The outcome; raises if the call was cancelled."""
     if outcome is Outcome.CANCELLED:
         raise CancelledError("the call was cancelled")
     return outcome

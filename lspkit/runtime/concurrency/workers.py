@@ -1,8 +1,8 @@
-"""The few threads behind everything that no caller waits for in its own thread.
+"""A few threads for work that no caller does in its own thread.
 
-They start servers, and carry `submit`'s calls from one answer to the next. Nothing that runs there
-waits for a server: what would have to wait is continued by the answer. Stops of servers do wait,
-and callbacks of futures may wait for anything, so both have threads of their own.
+They start servers, and run the steps of `submit`'s calls. No job waits for a server: the answer
+continues the call. Stops of servers do wait, and callbacks of futures may wait for anything, so
+both have threads of their own.
 """
 
 from __future__ import annotations
@@ -22,32 +22,32 @@ THREADS = 4
 
 
 class Unfinished(Protocol):
-    """A call that goes from one answer to the next."""
+    """A call whose steps run on workers."""
 
     def abandon(self) -> None:
-        """It will not be gone on with."""
+        """End the call without a result."""
 
 
 class Workers:
-    """A small pool of threads, which start when there is something to do."""
+    """A small pool of threads, which are started when needed."""
 
     def __init__(self, name: str = "worker") -> None:
         self._name = name
-        #: Calls that are under way. What one waits for may hold on to nobody. Adding and taking
-        #: are single steps.
+        #: Unfinished calls, kept alive here: a waiter may hold no reference to its call. Adding and
+        #: removing are atomic.
         self.calls: set[Unfinished] = set()
         #: Guards the fields below.
         self._lock = threading.Lock()
         self._threads: list[OwnThread] = []
-        #: How many jobs are under way or wait for a thread.
+        #: How many jobs are running or wait for a thread.
         self._unfinished = 0
         self._closed = False
         #: None ends a thread.
         self._jobs: queue.SimpleQueue[Callable[[], object] | None] = queue.SimpleQueue()
 
     def do(self, job: Callable[[], object]) -> bool:
-        """Run a job soon. False if it cannot be: after `close`, at the interpreter's end, or when
-        the process has nothing left to start a thread with.
+        """Run a job soon. False if it cannot run: after `close`, at the interpreter's end, or when
+        no thread can be started.
         """
         with self._lock:
             if self._closed:
@@ -73,15 +73,15 @@ class Workers:
     def _run(self) -> None:
         while (job := self._jobs.get()) is not None:
             _safely(job)
-            job = None  # it is not kept until the next one comes
+            job = None  # so that it is freed before the next job
             with self._lock:
                 self._unfinished -= 1
 
     def close(self, *, finish: bool = False) -> bool:
-        """Finish what has begun, and with `finish` what has not; end the threads.
+        """Finish running jobs, and with `finish` queued ones; end the threads.
 
-        May be called again. False if a thread is left: the current one, or one that this one may
-        not wait for.
+        May be called again. False if a thread still runs: the current one, or one that this one
+        may not wait for.
         """
         with self._lock:
             self._closed = True

@@ -1,6 +1,6 @@
-"""The effect `Ask`: all servers of a file are asked at the same time.
+"""The effect `Ask`: sends a request to all servers of a file at the same time.
 
-A server that is replaced before it has answered is succeeded by the one in its place.
+If a server is replaced before it has answered, its successor is asked.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def _ask_one(
 def _ask_as_is(
     context: Context, server: Server, file: File, effect: Ask, call: CallContext
 ) -> Steps[Reply]:
-    """Ask a server, or, if it is replaced before it has answered, the one in its place."""
+    """Ask a server, or its successor if it is replaced before it has answered."""
     first = True
     while True:
         try:
@@ -60,7 +60,7 @@ def _ask_as_is(
             if reply is not None:
                 return reply
         except (ServerBrokenError, ServerUnavailableError):
-            # What a question that lspkit does not know has done by then, nobody can say.
+            # The effects of a request that lspkit does not know are unknown: it is not repeated.
             may_go_on = server.false_start or (first and server.record.outdated)
             if effect.ignore_capabilities or not may_go_on:
                 raise
@@ -71,7 +71,7 @@ def _ask_as_is(
 def _ask_this(
     context: Context, server: Server, file: File, effect: Ask, call: CallContext, *, may_leave: bool
 ) -> Steps[Reply | None]:
-    """None if it is to be replaced, and was not asked."""
+    """None if the server has to be replaced and was not asked."""
     if not server.is_ready or not server.record.loading.done or server.choice.definition.forwards:
         yield from prepare_server(context, server, file, effect.text, call)
     if not effect.ignore_capabilities and not server.channel.session.supports(
@@ -88,7 +88,7 @@ def _ask_this(
             return (yield from asked)
         except ExclusiveCallWaiting:
             pass
-    # Another text is another caller's business while somebody waits for an answer about his.
+    # A caller's own text must not be shown while another caller waits for an answer.
     turn = QueueEntry(exclusive=effect.text is not None and server.choice.definition.compares_files)
     try:
         server.channel.queue.join(about, turn)
@@ -113,10 +113,10 @@ def _ask_this(
 
 
 def _successor(context: Context, server: Server, file: File, call: CallContext) -> Steps[Server]:
-    """Who has taken the place of a server, started if need be; raises why nobody has."""
+    """The successor of a server, started if needed; raises if there is none."""
     servers, failures = yield from servers_of(context, file, call)
     for one in servers:
         if one.id == server.id:
             return one
-    nobody = ServerBrokenError(f"{server.id} is no longer there for this file", server=server.id)
-    raise next((one for one in failures if one.fields.get("server") == server.id), nobody)
+    missing = ServerBrokenError(f"{server.id} is no longer there for this file", server=server.id)
+    raise next((one for one in failures if one.fields.get("server") == server.id), missing)

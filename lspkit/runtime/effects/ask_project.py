@@ -1,7 +1,7 @@
 """The effect `AskWorkspace`: requests about a whole project.
 
-Their answers depend on what a server has put into its index. A server without a document is shown
-a file of the project first.
+Their answers depend on the index of a server. A server without a document is shown a file of the
+project first.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ from lspkit.runtime.server.document_queue import QueueEntry
 from lspkit.runtime.server.server import Server
 from lspkit.servers.project.project_files import samples
 
-#: A server whose index may be incomplete is asked again after so many seconds.
+#: Seconds after which a server whose index may be incomplete is asked again.
 AGAIN_AFTER = 0.02
-#: Answers that hold nothing.
+#: Empty answers.
 NOTHING = (b"[]", b"null")
 
 
@@ -58,7 +58,7 @@ def ask_project(context: Context, effect: AskWorkspace, call: CallContext) -> St
 def _ask_about_project(
     context: Context, server: Server, sample: File | None, effect: AskWorkspace, call: CallContext
 ) -> Steps[Reply]:
-    """Ask about the project; a server that knows none yet is shown a file of it first."""
+    """Ask about the project; a server without a document is shown a file of it first."""
     yield from wait_until_ready(context, server, call)
     if sample is not None and not len(server.channel.documents):
         yield from _introduce(context, server, sample, call)
@@ -74,7 +74,7 @@ def _ask_about_project(
         except RequestTimeoutError:
             if reply is None:
                 raise
-            return reply  # what it has said before is what there is
+            return reply  # the previous answer is the result
         if now >= latest or reply.result.strip() not in NOTHING:
             return reply
         uncancelled((yield (Waiter(), min(time.monotonic() + pause, latest))))
@@ -84,7 +84,7 @@ def _ask_about_project(
 def _ask_in_turn(
     context: Context, server: Server, effect: AskWorkspace, call: CallContext, until: float
 ) -> Steps[Reply]:
-    """What another caller shows the server, and nobody else, is no part of the project."""
+    """Ask while no caller shows the server its own text, which is no part of the project."""
     turn = QueueEntry()
     try:
         server.channel.queue.join("", turn)
@@ -96,7 +96,7 @@ def _ask_in_turn(
 
 
 def _introduce(context: Context, server: Server, sample: File, call: CallContext) -> Steps[None]:
-    """Open a file, and wait until the server has seen it: many know no project before."""
+    """Open a file, and wait until the server has read it: many know no project before."""
     yield from prepare_server(context, server, sample, None, call)
     until = request_deadline(context, server, call)
     method = "textDocument/documentSymbol"
@@ -104,19 +104,19 @@ def _introduce(context: Context, server: Server, sample: File, call: CallContext
         yield from request_document(context, server, sample, None, method, about_the_file, until)
     else:
         server.channel.sync(sample, None)
-    # It may answer about a file before it has put that into its index.
+    # It may answer about a file before that is in its index.
     while server.channel.failure is None:
         news = server.news.next()
         if server.record.is_done_with(sample.uri):
             return
         if (yield (news, min(until, call.deadline))) is not Outcome.DONE:
-            return  # then it is asked as it is
+            return  # then it is asked without that
 
 
 def _needed_servers(
     files: Files, pool: Pool, call: CallContext
 ) -> list[tuple[Server, File | None]]:
-    """The servers that the workspace's own files call for, started, each with such a file."""
+    """The servers for the files of the workspace, started, each with such a file."""
     found: dict[int, tuple[Server, File | None]] = {}
     for path in samples(files.boundary.root):
         try:

@@ -1,6 +1,6 @@
-"""What lspkit itself changes on disk, and what it shows in place of the disk.
+"""Changes that lspkit itself makes on disk, and overlays.
 
-Every change is told to the servers before this returns, so that the next question comes after it.
+The servers are told of every change before this returns, so the next request comes after it.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def _write(context: Context, replaced: ReplacedFiles, path: str, text: str) -> l
 
 def apply_edit(context: Context, edit: WorkspaceEdit) -> AppliedEdit:
     """Perform `Apply`."""
-    from lspkit.edits import apply  # here: few need it, and it takes some milliseconds
+    from lspkit.edits import apply  # here: it is rarely needed, and takes some milliseconds
 
     applied = apply.apply(edit, context.files.boundary, versions=_versions(context, edit))
     _announce(context, _events(applied))
@@ -65,7 +65,7 @@ def undo_edit(context: Context, applied: AppliedEdit) -> None:
 
 
 def _versions(context: Context, edit: WorkspaceEdit) -> dict[str, int]:
-    """The versions of documents as the server that proposes the edit has them."""
+    """The document versions of the server that proposes the edit."""
     versions: dict[str, int] = {}
     for server in context.pool.servers():
         if server.id == edit.server:
@@ -75,17 +75,17 @@ def _versions(context: Context, edit: WorkspaceEdit) -> dict[str, int]:
 
 
 def _announce(context: Context, events: list[FileEvent]) -> None:
-    """Tell the servers: what was deleted is closed, what was written is shown."""
+    """Tell the servers: deleted files are closed, written ones updated."""
     context.pool.disk_events.changed_by_us(events)
 
 
 def show_texts(context: Context, texts: dict[str, str], call: CallContext) -> int:
-    """Perform `Overlay`: the servers of these files see the texts as soon as they can."""
+    """Perform `Overlay`: the texts are sent to the servers of these files as soon as possible."""
     located = {
         context.files.locate(path, may_be_missing=True).path: text for path, text in texts.items()
     }
-    # Before it: typescript-language-server takes no notice of files that it has open, and would
-    # keep to it that one is not there which has just come back.
+    # Before the overlay: typescript-language-server ignores events of files that it has open, and
+    # would keep reporting a file as missing that has just been created.
     context.pool.disk_events.catch_up(call.deadline)
     number = context.files.overlays.begin(located)
     for path in located:
@@ -94,7 +94,7 @@ def show_texts(context: Context, texts: dict[str, str], call: CallContext) -> in
             for server in context.pool.servers_for(file.path, call)[0]:
                 server.channel.tell(file, None)
         except LspkitError:
-            continue  # nobody to show it to; whoever asks about it is told why
+            continue  # it has no server; a request about it raises why
     return number
 
 
@@ -121,7 +121,7 @@ _REVERSED = {CREATED: DELETED, DELETED: CREATED, CHANGED: CHANGED}
 
 
 def _events(applied: AppliedEdit) -> list[FileEvent]:
-    """What an edit has done to files."""
+    """The file events of an edit."""
     events: list[FileEvent] = []
     for one in applied.touched:
         was, now = one.was in ("file", "link"), one.now in ("file", "link")

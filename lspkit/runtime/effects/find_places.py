@@ -9,7 +9,7 @@ from lspkit.runtime.exchange.context import Context
 
 
 def read_text(context: Context, effect: ReadText) -> Text:
-    """The text that a caller gives, or else that of the file."""
+    """The text that a caller gives, or that of the file."""
     if effect.text is not None:
         return Text(effect.text)
     return context.files.read(context.files.locate(effect.path)).text
@@ -31,7 +31,7 @@ def find_places(context: Context, effect: FindPlaces) -> dict[str, FoundFile]:
 
 
 def _open_texts(context: Context, effect: FindPlaces) -> dict[str, Text]:
-    """Texts that the server itself has open: those, not the disk, are what it speaks of."""
+    """Texts of documents that the server has open: its answers refer to those, not to the disk."""
     if effect.uris == (effect.asked_uri,):
         return {}
     texts: dict[str, Text] = {}

@@ -1,6 +1,6 @@
-"""References without declarations, from a server that leaves out others when it is asked so.
+"""References without declarations, from a server that omits others when asked for that.
 
-It is asked for all references and for the declarations of the name, which are taken away here.
+It is asked for all references and for the declarations of the name, which are removed here.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from lspkit.runtime.files import File
 from lspkit.runtime.server.server import Server
 
 REFERENCES, DECLARATION = "textDocument/references", "textDocument/declaration"
-#: How often both are asked for, until they are about one text.
+#: How often both requests are sent, until they are about one text.
 MOST_TRIES = 3
 
 AskOne = Callable[[Context, Server, File, Ask, CallContext], Steps[Reply]]
 
 
 def are_confused(server: Server, effect: Ask) -> bool:
-    """Whether this is a question for references that the server answers in its own way."""
+    """Whether this is a request for references that the server answers wrongly."""
     confused = server.choice.definition.confuses_declarations
     return confused and effect.method == REFERENCES and not effect.ignore_capabilities
 
@@ -35,7 +35,7 @@ def are_confused(server: Server, effect: Ask) -> bool:
 def ask_references(
     context: Context, ask_one: AskOne, server: Server, file: File, effect: Ask, call: CallContext
 ) -> Steps[Reply]:
-    """Ask for all of them, and take away the declarations where these are not wanted."""
+    """Ask for all references, and remove the declarations if they are not wanted."""
     wants_declarations = False
 
     def every(uri: str, text: Text, encoding: Encoding) -> dict[str, Any]:
@@ -61,7 +61,7 @@ def ask_references(
 
 
 def _without(references: bytes, declarations: bytes) -> bytes:
-    """What of the references is no declaration. What cannot be read stays."""
+    """The references that are no declaration. Those that cannot be decoded stay."""
     declared, pieces = read_location_ranges(declarations).items, read_raw_items(references)
     if pieces.dropped:
         return references

@@ -1,7 +1,7 @@
-"""Commands that run inside of a server, and the edits that it asks for while one runs.
+"""Commands that run inside a server, and the edits that it asks for meanwhile.
 
-Only then are edits of a server made: whoever lets a command run has asked for them. Each goes
-through the edit jail, and the server hears what became of it before it goes on.
+Only during a command are edits of a server applied: its caller has asked for them. Each goes
+through the edit jail, and the server is told the result before it continues.
 """
 
 from __future__ import annotations
@@ -32,20 +32,20 @@ TOO_MANY = f"a command may ask for {MOST_EDITS} edits at most; those beyond were
 
 
 class EditInbox:
-    """The edits that a server has asked for, and nobody has made yet. For any thread."""
+    """The edits that a server has asked for and that are not applied yet. For any thread."""
 
     def __init__(self, server: Server) -> None:
         self.asked: collections.deque[EditAsked] = collections.deque()
         self.news = Broadcast()
         self.closed = False
         self._server = server
-        #: Edits that were refused, since there were too many.
+        #: Edits that were refused because there were too many.
         self.refused = 0
-        #: Edits so far, and bytes of them. Written by the reader of the server only.
+        #: Number and bytes of edits so far. Written by the reader of the server only.
         self._edits = self._size = 0
 
     def put(self, event: EditAsked) -> None:
-        """One more."""
+        """Add an edit."""
         self._edits += 1
         self._size += len(event.edit)
         if self._edits > MOST_EDITS or self._size > LARGEST_EDITS:
@@ -56,17 +56,17 @@ class EditInbox:
         self.news.tell()
 
     def close(self) -> None:
-        """There will be no more."""
+        """No more edits will come."""
         self.closed = True
         self.news.tell(over=True)
 
 
-#: Drives an operation of the engine, here the one that makes an edit.
+#: Drives an operation of the engine, here the one that applies an edit.
 Drive = Callable[[Generator[Effect, Any, None], CallContext], Steps[None]]
 
 
 class _Run(NamedTuple):
-    """A command that is being run."""
+    """A running command."""
 
     server: Server
     file: File
@@ -79,7 +79,7 @@ class _Run(NamedTuple):
 def run_command(
     context: Context, effect: RunCommand, call: CallContext, drive: Drive
 ) -> Steps[None]:
-    """Perform `RunCommand`. One at a time for a server: its edits do not say whose they are."""
+    """Perform `RunCommand`. One at a time per server: edits do not name their command."""
     file = context.files.locate(effect.via)
     servers, failures = context.pool.servers_for(file.path, call, file)
     server = next((one for one in servers if one.id == effect.server), None)
@@ -109,7 +109,7 @@ def _run(context: Context, run: _Run) -> Steps[None]:
         run.server.take_edits(None)
         for event in run.inbox.asked:
             run.server.edit_done(event, "the command is over")
-    for result in results:  # an edit that could not be made says more than the command
+    for result in results:  # the failure of an edit says more than that of the command
         if result is not None:
             raise result
 
@@ -131,7 +131,7 @@ def _make_edits(run: _Run) -> Steps[None]:
     while True:
         news = inbox.news.next()
         if run.call.is_over:
-            break  # whoever waits for the command says why
+            break  # `_send` raises why
         if inbox.asked:
             failure = yield from _make_edit(run, inbox.asked[0])
             problem = problem or failure
@@ -146,7 +146,7 @@ def _make_edits(run: _Run) -> Steps[None]:
 
 
 def _make_edit(run: _Run, event: EditAsked) -> Steps[LspkitError | None]:
-    """Make one edit, and tell the server; what was wrong with it."""
+    """Apply one edit, and tell the server; returns the failure."""
     server, problem = run.server, None
     try:
         view = view_of(server.channel.sync(run.file, None))
@@ -159,7 +159,7 @@ def _make_edit(run: _Run, event: EditAsked) -> Steps[LspkitError | None]:
 
 
 def _refuse_unknown(server: Server, command: str) -> None:
-    """Some actions are for the editor that they were written for, not for the server."""
+    """Raise if the command is one for an editor, not for the server."""
     if command not in server.channel.session.capabilities.commands():
         raise RequestFailedError(
             f"{command} is a command for an editor: {server.id} itself does not know it",

@@ -1,4 +1,4 @@
-"""The effects `SyncFile` and `TakeChanges`: what servers know of files, and what has changed."""
+"""The effects `SyncFile` and `TakeChanges`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from lspkit.runtime.exchange.disk_sync import catch_up_with_disk
 
 
 def sync_file(context: Context, effect: SyncFile, call: CallContext) -> None:
-    """In the caller's thread, so that what is synced first is told first."""
+    """Perform `SyncFile`, in the caller's thread, so that the order of calls is kept."""
     file = context.files.locate(effect.path, may_be_missing=effect.text is not None)
     read = file if effect.text is None else None
     for server in context.pool.servers_for(file.path, call, read)[0]:
@@ -19,6 +19,6 @@ def sync_file(context: Context, effect: SyncFile, call: CallContext) -> None:
 
 
 def take_changes(context: Context, effect: TakeChanges, call: CallContext) -> Steps[ChangedFiles]:
-    """The files that have changed on disk since a mark."""
+    """Perform `TakeChanges`: the files that have changed on disk since a mark."""
     yield from catch_up_with_disk(context, call)
     return context.pool.disk_events.changed(effect.after)

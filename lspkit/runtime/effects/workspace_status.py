@@ -1,4 +1,4 @@
-"""Looks at all servers of a workspace: `status()` and `diagnostics()`. Waits for none of them."""
+"""The state of all servers of a workspace, for `status()` and `diagnostics()`. Does not wait."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def known(effect: TakeKnownDiagnostics, files: Files, pool: Pool) -> list[KnownD
 
 
 def _is_shown(uri: str, files: Files) -> bool:
-    """Whether findings about a file are: not if it may not be read, or is not there."""
+    """Whether findings about a file are shown: not if it may not be read, or does not exist."""
     path = files.place(uri)[1]
     return path is not None and (path in files.overlays.paths() or os.path.isfile(path))
 
@@ -67,7 +67,7 @@ def find_servers(effect: FindServers, files: Files, pool: Pool) -> list[FileServ
 def take_status(files: Files, pool: Pool, loaded: Loaded, root: str | None) -> WorkspaceStatus:
     """Perform `TakeStatus`."""
     from lspkit.servers.restriction.held_back_servers import (
-        notice,  # here: to import lspkit takes longer with it
+        notice,  # here: to keep `import lspkit` quick
     )
 
     config, workspace = pool.config, files.boundary.root
@@ -101,7 +101,7 @@ def take_status(files: Files, pool: Pool, loaded: Loaded, root: str | None) -> W
     beside = [warning for one in pool.servers() for warning in one.setup.sidecar_warnings]
     beyond = [warning for one in pool.servers() if (warning := _beyond(one))]
     warnings = (*told, *pool.disk_events.warnings(), *beside, *beyond)
-    # One line has to do, and what is held back may be all of the reason.
+    # One line has to suffice, and what is held back may be the whole reason.
     why = why_nothing_runs(rows)
     unavailable = f"{why}; {held_back}" if why and held_back else why
     return snapshot(rows, time.time(), unavailable=unavailable, warnings=warnings)
@@ -170,7 +170,7 @@ def _root(server: Server, pool: Pool) -> RootStatus:
 
 
 def _beyond(server: Server) -> str:
-    """What of a server had to be dropped, for people; empty if nothing had."""
+    """What a server sent beyond the limits, as text; empty if nothing."""
     dropped = [f"{number} {what}" for what, number in server.record.dropped().items()]
     if not dropped:
         return ""

@@ -1,4 +1,4 @@
-"""One request to one server: sent, repeated where the server gave it up, and waited for.
+"""One request to one server: sent, repeated if the server dropped it, and waited for.
 
 Everything that may wait is a generator of waits. The time of a request starts when its server is
 ready; the caller's deadline covers everything.
@@ -35,15 +35,15 @@ from lspkit.runtime.server.server import Server
 
 log = logging.getLogger("lspkit.runtime")
 
-#: Seconds between two looks at a server that does not answer. It is blocked if nothing has come
-#: from it, and it has used no processor, from one look to the next.
+#: Seconds between two checks of a server that does not answer. It is blocked if it has sent nothing
+#: and has used no processor from one check to the next.
 LOOK_EVERY = 2.5
 
-#: Seconds after which a server is asked again that gave a request up since the document changed.
+#: Seconds after which a request is sent again that was dropped because the document changed.
 RETRY_AFTER = 0.02
-#: The pause doubles with every time, up to so many seconds.
+#: The pause doubles every time, up to this many seconds.
 LONGEST_PAUSE = 1.0
-#: The codes by which servers say so. pyrefly uses the last for requests that nobody has cancelled.
+#: The error codes for that. pyrefly uses the last for requests that were not cancelled.
 GIVEN_UP = (CONTENT_MODIFIED, SERVER_CANCELLED, REQUEST_CANCELLED)
 
 
@@ -84,7 +84,7 @@ def _send_until_answered(
     *,
     polite: bool = False,
 ) -> Steps[Reply]:
-    """Send a request, and again if the server gave it up because the document changed."""
+    """Send a request, and again if the server dropped it because the document changed."""
     pause = RETRY_AFTER
     while True:
         if server.channel.connection is not None and not server.channel.connection.has_room():
@@ -105,7 +105,7 @@ def _send_until_answered(
 def wait_for_answer(
     context: Context, server: Server, pending: PendingRequest, until: float
 ) -> Steps[Answered | RequestFailedError]:
-    """Wait for one answer; a refusal is returned, everything worse is raised."""
+    """Wait for one answer; returns also an error response, raises every other failure."""
     began = time.monotonic()
     try:
         if pending.view is not None and server.choice.definition.exceptions.blocks_on_new_files:
@@ -137,9 +137,9 @@ def wait_for_answer(
 def _wait_unless_blocked(
     context: Context, server: Server, pending: PendingRequest, until: float
 ) -> Steps[None]:
-    """Wait for an answer; end a server that has blocked itself, which is an answer, too.
+    """Wait for an answer; end a server that blocks itself, which completes the wait.
 
-    Only for servers that are known to block themselves: another one may have a reason to wait.
+    Only for servers that are known to block themselves: others may have a reason to wait.
     """
     before: tuple[float, float] | None = None
     while not pending.waiter.done:
@@ -159,7 +159,7 @@ def _wait_unless_blocked(
 def wait_for(
     context: Context, server: Server, waiter: Waiter, until: float, method: str = ""
 ) -> Steps[None]:
-    """Wait for something of a server, or say why it did not come."""
+    """Wait for an event of a server; raises a timeout with its reason."""
     began = time.monotonic()
     if uncancelled((yield (waiter, until))) is Outcome.TIMED_OUT:
         context.pool.slot(server).metrics.timed_out()
@@ -169,7 +169,7 @@ def wait_for(
 
 
 def wait_until_ready(context: Context, server: Server, call: CallContext) -> Steps[None]:
-    """Wait until the server can be asked."""
+    """Wait until the server is ready."""
     if not server.is_ready:
         yield from wait_for(context, server, server.ready(), call.deadline)
     if server.channel.failure is not None:
@@ -177,7 +177,7 @@ def wait_until_ready(context: Context, server: Server, call: CallContext) -> Ste
 
 
 def wait_for_room(context: Context, server: Server, method: str, until: float) -> Steps[None]:
-    """Wait until the server's queue takes more: it may have stopped reading."""
+    """Wait until the server's write queue has room: it may have stopped reading."""
     connection = server.channel.connection
     if connection is not None and not connection.has_room():
         with server.channel.lock:
@@ -192,7 +192,7 @@ def request_timeout(context: Context, server: Server) -> float:
 
 
 def request_deadline(context: Context, server: Server, call: CallContext) -> NamedDeadline:
-    """When an answer has to be there: who sets no limit does not wait for ever."""
+    """The deadline of an answer; without one of the call, the configured timeout."""
     if call.deadline != float("inf"):
         return NamedDeadline(call.deadline)
     return NamedDeadline(time.monotonic() + request_timeout(context, server), REQUEST_TIMEOUT)

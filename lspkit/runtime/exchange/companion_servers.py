@@ -1,4 +1,4 @@
-"""Servers that answer the questions of another one in the same root (`Definition.forwards`)."""
+"""Servers that answer requests of another server in the same root (`Definition.forwards`)."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from lspkit.runtime.server.server import Server
 
 log = logging.getLogger("lspkit.runtime")
 
-#: The part of a caller's time, or of a request's, that a companion has.
+#: The part of the timeout of a call or request that a companion may use.
 SHARE = 0.5
 
 
 def companion_of(server: Server, path: str, pool: Pool, call: CallContext) -> Server | None:
-    """Who answers the questions that this server has about a file; None if nobody does."""
+    """The server that answers this server's requests about a file; None if there is none."""
     forwards = server.choice.definition.forwards
     key = (forwards.to if forwards is not None else "", server.root)
     servers = [one for one in pool.in_use_by(call, key) if one.begun]
@@ -34,9 +34,9 @@ def companion_of(server: Server, path: str, pool: Pool, call: CallContext) -> Se
 def wait_for_companion(
     context: Context, server: Server, file: File, call: CallContext
 ) -> Steps[None]:
-    """Wait for who answers the server's questions: else the time of this one would run.
+    """Wait for the companion: otherwise its start would use up the server's time.
 
-    One that takes too long is waited for no more: the server goes on without its answers.
+    After a timeout the server continues without the companion's answers.
     """
     other: Server | None = None
     try:

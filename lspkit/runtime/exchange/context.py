@@ -1,4 +1,4 @@
-"""What every exchange with servers needs: the files of a workspace, and its servers."""
+"""What every exchange with servers needs: the files and the servers of a workspace."""
 
 from __future__ import annotations
 

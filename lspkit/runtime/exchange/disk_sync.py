@@ -1,7 +1,7 @@
 """The servers of a file, brought up to date with the disk before they are asked.
 
-What had changed on disk when a call began is delivered to the servers first, and open documents
-follow the files that they show.
+Changes on disk from before the call are delivered to the servers first, and open documents follow
+their files.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from lspkit.runtime.exchange.context import Context
 from lspkit.runtime.files import File, was_read_since
 from lspkit.runtime.server.server import Server
 
-#: Marks in `CallContext.done` that the disk was looked at for this call.
+#: Marks in `CallContext.done` that the disk was scanned for this call.
 CAUGHT_UP = "caught up with the disk"
 #: Why the state of the disk, or of a server, is not known.
 UNSEEN = "there was no time to look at all files that may have changed on disk"
@@ -21,14 +21,14 @@ UNTOLD = "could not be told in time of files that have changed on disk"
 
 
 def locate(context: Context, path: str, text: str | None, call: CallContext) -> File:
-    """The file that a caller means; who gives a text of his own may mean one to come."""
+    """The file at a path; with a text of its own, a call may name a file that does not exist."""
     return context.files.locate(path, may_be_missing=text is not None, since=call.began)
 
 
 def servers_of(
     context: Context, file: File, call: CallContext, text: str | None = None
 ) -> Steps[tuple[list[Server], list[LspkitError]]]:
-    """The servers of a file by what had changed on disk when the call began, and who is not."""
+    """The servers of a file after the changes on disk from before the call, and failures."""
     before, read = context.pool.turnover, file if text is None else None
     found = context.pool.servers_for(file.path, call, read)
     yield from catch_up_with_disk(context, call)
@@ -39,9 +39,9 @@ def servers_of(
 
 
 def catch_up_with_disk(context: Context, call: CallContext) -> Steps[None] | tuple[()]:
-    """Let every server hear of what had changed on disk when the call began, once for all.
+    """Tell every server of the changes on disk from before the call, once per call.
 
-    Seldom is there anything to wait for: then it is done when this returns.
+    Usually there is nothing to wait for: then it is done when this returns.
     """
     reading = context.pool.disk_events.reading()
     if reading is not None:
@@ -64,16 +64,16 @@ def _after_first_reading(context: Context, reading: Step, call: CallContext) -> 
 
 
 def deliver_events(context: Context, servers: list[Server], call: CallContext) -> None:
-    """See to it that these have heard of it."""
+    """Wait until these servers were told of the changes."""
     for server in servers:
         if not context.pool.disk_events.told(server, call.deadline):
             raise RequestTimeoutError(f"{server.id} {UNTOLD}", server=server.id, state=server.state)
 
 
 def refresh_documents(context: Context, server: Server, call: CallContext) -> None:
-    """Bring every open document up to date with the disk, but those that show other text.
+    """Bring every open document up to date with the disk, except those with another text.
 
-    Once for all files that a call is about: what has changed later is none of its business.
+    Once for all files of a call: later changes are not its concern.
     """
     if server in call.done:
         return
@@ -91,11 +91,11 @@ def refresh_documents(context: Context, server: Server, call: CallContext) -> No
             try:
                 server.channel.follow_disk(file)
             except LspkitError:
-                continue  # no text any more; whoever asks about it is told
+                continue  # no text any more; a request about it raises that
 
 
 def restore_document(context: Context, server: Server, uri: str) -> None:
-    """Let the server see the disk again, where its path may lead elsewhere by now."""
+    """Show the server the file on disk again; its path may lead elsewhere by now."""
     try:
         server.channel.restore(uri, context.files.again(uri))
     except LspkitError:

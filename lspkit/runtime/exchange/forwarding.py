@@ -1,10 +1,10 @@
-"""Questions of one server that another server of the same root answers (`Definition.forwards`).
+"""Requests of one server that another server of the same root answers (`Definition.forwards`).
 
-They come as notifications, and whoever sent one may do nothing else until it has the answer. So
-there always is one: null, if the other server is not there, refuses, ends, or takes too long.
+They come as notifications, and the server may do nothing else until it has the answer. So there
+always is one: null if the other server is missing, refuses, ends, or takes too long.
 
-The reader of the server that asks only hands the question on. From there it goes from one answer to
-the next on the workers, like `submit`, and no thread waits.
+The reader of the asking server only starts a call. That runs on the workers, like `submit`, and
+blocks no thread.
 """
 
 from __future__ import annotations
@@ -36,30 +36,30 @@ from lspkit.servers.definition_parts import Forwards
 
 log = logging.getLogger("lspkit.runtime")
 
-#: So many questions of all servers are under way at most.
+#: How many requests of all servers are forwarded at the same time, at most.
 MOST = 1000
 
 
 class Forwarding:
-    """How questions get from server to server."""
+    """Forwards requests from server to server."""
 
     def __init__(self, context: Context, workers: Workers, timers: Timers) -> None:
         self._context = context
         self._workers = workers
         self._timers = timers
-        #: Guards the number of questions that are under way.
+        #: Guards the number of unanswered requests.
         self._lock = threading.Lock()
         self._under_way = 0
 
     def want(self, server: Server, forwards: Forwards, params: bytes | None) -> None:
-        """The server has asked something. Called by its reader; does not wait."""
+        """The server has sent requests. Called by its reader; does not wait."""
         with safe_imports():
             from lspkit.runtime.concurrency.future_task import (
                 Task,  # here, to keep `import lspkit` quick
             )
 
         for number, command, arguments in _questions(params):
-            # A caller whose question led to this one still gets an answer in time.
+            # So a caller whose request led to this one still gets an answer in time.
             call = CallContext(SHARE * request_timeout(self._context, server))
             steps = self._carry(server, forwards, number, [command, arguments], call)
             if self._begun():
@@ -67,7 +67,7 @@ class Forwarding:
                 task.start()
                 if not task.future.done() or task.future.exception() is None:
                     continue
-                self._ended()  # no thread is left to do it
+                self._ended()  # no thread can be started
             self._answer(server, forwards, [number, None])
 
     def _begun(self) -> bool:
@@ -96,17 +96,17 @@ class Forwarding:
             log.debug("%s gets no answer to %s: %s", server.id, question[0], problem)
         except Exception:
             log.exception("a question of %s could not be carried on", server.id)
-        # Not if this is thrown away: then everything ends, in a thread that may hold any lock.
+        # Not when the generator is closed: the thread that does so may hold any lock.
         self._ended()
         self._answer(server, forwards, [number, body])
 
     def _answered(
         self, server: Server, forwards: Forwards, question: list[Any], call: CallContext
     ) -> Steps[Any]:
-        """What the other server says; None if there is nobody to ask."""
+        """The answer of the other server; None if there is none."""
         path = _file_in(question[1])
         if server.choice.definition.language_of(os.path.basename(path)) is None:
-            return None  # no file of theirs
+            return None  # no file of their language
         file = self._context.files.locate(path, may_be_missing=True)
         other = companion_of(server, file.path, self._context.pool, call)
         if other is None:
@@ -118,8 +118,8 @@ class Forwarding:
     def _asked(
         self, other: Server, file: File, command: str, question: list[Any], call: CallContext
     ) -> Steps[Any]:
-        # It knows nothing of a file that it does not have open. One that is not on disk may be
-        # shown to it by a caller.
+        # It answers only about open files. A file that is not on disk may be shown to it by a
+        # caller.
         if file.stamp is not None:
             other.channel.follow_disk(file, opens=True)
         pending = other.channel.ask(EXECUTE_COMMAND, {"command": command, "arguments": question})
@@ -138,7 +138,7 @@ class Forwarding:
 
 
 def _questions(params: bytes | None) -> list[list[Any]]:
-    """Number, command and arguments of each question. What is no question has no number."""
+    """Number, command and arguments of each request."""
     try:
         found = decode_any(params) if params is not None else None
     except (ValueError, RecursionError):
@@ -149,7 +149,7 @@ def _questions(params: bytes | None) -> list[list[Any]]:
 
 
 def _file_in(arguments: Any) -> str:
-    """The file that TypeScript's server is asked about: by name, or as the first of a list."""
+    """The file that TypeScript's server is asked about: by name, or first in a list."""
     if isinstance(arguments, dict):
         found = arguments.get("file")
     else:
@@ -158,7 +158,7 @@ def _file_in(arguments: Any) -> str:
 
 
 def _body_of(answer: bytes) -> Any:
-    """What TypeScript's server answered, without what it says about the answer."""
+    """The body of the answer of TypeScript's server."""
     try:
         response = decode_any(answer)
     except (ValueError, RecursionError):

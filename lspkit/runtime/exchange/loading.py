@@ -12,7 +12,7 @@ from lspkit.runtime.server.server import Server
 
 
 def wait_for_project(context: Context, server: Server, call: CallContext) -> Steps[None]:
-    """The same, when the server has been shown a document."""
+    """Wait until the server, which has a document, has loaded its project."""
     began = time.monotonic()
     begin_by = began + server.record.loading.begins_within
     while server.channel.failure is None:
@@ -24,11 +24,11 @@ def wait_for_project(context: Context, server: Server, call: CallContext) -> Ste
         until = call.deadline if busy or late else begin_by
         outcome = yield (news, until)
         if outcome is not Outcome.DONE and until == call.deadline:
-            yield from wait_for(context, server, Waiter(), 0.0)  # says why it was slow
+            yield from wait_for(context, server, Waiter(), 0.0)  # raises with the reason
 
 
 def wait_while_reloading(context: Context, server: Server, call: CallContext) -> Steps[None]:
-    """Wait while the server is loading its project once more."""
+    """Wait while the server is loading its project again."""
     while server.record.loading.again and server.channel.failure is None:
         news = server.news.next()
         if server.record.loading.again:

@@ -1,6 +1,6 @@
 """Preparing a server for a request about a file.
 
-It has to be up, the server that answers its questions has to be up, and its project loaded.
+The server must be ready, its companion must be ready, and its project loaded.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from lspkit.runtime.server.server import Server
 def prepare_server(
     context: Context, server: Server, file: File, text: str | None, call: CallContext
 ) -> Steps[None]:
-    """Wait until the server knows the project that its first document belongs to."""
+    """Wait until the server has loaded the project of its first document."""
     yield from wait_until_ready(context, server, call)
     if server.choice.definition.forwards is not None:
         yield from wait_for_companion(context, server, file, call)

@@ -1,4 +1,4 @@
-"""What the answers and the failures of several servers come to, and whom they are about."""
+"""Combining the answers and failures of several servers."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ T = TypeVar("T")
 
 log = logging.getLogger("lspkit.runtime")
 
-#: For questions that are about no text.
+#: For requests without a document.
 NO_TEXT = Text("")
 
 
 def sorted_out(results: Sequence[T | Exception]) -> tuple[list[T], list[LspkitError]]:
-    """What has come, and what is wrong with the servers of which nothing has.
+    """The results, and the failures of servers.
 
-    A fault that is not the server's own (a cancel, a bad path or position) is the caller's.
+    A failure that is not the server's (a cancel, a bad path or position) is raised.
     """
     good: list[T] = []
     failed: list[LspkitError] = []
@@ -42,7 +42,7 @@ def sorted_out(results: Sequence[T | Exception]) -> tuple[list[T], list[LspkitEr
 
 
 def of_the_able(failures: list[LspkitError], method: str) -> list[LspkitError]:
-    """The failures, in which servers that would not have answered anyway do not support it.
+    """The failures, with `UnsupportedError` for servers that never answer this method.
 
     A linter that is held back has not failed to find a definition.
     """
@@ -55,7 +55,7 @@ def of_the_able(failures: list[LspkitError], method: str) -> list[LspkitError]:
 
 
 def worst_of(failures: list[LspkitError], method: str) -> LspkitError:
-    """Of some failures, one at least, that which says most: `UnsupportedError` says least."""
+    """The failure that says most, of at least one: `UnsupportedError` says least."""
     told = [one for one in failures if not isinstance(one, UnsupportedError)]
     if told:
         return told[0]
@@ -66,7 +66,7 @@ def worst_of(failures: list[LspkitError], method: str) -> LspkitError:
 
 
 def no_longer_there(effect: Ask) -> UnsupportedError:
-    """Only one server was meant, from which something has come before, and it is not there."""
+    """The request was for one server, which gave something before and has left."""
     message = f"{effect.server} is no longer a server of {effect.path}: ask anew for what it gave"
     return UnsupportedError(message, operation=effect.method, servers=(effect.server,))
 
@@ -74,7 +74,7 @@ def no_longer_there(effect: Ask) -> UnsupportedError:
 def report_undecodable(
     effect: ReportUndecodable, servers: Iterable[Server], call: CallContext
 ) -> None:
-    """Perform `ReportUndecodable`: it is counted, and told to whoever wants to know."""
+    """Perform `ReportUndecodable`: count the problems, and record them for the caller."""
     call.log_undecodable(effect.failed, effect.problems)
     for problem in effect.problems:
         log.debug("%s", problem.message)
@@ -86,7 +86,7 @@ def report_undecodable(
 
 
 def unsupported(method: str, server: Server) -> UnsupportedError:
-    """This server cannot do it."""
+    """The error for a server that does not support a method."""
     return _unsupported(method, server.id)
 
 
@@ -101,12 +101,12 @@ def about_the_file(uri: str, _: Text, __: Encoding) -> dict[str, Any]:
 
 
 def nowhere(server: Server) -> View:
-    """The view of a question about no document."""
+    """The view of a request without a document."""
     return View("", NO_TEXT, 0, server.channel.session.encoding)
 
 
 def view_of(pending: PendingRequest) -> View:
-    """The document that a request was about."""
+    """The view of the document that a request was about."""
     if pending.view is None:
         raise TypeError(f"{pending.method} is about no document")
     return pending.view
@@ -118,7 +118,7 @@ def collect_replies(
     method: str,
     call: CallContext,
 ) -> list[Reply]:
-    """What the servers have answered; raises if none has. The caller is told who has not."""
+    """The answers of the servers; raises if there is none. Failures are recorded for the caller."""
     replies, failed = sorted_out(results)
     problems = of_the_able([*failed, *failures], method)
     call.log_answers((one.server for one in replies), problems)

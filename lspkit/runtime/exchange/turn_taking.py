@@ -11,8 +11,8 @@ from lspkit.runtime.exchange.context import Context
 from lspkit.runtime.server.document_queue import QueueEntry
 from lspkit.runtime.server.server import Server
 
-#: Seconds after which a caller looks whether the turn that he waits for was lost, or is for a
-#: server that is to be replaced.
+#: Seconds after which a waiting caller checks whether the entry before it was abandoned, or whether
+#: the server has to be replaced.
 LOST_TURN = 0.5
 
 
@@ -25,9 +25,9 @@ def wait_for_turn(
     *,
     may_leave: bool,
 ) -> Steps[bool]:
-    """Wait until it is this caller's turn, who gives it on by `turn.over`.
+    """Wait until the entry is complete; the caller sets `turn.over` afterwards.
 
-    Who may leave does not wait for a server that is to be replaced: False then.
+    With `may_leave`, returns False for a server that has to be replaced, without waiting.
     """
     while not turn.done:
         if may_leave and server.record.outdated:
@@ -37,7 +37,7 @@ def wait_for_turn(
             yield from wait_for(context, server, turn, call.deadline, method)
         else:
             uncancelled((yield (turn, patience)))
-        # Whoever had it may have been interrupted before he could give it on.
+        # A caller before this one may have been interrupted before it called `tidy`.
         if turn.queue is not None:
             turn.queue.tidy()
     return True

@@ -1,8 +1,7 @@
-"""When a server says that its answers are out of date, it is asked again for all open documents.
+"""Asks a server again for all open documents when it says that its answers are out of date.
 
-That keeps `diagnostics()` true, which asks nothing itself. It is done in the background, when the
-server has been left alone for a moment, one document after the other; as soon as somebody asks the
-server something, that comes first.
+That keeps `diagnostics()` correct, which sends no requests. It runs in the background, when the
+server has been idle for a moment, one document after the other; requests of callers come first.
 """
 
 from __future__ import annotations
@@ -25,14 +24,14 @@ from lspkit.runtime.server.server import Server
 
 log = logging.getLogger("lspkit.runtime")
 
-#: Seconds that a server must have been left alone.
+#: Seconds that a server must have been idle.
 PAUSE = 0.3
 #: Seconds that one answer may take.
 PATIENCE = 10.0
 
 
 class BackgroundRefresh:
-    """The servers that want to be asked again."""
+    """The servers that have to be asked again."""
 
     def __init__(self, context: Context, workers: Workers, timers: Timers) -> None:
         self._context = context
@@ -40,7 +39,7 @@ class BackgroundRefresh:
         self._timers = timers
         #: Guards `_wanted`.
         self._lock = threading.Lock()
-        #: When each server last said so, by identity; while it is here, a timer runs.
+        #: When each server last said so, by identity; an entry has a timer.
         self._wanted: dict[int, float] = {}
 
     def want(self, server: Server) -> None:
@@ -67,7 +66,7 @@ class BackgroundRefresh:
             log.exception("%s could not be asked again", server.id)
 
     def _refresh(self, server: Server) -> Steps[None]:
-        """Ask again for what was answered before the server said so."""
+        """Ask again for answers from before the server said so."""
         with self._lock:
             since = self._wanted.get(id(server), 0.0)
         idle_for = time.monotonic() - max(server.channel.last_used, since)
@@ -79,7 +78,7 @@ class BackgroundRefresh:
                 del self._wanted[id(server)]
         for uri in self._old(server, since):
             if server.channel.queue.taken():
-                self.want(server)  # somebody checks something meanwhile: later
+                self.want(server)  # a check is under way: later
                 return
             if server.closing or not (yield from self._ask_again(server, uri)):
                 return

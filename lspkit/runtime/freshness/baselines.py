@@ -1,4 +1,4 @@
-"""The last proven findings about each file: what the next ones are compared with."""
+"""The last proven findings about each file, for comparison with the next ones."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ import threading
 
 from lspkit.diagnostics.compare import Before
 
-#: So many files are remembered, the most recently checked.
+#: How many files are remembered, the most recently checked.
 REMEMBERED = 2000
 
 
 class Baselines:
-    """By path. Any thread may call it."""
+    """Findings by path. For any thread."""
 
     def __init__(self) -> None:
         #: Guards `_known`.
@@ -20,11 +20,11 @@ class Baselines:
         self._known: collections.OrderedDict[str, Before] = collections.OrderedDict()
 
     def get(self, path: str) -> Before | None:
-        """What was found the last time."""
+        """The last proven findings."""
         return self._known.get(path)
 
     def remember(self, path: str, before: Before) -> None:
-        """The state that the next edit starts from."""
+        """Keep the state before the next edit."""
         with self._lock:
             self._known.pop(path, None)
             self._known[path] = before

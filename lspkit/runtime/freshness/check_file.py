@@ -1,8 +1,7 @@
 """Fresh diagnostics of files from all their servers, as generators of waits.
 
-All servers of a file work at the same time; `proof_by_request.py` gets the findings of each of
-their sources, with a proof. Callers who check one document take turns, and so does with all others
-who shows a text of his own, so that one's text never answers for another's.
+All servers of a file work at the same time; `proof_by_request.py` gets the findings of each source,
+with a proof. Checks of one document are serialised; a check with `text=` has the server to itself.
 """
 
 from __future__ import annotations
@@ -51,14 +50,14 @@ from lspkit.runtime.server.document_queue import QueueEntry
 from lspkit.runtime.server.metrics import log_findings
 from lspkit.runtime.server.server import Server
 
-#: How often a check begins: a server may have to be started anew, and its start may fail.
+#: How often a check is started: a server may have to be restarted, and its start may fail.
 MOST_TRIES = 3
 
 
 def check_file(
     context: Context, baselines: Baselines, effect: Examine, call: CallContext
 ) -> Steps[Examination]:
-    """Perform `Examine`. A caller's time limit or cancel ends it early, with what is known."""
+    """Perform `Examine`. A timeout or cancel ends it early, with what is known."""
     began = time.monotonic()
     config = context.pool.config
     file = locate(context, effect.path, effect.text, call)
@@ -85,7 +84,7 @@ def check_file(
 def check_others(
     context: Context, effect: ExamineOthers, call: CallContext
 ) -> Steps[OthersExamined]:
-    """Perform `ExamineOthers`. Of a file that has no server nothing is known."""
+    """Perform `ExamineOthers`. Nothing is known of a file without a server."""
     severities = context.pool.config.diagnostics.include_severities
     for _ in range(MOST_TRIES):
         others, servers = OtherFilesResult(coverage="workspace"), dict[Server, str]()
@@ -120,7 +119,7 @@ def _others_of(
     effect: ExamineOthers,
     call: CallContext,
 ) -> Steps[OtherFilesResult]:
-    """What one server finds in files besides these, of which one is its own."""
+    """The findings of one server in other files than these, of which one is its own."""
     began = time.monotonic()
     try:
         yield from wait_until_ready(context, server, call)
@@ -138,7 +137,7 @@ def _others_of(
 def _examine_by_all(
     context: Context, file: File, effect: Examine, call: CallContext
 ) -> Steps[tuple[_SourceResult, bool]]:
-    """What all servers of a file find, and whether one of them has to be started anew."""
+    """The findings of all servers of a file, and whether one of them has to be restarted."""
     began = time.monotonic()
     servers: list[Server] = []
     failures: list[LspkitError] = []
@@ -149,7 +148,7 @@ def _examine_by_all(
     except ServerBrokenError as problem:
         if not problem.attempts:
             raise
-        failures = [problem]  # it is too early to start it again
+        failures = [problem]  # it is too early to restart it
     whole = _SourceResult(examined=[_failed(problem, began) for problem in failures])
     if effect.others is not None:
         whole.others.coverage = "workspace"
@@ -162,18 +161,18 @@ def _examine_by_all(
         whole.add(found)
     absent = [one for one in failures if isinstance(one, ServerUnavailableError)]
     if servers and len(whole.absent) + len(absent) == len(servers) + len(failures):
-        raise whole.absent[0].copy()  # as if that had been known before
+        raise whole.absent[0].copy()  # as if the servers had been missing before
     return whole, any(one.may_be_replaced for one in servers)
 
 
 def _examine_one(
     context: Context, server: Server, file: File, effect: Examine, call: CallContext, own: str = ""
 ) -> Steps[_SourceResult]:
-    """One server: its own faults are its result, those of the file are raised.
+    """Check by one server: its failures are part of the result, those of the file are raised.
 
-    Whoever has the turn of one document, `own`, does not wait for another's: two callers who
-    did would wait for each other. Then the text on disk is asked about, and whoever changes it
-    meanwhile makes the answer unknown.
+    A call that holds the queue entry of one document, `own`, does not wait for another entry: two
+    such calls would block each other. It asks about the text on disk then; a change meanwhile
+    makes the result unknown.
     """
     began = time.monotonic()
     turn = QueueEntry(exclusive=effect.text is not None and server.choice.definition.compares_files)
@@ -191,7 +190,7 @@ def _examine_one(
         subject = CheckSubject(server, file, effect.text, call, began, own)
         found.examined = yield from _prove_all(context, subject, effect, found)
         if effect.others is not None:
-            # Before the caller's text is taken back: it is what the others may depend on.
+            # Before the caller's text is removed: the other files may depend on it.
             found.others = yield from check_other_files(
                 context, server, [file.path], effect.others, call, _examine_other, file.uri
             )
@@ -221,10 +220,9 @@ def _examine_one(
 def _prove_all(
     context: Context, one: CheckSubject, effect: Examine, found: _SourceResult
 ) -> Steps[list[Examined]]:
-    """What each source of a server says about one text.
+    """The findings of each source of a server about one text.
 
-    If the document got another text meanwhile, it begins anew: with the one that is on disk by
-    then, or with the caller's own.
+    If the text changes meanwhile, it starts again: with the text on disk, or the caller's own.
     """
     while True:
         yield from wait_until_read(context, one.server, one.call)
@@ -247,7 +245,7 @@ def _prove_all(
         if all(result.reason != CHANGED for result in examined):
             return examined
         if one.call.is_over or (one.own and not one.server.channel.shows_disk(one.uri)):
-            return examined  # who has the turn goes on with a text of his own
+            return examined  # the call that holds the entry shows its own text
         if effect.text is None:
             file = context.files.again(one.uri)
             if file is None or file.stamp is None:
@@ -267,17 +265,17 @@ def _examine_other(
 
 
 class _SourceResult(msgspec.Struct):
-    """What servers have found in a file, and in others."""
+    """The findings of servers in a file, and in others."""
 
     examined: list[Examined] = msgspec.field(default_factory=list)
     others: OtherFilesResult = msgspec.field(default_factory=OtherFilesResult)
-    #: Whether another file shows a text that is not on disk.
+    #: Whether another file has a text that is not on disk.
     beside: bool = False
-    #: Servers that are not there after all.
+    #: Servers that turned out to be unavailable.
     absent: list[ServerUnavailableError] = msgspec.field(default_factory=list)
 
     def add(self, other: _SourceResult) -> None:
-        """Take up what another server has found."""
+        """Add the findings of another server."""
         self.examined += other.examined
         self.absent += other.absent
         self.beside = self.beside or other.beside
@@ -285,7 +283,7 @@ class _SourceResult(msgspec.Struct):
 
 
 def of_one_text(examined: list[Examined]) -> list[Examined]:
-    """Sources of one server that have looked at different texts: only the newest counts."""
+    """If sources of one server have read different texts, only the newest counts."""
     newest = max((one.view.version for one in examined if one.view is not None), default=0)
     return [
         one
@@ -300,7 +298,7 @@ def _is_on_disk(file: File, effect: Examine) -> bool:
 
 
 def _with_memories(one: Examined, server: Server, uri: str) -> Examined:
-    """A server that has nothing fresh to say: what it said before."""
+    """For a server without fresh findings: its earlier ones."""
     if one.how != "none":
         return one
     memories = tuple(said.items for said in server.record.remembered(uri))

@@ -1,4 +1,4 @@
-"""What is to be proven, and what came of it."""
+"""What one check has to prove, and its results."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from lspkit.runtime.server.server import Server
 
 
 class CheckSubject(msgspec.Struct, frozen=True):
-    """What is to be proven: by whom, about which text, within which time."""
+    """What has to be proven: server, text and time limit."""
 
     server: Server
     file: File
@@ -24,12 +24,12 @@ class CheckSubject(msgspec.Struct, frozen=True):
     text: str | None
     call: CallContext
     began: float
-    #: The document that the call itself is about, where this is another one.
+    #: The document of the call, if this is another one.
     own: str = ""
 
     @property
     def uri(self) -> str:
-        """Of the document."""
+        """The URI of the document."""
         return self.file.uri
 
     def doubt(self, lists: list[bytes]) -> str:
@@ -38,22 +38,22 @@ class CheckSubject(msgspec.Struct, frozen=True):
         return self.server.record.doubt(self.uri) or disclaimer(lists, disclaimers)
 
     def doubted(self, rule: ProofRule, view: View, lists: list[bytes], doubt: str) -> Examined:
-        """What it has found counts; that it has found no more proves nothing.
+        """The findings count; that there are no more proves nothing.
 
-        That it has not looked is no finding, also where it calls it an error.
+        A disclaimer is no finding, even if the server reports it as an error.
         """
         if is_only_disclaimer(lists, self.server.choice.definition.caveats.disclaimers):
             return self.failed(rule, doubt)
         return self.found(rule, view, lists, "quiet", doubt)
 
     def failed(self, rule: ProofRule, reason: str, *, late: bool = False) -> Examined:
-        """Nothing is known."""
+        """The findings are unknown."""
         took = time.monotonic() - self.began
         return Examined(self.server.id, None, (), "none", took, late, reason, rule.source)
 
     def found(
         self, rule: ProofRule, view: View, lists: list[bytes], how: str, reason: str = ""
     ) -> Examined:
-        """These are the findings."""
+        """The findings are known."""
         took = time.monotonic() - self.began
         return Examined(self.server.id, view, tuple(lists), how, took, False, reason, rule.source)

@@ -10,15 +10,15 @@ from lspkit.runtime.exchange.ask_server import wait_for
 from lspkit.runtime.exchange.context import Context
 from lspkit.runtime.server.server import Server
 
-#: Seconds that it may take. A server that does not say so by then may not have noticed, and a new
-#: process of it knows better.
+#: Seconds to wait. A server that has said nothing by then may have missed the change, and is
+#: restarted.
 PATIENCE = 3.0
-#: Why a server has nothing to say that is to be replaced.
+#: Why a server that has to be replaced has no findings.
 OUTDATED = "it has to be started anew, since files have changed that it reads only once"
 
 
 def wait_for_reread(context: Context, server: Server, call: CallContext) -> Steps[None]:
-    """Wait for its word, if its configuration has changed; without it a new one is called for."""
+    """Wait until it says so, if its configuration has changed; otherwise it has to be restarted."""
     while (since := server.record.rereading) is not None and server.usable:
         news = server.news.next()
         if server.record.rereading is None:

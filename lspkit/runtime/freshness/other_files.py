@@ -1,12 +1,11 @@
-"""The other files that a server knows, after something has changed: which are examined, and how.
+"""Checks of the other files that a server knows, after a change: which files, and how.
 
-One mechanism for `check(scope="project")` and for the hooks. A server that can tell about the whole
-project is asked that. Of any other the files are examined, one by one, that the caller names, that
-the server has findings about, and that it has open. One that is not open is opened for that, since
-a server may answer about a file that is not that it has nothing to say.
+Used by `check(scope="project")` and by the hooks. A server with workspace diagnostics is asked for
+those. For any other server, the files are checked one by one that the caller names, that the server
+has findings about, and that it has open. A closed file is opened for that, since a server may give
+an empty answer about a closed file.
 
-What a server knows is never contradicted: a file that it has findings about, and that is not
-examined, is unknown.
+Known findings are never contradicted: a file with findings that is not checked is unknown.
 """
 
 from __future__ import annotations
@@ -30,36 +29,36 @@ from lspkit.runtime.freshness.unsaved_neighbours import beside
 from lspkit.runtime.freshness.workspace_pull import offers_workspace_pull, pull_workspace
 from lspkit.runtime.server.server import Server
 
-#: So many files that are not open are opened at most, to be examined.
+#: How many closed files are opened at most.
 MOST_OPENED = 20
-#: Why a file is unknown that was left out.
+#: Why a file that was left out is unknown.
 LEFT_OUT = "it has findings from before, and was not asked again: there are too many files"
-#: Why a file is unknown that is none of the server's language.
+#: Why a file of another language than the server's is unknown.
 FROM_BEFORE = "it has findings from before the last change, and cannot be asked about such a file"
 
-#: What one server says about a file. The last argument is the document that a call is about.
+#: Checks a file by one server. The last argument is the document of the call.
 ExamineFile = Callable[[Context, Server, File, CallContext, str], Steps[list[Examined]]]
 
 
 class OtherFilesResult(msgspec.Struct):
-    """What servers have found in other files, by URI; under `""`, who did not look there."""
+    """Findings in other files, by URI; under `""`, servers that did not check any."""
 
     by_uri: dict[str, list[Examined]] = msgspec.field(default_factory=dict)
     coverage: str = "none"
 
     def add(self, other: OtherFilesResult) -> None:
-        """Take up what another server has found; all together reach as far as the least does."""
+        """Add the findings of another server; the coverage is that of the weakest server."""
         for uri, examined in other.by_uri.items():
             self.by_uri.setdefault(uri, []).extend(examined)
         if other.coverage == "open":
             self.coverage = "open"
 
     def missed(self, examined: Examined) -> None:
-        """A server has not looked at any."""
+        """A server has not checked any file."""
         self.by_uri.setdefault("", []).append(examined)
 
     def told(self, severities: tuple[str, ...]) -> OthersExamined:
-        """As a result."""
+        """The result of the effect."""
         found = tuple(Elsewhere(uri, tuple(self.by_uri[uri])) for uri in sorted(self.by_uri))
         return OthersExamined(found, self.coverage, severities)
 
@@ -73,9 +72,9 @@ def check_other_files(
     examine_file: ExamineFile,
     own: str = "",
 ) -> Steps[OtherFilesResult]:
-    """The state of all files but `paths`, of which at least one is of the server.
+    """The state of all files except `paths`, of which at least one is of the server.
 
-    `own` is the document of a call that has its turn, and may show it a text of its own.
+    `own` is the document of a call that holds its queue entry, perhaps with its own text.
     """
     about = {path_to_uri(path) for path in paths}
     if offers_workspace_pull(server):
@@ -93,7 +92,7 @@ def check_other_files(
                 raise result
             if result:
                 others.by_uri[uri] = result
-        # What is said about one file may bring to light another one.
+        # The check of one file may produce findings about another.
     others.by_uri |= _not_examined(context, server, seen)
     return others
 
@@ -113,7 +112,7 @@ def _examine_whole(
 def _next_batch(
     context: Context, server: Server, scope: OtherScope, seen: set[str], room: int
 ) -> tuple[list[str], int]:
-    """The files that come next, by URI, and for how many there is room after them."""
+    """The files to check next, by URI, and how many more may be opened after them."""
     with server.channel.lock:
         opened = dict.fromkeys(one.key.uri for one in server.channel.documents)
     named = [path_to_uri(path) for path in scope.first]
@@ -130,7 +129,7 @@ def _next_batch(
 
 
 def _is_for(context: Context, server: Server, uri: str) -> bool:
-    """Whether a file that is not open is one of the server's own."""
+    """Whether the server serves a closed file."""
     path = uri_to_path(uri)
     key = (server.id, server.root)
     return path is not None and key in context.pool.expected(path)
@@ -149,7 +148,7 @@ def _examine_one(
         return []
     try:
         results = yield from examine_file(context, server, file, call, own)
-    except LspkitError as problem:  # it has become something that is no text
+    except LspkitError as problem:  # it is no text any more
         results = [Examined(server.id, None, (), "none", 0.0, False, problem.message)]
     return [one for one in results if one.how != "not applicable"]
 
@@ -173,7 +172,7 @@ def _not_examined(context: Context, server: Server, seen: set[str]) -> dict[str,
 
 
 def worst_first(known: list[StoredReport]) -> list[str]:
-    """The files that findings are about, by URI; where there are many, those with errors first."""
+    """The files with findings, by URI; if there are many, those with errors first."""
     if len(known) <= MOST_OPENED:
         return [said.uri for said in known]
     worst: dict[str, int] = {}

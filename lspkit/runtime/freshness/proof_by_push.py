@@ -1,7 +1,7 @@
-"""Waiting until a server has spoken of a text by itself: by a push, or after some work of its own.
+"""Waiting for findings that a server sends by itself: a push, or the end of some work.
 
-When that counts is decided by `diagnostics/freshness_decision.py`. What the decision asks for
-meanwhile is done here: the document is touched or saved, the work is started, the barrier is asked.
+`diagnostics/freshness_decision.py` decides when they count. What the decision asks for is done
+here: the document is touched or saved, the work is started, the barrier is sent.
 """
 
 from __future__ import annotations
@@ -27,19 +27,19 @@ from lspkit.runtime.exchange.replies import view_of
 from lspkit.runtime.freshness.check_subject import CheckSubject
 from lspkit.runtime.server.pending_request import PendingRequest
 
-#: A server that gives no versions, and stays silent, is waited for no longer than this; about a
-#: text that it was only just given for the first time, so long.
+#: Seconds to wait for a silent server that sends no versions; and the same for a text that is the
+#: first of its document.
 SILENCE, FIRST_SILENCE = 3.0, 10.0
 
 
 class _Watch(msgspec.Struct):
-    """One wait, as far as it has come."""
+    """The state of one wait."""
 
     rule: ProofRule
     view: View
     deadline: float
-    #: What has to come first. Not what changes elsewhere later: that may be in the findings, but
-    #: need not.
+    #: The events that must precede the findings. Later changes elsewhere are not included: the
+    #: findings may reflect them, but need not.
     basis: list[freshness_events.FreshnessEvent]
     unknown: bool
     answered: list[freshness_events.FreshnessEvent] = msgspec.field(default_factory=list)
@@ -47,11 +47,11 @@ class _Watch(msgspec.Struct):
 
     @property
     def seq(self) -> int:
-        """The number of the write that the findings have to come after."""
+        """The number of the change that the findings must follow."""
         return next(one.seq for one in self.basis if isinstance(one, freshness_events.Written))
 
     def target(self, *, first: bool) -> Target:
-        """What is to be proven."""
+        """What has to be proven."""
         version = self.view.version
         return Target(self.view.uri, version, self.seq, self.deadline, first, self.touches)
 
@@ -59,9 +59,9 @@ class _Watch(msgspec.Struct):
 def wait_for_push(
     context: Context, one: CheckSubject, rule: ProofRule, *, unknown: bool
 ) -> Steps[Examined | None]:
-    """The findings, or why they are not known; None if they have to be asked for after all.
+    """The findings, or why they are unknown; None if they have to be requested.
 
-    `unknown`: nothing special is known about the server, not even whether it gives versions.
+    `unknown`: nothing is known about the server, not even whether it sends versions.
     """
     server = one.server
     pending = server.channel.sync(one.file, one.text)
@@ -73,7 +73,7 @@ def wait_for_push(
         return (yield from _watch(context, one, watch, pending))
     finally:
         server.record.want_work(id(watch), None)
-        server.news.tell()  # somebody else may be waiting to end what is under way
+        server.news.tell()  # another call may wait to stop this work
 
 
 def _watch(
@@ -93,7 +93,7 @@ def _watch(
         if rule.source == "" and server.channel.session.supports(
             PULL_DIAGNOSTICS, server.channel.key_of(one.file.uri)
         ):
-            # It said so only after it was up (pyright does), and from now on pushes nothing.
+            # It registered pulls only after its start (pyright does), and pushes nothing now.
             return None
         if isinstance(decision, Unknown):
             server.give_up_if_stuck(pending, one.began, request_timeout(context, server))
@@ -117,10 +117,10 @@ def _begin(one: CheckSubject, rule: ProofRule, view: View, *, unknown: bool) -> 
 def _do(
     context: Context, one: CheckSubject, watch: _Watch, ask: str, said: StoredReport | None
 ) -> Steps[bool]:
-    """Do what the decision asks for; False if there is nothing to do but to wait."""
+    """Do what the decision asks for; False if that is only to wait."""
     server, rule = one.server, watch.rule
     if ask == "touch" and watch.unknown and said is not None and said.version is None:
-        # Nothing special is known about it, and it gives no versions.
+        # An unknown server that sends no versions.
         server.record.gives_no_versions()
         watch.rule = msgspec.structs.replace(rule, how="quiet")
         watch.deadline = min(watch.deadline, time.monotonic() + SILENCE)
@@ -129,7 +129,7 @@ def _do(
         try:
             watch.answered.append((yield from _barrier(context, one, rule, watch.seq)))
         except RequestFailedError:
-            # It cannot even read the file, and may have said why.
+            # It cannot read the file, and its push may say why.
             if rule.how != "version" or said is None or not read_raw_items(said.items).items:
                 raise
             watch.answered.append(_answered(rule, watch.seq))
@@ -150,7 +150,7 @@ def _do(
 
 
 def _look_again(one: CheckSubject, rule: ProofRule, view: View) -> View:
-    """Give the document a new version where a push about the one it has may be from before."""
+    """Give the document a new version if a push about its present one may be outdated."""
     server = one.server
     if server.choice.definition.disk.looks_again == "touch":
         behind = server.channel.clock.missed_disk(one.uri)

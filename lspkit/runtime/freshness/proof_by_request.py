@@ -1,7 +1,7 @@
 """Fresh findings of one source of one server, with their proof, as generators of waits.
 
-What counts as a proof is decided by `diagnostics/freshness_decision.py`; here is what it takes to
-get one by asking. Waiting until a server has spoken by itself is in `proof_by_push.py`.
+`diagnostics/freshness_decision.py` decides what counts as a proof; here findings are requested.
+Waiting for findings that a server sends by itself is in `proof_by_push.py`.
 """
 
 from __future__ import annotations
@@ -39,14 +39,14 @@ from lspkit.runtime.freshness.proof_by_push import SILENCE, wait_for_push
 from lspkit.runtime.server.pending_request import Build
 from lspkit.runtime.server.server import Server
 
-#: What is said about an answer from before the project was loaded.
+#: The reason for an answer from before the project was loaded.
 NOT_READY = "it was not ready"
-#: What is said about an answer that cannot be read.
+#: The reason for an answer that cannot be decoded.
 NONSENSE = f"it answered {PULL_DIAGNOSTICS} with something that is no report"
 
 
 def prove(context: Context, one: CheckSubject, rule: ProofRule) -> Steps[Examined]:
-    """The findings of one source, or why they are not known."""
+    """The findings of one source, or why they are unknown."""
     server, unknown = one.server, rule.how is None
     if rule.how is None:
         key = server.channel.key_of(one.file.uri)
@@ -69,7 +69,7 @@ def prove(context: Context, one: CheckSubject, rule: ProofRule) -> Steps[Examine
 
 
 def _pull_when_ready(context: Context, one: CheckSubject, rule: ProofRule) -> Steps[Examined]:
-    """Ask again if the server was loading its project anew meanwhile."""
+    """Ask again if the server was reloading its project meanwhile."""
     server = one.server
     while True:
         found = yield from _pull_once(context, one, rule)
@@ -107,7 +107,7 @@ def _pull_once(context: Context, one: CheckSubject, rule: ProofRule) -> Steps[Ex
         return one.failed(rule, "it has no kind of findings to be asked for")
     if len(versions) > 1:
         return one.failed(rule, CHANGED)
-    # It may have looked at any time since it was asked.
+    # It may have read the files at any time since the request.
     event = freshness_events.Pulled(uri=one.uri, asked_seq=reply.seq, at=asked_at)
     return _judge(one, rule, reply.view, reply.seq, event, lists)
 
@@ -118,7 +118,7 @@ def _request(context: Context, one: CheckSubject, method: str, build: Build) -> 
 
 
 def _keep_related(server: Server, related: dict[str, Any], source: str) -> None:
-    """What the answer says about other files that this one is tied to."""
+    """Keep the parts of the answer about related files."""
     for uri, raw in related.items():
         report = read_report(bytes(raw))
         if report is not None and report.kind == "full":
@@ -159,12 +159,12 @@ def _ask_tsserver(context: Context, one: CheckSubject, rule: ProofRule) -> Steps
 
 
 def _after_barrier(context: Context, one: CheckSubject, rule: ProofRule) -> Steps[Examined]:
-    """A server that publishes before it answers the next question: what it has published."""
+    """The push of a server that always pushes before it answers the next request."""
     reply = yield from _request(context, one, rule.ask, about_the_file)
     until = min(one.call.deadline, time.monotonic() + SILENCE)
     while True:
         news = one.server.news.next()
-        # Without a version nothing tells of which text it is, if there has been another one.
+        # Without a version a push may be about an earlier text.
         said, still = one.server.record.pushed_about(reply.view)
         if not still:
             return one.failed(rule, CHANGED)
@@ -173,7 +173,7 @@ def _after_barrier(context: Context, one: CheckSubject, rule: ProofRule) -> Step
                 tag=rule.ask, asked_seq=reply.seq, at=time.monotonic()
             )
             return _judge(one, rule, reply.view, reply.seq, event, [said.items])
-        # Only for the first text: it may have had to ask for its settings before it could look.
+        # Only for the first text: the server may have to request its settings before it can check.
         if (yield (news, until)) is not Outcome.DONE:
             return one.failed(rule, "it has published nothing", late=True)
         if one.server.channel.failure is not None:
@@ -188,13 +188,13 @@ def _judge(
     event: freshness_events.FreshnessEvent,
     lists: list[bytes],
 ) -> Examined:
-    """What an answer is worth."""
+    """Decide whether an answer counts."""
     target = Target(view.uri, view.version, seq, float("inf"))
     written = freshness_events.Written(seq=seq, at=one.began)
     ready = one.server.channel.observations.ready
     events = [written, event] if ready is None else [ready, written, event]
     if not one.server.record.still_shows(view):
-        # Some servers answer about what is there by the time that they come to it.
+        # Some servers answer about the text at the time of their answer.
         events.append(freshness_events.Superseded(version=view.version + 1, at=event.at))
     decision = settle(target, rule, events, event.at)
     doubt = one.doubt(lists)
@@ -207,7 +207,7 @@ def _judge(
 
 
 def _wait_for_pending(context: Context, one: CheckSubject) -> Steps[None]:
-    """Let the server see the changes of other open documents, if it would wait with that."""
+    """Make the server process changes of other open documents, if it would delay that."""
     server, method = one.server, one.server.choice.definition.documents.takes_in_by
     for uri, number in server.channel.clock.pending(one.uri) if method else ():
         params = {"textDocument": {"uri": uri}}
@@ -217,7 +217,7 @@ def _wait_for_pending(context: Context, one: CheckSubject) -> Steps[None]:
 
 
 def _read_again(context: Context, one: CheckSubject) -> Steps[None]:
-    """Let the server look at files that changed on disk, if it does not by itself."""
+    """Make the server read files that changed on disk, if it does not by itself."""
     server, how = one.server, one.server.choice.definition.disk.looks_again
     if how == "watched" or not server.channel.clock.missed_disk(one.uri):
         return
@@ -234,7 +234,7 @@ def _read_again(context: Context, one: CheckSubject) -> Steps[None]:
 
 
 def identifiers(server: Server, file: File) -> list[str | None]:
-    """A server may have several kinds of diagnostics, to be asked for one by one."""
+    """The identifiers of the server's diagnostics, which are requested one by one."""
     capabilities = server.channel.session.capabilities
     found = [
         options.get("identifier")

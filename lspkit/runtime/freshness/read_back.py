@@ -1,8 +1,8 @@
-"""Whether a server has read what has changed on disk, for one that reads in the background.
+"""Whether a server that reads files in the background has read what has changed on disk.
 
-It is told of a file, and answers the next question from before, since another of its threads reads.
-But it can be asked for the text of a file as it has it. Only files that it was told of and that are
-not open are asked about, each until it is there as it is on disk.
+It is told of a file, and answers the next request from the old text, since another thread reads.
+But it can be asked for its text of a file. Only closed files that it was told of are asked for,
+each until the text is that on disk.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from lspkit.runtime.exchange.ask_server import wait_for_answer
 from lspkit.runtime.exchange.context import Context
 from lspkit.runtime.server.server import Server
 
-#: Seconds after which a file that the server does not know is none of its project's.
+#: Seconds after which a file that the server does not know is no part of its project.
 UNKNOWN = 1.0
-#: Seconds between two questions about one file.
+#: Seconds between two requests about one file.
 PAUSE = 0.01
 
 
 def wait_until_read(context: Context, server: Server, call: CallContext) -> Steps[None]:
-    """Until the server has read all that it was told of."""
+    """Wait until the server has read all files that it was told of."""
     method = server.choice.definition.exceptions.read_back
     if not method:
         return

@@ -1,7 +1,7 @@
-"""The texts that are not on disk, and whether a server sees them when it looks at another file.
+"""Texts that are not on disk, and whether a server sees them when it checks another file.
 
-Such a text stands for a file for longer: in an overlay, or since a `sync`. That of a single
-question is that question's business, and counts for other files only where it asks about them, too.
+Such a text is an overlay or comes from `sync`. The text of a single call belongs to that call, and
+counts for other files only if that call checks them, too.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ from lspkit.workspace_boundary import is_inside
 
 
 class UnsavedNeighbours(msgspec.Struct, frozen=True):
-    """What stands beside a text that a server looks at."""
+    """Unsaved texts of other files than the one that a server checks."""
 
-    #: A file with a text that is not on disk, and that the findings may depend on; or empty.
+    #: A file with a text that is not on disk and that the findings may depend on; or empty.
     name: str = ""
-    #: Why the server does not see that text, or another one; empty if it sees them all.
+    #: Why the server does not see that text, or another one; empty if it sees all.
     unseen: str = ""
 
 
 def beside(server: Server, uri: str, files: Files, pool: Pool, own: str = "") -> UnsavedNeighbours:
-    """What stands beside a document, or in a project; `own` may have a text of the same call."""
+    """The unsaved texts around a document or in a project; `own` may have a text of this call."""
     definition, found = server.choice.definition, UnsavedNeighbours()
     synced = {path for one in pool.servers() for path in _synced(one)}
     path_of_own = uri_to_path(own)
@@ -53,7 +53,7 @@ def beside(server: Server, uri: str, files: Files, pool: Pool, own: str = "") ->
 
 
 def _synced(server: Server) -> list[str]:
-    """The files whose text was synced, and not for somebody's single question."""
+    """The files whose text was synced, without those of a single call."""
     with server.channel.lock:
         uris = {one.key.uri for one in server.channel.documents if one.stamp is None}
         uris -= server.channel.queue.taken()
@@ -64,10 +64,10 @@ def _synced(server: Server) -> list[str]:
 
 
 def judged(found: Examined, server: Server, beside: UnsavedNeighbours) -> Examined:
-    """What findings are worth where a text that they may depend on was not seen.
+    """Whether findings count if the server did not see a text that they may depend on.
 
-    A type checker's would be about another project than the one that was meant. Of a linter, which
-    looks at few other files, what it has found counts, and its silence says nothing.
+    Findings of a type checker would be about a different project. A linter reads few other files:
+    its findings count, but an empty list proves nothing.
     """
     if not beside.unseen or found.how == "none":
         return found

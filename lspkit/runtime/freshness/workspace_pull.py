@@ -1,4 +1,4 @@
-"""Findings about a whole project, from servers that tell them in one answer."""
+"""Findings about a whole project, from servers that send them in one answer."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from lspkit.runtime.exchange.ask_server import request_deadline, request_server
 from lspkit.runtime.exchange.context import Context
 from lspkit.runtime.server.server import Server
 
-#: A result that no server has given. Who tells only what is new answers at once if somebody has it,
-#: also where there is nothing to tell, and may otherwise keep the answer back until there is.
+#: A result id that no server has given. With one, a server that sends only changes answers at once,
+#: even if there are none; without, it may delay the answer until there are.
 NOT_THE_LAST = "lspkit"
 
 
@@ -39,7 +39,7 @@ class _Answer(msgspec.Struct, frozen=True):
 
 
 def offers_workspace_pull(server: Server) -> bool:
-    """Whether the server offers it, from the start or by a registration."""
+    """Whether the server offers it, statically or by a registration."""
     if not server.choice.definition.caveats.workspace_pull:
         return False
     capabilities = server.channel.session.capabilities
@@ -53,9 +53,9 @@ def offers_workspace_pull(server: Server) -> bool:
 def pull_workspace(
     context: Context, server: Server, uri: str, call: CallContext
 ) -> Steps[dict[str, Examined]]:
-    """The findings of all files that it has something to say about; `uri` is one of its own.
+    """The findings of all files that it reports on; `uri` is one of its own.
 
-    It may tell them in parts. If it does not come to an end, those that have come are told.
+    It may send them in parts. If it does not finish, the parts so far are used.
     """
     began = time.monotonic()
     until = request_deadline(context, server, call)

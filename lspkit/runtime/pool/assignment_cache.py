@@ -1,4 +1,4 @@
-"""Which servers files have, as far as a pool knows."""
+"""Which servers a file has, as far as a pool knows."""
 
 from __future__ import annotations
 
@@ -11,14 +11,12 @@ from lspkit.errors import LspkitError
 from lspkit.runtime.server.server import Server
 from lspkit.servers.selection.choose import Kinds
 
-#: So many files are never too many to be remembered.
+#: Up to this many files are always remembered.
 MANY = 10_000
 
 
 class Assignment(msgspec.Struct, frozen=True):
-    """Which servers a file has: taken for granted until then, or, if one is missing, until `PATH`
-    is another.
-    """
+    """The servers of a file: valid until a time, and, if one is missing, until `PATH` changes."""
 
     until: float
     path_variable: str
@@ -26,7 +24,7 @@ class Assignment(msgspec.Struct, frozen=True):
     failures: list[LspkitError]
 
     def holds(self, now: float) -> bool:
-        """Whether it is still to be taken for granted."""
+        """Whether it is still valid."""
         return (
             now < self.until
             and all(one.usable for one in self.servers)
@@ -34,26 +32,26 @@ class Assignment(msgspec.Struct, frozen=True):
         )
 
     def admits(self, path: str) -> bool:
-        """Whether it may be taken for a file of the same kind, too."""
+        """Whether it is also valid for this file of the same kind."""
         return all(one.channel.admits(path) for one in self.servers)
 
 
 class AssignmentCache:
-    """What is known of each file, and of others of its kind. Changed under the pool's lock."""
+    """Assignments by file and by kind of file. Changed under the pool's lock."""
 
     def __init__(self, config: Config) -> None:
         self._kinds = Kinds(config)
         #: By path, and by kind of file.
         self._known: dict[str | tuple[str, str], Assignment] = {}
-        #: Counts how often servers had to be chosen anew.
+        #: How often servers had to be chosen again.
         self.turnover = 0
 
     def get(self, path: str) -> Assignment | None:
-        """What is known of a file; perhaps it no longer holds. Needs no lock."""
+        """The assignment of a file; it may no longer be valid. Needs no lock."""
         return self._known.get(path)
 
     def like_another(self, path: str, now: float) -> Assignment | None:
-        """What is known of a file of the same kind, if that still holds; now also of this one."""
+        """A valid assignment of a file of the same kind; it is kept for this file, too."""
         known = self._known.get(self._kinds.kind_of(path))
         if known is None or not known.holds(now):
             return None
@@ -61,7 +59,7 @@ class AssignmentCache:
         return known
 
     def keep(self, path: str, serving: Assignment, turnover: int) -> None:
-        """Remember what was found out since that turnover, unless there was another."""
+        """Keep an assignment that was found at this turnover, unless that has changed since."""
         if self.turnover == turnover:
             self._remember(path, serving)
             self._known[self._kinds.kind_of(path)] = serving
@@ -72,8 +70,8 @@ class AssignmentCache:
         self._known[path] = serving
 
     def choose_again(self, config: Config | None = None) -> None:
-        """A server leaves, or something has changed that they are chosen by, perhaps the
-        configuration: what is being found out now does not count.
+        """A server leaves, or an input of the choice has changed, perhaps the configuration:
+        assignments that are being found now do not count.
         """
         self._known.clear()
         self.turnover += 1

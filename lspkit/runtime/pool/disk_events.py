@@ -1,13 +1,12 @@
-"""Servers and the disk: whoever asked to be told about files is told, once, and in time.
+"""Servers and the disk: each server is told of the files that it registered for, once, in time.
 
 A watcher (`watch/`) runs for a root while a server of that root does, and for the whole workspace,
-since a server may read what lies beside its root. What it sees goes to every server that has
-registered for it, as one notification; documents that are open there are brought up to date.
-Whoever needs to know that nothing is on its way waits for `reading`, and calls `catch_up` and
-`told`.
+since a server may read files outside its root. Its events go to every server that has registered
+for them, as one notification; open documents are brought up to date. A caller that needs to know
+that no event is left waits for `reading`, and calls `catch_up` and `told`.
 
-Each server has a queue of its own for what it is to be told, so that one that cannot be told
-anything now holds up nobody who asks another one.
+Each server has a queue of its own, so a server that cannot be told anything now does not delay
+callers of another one.
 """
 
 from __future__ import annotations
@@ -42,21 +41,21 @@ from lspkit.servers.project.package_folders import MOST, PackageFolder
 from lspkit.servers.restriction.compile_commands import header_folders
 from lspkit.workspace_boundary import is_inside
 
-#: Seconds since a server began for which questions wait for the first look at its files. A project
-#: is looked at in less, unless it is huge.
+#: Seconds after the start of a server for which requests wait for the first scan of its files. The
+#: scan takes less, unless a project is huge.
 FIRST_LOOK = 1.0
-#: So many events that a server has not asked for are kept, in case that it does later.
+#: How many events that a server has not registered for are kept, in case it does so later.
 UNWANTED = 100
-#: Seconds that a server may take to be told something, for those who do not ask it anything.
+#: Seconds that a delivery may take for calls that do not ask this server anything.
 BRIEFLY = 0.02
-#: The same where nobody waits for it.
+#: Seconds that a delivery may take if no call waits for it.
 PATIENTLY = 10.0
-#: Who goes by such a file also reads headers outside of the workspace.
+#: Servers that use such a file also read headers outside of the workspace.
 COMPILED_BY = "compile_commands.json"
 
 
 class DiskEvents:
-    """What connects the servers of a pool to the disk."""
+    """Connects the servers of a pool to the disk."""
 
     def __init__(
         self,
@@ -65,34 +64,34 @@ class DiskEvents:
         on_server_events: Callable[[Server, list[FileEvent]], None],
         later: Callable[[Callable[[], object]], bool],
     ) -> None:
-        #: Told of what has happened, first by itself and then for each server.
+        #: Called with events, first for the pool and then for each server.
         self._on_events, self._on_server_events = on_events, on_server_events
-        #: Has something done by another thread.
+        #: Runs a job on another thread.
         self._later = later
         self._files = files
         self._watchers = WatchedRoots(
             self.announce, excluded=self._is_excluded, on_brief=self._announce_brief
         )
         self._outer = OuterFolders(files.boundary.root)
-        #: What has changed in the languages of these servers.
+        #: The changed files of the languages of these servers.
         self._changelog = Changelog()
-        #: Guards the fields below. Nothing is told and nothing is read while it is held.
+        #: Guards the fields below. Nothing is sent and nothing is read while it is held.
         self._lock = threading.Lock()
         #: Servers whose roots are watched, by identity.
         self._held: dict[int, EventQueue] = {}
-        #: What has happened and they have not asked for, by identity.
+        #: Events that they have not registered for, by identity.
         self._unwanted: dict[int, collections.deque[ServerFileEvent]] = {}
-        #: Folders that servers have asked for in the midst of packages.
+        #: Folders inside package folders that servers have registered for.
         self._asked: tuple[str, ...] = ()
-        #: Folder of packages: those that are watched by themselves.
+        #: Package folder: the names in it that are watched by themselves.
         self._chosen: dict[str, set[str]] = {}
-        #: The folders of these, of which no other is watched: there are very many.
+        #: The paths of these. Other packages are not watched: there are very many.
         self._closed: set[str] = set()
-        #: When the last one began, by the monotonic clock.
+        #: When the last server began, by the monotonic clock.
         self._began = 0.0
 
     def begin(self, server: Server) -> None:
-        """A server is about to start: watch its root, and the workspace around it."""
+        """A server is about to start: watch its root, and the workspace."""
         with self._lock:
             if id(server) in self._held:
                 return
@@ -112,16 +111,16 @@ class DiskEvents:
             self._watchers.also(root, folder)
 
     def registered(self, server: Server) -> None:
-        """A server wants to hear of more: also folders outside its root, or left out there."""
-        held = self._holding(server)
-        if held is None:
+        """A server has registered for more, also folders outside its root or excluded ones."""
+        queue = self._holding(server)
+        if queue is None:
             return
         around = self._files.boundary.root
         new = server.watched.new_bases()
         self._outer.ask(new)
         for folder, deep in new.items():
             if not is_inside(folder, around) or server.watched.names_folder(folder):
-                # What was asked for last is read first: what is near.
+                # The folder that was added last is read first: the nearest one.
                 for outer in self._outer.way_from(folder) if deep else (folder,):
                     self._watchers.also(server.root, outer, deep=deep)
         if among := [folder for folder in new if self._place(folder).kind]:
@@ -135,8 +134,8 @@ class DiskEvents:
             for one in late:
                 kept.remove(one)
         if late:
-            held.mail.put(QueuedEvent(late))
-            self._deliver_soon([held])
+            queue.mail.put(QueuedEvent(late))
+            self._deliver_soon([queue])
 
     def _holding(self, server: Server) -> EventQueue | None:
         with self._lock:
@@ -147,22 +146,22 @@ class DiskEvents:
             return list(self._held.values())
 
     def _is_excluded(self, folder: str) -> bool:
-        """Whether a folder is passed over: it is one of those, and no glob names it."""
+        """Whether a folder is skipped: it is excluded, and no glob names it."""
         with self._lock:
             if os.path.dirname(folder) in self._closed:
                 return True
         place, by_name = self._place(folder), is_excluded(folder)
-        held = [one.server for one in self._all()]
-        if by_name and any(server.watched.names_folder(folder) for server in held):
+        servers = [one.server for one in self._all()]
+        if by_name and any(server.watched.names_folder(folder) for server in servers):
             return False
         if not place.kind or self._is_asked_for(folder, place.top):
             return by_name or not self._outer.admit(folder)
-        if not any(server.choice.definition.disk.packages == place.kind for server in held):
+        if not any(server.choice.definition.disk.packages == place.kind for server in servers):
             return True
         return not (place.holds_packages or (place.is_package and self._is_chosen(folder)))
 
     def _is_asked_for(self, folder: str, top: str) -> bool:
-        """Whether a server wants to hear of what is in this folder, among packages."""
+        """Whether a server has registered for this folder inside a package folder."""
         with self._lock:
             among = self._asked
         if any(is_inside(asked, top) for asked in among):
@@ -173,7 +172,7 @@ class DiskEvents:
         return PackageFolder(path, self._files.boundary.root)
 
     def _is_chosen(self, package: str) -> bool:
-        """Whether a package is one of the first in its place, which are watched by themselves."""
+        """Whether a package is one of the first in its folder, which are watched by themselves."""
         above, name = os.path.split(package)
         with self._lock:
             chosen = self._chosen.setdefault(above, set())
@@ -184,19 +183,19 @@ class DiskEvents:
             return name in chosen
 
     def end(self, server: Server) -> None:
-        """A server is gone."""
+        """A server has ended."""
         with self._lock:
-            held = self._held.pop(id(server), None)
+            queue = self._held.pop(id(server), None)
             if not self._held:
                 self._outer.clear()
             self._unwanted.pop(id(server), None)
-        if held is not None:
+        if queue is not None:
             self._watchers.release(server.root)
             self._watchers.release(self._files.boundary.root)
             self._changelog.interrupted()
 
     def reading(self) -> tuple[Waiter, float] | None:
-        """The first look at the files, and how long to wait for it; None if that is over."""
+        """The first scan of the files, and how long to wait for it; None if it is over."""
         with self._lock:
             until, any_held = self._began + FIRST_LOOK, bool(self._held)
         if not any_held or time.monotonic() >= until:
@@ -205,33 +204,33 @@ class DiskEvents:
         return None if reading is None else (reading, until)
 
     def catch_up(self, until: float = math.inf) -> bool:
-        """Look at the disk, and tell the servers of everything up to now.
+        """Scan the disk, and tell the servers of all changes up to now.
 
-        False if there was not enough time to look. A server that is busy with something else is
-        told a little later, which is for `told` to wait for.
+        False if there was not enough time to scan. A server that is busy is told a little later;
+        `told` waits for that.
         """
-        held = self._all()
-        if held and not self._watchers.catch_up(until):
+        queues = self._all()
+        if queues and not self._watchers.catch_up(until):
             return False
-        for one in held:
+        for one in queues:
             if one.is_behind:
                 one.mail.put(QueuedEvent([]))
-        self._deliver_soon([one for one in held if one.mail])
+        self._deliver_soon([one for one in queues if one.mail])
         return True
 
     def told(self, server: Server, until: float = math.inf) -> bool:
-        """Wait until a server was told of all that is known; False if that takes too long."""
-        held = self._holding(server)
-        if held is None:
+        """Wait until a server was told of all known changes; False if that takes too long."""
+        queue = self._holding(server)
+        if queue is None:
             return True
-        if not held.deliver(until):
+        if not queue.deliver(until):
             return False
-        if held.is_behind:
-            held.mail.put(QueuedEvent([]))
-        return held.deliver(until)
+        if queue.is_behind:
+            queue.mail.put(QueuedEvent([]))
+        return queue.deliver(until)
 
     def _deliver_soon(self, those: list[EventQueue]) -> None:
-        """Tell servers what is queued for them, but do not wait for one that is busy."""
+        """Deliver the queued events, without waiting for a server that is busy."""
         for one in those:
             if not one.deliver(time.monotonic() + BRIEFLY) and not one.is_left:
                 one.is_left = True
@@ -242,7 +241,7 @@ class DiskEvents:
         one.deliver(time.monotonic() + PATIENTLY)
 
     def changed(self, after: int | None) -> ChangedFiles:
-        """The files of the servers that have changed since a mark."""
+        """The files of the servers' languages that have changed since a mark."""
         changed = self._changelog.after(after)
         return changed if self._all() else msgspec.structs.replace(changed, complete=False)
 
@@ -250,16 +249,16 @@ class DiskEvents:
         """lspkit itself has changed these files: told at once, and not again by the watcher."""
         events = list(events)
         if self._all():
-            # The watcher may have been quicker: then there is nothing left to tell.
+            # The watcher may have been faster: then nothing is left to tell.
             untold = {one.path for one in self._watchers.note([event.path for event in events])}
             events = [event for event in events if event.path in untold]
         self.announce(events)
 
     def announce(self, events: list[FileEvent]) -> None:
-        """Tell every server what concerns it. Called by the watcher's thread, too."""
-        held = self._all()
-        definitions = [(one.server.choice.definition, one.server.root) for one in held]
-        named = self._queue(held, events)
+        """Tell every server the events that concern it. Also called by the watcher's thread."""
+        queues = self._all()
+        definitions = [(one.server.choice.definition, one.server.root) for one in queues]
+        named = self._queue(queues, events)
         self._changelog.add(
             one.event.path
             for one in named
@@ -267,47 +266,47 @@ class DiskEvents:
             and not one.place.kind
             and any(is_source_in(by, root, one.event.path) for by, root in definitions)
         )
-        self._deliver_soon(held)
+        self._deliver_soon(queues)
 
     def _announce_brief(self, paths: list[str]) -> None:
-        """Files came and went, or were away, and no server was told: it may have noticed by itself.
+        """Files existed, or were gone, for a moment: a server may have noticed by itself.
 
-        Only what it takes for a source is told to be gone or there, and what may have been a folder
-        with such: nearly all others are temporary files.
+        Only sources and what may have been a folder with sources are told: nearly all others are
+        temporary files.
         """
         kinds = (REPLACED if os.path.lexists(path) else DELETED for path in paths)
-        held = self._all()
-        self._queue(held, list(map(FileEvent, paths, kinds)), brief=True)
-        self._deliver_soon(held)
+        queues = self._all()
+        self._queue(queues, list(map(FileEvent, paths, kinds)), brief=True)
+        self._deliver_soon(queues)
 
     def _queue(
-        self, held: list[EventQueue], events: list[FileEvent], *, brief: bool = False
+        self, queues: list[EventQueue], events: list[FileEvent], *, brief: bool = False
     ) -> list[ServerFileEvent]:
-        """Queue the same for all servers."""
+        """Queue events for all servers."""
         self._on_events(events)
         self._outer.take_notice(events)
         named = [
             ServerFileEvent(path_to_uri(one.path), one, self._place(one.path)) for one in events
         ]
-        for one in held:
+        for one in queues:
             one.mail.put(QueuedEvent(named, brief))
         return named
 
-    def _deliver(self, held: EventQueue, letter: QueuedEvent) -> None:
-        """Tell a server something. By one thread at a time, in order."""
-        server, news = held.server, letter.news
-        if not news:
-            if held.is_behind:
-                held.is_behind = False
+    def _deliver(self, queue: EventQueue, queued: QueuedEvent) -> None:
+        """Tell a server queued events. One thread at a time, in order."""
+        server, events = queue.server, queued.events
+        if not events:
+            if queue.is_behind:
+                queue.is_behind = False
                 request_reread(server)
             return
-        self._on_server_events(server, [one.event for one in news])
+        self._on_server_events(server, [one.event for one in events])
         definition = server.choice.definition
-        news = [one for one in news if not self._is_by_chance(server, one)]
-        if letter.brief:
-            news = [one for one in news if one.is_source(definition) or one.may_hold_sources()]
-        if news and server.is_ready and self._tell(server, news):
-            held.is_behind = True
+        events = [one for one in events if not self._is_by_chance(server, one)]
+        if queued.brief:
+            events = [one for one in events if one.is_source(definition) or one.may_hold_sources()]
+        if events and server.is_ready and self._tell(server, events):
+            queue.is_behind = True
 
     def _is_by_chance(self, server: Server, one: ServerFileEvent) -> bool:
         path = one.event.path
@@ -315,28 +314,28 @@ class DiskEvents:
             server.choice.definition, server.watched, path, one.place
         )
 
-    def _tell(self, server: Server, news: list[ServerFileEvent]) -> bool:
-        """Tell a server what concerns it; whether it would miss some of it all the same."""
+    def _tell(self, server: Server, events: list[ServerFileEvent]) -> bool:
+        """Tell a server what concerns it; returns whether it would miss some of it."""
         definition, watched = server.choice.definition, server.watched
-        told = [one.changes_for(server) for one in news]
+        told = [one.changes_for(server) for one in events]
         changes = list(itertools.chain.from_iterable(told))
         if not all(told):
-            # Some ask only after they have read files and answered about them.
+            # Some servers register only after they have read files and answered about them.
             with self._lock:
                 unwanted = self._unwanted.setdefault(id(server), collections.deque(maxlen=UNWANTED))
-                unwanted.extend(itertools.compress(news, map(operator.not_, told)))
-        files = [one for one in news if not one.event.is_folder]
+                unwanted.extend(itertools.compress(events, map(operator.not_, told)))
+        files = [one for one in events if not one.event.is_folder]
         read = [one.uri for one in files if may_read(definition, one.event.path)]
         reread = [
             one.uri
             for one in files
             if one.is_read_when_closed(definition) and server.channel.admits(one.event.path)
         ]
-        # typescript-language-server drops the event of a file whose text it is shown.
+        # typescript-language-server ignores events of files that it has open.
         missed = any(
             is_missed(definition, server.root, watched, one.event, one.place)
             or (one.event.kind == CREATED and server.channel.shows_unsaved(one.uri))
-            for one in news
+            for one in events
         )
         try:
             if changes or read or missed:
@@ -344,7 +343,7 @@ class DiskEvents:
             for one in files:
                 self._bring_up_to_date(server, one.uri, one.event)
         except LspkitError:
-            return False  # it has just ended; the next one reads the disk itself
+            return False  # it has just ended; its successor reads the disk
         return missed
 
     def _bring_up_to_date(self, server: Server, uri: str, event: FileEvent) -> None:
@@ -353,7 +352,7 @@ class DiskEvents:
         with server.channel.lock:
             document = server.channel.documents.get(uri)
             if document is None or document.stamp is None:
-                return  # not open, or with a text of a caller's own
+                return  # not open, or open with a caller's own text
         file = self._files.again(uri)
         try:
             if file is None or file.stamp is None:
@@ -362,10 +361,10 @@ class DiskEvents:
             elif file.stamp != document.stamp:
                 server.channel.follow_disk(file)
         except LspkitError:
-            return  # no text any more; whoever asks about it is told
+            return  # no text any more; a request about it raises that
 
     def warnings(self) -> list[str]:
-        """What is wrong with watching, in words."""
+        """The warnings about watching."""
         return [*self._watchers.warnings(), *self._outer.warnings()]
 
     def close(self) -> None:
@@ -373,13 +372,13 @@ class DiskEvents:
         self._watchers.close()
 
     def drop_after_fork(self) -> None:
-        """In a forked child: let go."""
+        """In a forked child: drop everything."""
         self._lock = threading.Lock()
         self._held, self._unwanted = {}, {}
         self._watchers.drop_after_fork()
 
 
 def _unasked(server: Server) -> Registration:
-    """What a server is told of though it does not ask, as if it had."""
+    """A registration for files that a server is told of without registering."""
     globs = [{"globPattern": one} for one in server.choice.definition.disk.told_of]
     return Registration(id="", method=METHOD, options={"watchers": globs})

@@ -1,4 +1,4 @@
-"""What a server is to be told about files, in a queue of its own."""
+"""The queue of file events of one server."""
 
 from __future__ import annotations
 
@@ -11,28 +11,28 @@ from lspkit.runtime.server.server import Server
 
 
 class QueuedEvent(NamedTuple):
-    """What is told to a server at once; `brief`: of files that were there, or away, for a moment.
+    """Events that are sent to a server together; `brief`: files existed or were gone for a moment.
 
-    Without any news it is the order to read everything again, where something was missed.
+    Without events it is the order to read everything again, if something was missed.
     """
 
-    news: list[ServerFileEvent]
+    events: list[ServerFileEvent]
     brief: bool = False
 
 
 class EventQueue:
-    """A server whose root is watched."""
+    """A server whose root is watched, and its queue."""
 
     def __init__(self, server: Server, tell: Callable[[EventQueue, QueuedEvent], None]) -> None:
         self.server = server
-        self.mail = Delivery[QueuedEvent](lambda letter: tell(self, letter))
-        #: Whether it has to read everything again before it is asked anything. Set by who delivers.
+        self.mail = Delivery[QueuedEvent](lambda queued: tell(self, queued))
+        #: Whether it has to read everything again before its next request. Set during delivery.
         self.is_behind = False
-        #: Whether somebody is about to deliver what could not be at once.
+        #: Whether a delivery by another thread is planned.
         self.is_left = False
 
     def deliver(self, until: float) -> bool:
-        """Tell it all that is queued; False if it cannot be told anything in time."""
+        """Deliver all queued events; False if that is not possible in time."""
         return not self.mail or (
             is_free(self.server.channel.lock, until) and self.mail.deliver(until)
         )

@@ -1,4 +1,4 @@
-"""Something that has happened to a file or folder, as one server sees it."""
+"""An event of a file or folder, for one server."""
 
 from __future__ import annotations
 
@@ -11,45 +11,45 @@ from lspkit.runtime.server.server import Server
 from lspkit.servers.definition import Definition
 from lspkit.servers.project.package_folders import PackageFolder
 
-#: Seconds since a change that is told, at most, unless the machine is very busy.
+#: Seconds from a change to its event, at most, unless the machine is very busy.
 JUST_NOW = 2.0
 
 
 class ServerFileEvent(NamedTuple):
-    """Something that has happened."""
+    """An event of a file or folder."""
 
     uri: str
     event: FileEvent
     place: PackageFolder
 
     def changes_for(self, server: Server) -> list[dict[str, Any]]:
-        """How a server is told of it; empty if it has not asked for that."""
+        """The changes to send to a server; empty if it has not registered for them."""
         path, kind = self.event.path, self.event.kind
         kinds = server.watched.kinds_to_send(path, kind)
-        if self.event.is_folder:  # only of files may a server know more than it should
+        if self.event.is_folder:  # only files are sent with further kinds
             kinds = (kind,) if server.watched.wants(path, kind) else ()
         return [{"uri": self.uri, "type": kind} for kind in kinds]
 
     def is_source(self, definition: Definition) -> bool:
-        """Whether a server would take it for a file of its own language."""
+        """Whether it is a file of a language of the server."""
         return definition.language_of(os.path.basename(self.event.path)) is not None
 
     def is_read_when_closed(self, definition: Definition) -> bool:
-        """Whether a server has to be made to read it, by closing it."""
+        """Whether a server reads the file only after a `didClose`."""
         if definition.disk.reads_closed == "never" or not self.is_source(definition):
             return False
         return definition.disk.reads_closed == "always" or self.has_another_time()
 
     def has_another_time(self) -> bool:
-        """Whether the time of the last change of a file is not that of what has happened."""
+        """Whether the modification time of a file differs from the time of the event."""
         try:
             there = os.stat(self.event.path)
         except OSError:
             return False
-        # Whoever gives a file an old time, or moves one in, changes the other time of it by that.
+        # Setting an old modification time, or moving a file in, changes its ctime.
         another = there.st_mtime_ns < there.st_ctime_ns
         return another or abs(time.time() - there.st_mtime) > JUST_NOW
 
     def may_hold_sources(self) -> bool:
-        """Whether it may have been a folder, by its name."""
+        """Whether it may have been a folder, judged by its name."""
         return not os.path.splitext(self.event.path)[1]

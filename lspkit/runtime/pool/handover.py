@@ -1,8 +1,8 @@
-"""What goes over from one process of a server to the next: the documents that were open.
+"""Passing the open documents of one process of a server to the next.
 
-A text that stands for a file for longer has to be there before anybody asks, so it is kept or
-looked up before the next process starts. The others are opened again as they are on disk, which is
-what the server sees there anyway, as soon as there is time for it.
+An overlay must be sent before any request, so it is kept or looked up before the next process
+starts. Other documents are opened again from disk, which the server reads anyway, when there is
+time.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from lspkit.servers import Choice
 
 
 def texts_of(server: Server) -> Untold:
-    """What the next process is to know. Not a text of a single question: it is asked again."""
+    """The texts for the next process, without those of a single call: that sends its text again."""
     with server.channel.lock:
         asked = server.channel.queue.taken()
         texts: Untold = []
@@ -29,18 +29,18 @@ def texts_of(server: Server) -> Untold:
 
 
 def show_overlays(server: Server, files: Files, choices: Callable[[str], list[Choice]]) -> None:
-    """Let a server that is about to start know of the texts that stand for files of its own."""
+    """Send the overlays of its files to a server that is about to start."""
     for path in files.overlays.paths():
         try:
             if any((one.id, one.root) == (server.id, server.root) for one in choices(path)):
                 server.channel.tell(files.locate(path), None)
         except LspkitError:
-            continue  # nobody serves it any more
+            continue  # no server serves it any more
     _drop_refused(server)
 
 
 def _drop_refused(server: Server) -> None:
-    """Leave out what was open in the process before and may not be shown any more."""
+    """Drop documents of the previous process that may no longer be shown."""
     channel = server.channel
     refused = {uri for uri, _ in channel.untold if not channel.admits(uri_to_path(uri) or "")}
     with channel.lock:
@@ -52,8 +52,8 @@ def reopen(server: Server, files: Files) -> None:
     for uri in server.reopen:
         path = uri_to_path(uri)
         try:
-            # Whoever checks it right now has shown it already, perhaps with a text of his own.
+            # A check that is under way has opened it already, perhaps with its own text.
             if path is not None and uri not in server.channel.queue.taken():
                 server.channel.sync(files.locate(path), None)
         except LspkitError:
-            continue  # gone, or no longer ours to read
+            continue  # gone, or no longer allowed

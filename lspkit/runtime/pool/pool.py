@@ -1,9 +1,9 @@
 """The servers of one workspace: started on the first file that needs them, one per id and root.
 
-Any number of callers may want the same server at once; one start serves them all, and it runs on a
-worker, so that a caller who gives up takes nothing from the others. A server that fails is started
-again with growing patience (`backoff.py`); until then its callers are told at once. A program that
-is missing is looked for again when `PATH` changes, and every few seconds.
+Any number of callers may want a server at once; one start serves them all. It runs on a worker, so
+a caller that gives up does not affect the others. A server that fails is started again after
+growing delays (`backoff.py`); until then its calls fail at once. A missing program is looked for
+again when `PATH` changes, and every few seconds.
 """
 
 from __future__ import annotations
@@ -75,14 +75,14 @@ class Pool:
         clock: Callable[[], float] = time.monotonic,
         dice: Callable[[], float] = lambda: random.uniform(-1, 1),
     ) -> None:
-        #: Both replaced as a whole by `reconfigure`.
+        #: Both are replaced as a whole by `reconfigure`.
         self.config = config
         self.permits = permits
-        # What this imports on first use is so now, while there are descriptors to do it with.
+        # Its imports on first use happen now, while descriptors are available.
         self._assignments = AssignmentCache(config)
         self._files = files
         self._workers = workers
-        #: No longer in a slot, perhaps not yet stopped.
+        #: Servers that have left their slot, and may not be stopped yet.
         self.retirement = Retirement()
         self._idle = IdleServers(
             timers, self.retirement, lambda: self.config.timing.idle_shutdown_ms / 1000, self.retire
@@ -98,23 +98,23 @@ class Pool:
         #: Guards the tables below. No I/O while it is held.
         self._lock = threading.Lock()
         self._slots: dict[Key, Slot] = {}
-        #: Programs that were found but do not work, and until when to pass them over.
+        #: Programs that were found but do not work, and until when to skip them.
         self._unusable_programs: dict[str, float] = {}
-        #: What those that left had open, for the next one on their key.
+        #: Open documents of servers that left, for the next server of their key.
         self._kept: dict[Key, Untold] = {}
-        #: Made when they are first needed.
+        #: Made on first use.
         self._markers: Markers | None = None
         #: Whether the guardian is kept for this pool.
         self._warm = False
         self._closed = False
 
     def servers(self) -> list[Server]:
-        """All that run, start or have failed."""
+        """All servers that run, start or have failed."""
         with self._lock:
             return [slot.server for slot in self._slots.values()]
 
     def in_use_by(self, call: CallContext, key: Key | None = None) -> list[Server]:
-        """All that can be asked, or the one on a key: they are kept until the call ends."""
+        """All usable servers, or the one of a key: they are kept until the call ends."""
         with self._lock:
             found = [slot.server for at, slot in self._slots.items() if key in (None, at)]
             found = [one for one in found if one.usable]
@@ -123,23 +123,23 @@ class Pool:
         return found
 
     def slot(self, server: Server) -> Slot:
-        """What is kept about a server; of one that has left, nothing."""
+        """The slot of a server; an empty one if the server has left."""
         return self._slots.get((server.id, server.root)) or Slot(server, 0.0)
 
     # Which servers
 
     @property
     def turnover(self) -> int:
-        """Counts how often servers had to be chosen anew."""
+        """How often servers had to be chosen again."""
         return self._assignments.turnover
 
     def servers_for(
         self, path: str, call: CallContext, file: File | None = None
     ) -> tuple[list[Server], list[LspkitError]]:
-        """The servers of a file, started if need be, and why others that it should have are not.
+        """The servers of a file, started if needed, and why others are missing.
 
-        They may not be ready yet. A call keeps them until it ends. A file that has none raises. So
-        does `file`, the same one where it is to be read, if it is no text: nothing is started then.
+        They may not be ready yet. A call keeps them until it ends. Raises if the file has none,
+        and, before anything is started, if `file`, which is to be read, is no text.
         """
         now = self._clock()
         known = self._assignments.get(path)
@@ -151,7 +151,7 @@ class Pool:
                 raise known.failures[0].copy()
             for one in known.servers:
                 call.use(one.channel)
-            # Who retires a server forgets this first, and then looks who has taken it.
+            # `retire` first drops this assignment, and then looks for users.
             if self._assignments.get(path) is known:
                 return known.servers, known.failures
         variable, turnover = os.environ.get("PATH", ""), self.turnover
@@ -183,7 +183,7 @@ class Pool:
         return servers, failures
 
     def _choices(self, path: str) -> list[Choice]:
-        """Which servers."""
+        """The servers that the configuration and the roots give a file."""
         extension = os.path.splitext(path)[1] or os.path.basename(path)
         if not self.config.enabled:
             raise NoServerError(DISABLED, extension=extension)
@@ -195,12 +195,12 @@ class Pool:
         return choices
 
     def folders(self) -> list[str]:
-        """Where programs are looked for."""
+        """The folders in which programs are looked for."""
         workspace = self._files.boundary.root
         return search_folders(workspace, trusted=self.permits(workspace).trusted)
 
     def expected(self, path: str) -> dict[Key, Server | None]:
-        """The servers that a file has, or that would be started for it. Starts nothing."""
+        """The servers that a file has or would get, by key. Starts nothing."""
         known = self._assignments.get(path)
         if known is not None and known.holds(self._clock()) and known.admits(path):
             return {(one.id, one.root): one for one in known.servers}
@@ -214,7 +214,7 @@ class Pool:
     # Starting
 
     def _server(self, choice: Choice, call: CallContext) -> Server:
-        # One without any command had one that the project's configuration was not allowed to name.
+        # Without any command: the project's configuration was not allowed to name one.
         if choice.held_back and (choice.argv or not choice.definition.launch.commands):
             raise failure_errors.held_back(choice)
         if not choice.argv:
@@ -227,8 +227,8 @@ class Pool:
             call.use(slot.server.channel)
             warm, self._warm = self._warm, True
         if not warm:
-            launch.retain()  # between two servers the guardian stays
-        # Also for a server that is there: whoever put it there may have been interrupted.
+            launch.retain()  # the guardian is kept between two servers
+        # Also for an existing server: the thread that added it may have been interrupted.
         server = slot.server
         if not server.begun and not self._workers.do(lambda: self._start(server)):
             message = f"{choice.id} cannot be started: this process has no means left for a thread"
@@ -253,7 +253,7 @@ class Pool:
             self.disk_events.end(server)  # it may have been retired before it was watched
 
     def _take_seat(self, key: Key, choice: Choice, old: Slot | None) -> Slot:
-        """A new server on a key, or the reason why not yet. The lock is held."""
+        """The slot with a new server for a key; raises if it is too early. The lock is held."""
         if self._closed:
             raise ServerBrokenError(f"{choice.id} is not started: closing", server=choice.id)
         now = self._clock()
@@ -293,13 +293,13 @@ class Pool:
     # What the disk says
 
     def _look_at(self, events: list[FileEvent]) -> None:
-        """Files have changed: servers may be chosen by them. For any thread."""
+        """Files have changed, perhaps some that servers are chosen by. For any thread."""
         self._markers = markers = self._markers or Markers(definitions(self.config))
         if any(one.kind != CHANGED and markers.hold(one.path) for one in events):
             self._choose_again()
 
     def _look_for(self, server: Server, events: list[FileEvent]) -> None:
-        """The same: a server may go by them."""
+        """Files have changed, perhaps some that this server reads only once. For any thread."""
         if server.usable and any(server.record.inputs.hold(one.path, one.kind) for one in events):
             self.slot(server).changed_at = time.monotonic()
             if server.begun and server.record.reread():
@@ -308,9 +308,9 @@ class Pool:
             self.renew(server)
 
     def _stays_missing(self, server: Server, event: FileEvent) -> bool:
-        """Whether a file comes whose text a server is shown that cannot be made to look again.
+        """Whether a file was created that is open in a server that cannot be made to read it again.
 
-        ty keeps to it that the module is missing, also when it is shown what is on disk.
+        ty keeps reporting the module as missing, even when it is shown the text on disk.
         """
         definition = server.choice.definition
         if (
@@ -326,7 +326,7 @@ class Pool:
             self._assignments.choose_again()
 
     def renew(self, server: Server) -> None:
-        """Let a new process take the place of a server, as soon as one is asked for."""
+        """Have a new process replace a server, as soon as one is needed."""
         server.record.outdated = True
         self._choose_again()
 
@@ -342,9 +342,9 @@ class Pool:
         self._idle.begin(server)
 
     def _gone(self, server: Server, error: LspkitError) -> LspkitError:
-        """A server ended that nobody told to, or did not come up. Called by its own threads.
+        """A server ended unexpectedly, or did not start. Called by its own threads.
 
-        Returns the error for its callers, who are told as well when it is started again.
+        Returns the error for its callers, with the time of the next start.
         """
         with self._lock:
             slot = self._slots.get((server.id, server.root))
@@ -365,7 +365,7 @@ class Pool:
         server.close(2.0)
 
     def succeeded(self, server: Server) -> None:
-        """It was of use: whatever was wrong is over."""
+        """The server has answered: forget earlier failures."""
         slot, server.was_of_use = self.slot(server), True
         if slot.record.attempts:
             with self._lock:
@@ -374,7 +374,7 @@ class Pool:
     # The end
 
     def retire(self, server: Server, *, unless: Callable[[Server], bool] = lambda _: False) -> bool:
-        """Leave a server out of the pool; whoever calls this stops it."""
+        """Remove a server from its slot; the caller stops it."""
         with self._lock:
             self._assignments.choose_again()
             if unless(server):
@@ -388,7 +388,7 @@ class Pool:
         return True
 
     def reconfigure(self, config: Config, permits: Permits) -> list[Server]:
-        """Take a new configuration, forget all failures; returns the servers to be stopped."""
+        """Use a new configuration and forget all failures; returns the servers to stop."""
         with self._lock:
             self.config, self.permits = config, permits
             self._markers = None
@@ -403,21 +403,21 @@ class Pool:
         return changed
 
     def shut(self) -> list[Server]:
-        """Start nothing any more; returns what has to be stopped."""
+        """Start nothing any more; returns the servers to stop."""
         with self._lock:
             self._closed = True
             return [*(slot.server for slot in self._slots.values()), *self.retirement.servers()]
 
     def release(self) -> None:
-        """Everything is stopped: the watchers and the guardian may go."""
+        """Everything is stopped: release the watchers and the guardian."""
         self.disk_events.close()
         if self._warm:
             launch.release()
-            # Not before: an interrupt may have come between, and this is called again.
+            # Not before: an interrupt may come in between, and this is called again.
             self._warm = False
 
     def drop_after_fork(self) -> None:
-        """In a forked child: let go of everything."""
+        """In a forked child: drop everything."""
         self._lock = threading.Lock()
         self._closed = True
         self.disk_events.drop_after_fork()

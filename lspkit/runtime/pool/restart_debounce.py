@@ -1,8 +1,8 @@
-"""Starting a server anew whose files keep changing, as they do while packages are installed.
+"""Delaying the restart of a server while its files keep changing, as during an installation.
 
-A process that would be outdated before it can answer is of no use. So the one after a process that
-has not lived for long is started when the files have been still for a moment, and those who want
-it wait for that as for any start.
+A process that is outdated before it can answer is useless. So the successor of a short-lived
+process is started when its files have not changed for a moment; callers wait for that as for any
+start.
 """
 
 from __future__ import annotations
@@ -17,24 +17,24 @@ from lspkit.runtime.pool.slot import Slot
 
 log = logging.getLogger("lspkit.runtime")
 
-#: Seconds without a change, and after which a server is started in spite of changes.
+#: Seconds without a change before a start, and the longest delay of a start.
 STILL, LATEST = 0.3, 10.0
-#: A process that is outdated after less than so many seconds has not lived for long.
+#: A process that is outdated after less than this many seconds is short-lived.
 BRIEF = 2.0
 
 
 class RestartDebounce:
-    """Servers that are not started yet."""
+    """Servers whose start is delayed."""
 
     def __init__(self, timers: Timers) -> None:
         self._timers = timers
         #: Guards the field below.
         self._lock = threading.Lock()
-        #: By identity of their slots.
+        #: The ids of their slots.
         self._waiting: set[int] = set()
 
     def then(self, slot: Slot, start: Callable[[], object]) -> None:
-        """Call `start` when the files of a slot's server are still, once for all who want that."""
+        """Call `start` once when the files of a slot's server have not changed for a moment."""
         latest = time.monotonic() + LATEST
 
         def look() -> None:

@@ -1,8 +1,8 @@
 """Stopping servers that are idle, and servers that were replaced.
 
-A server that nobody has used for long is stopped; the next call starts it again. A server that was
-replaced is stopped as soon as nobody waits for its answers. A stubborn one takes seconds to stop,
-so threads of their own do it, and not those that start servers.
+A server that was not used for long is stopped; the next call starts it again. A server that was
+replaced is stopped as soon as no call waits for it. A stop may take seconds, so it runs on other
+threads than starts.
 """
 
 from __future__ import annotations
@@ -16,39 +16,39 @@ from lspkit.runtime.concurrency.workers import Workers
 from lspkit.runtime.server.server import Server
 from lspkit.runtime.server.shutdown import stop
 
-#: Seconds for which a server that was replaced may still answer, and how often to look.
+#: Seconds for which a replaced server may still answer, and how often that is checked.
 LAST_ANSWERS, LOOK_EVERY = 10.0, 0.05
 
 
 class Retire(Protocol):
-    """Leaves a server out of the pool, unless that is so; False then."""
+    """Removes a server from the pool; False if `unless` holds."""
 
     def __call__(self, server: Server, *, unless: Callable[[Server], bool]) -> bool:
-        """Do it."""
+        """Remove it."""
         ...
 
 
 class IdleServers:
-    """Looks at each server when it could have been idle for long enough."""
+    """Checks each server when it could have been idle for long enough."""
 
     def __init__(
         self, timers: Timers, leaving: Retirement, patience: Callable[[], float], retire: Retire
     ) -> None:
         self._timers = timers
         self._retirement = leaving
-        #: Seconds; 0 for ever. The configuration may be another one by the next look.
+        #: Returns seconds; 0 means forever. The configuration may change until the next check.
         self._patience = patience
         self._retire = retire
 
     def begin(self, server: Server) -> None:
-        """A server has come up. Whoever waited for that is only about to ask."""
+        """A server is up. The calls that waited for it have not asked it yet."""
         server.channel.last_used = time.monotonic()
         self._look(server)
 
     def _look(self, server: Server) -> None:
-        """Stop a server that nobody has used for long; else look again when that could be."""
+        """Stop a server that was not used for long; else check again when that is possible."""
         patience = self._patience()
-        # One that is outdated has not ended by that.
+        # An outdated server has not ended yet.
         if not patience or server.channel.failure is not None or server.closing:
             return
         now = time.monotonic()
@@ -57,14 +57,14 @@ class IdleServers:
             return _is_needed(server) or now < server.channel.last_used + patience
 
         if used(server) or not self._retire(server, unless=used):
-            # Whoever needs it now has used it until now at least.
+            # A server that is needed now counts as used until now.
             since = now if _is_needed(server) else server.channel.last_used
             self._timers.at(since + patience, lambda: self._look(server))
             return
         self._retirement.stop_soon(server)
 
     def stop_when_unused(self, server: Server, on_end: Callable[[Server], None]) -> None:
-        """Stop a server that was replaced, when nobody needs it any more. Returns at once."""
+        """Stop a replaced server when no call needs it any more. Returns at once."""
         latest = time.monotonic() + LAST_ANSWERS
 
         def look() -> None:
@@ -81,49 +81,49 @@ class IdleServers:
 
 
 def _is_needed(server: Server) -> bool:
-    """Whether somebody waits for it: for an answer, for a push, for his turn."""
+    """Whether a call waits for its answer, for a push, or in its queue."""
     return bool(
         server.channel.users or server.channel.session.pending or server.channel.queue.taken()
     )
 
 
 class Retirement:
-    """For any thread."""
+    """Servers that have left the pool, and the threads that stop them. For any thread."""
 
     def __init__(self) -> None:
-        #: Perhaps not yet stopped. Adding and taking are single steps.
+        #: Servers that may not be stopped yet. Adding and removing are atomic.
         self._servers: set[Server] = set()
         self._enders = Workers("ender")
 
     def add(self, server: Server) -> None:
-        """Whoever calls this stops it; else it is stopped when the workspace closes."""
+        """The caller stops it; otherwise it is stopped when the workspace closes."""
         self._servers.add(server)
 
     def servers(self) -> list[Server]:
-        """Those that may still be there."""
+        """The servers that may not be stopped yet."""
         return list(self._servers)
 
     def stop(self, servers: Sequence[Server]) -> None:
-        """End all of them, however long it takes."""
+        """End these servers, however long it takes."""
         stop(servers)
         for server in servers:
             if has_ended(server):
                 self._servers.discard(server)
 
     def stop_soon(self, server: Server) -> None:
-        """The same in another thread."""
+        """End a server in another thread."""
         self.do(lambda: self.stop([server]))
 
     def do(self, job: Callable[[], object]) -> None:
-        """Let one of these threads do something that may take as long."""
+        """Run a job that may take long on one of these threads."""
         self._enders.do(job)
 
     def close(self) -> bool:
-        """Finish what has begun. False if a thread is left."""
+        """Finish running jobs. False if a thread still runs."""
         return self._enders.close()
 
     def drop_after_fork(self) -> None:
-        """In a forked child: its servers are the parent's, and so are the threads."""
+        """In a forked child: the servers and the threads are the parent's."""
         self._enders = Workers("ender")
         self._enders.close()
         for server in self._servers:
@@ -131,5 +131,5 @@ class Retirement:
 
 
 def has_ended(server: Server) -> bool:
-    """Whether no process of it is there."""
+    """Whether its process has ended."""
     return server.channel.connection is None or server.channel.connection.child.status() is not None

@@ -1,4 +1,4 @@
-"""What is allowed in each root of a workspace, by how far it is trusted."""
+"""What is allowed in each root of a workspace, depending on trust."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from lspkit.workspace_boundary import is_inside, work_tree
 
 
 def permits_of(loaded: Loaded, workspace: str, trusted: bool | None) -> Permits:
-    """A function of a root, which looks each up once.
+    """A function that returns the permit of a root, and looks each up once.
 
-    A root inside of the workspace may stand otherwise than the workspace itself: another clone in a
-    repository that is trusted is not. A folder may become such a clone later.
+    A root inside the workspace may be trusted less than the workspace: another clone inside a
+    trusted repository is not trusted. A folder may become such a clone later.
     """
     known: dict[tuple[str, str], Permit] = {}
     vouched = loaded.vouched
@@ -29,7 +29,7 @@ def permits_of(loaded: Loaded, workspace: str, trusted: bool | None) -> Permits:
 
                 security = loaded.config.security
                 standing = trust_of(None, root, {}, security, os.environ, trusted, workspace)
-                # A part of a project is as stale as the whole.
+                # A part of a project is stale if the project is.
                 if whole.state == "stale" and is_inside(root, whole.candidate):
                     standing = whole
             allowed, state = standing.allows_programs, standing.state

@@ -1,4 +1,4 @@
-"""What a pool keeps about one server, over all processes that it has had."""
+"""What a pool keeps about one server, across its processes."""
 
 from __future__ import annotations
 
@@ -15,30 +15,29 @@ from lspkit.servers import Choice
 from lspkit.servers.restriction.trust_profile import Permits
 from lspkit.servers.selection.choose import begins_at, definitions, permitted
 
-#: Seconds after which programs and markers are looked for again: they come and go.
+#: Seconds after which programs and markers are looked for again.
 LOOK_AGAIN = 5.0
-#: A server whose start may fail by itself, and that ended within so many seconds, is tried again.
+#: A server whose start may fail at random, and that ended within this time, is started again.
 FALSE_START = 5.0
 
 
 class Slot(msgspec.Struct):
-    """What is kept for one key."""
+    """The state of one key."""
 
     server: Server
     started_at: float
     metrics: Metrics = msgspec.field(default_factory=Metrics)
     record: FailureRecord = FailureRecord()
-    #: When files have changed that its server reads only once, by the monotonic clock.
+    #: When files that its server reads only once have changed, by the monotonic clock.
     changed_at: float = 0.0
-    #: Whether the server before this one was outdated soon after it was started.
+    #: Whether the previous server was outdated soon after its start.
     restless: bool = False
 
 
 def initialize_timeout(choice: Choice, config: Config) -> float:
-    """Seconds that a server has to come up.
+    """Seconds that a server has to start.
 
-    A definition knows which servers need longer than usual; whoever says anything but the usual
-    knows better.
+    A definition may give more than the default; a configured value that is not the default wins.
     """
     usual, said = TimingConfig().initialize_timeout_ms, config.timing.initialize_timeout_ms
     known = choice.definition.launch.initialize_timeout_ms if said == usual else None
@@ -46,7 +45,7 @@ def initialize_timeout(choice: Choice, config: Config) -> float:
 
 
 def may_restart(slot: Slot, now: float) -> None:
-    """Raises while it is too early to start a failed server again."""
+    """Raise while it is too early to start a failed server again."""
     failure, record = slot.server.channel.failure, slot.record
     if isinstance(failure, ServerUnavailableError):
         if now - slot.started_at < LOOK_AGAIN:
@@ -56,10 +55,10 @@ def may_restart(slot: Slot, now: float) -> None:
 
 
 def failed(slot: Slot, restart: Restart, *, now: float, dice: float) -> None:
-    """Its server has ended: when may there be another one? `dice` is between -1 and 1."""
+    """Record that the server has failed, and when it may be restarted. `dice` is from -1 to 1."""
     server, ran_for = slot.server, now - slot.started_at
     if server.false_start:
-        return  # its reader says the same once more
+        return  # its reader reports it once more
     slot.metrics.crashes += 1
     of_use = server.was_of_use
     may_fail = (
@@ -77,7 +76,7 @@ def failed(slot: Slot, restart: Restart, *, now: float, dice: float) -> None:
 def starts_alike(
     server: Server, config: Config, permits: Permits, workspace: str, folders: list[str]
 ) -> bool:
-    """Whether a server runs, and would be started in the same way with this configuration."""
+    """Whether a server runs and would be started identically with this configuration."""
     old = server.choice
     said = config.server(old.id, old.definition.aliases)
     again = [one for one in definitions(config) if one.id == old.id]

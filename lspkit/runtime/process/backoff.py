@@ -1,4 +1,4 @@
-"""When a server that has failed may be started again. Pure: clock and dice are passed in."""
+"""When a failed server may be restarted. Pure: clock and dice are passed in."""
 
 from __future__ import annotations
 
@@ -8,23 +8,23 @@ from lspkit.config import RestartConfig
 
 
 class Restart(msgspec.Struct, frozen=True):
-    """How patient to be."""
+    """The delays of restarts."""
 
     #: Seconds before the second start.
     base: float = 5.0
     factor: float = 2.0
     most: float = 60.0
-    #: Each delay varies by this part of itself, so that many clients do not start as one.
+    #: Each delay varies by this part of itself, so that many clients do not start at once.
     jitter: float = 0.2
-    #: A server that ran so long without a fault is started again at once. So is one that was of
-    #: use, unless that was done for it less than so long ago.
+    #: A server that ran this long without a failure is restarted at once. So is one that has
+    #: answered, unless it was restarted at once less than this long ago.
     well: float = 60.0
-    #: Not at all, rather than later.
+    #: Whether a failed server is never restarted.
     never: bool = False
 
 
 def restart_of(said: RestartConfig) -> Restart:
-    """What the configuration says about it, in seconds."""
+    """The configured delays, in seconds."""
     return Restart(
         base=said.base_ms / 1000,
         factor=said.factor,
@@ -35,16 +35,16 @@ def restart_of(said: RestartConfig) -> Restart:
 
 
 class FailureRecord(msgspec.Struct, frozen=True):
-    """What is remembered of a server that fails."""
+    """The failures of one server."""
 
     attempts: int = 0
-    #: Not before this time.
+    #: The earliest time of the next start.
     retry_at: float = 0.0
-    #: When it was last started again at once after a failure.
+    #: When it was last restarted at once after a failure.
     spared_at: float = float("-inf")
 
     def after_success(self) -> FailureRecord:
-        """Whatever was wrong is over."""
+        """The record without earlier failures."""
         return FailureRecord(spared_at=self.spared_at)
 
 
@@ -63,7 +63,7 @@ def after_failure(
     is_first = was_of_use and now - record.spared_at >= restart.well
     if record.attempts == 0 and (is_first or ran_for >= restart.well):
         return FailureRecord(1, now, now)
-    # Far beyond any cap, and the power of a number that grows for ever overflows.
+    # Far beyond any limit; a power with an unbounded exponent would overflow.
     doublings = min(record.attempts, 64)
     delay = min(restart.base * restart.factor**doublings, restart.most)
     retry_at = now + delay * (1 + restart.jitter * dice)

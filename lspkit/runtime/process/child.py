@@ -1,9 +1,9 @@
-"""A started server as its host sees it: four descriptors, an exit status, and the orders to end it.
+"""A started server process: four descriptors, an exit status, and the ways to end it.
 
-`Child` holds what every way of starting a server has in common: who may close which descriptor,
-waiting for the end, closing once, and letting go after a fork. How orders travel and how the status
-comes back is for the two subclasses, `launch.GuardedChild` and `groups.GroupChild`. Nothing here
-starts a process or a thread.
+`Child` holds what every way of starting a server has in common: ownership of descriptors, waiting
+for the end, closing once, and cleaning up after a fork. The two subclasses, `launch.GuardedChild`
+and `group_child.GroupChild`, send the orders and read the status. Nothing here starts a process or
+a thread.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from typing import TypeAlias
 
 Socket: TypeAlias = _socket.socket
 
-#: Milliseconds, the most that `poll` takes.
+#: The longest timeout of `poll`, in milliseconds.
 LONGEST_WAIT = 2**31 - 1
 
 
@@ -42,13 +42,13 @@ class LaunchError(Exception):
 class Child:
     """One started server.
 
-    The descriptors are the Child's own: use `close_stdin` and `close` to close them, nothing else.
+    The Child owns the descriptors: use `close_stdin` and `close` to close them, nothing else.
     A closed one reads -1. Any thread may call any method; `status`, `wait`, `terminate` and `kill`
-    also work while another thread is in `close`. Threads that poll the descriptors themselves have
-    to be done before `close` is called: `kill` makes all of them readable or broken.
+    also work while another thread is in `close`. Threads that poll the descriptors themselves must
+    be done before `close` is called: `kill` makes all of them readable or broken.
 
-    KeyboardInterrupt is raised after a call that Python code makes. So a descriptor passes from the
-    system into a list, and from a list back to the system, within one call of C code.
+    KeyboardInterrupt is raised between calls of Python code. So a descriptor passes from the system
+    into a list, and from a list back to the system, within one call of C code.
     """
 
     def __init__(self) -> None:
@@ -60,15 +60,15 @@ class Child:
         self.stdout = -1
         #: The host's end of standard error: non-blocking, not inherited.
         self.stderr = -1
-        #: Readable, and from then on always, once the server process has ended.
+        #: Readable, and from then on always, when the server process has ended.
         self.exit_fd = -1
         # Guards the fields above, the two lists and `_status`. Never held over a wait.
         self._lock = threading.Lock()
         self._status: int | None = None
-        # The ends of pipes that are the host's, and the server's as long as the host has them.
+        # The host's ends of the pipes, and the server's ends while the host has them.
         self._owned: list[int] = []
         self._passed: list[int] = []
-        # Held by the one thread that closes, so that a second one returns when all is done.
+        # Held by the thread that closes, so that a second one returns when that is done.
         self._closing = threading.Lock()
         self._closed = False
         self._gone = False
@@ -78,28 +78,28 @@ class Child:
         state = "closed" if self._closed else "running" if self._status is None else "ended"
         return f"<{type(self).__name__} pid={self.pid} {state} status={self._status}>"
 
-    # How it is done is for the subclass.
+    # Implemented by the subclass.
 
     def _read_status(self) -> int | None:
-        """The exit status if it is known by now. Called with the lock held; never blocks."""
+        """The exit status if it is known. Called with the lock held; never blocks."""
         raise NotImplementedError
 
     def _end(self, deadline: float) -> bool:
-        """End the whole tree; True when it is known that nothing is left."""
+        """End the whole tree; True when nothing of it is left."""
         raise NotImplementedError
 
     def _let_go(self) -> None:
-        """Give back what the subclass holds besides the descriptors. The lock is not held."""
+        """Release what the subclass holds besides the descriptors. The lock is not held."""
 
     def terminate(self) -> None:
         """Send SIGTERM to the server's process group."""
         raise NotImplementedError
 
     def kill(self) -> None:
-        """Send SIGKILL to everything that descends from the server. Does not wait."""
+        """Send SIGKILL to all descendants of the server and itself. Does not wait."""
         raise NotImplementedError
 
-    # What all have in common.
+    # Common to all.
 
     def status(self) -> int | None:
         """The exit status, None while the server runs; negative is the signal that ended it."""
@@ -116,9 +116,9 @@ class Child:
             with self._lock:
                 if self.exit_fd < 0:
                     return self._status
-                # A copy, because `close` in another thread frees the number for other files.
+                # A copy, because `close` in another thread frees the number.
                 copy.extend(map(os.dup, (self.exit_fd,)))
-            # Again, since some systems tell of an end a moment before they know the status.
+            # In a loop, since some systems report an end a moment before the status.
             while (status := self.status()) is None and (left := deadline - time.monotonic()) > 0:
                 if not readable(copy[0], left):
                     break
@@ -135,10 +135,10 @@ class Child:
                 os.close(descriptor)
 
     def close(self, timeout: float = 2.0) -> bool:
-        """Kill what is left, and close every descriptor; True when nothing of the tree is left.
+        """Kill the rest of the tree, and close every descriptor; True when nothing of it is left.
 
-        May be called again, then it returns what the first call found out. An interrupt cuts the
-        waiting short, not the killing and not the closing.
+        May be called again, and returns the result of the first call. An interrupt cuts the wait
+        short, not the killing and not the closing.
         """
         with self._closing:
             if self._closed:
@@ -157,7 +157,7 @@ class Child:
             return self._gone
 
     def drop_after_fork(self) -> None:
-        """In a forked child of the host: close the copies. Takes no lock and signals nobody."""
+        """In a forked child of the host: close the copies. Takes no lock, sends no signal."""
         self._lock = threading.Lock()
         self._closing = threading.Lock()
         self._closed = True
@@ -178,12 +178,12 @@ class Child:
         close_all(self._owned)
 
 
-# Every child that may hold descriptors, for a fork. Adding and removing are single steps.
+# Every child that may hold descriptors, for a fork. Adding and removing are atomic.
 _living: weakref.WeakSet[Child] = weakref.WeakSet()
 
 
 def drop_children() -> None:
-    """In a forked child of the host: `drop_after_fork` for every child there is."""
+    """In a forked child of the host: call `drop_after_fork` of every child."""
     for child in list(_living):
         child.drop_after_fork()
     _living.clear()
@@ -198,8 +198,8 @@ def close_all(descriptors: list[int]) -> None:
 def socket_pair(kind: int) -> tuple[Socket, Socket]:
     """Two connected sockets.
 
-    Of the C class below `socket.socket`: the pair of the module `socket` is made by Python code,
-    in which an interrupt can lose a descriptor.
+    Uses the C class below `socket.socket`: `socket.socketpair` is Python code, in which an
+    interrupt can lose a descriptor.
     """
     return _socket.socketpair(_socket.AF_UNIX, kind)
 
@@ -213,7 +213,7 @@ def readable(descriptor: int, timeout: float, events: int = select.POLLIN) -> bo
 
 @functools.cache
 def pidfd_works() -> bool:
-    """Whether the system has descriptors for processes, and lets this process use them."""
+    """Whether the system has pidfds, and lets this process use them."""
     if not hasattr(os, "pidfd_open"):
         return False
     try:

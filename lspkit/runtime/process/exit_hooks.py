@@ -1,7 +1,7 @@
-"""The process that lspkit runs in: its end, and its forks.
+"""Hooks for the exit and the forks of the host process.
 
-At interpreter exit every workspace that is still open is closed. In a forked child every workspace
-is let go of: its pipes belong to the parent, which goes on.
+At interpreter exit every open workspace is closed. In a forked child every workspace is dropped:
+its pipes belong to the parent, which continues.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ from lspkit.runtime.process import launch
 
 
 class Closable(Protocol):
-    """What has to be closed."""
+    """Something that has to be closed."""
 
     def close(self) -> None:
-        """End it."""
+        """Close it."""
 
     def drop_after_fork(self) -> None:
-        """Let go of it in a forked child; takes no lock."""
+        """Drop it in a forked child; takes no lock."""
 
 
-#: By identity. A plain dict: the fork hook must be able to walk it without a lock.
+#: By identity. A plain dict: the fork hook must be able to iterate it without a lock.
 _open: dict[int, Closable] = {}
 
 
@@ -38,7 +38,7 @@ def unregister(one: Closable) -> None:
 
 
 def opened() -> frozenset[int]:
-    """What is open now, by identity."""
+    """The identities of all that are open now."""
     return frozenset(_open)
 
 

@@ -1,10 +1,10 @@
-"""Starting servers where there is no guardian: process groups and a marker in the environment.
+"""Starting servers without a guardian: process groups and a marker in the environment.
 
 For systems without pidfd and child subreapers, and for hosts that cannot start an interpreter. A
-server leads a session of its own; what it starts is found by its process group, by descent as long
-as the parents live, and by a variable in the environment that is this server's alone. So it misses
-a descendant that leaves the group, loses its parent and scrubs its environment, and it does nothing
-once the host has been killed.
+server leads a session of its own; its descendants are found by their process group, by descent
+while the parents live, and by a variable in the environment that only this server has. A descendant
+that leaves the group, loses its parent and clears its environment is missed, and nothing is ended
+if the host is killed.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ import psutil
 
 from lspkit.runtime.process.child import Child, LaunchError, close_all, pidfd_works, readable
 
-#: The variable that every descendant of a server has, unless it takes care to lose it.
+#: The variable that every descendant of a server has, unless it removes it.
 MARKER = "LSPKIT_SERVER_MARKER"
-#: Seconds between two looks for descendants that were born while the others were killed.
+#: Seconds between two searches for descendants that were started during the kill.
 PAUSE = 0.05
 #: Seconds to wait for the status of a process that is about to end.
 EARLY = 0.02
@@ -63,13 +63,13 @@ class GroupChild(Child):
         self._kqueue: Any = None  # macOS only
         # Whether `exit_fd` may be readable before there is a status.
         self._tells_early = False
-        # Set once the group has no member, for good.
+        # Set when the group has no member any more.
         self._group_ended = False
-        # The thread that starts the process at this moment.
+        # The thread that is starting the process.
         self._starter = 0
 
     def open(self, argv: Sequence[str], cwd: str, env: Mapping[str, str]) -> None:
-        """Start the process and begin to watch it."""
+        """Start the process and watch for its end."""
         self._make_pipes()
         stdin, stdout, stderr = self._passed
         if not (pidfd_works() or sys.platform == "darwin"):
@@ -85,7 +85,7 @@ class GroupChild(Child):
             stderr=stderr,
             pass_fds=self._passed[3:],
             start_new_session=True,
-            # Only where it is needed: what is registered to run after a fork runs then.
+            # Only if needed, because it runs the hooks that are registered for a fork.
             preexec_fn=reset_signals if signals_are_changed() else None,
         )
         self._starter = 0
@@ -94,10 +94,10 @@ class GroupChild(Child):
         close_all(self._passed)
 
     def _watch_exit(self, lifeline: bool) -> int:
-        """A descriptor that is readable once the process has ended, the best there is."""
+        """A descriptor that is readable when the process has ended, the best available one."""
         self._tells_early = True
         if lifeline:
-            # The end of a pipe that the server holds, and with it whoever it starts.
+            # An end of a pipe that the server and its descendants hold.
             return self._owned[-1]
         if sys.platform == "darwin":
             self._kqueue = select.kqueue()
@@ -113,8 +113,8 @@ class GroupChild(Child):
         status = super().status()
         if status is not None or not self._is_about_to_end() or self._process is None:
             return status
-        # It has not ended yet. Or it closed a pipe that it does not know, and whoever polls the
-        # descriptor must not spin. Without the lock: this waits.
+        # It has not ended yet. Or it closed a pipe that it does not know, and a thread that polls
+        # the descriptor must not spin. Without the lock, since this waits.
         try:
             self._process.wait(EARLY)
         except subprocess.TimeoutExpired:
@@ -133,17 +133,17 @@ class GroupChild(Child):
         self._signal_group(signal.SIGTERM)
 
     def kill(self) -> None:
-        """Send SIGKILL to everything of the server that can be found. Does not wait."""
+        """Send SIGKILL to all processes of the server that can be found. Does not wait."""
         self._kill_found()
 
     def _kill_found(self) -> list[psutil.Process]:
-        """Kill whoever can be found besides the server, then the server; who was found."""
+        """Kill the processes that can be found, then the server; returns those that were found."""
         found = relatives(self.pid, self._marker) if self.pid else []
         for process in found:
             try:
                 process.kill()
             except psutil.Error:
-                pass  # ended meanwhile, or runs as another user
+                pass  # it has ended, or runs as another user
         self._signal_group(signal.SIGKILL)
         return found
 
@@ -153,9 +153,9 @@ class GroupChild(Child):
         try:
             os.killpg(self.pid, number)
         except ProcessLookupError:
-            self._group_ended = True  # from now on the number may be another's
+            self._group_ended = True  # from now on the number may be reused
         except PermissionError:
-            pass  # how macOS speaks of a group of zombies
+            pass  # the error of macOS for a group of zombies
 
     def _end(self, deadline: float) -> bool:
         while True:
@@ -171,13 +171,13 @@ class GroupChild(Child):
                 readable(self.exit_fd, left)
 
     def drop_after_fork(self) -> None:
-        """In a forked child of the host: close the copies. Takes no lock and signals nobody."""
+        """In a forked child of the host: close the copies. Takes no lock, sends no signal."""
         if self._starter == threading.get_ident():
-            return  # this child is about to become the server, and these are its streams
+            return  # this child becomes the server, and these are its streams
         super().drop_after_fork()
         self._group_ended = True
         if self._process is not None:
-            self._process.returncode = 0  # else it would be waited for here, where it is no child
+            self._process.returncode = 0  # so that it is not waited for here, where it is no child
 
     def _close_descriptors(self) -> None:
         super()._close_descriptors()
@@ -186,43 +186,43 @@ class GroupChild(Child):
 
 
 def signals_are_changed() -> bool:
-    """Whether a child would ignore or block a signal, as under nohup. `Popen` sees to a few."""
+    """Whether a child would ignore or block a signal, as under nohup. `Popen` resets a few."""
     seen_to = {signal.SIGPIPE, getattr(signal, "SIGXFSZ", None)}
     ignored = (signal.getsignal(number) is signal.SIG_IGN for number in NUMBERS - seen_to)
     return any(ignored) or bool(signal.pthread_sigmask(signal.SIG_BLOCK, ()))
 
 
 def reset_signals() -> None:
-    """In the new process, before its program: no signal is ignored, none is blocked."""
+    """In the new process, before its program: reset ignored and blocked signals."""
     for number in NUMBERS:
         signal.signal(number, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
 
 
 def relatives(server: int, marker: str) -> list[psutil.Process]:
-    """Who descends from the server, is of its group or carries its marker, and is not a zombie.
+    """Processes that descend from the server, are in its group or have its marker, and run.
 
-    Zombies are left out because nobody may ever reap them: the first process of a container often
-    does not.
+    Zombies are left out because they may never be reaped: the first process of a container often
+    does not do that.
     """
     found: dict[int, psutil.Process] = {}
     try:
         for process in psutil.Process(server).children(recursive=True):
             found[process.pid] = process
     except psutil.Error:
-        pass  # the server has ended
+        pass  # it has ended
     for process in psutil.process_iter():
         try:
             if os.getpgid(process.pid) == server or process.environ().get(MARKER) == marker:
                 found[process.pid] = process
         except (psutil.Error, OSError):
-            continue  # ended, or another user's
+            continue  # ended, or of another user
     found.pop(server, None)
     return [process for process in found.values() if is_alive(process)]
 
 
 def is_alive(process: psutil.Process) -> bool:
-    """Whether the process can still do something."""
+    """Whether the process is no zombie and has not ended."""
     try:
         return bool(process.status() != psutil.STATUS_ZOMBIE)
     except psutil.Error:

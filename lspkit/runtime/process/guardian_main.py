@@ -1,16 +1,16 @@
-"""The guardian: a small program that starts servers for one host and leaves nothing of them behind.
+"""The guardian: a small program that starts servers for one host and ends all their processes.
 
-It runs as a process of its own, `python -I -S guardian_main.py HOST_PID`, with a socket to the host
+It runs as a separate process, `python -I -S guardian_main.py HOST_PID`, with a socket to the host
 as standard input, and imports nothing of lspkit. For each message with four descriptors (a control
-socket and the server's three streams) it forks a *keeper*. The keeper is a child subreaper: what
-its server starts and abandons, in whatever session, becomes the keeper's child and can be found.
-The keeper reads from the control socket what to run, starts it, tells the host `pid`, `status` and
-`gone`, obeys the orders `T` (terminate) and `K` (kill), and kills all that is left once the server
-or the host has ended or the host has hung up. Both watch the host by a pidfd: the end of a socket
-alone never comes while a forked child of the host holds a copy of it.
+socket and the server's three streams) it forks a *keeper*. The keeper is a child subreaper: orphans
+of its server, in whatever session, become the keeper's children and can be found. The keeper reads
+from the control socket what to run, starts it, sends the host `pid`, `status` and `gone`, obeys the
+orders `T` (terminate) and `K` (kill), and kills the rest of the tree when the server or the host
+has ended or the host has hung up. Both watch the host by a pidfd: the end of a socket is not
+reported while a forked child of the host holds a copy of it.
 
-Somebody may stop these processes (SIGSTOP). The host lets the guardian go on (SIGCONT) whenever it
-wants something, the kernel does so when the host ends, and the guardian does so for its keepers.
+These processes may be stopped (SIGSTOP). The host continues the guardian (SIGCONT) whenever it
+needs it, the kernel does so when the host ends, and the guardian does so for its keepers.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ import socket
 import sys
 from collections.abc import Callable
 
-#: Size of the number that says how long a request is.
+#: Bytes of the length that precedes a request.
 LENGTH_BYTES = 8
-#: Only the end of the host, or its word, ends the guardian: it has to be the last one to leave.
+#: Only the host, or its end, ends the guardian: it must outlive all servers.
 IGNORED = (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP, signal.SIGTERM)
-#: Milliseconds between two looks for descendants that were born while the others were killed.
+#: Milliseconds between two searches for descendants that were started during the kill.
 FIRST_PAUSE, LAST_PAUSE = 10, 1000
-#: Whether this kernel was built to list the children of each thread.
+#: Whether this kernel lists the children of each thread.
 LISTED = os.path.exists(f"/proc/self/task/{os.getpid()}/children")
 
 PR_SET_PDEATHSIG = 1
@@ -39,38 +39,38 @@ PR_SET_NAME = 15
 PR_SET_CHILD_SUBREAPER = 36
 LIBC = ctypes.CDLL(None, use_errno=True)
 
-#: How many descriptors the host allowed its children: soft and hard.
+#: The host's limit of descriptors for its children: soft and hard.
 LIMIT = resource.getrlimit(resource.RLIMIT_NOFILE)
 
 
 def adopt_orphans(name: bytes) -> None:
-    """Become the process that inherits abandoned descendants, under a name that `ps` shows."""
+    """Become the subreaper of descendants, under a name that `ps` shows."""
     if LIBC.prctl(PR_SET_CHILD_SUBREAPER, ctypes.c_ulong(1), 0, 0, 0) != 0:
         raise OSError(ctypes.get_errno(), "PR_SET_CHILD_SUBREAPER")
     LIBC.prctl(PR_SET_NAME, name, 0, 0, 0)
 
 
 def go_on_without_parent() -> None:
-    """Have the kernel let this process go on, if it is stopped, when its parent ends.
+    """Have the kernel continue this process, if it is stopped, when its parent ends.
 
-    The signal comes also when just the thread ends that started this process. It does no harm.
+    The signal also comes when only the thread that started this process ends. It is harmless.
     """
     LIBC.prctl(PR_SET_PDEATHSIG, ctypes.c_ulong(signal.SIGCONT), 0, 0, 0)
 
 
 def child_bell() -> int:
-    """A new descriptor that is readable whenever a child has ended."""
+    """A new descriptor that is readable when a child has ended."""
     reader, writer = os.pipe()
     os.set_blocking(reader, False)
     os.set_blocking(writer, False)
     signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
-    # Python wakes the descriptor only for signals that have a handler of its own.
+    # Python writes to the descriptor only for signals that have a Python handler.
     signal.signal(signal.SIGCHLD, lambda *_: None)
     return reader
 
 
 def silence(bell: int) -> None:
-    """Take the news out of the bell."""
+    """Empty the pipe of `child_bell`."""
     try:
         while os.read(bell, 512):
             pass
@@ -92,7 +92,7 @@ def reap() -> tuple[dict[int, int], bool]:
 
 
 def children(pid: int) -> list[int]:
-    """The children of one process, by the kernel's own list where it keeps one."""
+    """The children of one process, from the kernel's list if it has one."""
     if not LISTED:
         return children_by_parent(pid)
     found: list[int] = []
@@ -105,18 +105,18 @@ def children(pid: int) -> list[int]:
             with open(f"/proc/{pid}/task/{task}/children", "rb") as listing:
                 found.extend(map(int, listing.read().split()))
         except OSError:
-            pass  # that thread has ended, and its children are another thread's now
+            pass  # that thread has ended; another thread has its children now
     return found
 
 
 def children_by_parent(pid: int) -> list[int]:
-    """The children of one process, from the parent that every process on the machine names."""
+    """The children of one process, found by the parent of every process on the machine."""
     found: list[int] = []
     for name in os.listdir("/proc"):
         if name.isdigit():
             try:
                 with open(f"/proc/{name}/stat", "rb") as stat:
-                    # The name of the program stands in parentheses and may hold anything.
+                    # The name of the program is in parentheses and may contain anything.
                     parent = int(stat.read().rpartition(b")")[2].split()[1])
             except (OSError, IndexError):
                 continue
@@ -126,7 +126,7 @@ def children_by_parent(pid: int) -> list[int]:
 
 
 def kill_descendants(spare: set[int]) -> int:
-    """Send SIGKILL to all descendants of this process except to `spare`; how many there were."""
+    """Send SIGKILL to all descendants of this process except `spare`; returns their number."""
     found: list[int] = []
     queue = [pid for pid in children(os.getpid()) if pid not in spare]
     while queue:
@@ -137,12 +137,12 @@ def kill_descendants(spare: set[int]) -> int:
         try:
             os.kill(pid, signal.SIGKILL)
         except (ProcessLookupError, PermissionError):
-            pass  # ended meanwhile, or runs as another user and has to end by itself
+            pass  # it has ended, or runs as another user
     return len(found)
 
 
 def tell(control: socket.socket, message: str) -> None:
-    """One line to the host, which may be gone."""
+    """Send one line to the host, which may be gone."""
     try:
         control.send(message.encode("ascii") + b"\n", socket.MSG_DONTWAIT)
     except OSError:
@@ -150,7 +150,7 @@ def tell(control: socket.socket, message: str) -> None:
 
 
 def receive(control: socket.socket, host: int) -> list[bytes]:
-    """What the host asks for, as fields; none when it hung up or ended before it had said so."""
+    """The fields of the host's request; none if it hung up or ended before."""
     watch = select.poll()
     watch.register(control, select.POLLIN)
     watch.register(host, select.POLLIN)
@@ -169,7 +169,7 @@ def receive(control: socket.socket, host: int) -> list[bytes]:
 
 
 def start_server(control: socket.socket, fields: list[bytes], streams: list[int]) -> int:
-    """Start the server and tell its pid, or tell why it cannot be started and return 0."""
+    """Start the server and send its pid, or send the error and return 0."""
     folder, _, count, *rest = fields
     argv, settings = rest[: int(count)], rest[int(count) :]
     env = dict(setting.split(b"=", 1) for setting in settings)
@@ -189,7 +189,7 @@ def start_server(control: socket.socket, fields: list[bytes], streams: list[int]
     except OSError as error:
         tell(control, f"error {error.errno} {step}")
         return 0
-    # The host's limit, not the one that this process has given itself.
+    # The host's limit, not the one that this process has set for itself.
     resource.prlimit(pid, resource.RLIMIT_NOFILE, LIMIT)
     os.chdir("/")
     tell(control, f"pid {pid}")
@@ -197,7 +197,7 @@ def start_server(control: socket.socket, fields: list[bytes], streams: list[int]
 
 
 def keep(control: socket.socket, host: int, streams: list[int]) -> None:
-    """The life of a keeper: one server, from its start until nothing of it is left."""
+    """The main loop of a keeper: one server, from its start until nothing of it is left."""
     adopt_orphans(b"lspkit-keeper")
     go_on_without_parent()
     bell = child_bell()
@@ -214,7 +214,7 @@ def keep(control: socket.socket, host: int, streams: list[int]) -> None:
     while True:
         ended, alone = reap()
         if server in ended:
-            # At once, before anything else: the host waits for it, and nobody else may tell,
+            # At once, before anything else: the host waits for it, and has no other way to know,
             # since a grandchild can hold the server's streams open.
             tell(control, f"status {ended[server]}")
             server, pause = 0, FIRST_PAUSE
@@ -237,10 +237,10 @@ def keep(control: socket.socket, host: int, streams: list[int]) -> None:
 
 
 def make_scratch(control: socket.socket, folder: bytes) -> bool:
-    """Make a server's folder for temporary files, or tell why not and return False.
+    """Make a server's temporary folder, or send the error and return False.
 
-    Here and not in the host: whoever makes it has to be there to remove it, and the host may be
-    killed at any moment. One that is there is of a keeper that was killed.
+    Here and not in the host: the process that makes it must also remove it, and the host may be
+    killed at any moment. An existing one was left by a keeper that was killed.
     """
     try:
         if folder:
@@ -254,7 +254,7 @@ def make_scratch(control: socket.socket, folder: bytes) -> bool:
 
 
 def sweep(folder: bytes) -> None:
-    """Remove a server's folder for temporary files, once nobody is left who could use it."""
+    """Remove a server's temporary folder, when no process is left that could use it."""
     if not folder:
         return
     for here, inner, names in os.walk(folder, topdown=False):
@@ -267,7 +267,7 @@ def sweep(folder: bytes) -> None:
 
 
 def attempt(remove: Callable[[bytes], None], path: bytes) -> None:
-    """What cannot be removed stays."""
+    """Remove something, and ignore a failure."""
     try:
         remove(path)
     except OSError:
@@ -275,7 +275,7 @@ def attempt(remove: Callable[[bytes], None], path: bytes) -> None:
 
 
 def obey(control: socket.socket, server: int) -> bool:
-    """Carry out the host's orders; whether the tree may live on after them."""
+    """Carry out the host's orders; returns whether the tree may live on."""
     try:
         orders = control.recv(64)
     except OSError:
@@ -287,7 +287,7 @@ def obey(control: socket.socket, server: int) -> bool:
 
 
 def let_go_on(keepers: set[int]) -> None:
-    """Whoever has stopped this process may have stopped them as well."""
+    """Continue the keepers, which may have been stopped together with this process."""
     for keeper in keepers:
         try:
             os.kill(keeper, signal.SIGCONT)
@@ -296,7 +296,7 @@ def let_go_on(keepers: set[int]) -> None:
 
 
 def signal_group(server: int, number: int) -> None:
-    """A signal to the group of a server that has not been reaped; 0 for no server."""
+    """Send a signal to the group of a server that has not been reaped; 0 for no server."""
     if server:
         try:
             os.killpg(server, number)
@@ -305,18 +305,18 @@ def signal_group(server: int, number: int) -> None:
 
 
 def accept(requests: socket.socket, host: int, bell: int) -> int | None:
-    """Take one request and fork its keeper; 0 when there was none to fork, None at the end."""
+    """Accept one request and fork its keeper; 0 if none was forked, None at the end."""
     try:
         message, descriptors, _, _ = socket.recv_fds(requests, 16, 8)
     except OSError:
         return None
-    # Not by a flag of the call, which some versions of Python take and do not pass on.
+    # Not by a flag of the call, which some versions of Python ignore.
     for descriptor in descriptors:
         os.set_inheritable(descriptor, False)
     if not message:
         return None
     try:
-        if len(descriptors) != 4:  # this process ran out of descriptors: the host sees a hang-up
+        if len(descriptors) != 4:  # this process has no descriptors left: the host sees a hang-up
             return 0
         try:
             pid = os.fork()
@@ -334,7 +334,7 @@ def accept(requests: socket.socket, host: int, bell: int) -> int | None:
 
 
 def become_keeper(requests: socket.socket, host: int, bell: int, descriptors: list[int]) -> None:
-    """In the forked process: let go of what is the guardian's, keep the server, and end."""
+    """In the forked process: close what is the guardian's, keep the server, and exit."""
     code = 1
     try:
         signal.signal(signal.SIGCONT, signal.SIG_DFL)
@@ -349,7 +349,7 @@ def become_keeper(requests: socket.socket, host: int, bell: int, descriptors: li
 
 
 def guard(requests: socket.socket, host: int) -> None:
-    """The life of the guardian: until the host has ended or hung up, and all keepers with it."""
+    """The main loop of the guardian: until the host has ended or hung up, and all keepers ended."""
     bell = child_bell()
     watch = select.poll()
     for watched in (requests.fileno(), host, bell):
@@ -361,7 +361,7 @@ def guard(requests: socket.socket, host: int) -> None:
     while True:
         ended, alone = reap()
         if any(ended[pid] != 0 for pid in keepers & ended.keys()):
-            pause = FIRST_PAUSE  # somebody killed a keeper, and its orphans came here
+            pause = FIRST_PAUSE  # a keeper was killed, and this process has its orphans now
         keepers -= ended.keys()
         if closing and alone:
             return
@@ -384,22 +384,22 @@ def guard(requests: socket.socket, host: int) -> None:
 
 
 def main() -> None:
-    """Check that the host is still there, then serve it."""
+    """Check that the host still runs, then serve it."""
     host_pid = int(sys.argv[1])
     os.closerange(3, os.sysconf("SC_OPEN_MAX"))
-    # A host that was short of descriptors when it began must not be so for ever.
+    # A host that was short of descriptors at its start must not stay so.
     resource.setrlimit(resource.RLIMIT_NOFILE, (LIMIT[1], LIMIT[1]))
     for number in IGNORED:
         signal.signal(number, signal.SIG_IGN)
     os.chdir("/")
     host = os.pidfd_open(host_pid)
-    # Opened first, compared second: a host that ended earlier may have lent its number to another.
+    # Opened first, then compared: if the host has ended, its number may be reused.
     if os.getppid() != host_pid:
         return
     go_on_without_parent()
     requests = socket.socket(fileno=0)
     adopt_orphans(b"lspkit-guardian")
-    # Keepers share this memory as long as nobody writes to it.
+    # Keepers share this memory until it is written to.
     gc.disable()
     gc.freeze()
     guard(requests, host)

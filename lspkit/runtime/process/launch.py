@@ -1,12 +1,12 @@
-"""Starting servers so that nothing of them is ever left behind.
+"""Starting servers so that no process of them is left behind.
 
-On Linux a server is started by the guardian, one process for each host (guardian_client.py is the
-host's side of it, guardian_main.py the program). The host makes the pipes and a control socket,
-hands the far ends to the guardian, and says over the control socket what to run. So the guardian
-never waits for a slow host, and any number of threads may launch at once. From then on the host
-speaks only to the server's keeper, over the control socket. What the keeper says is looked at and
-never taken away: `exit_fd` stays readable, and nobody can miss the end. Elsewhere, and where no
-interpreter can be started, group_child.py does the work as well as it can.
+On Linux a server is started by the guardian, one process per host (guardian_client.py is the host's
+side, guardian_main.py the program). The host makes the pipes and a control socket, passes the far
+ends to the guardian, and sends the command over the control socket. So the guardian never waits for
+a slow host, and any number of threads may launch at once. From then on the host talks only to the
+server's keeper, over the control socket. The keeper's messages are peeked at and stay unread, so
+`exit_fd` stays readable, and no thread can miss the end. Elsewhere, and where no interpreter can be
+started, group_child.py is used.
 """
 
 from __future__ import annotations
@@ -46,17 +46,17 @@ __all__ = [
     "retain",
 ]
 
-#: Seconds in which a server has to have a process id.
+#: Seconds in which a server has to get a process id.
 LAUNCH_TIMEOUT = 10.0
-#: Somebody who does not react for so many seconds may have been stopped.
+#: Seconds after which a process that does not react may have been stopped (SIGSTOP).
 STOPPED = 1.0
-#: Seconds that may be spent on what has outlived its keeper, also if there is no time.
+#: Seconds for ending processes that have outlived their keeper, even after the deadline.
 SURVIVORS = 1.0
-#: How often a launch is tried when the guardian is found dead.
+#: How often a launch is tried if the guardian has ended.
 ATTEMPTS = 3
-#: Size of the number that says how long a request is; the same as in guardian_main.py.
+#: Bytes of the length that precedes a request; as in guardian_main.py.
 LENGTH_BYTES = 8
-#: What to do about an exec that failed, by error number.
+#: What to do about a failed exec, by error number.
 ADVICE = {
     errno.ENOENT: "Install it, or correct the command; a script may also name an interpreter "
     "in its first line that does not exist.",
@@ -71,7 +71,7 @@ def launch(argv: Sequence[str], *, cwd: str, env: Mapping[str, str], scratch: st
     """Start a server in a session of its own, with exactly this environment.
 
     `argv[0]` is the absolute path of the program. `scratch` is a folder that is made for the server
-    and goes with it, also when this process is killed. Raises `LaunchError` when it cannot be
+    and removed with it, even if this process is killed. Raises `LaunchError` if it cannot be
     started; nothing is left then, nor after an interrupt.
     """
     request = encode(argv, cwd, env, scratch)
@@ -93,7 +93,7 @@ def launch(argv: Sequence[str], *, cwd: str, env: Mapping[str, str], scratch: st
                 return child
             raise refusal(reply, argv[0], cwd)
         except OSError as error:
-            # Of this process: out of descriptors, of memory, of processes, or of patience.
+            # Of this process: no descriptors, memory, processes or time left.
             child.close()
             number = error.errno or errno.ETIMEDOUT
             message = f"cannot start {argv[0]}: {os.strerror(number)}, here and not in the server."
@@ -109,19 +109,19 @@ def launch(argv: Sequence[str], *, cwd: str, env: Mapping[str, str], scratch: st
 
 
 def drop_after_fork() -> None:
-    """In a forked child: let go of all the parent's servers and of its guardian.
+    """In a forked child: drop the parent's servers and its guardian.
 
-    For `os.register_at_fork(after_in_child=...)`. Takes no lock and signals nobody; afterwards this
-    process can launch servers of its own.
+    For `os.register_at_fork(after_in_child=...)`. Takes no lock and sends no signal; afterwards
+    this process can launch servers of its own.
     """
     drop_children()
     guardian_client.drop_after_fork()
 
 
 def encode(argv: Sequence[str], cwd: str, env: Mapping[str, str], scratch: str = "") -> bytes:
-    """The request as the keeper reads it: length, folders, count of arguments, arguments, settings.
+    """The request for the keeper: length, folders, number of arguments, arguments, variables.
 
-    Fields end at a zero byte, which is the one that none of them can hold.
+    Fields end with a zero byte, which none of them can contain.
     """
     if not argv or not os.path.isabs(argv[0]):
         shown = argv[0] if argv else ""
@@ -154,20 +154,20 @@ def refusal(reply: str, program: str, cwd: str) -> LaunchError:
 
 
 class GuardedChild(Child):
-    """A server under a keeper of the guardian."""
+    """A server with a keeper of the guardian."""
 
     def __init__(self, scratch: str = "") -> None:
         super().__init__()
         self._scratch = scratch
-        #: By what its processes are known, if nobody keeps them any more.
+        #: How to recognise its processes without a keeper.
         self._signs: Signs | None = None
-        #: The guardian whose keeper has this server, until it is closed.
+        #: The guardian of its keeper, until it is closed.
         self.guardian: Guardian | None = None
         self._control: Socket | None = None
         self._far_control: Socket | None = None
 
     def open(self, request: bytes) -> str | None:
-        """Have the server started; the keeper's answer, None when the guardian has ended."""
+        """Have the server started; returns the keeper's answer, None if the guardian has ended."""
         deadline = time.monotonic() + LAUNCH_TIMEOUT
         guardian = guardian_client.acquire(self)
         self._make_pipes()
@@ -187,7 +187,7 @@ class GuardedChild(Child):
                 guardian.let_go_on()
             self._control.setblocking(False)
             line = self._control.recv(64, socket.MSG_PEEK).partition(b"\n")[0]
-            # Taken away, so that the next thing to read is the server's end.
+            # Removed, so that the next message is the server's end.
             self._control.recv(len(line) + 1)
         except (BrokenPipeError, ConnectionResetError):
             return None
@@ -198,7 +198,7 @@ class GuardedChild(Child):
         self._order(b"T")
 
     def kill(self) -> None:
-        """Send SIGKILL to everything that descends from the server. Does not wait."""
+        """Send SIGKILL to all descendants of the server and itself. Does not wait."""
         self._order(b"K")
 
     def _order(self, order: bytes) -> None:
@@ -213,7 +213,7 @@ class GuardedChild(Child):
                     pass  # the keeper has ended, and so has its tree
 
     def _said(self) -> list[bytes] | None:
-        """What the keeper has said since the start, None when it has ended without a word."""
+        """The keeper's messages since the start, None if it has ended without any."""
         if self._control is None:
             return None
         try:
@@ -227,7 +227,7 @@ class GuardedChild(Child):
     def _read_status(self) -> int | None:
         said = self._said()
         if said is None:
-            # Somebody killed the keeper before it could tell; its tree is killed by the guardian.
+            # The keeper was killed before it could report; the guardian kills its tree.
             return -signal.SIGKILL
         for line in said:
             if line.startswith(b"status "):
@@ -241,8 +241,8 @@ class GuardedChild(Child):
                 return True
             control = self._control.fileno()
             try:
-                # Read as the order to kill, in whatever state the keeper is, and whoever else
-                # has a copy of the socket.
+                # The keeper takes it as the order to kill, in any state, whoever else has a copy of
+                # the socket.
                 self._control.shutdown(socket.SHUT_WR)
             except OSError:
                 pass
@@ -254,7 +254,7 @@ class GuardedChild(Child):
         return self._end_without_keeper(deadline)
 
     def _end_without_keeper(self, deadline: float) -> bool:
-        """The last resort: the keeper was killed or is stuck, and the guardian perhaps as well."""
+        """The last resort: the keeper was killed or is stuck, and perhaps the guardian as well."""
         self._kill_group()
         if self._signs is None:
             return False
@@ -270,7 +270,7 @@ class GuardedChild(Child):
         return none_left
 
     def _kill_group(self) -> None:
-        """The server itself, and what has stayed with it."""
+        """Kill the server and the rest of its group."""
         try:
             if os.getsid(self.pid) == self.pid:
                 os.killpg(self.pid, signal.SIGKILL)
@@ -281,7 +281,7 @@ class GuardedChild(Child):
         guardian_client.give_back(self)
 
     def drop_after_fork(self) -> None:
-        """In a forked child of the host: close the copies. Takes no lock and signals nobody."""
+        """In a forked child of the host: close the copies. Takes no lock, sends no signal."""
         super().drop_after_fork()
         guardian, self.guardian = self.guardian, None
         if guardian is not None:

@@ -1,9 +1,9 @@
 """Processes of a server that have outlived its keeper and its guardian.
 
-Only needed where somebody has killed both, the server itself perhaps: then what has left the
-server's process group is nobody's any more. It is known by the server's folder for temporary files
-in its environment, or by an end of the server's pipes that it holds. A process that has neither
-cannot be found. A forked copy of the host holds the host's ends, and is left alone.
+Only needed if both were killed, and perhaps the server: then processes outside the server's group
+have no owner. They are recognised by the server's temporary folder in their environment, or by an
+end of the server's pipes that they hold. A process with neither cannot be found. A forked copy of
+the host holds the host's ends, and is left alone.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ import time
 
 from lspkit.runtime.process.child import readable
 
-#: How often is looked for more, since what is found may have just started another one.
+#: How many searches there are, since a found process may just have started another one.
 ROUNDS = 10
 
 
 class Signs:
-    """By what the processes of one server are known. Linux only."""
+    """How to recognise the processes of one server. Linux only."""
 
     def __init__(self, scratch: str, ours: list[int], theirs: list[int]) -> None:
         """`ours` and `theirs` are the two ends of the server's pipes, as this process has them."""
@@ -29,19 +29,19 @@ class Signs:
         self._theirs = {_end("self", str(number)) for number in theirs} - nothing
 
     def fit(self, pid: int) -> bool:
-        """Whether a process is one of them."""
+        """Whether a process is one of the server's."""
         try:
             with open(f"/proc/{pid}/environ", "rb") as environment:
                 if self._variable and self._variable in environment.read().split(b"\0"):
                     return True
             ends = {_end(str(pid), number) for number in os.listdir(f"/proc/{pid}/fd")}
         except OSError:
-            return False  # it has ended, or is another user's
+            return False  # it has ended, or is of another user
         return bool(ends & self._theirs) and not ends & self._ours
 
 
 def end_survivors(signs: Signs, deadline: float) -> tuple[list[int], bool]:
-    """Kill all that fit; their numbers, and whether none is left."""
+    """Kill the server's processes; returns their ids, and whether none is left."""
     ended: list[int] = []
     for _ in range(ROUNDS):
         found = [int(name) for name in os.listdir("/proc") if name.isdigit()]
@@ -62,7 +62,7 @@ def _end_one(pid: int, signs: Signs, deadline: float) -> bool:
     except OSError:
         return False
     try:
-        if not signs.fit(pid):  # another one may have got its number meanwhile
+        if not signs.fit(pid):  # the number may have been reused meanwhile
             return False
         signal.pidfd_send_signal(process, signal.SIGKILL)
         return readable(process, deadline - time.monotonic())
@@ -73,7 +73,7 @@ def _end_one(pid: int, signs: Signs, deadline: float) -> bool:
 
 
 def _end(pid: str, number: str) -> tuple[str, int]:
-    """Which pipe a descriptor belongs to, and whether it is the end to write to."""
+    """The pipe of a descriptor, and its access mode."""
     try:
         name = os.readlink(f"/proc/{pid}/fd/{number}")
         if not name.startswith("pipe:"):

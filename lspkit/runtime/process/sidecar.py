@@ -1,10 +1,10 @@
-"""A program that runs beside a server: started with it, started again when it ends, ended with it.
+"""A program that runs beside a server: started with it, restarted when it ends, ended with it.
 
 One thread per sidecar does everything: it launches the program, drains its output, waits for its
-end, and then for the time of the next start. So there is no timer to take back and no process that
-two threads could close. Stopping is a byte to that thread over its *wake* pipe, to which it listens
-whatever it waits for; more bytes mean "at once". Which programs there are is for
-`servers/sidecar_commands.py` to say, and when to start again for `backoff.py`.
+end, and then for the time of the next start. So no timer has to be cancelled, and no process can be
+closed by two threads. To stop, a byte is sent to that thread over its *wake* pipe, which it always
+polls; more bytes mean "at once". `servers/sidecar_commands.py` decides which programs to run, and
+`backoff.py` when to restart them.
 """
 
 from __future__ import annotations
@@ -25,20 +25,20 @@ from lspkit.servers.sidecar_commands import SidecarState, SidecarStatus
 
 log = logging.getLogger("lspkit.runtime")
 
-#: Of standard error, so many last bytes are kept.
+#: How many of the last bytes of standard error are kept.
 STDERR_KEPT = 64 * 1024
-#: One read.
+#: Bytes of one read.
 CHUNK = 64 * 1024
-#: Reads of what a program that has ended left in its pipes. They hold less.
+#: Reads of the rest in the pipes of a program that has ended. They hold less.
 LAST_READS = 16
-#: Seconds that a program has after SIGTERM.
+#: Seconds between SIGTERM and SIGKILL.
 GRACE = 1.5
-#: Seconds that its descendants have to go after SIGKILL.
+#: Seconds that its descendants have to end after SIGKILL.
 SWEEP = 0.5
 
 
 def any_dice() -> float:
-    """Any number from -1 to 1."""
+    """A random number from -1 to 1."""
     return random.uniform(-1, 1)
 
 
@@ -50,7 +50,7 @@ def start_all(
     restart: Restart,
     dice: Callable[[], float] = any_dice,
 ) -> list[Sidecar]:
-    """Start a sidecar for each command. Does not wait for any of them, and does not fail."""
+    """Start a sidecar for each command. Does not wait, and does not fail."""
     sidecars = [Sidecar(command, root, env, restart=restart, dice=dice) for command in commands]
     for sidecar in sidecars:
         sidecar.start()
@@ -60,7 +60,7 @@ def start_all(
 def stop_all(sidecars: Sequence[Sidecar]) -> None:
     """End all of them at the same time, within about two seconds. May be called again.
 
-    After an interrupt nobody gets any more patience, and nothing is left either.
+    After an interrupt all are killed at once, and none is left either.
     """
     try:
         for sidecar in sidecars:
@@ -77,7 +77,7 @@ def stop_all(sidecars: Sequence[Sidecar]) -> None:
 
 
 class Sidecar:
-    """One program beside a server. `start` once; any thread may stop it or ask how it is."""
+    """One program beside a server. `start` once; any thread may stop it or read its status."""
 
     def __init__(
         self,
@@ -94,7 +94,7 @@ class Sidecar:
         self._restart = restart
         self._dice = dice
         self._thread: threading.Thread | None = None
-        #: Set by the thread as the last thing that it does.
+        #: Set by the thread at its end.
         self._over = threading.Event()
         #: Guards the fields below.
         self._lock = threading.Lock()
@@ -107,7 +107,7 @@ class Sidecar:
         self._told = False
         #: Launched and closed by the thread.
         self._child: Child | None = None
-        #: The wake pipe. The reading end is the thread's, which closes it.
+        #: The wake pipe. The thread owns the reading end and closes it.
         self._wake_read = self._wake_write = -1
 
     def __repr__(self) -> str:
@@ -116,7 +116,7 @@ class Sidecar:
     # Callers
 
     def start(self) -> None:
-        """Start the thread, which starts the program. What goes wrong is told by `status`."""
+        """Start the thread, which starts the program. `status` reports failures."""
         thread = OwnThread(self._run, "sidecar")
         with self._lock:
             if self._told or self._thread is not None:
@@ -132,11 +132,11 @@ class Sidecar:
                 self._error = f"this process has no means left for a thread: {problem}"
 
     def stop(self) -> None:
-        """End the program and all that it has started, and the thread. May be called again."""
+        """End the program with its descendants, and the thread. May be called again."""
         stop_all([self])
 
     def status(self) -> SidecarStatus:
-        """How it is now."""
+        """Its present state."""
         with self._lock:
             waiting = self._state == "waiting"
             return SidecarStatus(
@@ -150,7 +150,7 @@ class Sidecar:
             )
 
     def stderr_tail(self, limit: int = STDERR_KEPT) -> str:
-        """The last bytes of standard error, over all starts."""
+        """The last bytes of standard error, across all starts."""
         with self._lock:
             return self._tail(limit)
 
@@ -158,20 +158,20 @@ class Sidecar:
         kept = min(limit, STDERR_KEPT)
         return bytes(self._stderr[-kept:]).decode("utf-8", "replace").strip()
 
-    # The steps of stopping, so that several can be stopped at the same time
+    # The steps of stopping, so that several sidecars can be stopped at the same time
 
     def tell(self) -> None:
-        """Say that it is to end. Does not wait."""
+        """Tell it to end. Does not wait."""
         with self._lock:
             told, self._told = self._told, True
             if self._thread is None:
                 self._state = "stopped"
-            # Once: a second byte would mean that there is no more patience.
+            # Once: a second byte would mean "at once".
             elif not told and self._wake_read != -1 and self._wake_write != -1:
                 os.write(self._wake_write, b"s")
 
     def hurry(self) -> None:
-        """Say that it is to end at once, or has ended. Does not wait."""
+        """Tell it to end at once. Does not wait."""
         with self._lock:
             write, self._wake_write = self._wake_write, -1
             if write == -1:
@@ -183,12 +183,12 @@ class Sidecar:
     def join(self, deadline: float) -> None:
         """Wait for the thread to end."""
         thread = self._thread
-        # Python takes a thread for ended when an interrupt cuts the joining of it short.
+        # Python regards a thread as ended when an interrupt cuts its `join` short.
         if thread is not None and self._over.wait(max(0.0, deadline - time.monotonic())):
             thread.join()
 
     def drop_after_fork(self) -> None:
-        """In a forked child: let go of the parent's program without touching it. Takes no lock."""
+        """In a forked child: drop the parent's program without touching it. Takes no lock."""
         self._lock = threading.Lock()
         self._thread = None
         self._state = "stopped"
@@ -209,7 +209,7 @@ class Sidecar:
     def _run(self) -> None:
         try:
             self._run_again_and_again()
-        except Exception as problem:  # a fault of ours; the status has to say so
+        except Exception as problem:  # a fault of lspkit; the status has to say so
             log.exception("the thread of %s failed", self.argv[0])
             self._enter("failed", error=f"lspkit failed: {problem!r}")
         finally:
@@ -228,9 +228,7 @@ class Sidecar:
                 return
             now = time.monotonic()
             if now - began >= self._restart.well:
-                record = (
-                    FailureRecord()
-                )  # nobody asks it anything, so this is all the proof there is
+                record = FailureRecord()  # it answers no requests, so this is the only proof
             record = after_failure(
                 record, self._restart, ran_for=now - began, now=now, dice=self._dice()
             )
@@ -243,7 +241,7 @@ class Sidecar:
                 return
 
     def _run_once(self) -> str:
-        """From start to end: why it has ended, or nothing if it was told to."""
+        """Run it once: returns why it has ended, or nothing if it was told to."""
         with self._lock:
             if self._told:
                 return ""
@@ -286,7 +284,7 @@ class Sidecar:
                 return False
 
     def _drain(self, child: Child, stream: int) -> bytes | None:
-        """One read: what came, nothing at the end, None if there is nothing yet."""
+        """One read: the data, empty at the end, None if there is nothing yet."""
         try:
             data = os.read(stream, CHUNK)
         except BlockingIOError:
@@ -308,13 +306,13 @@ class Sidecar:
         with self._lock:
             self._state = state
             self._retry_at = retry_at
-            # Why it has ended stays known while it runs again.
+            # The reason of its last end stays known while it runs again.
             self._error = error or self._error
         log.debug("sidecar %s in %s: %s %s", self.argv[0], self.root, state, error)
 
 
 def _readable(descriptors: Iterable[int], until: float) -> set[int]:
-    """Wait for something to read, or for that time; which have something, or have ended."""
+    """Wait until a descriptor is readable, or for that time; returns the readable ones."""
     poll = select.poll()
     for descriptor in descriptors:
         poll.register(descriptor, select.POLLIN)

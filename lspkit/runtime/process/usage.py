@@ -1,4 +1,4 @@
-"""What the system tells about a server's processes. psutil is imported when it is needed."""
+"""Memory, CPU and state of a server's processes. psutil is imported when it is needed."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import Any
 
 from lspkit.late_imports import safe_imports
 
-#: How often, and how many seconds apart, to look whether something works: it may just be waiting.
+#: How often, and how many seconds apart, the state is read: a process may wait for a moment.
 LOOKS, PAUSE = 3, 0.004
 
 
 def usage(pid: int | None) -> tuple[int, float]:
-    """Memory in bytes and CPU in seconds of a process and all that descends from it."""
+    """Memory in bytes and CPU in seconds of a process and its descendants."""
     memory, cpu = 0, 0.0
     for one in _family(pid):
         told = _ask(one, "memory_info", "cpu_times")
@@ -23,7 +23,7 @@ def usage(pid: int | None) -> tuple[int, float]:
 
 
 def is_asleep(pid: int) -> bool:
-    """Whether neither a process nor any that descends from it works or reads from a disk."""
+    """Whether neither a process nor a descendant is running or waiting for a disk."""
     for look in range(LOOKS):
         if look:
             time.sleep(PAUSE)
@@ -35,7 +35,7 @@ def is_asleep(pid: int) -> bool:
 
 def _family(pid: int | None) -> list[Any]:
     with safe_imports():
-        import psutil  # here: it takes 10 ms to import, and only few need it
+        import psutil  # here: it takes 10 ms to import, and is rarely needed
 
     if pid is None:
         return []

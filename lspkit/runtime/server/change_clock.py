@@ -1,7 +1,7 @@
 """When one server was told what: the order of texts, files on disk and reads.
 
-Every note that may change what a server finds has a number. A finding counts only if it came after
-the numbers that it depends on.
+Every notification that may change what a server finds has a number. A finding counts only if it
+came after the numbers that it depends on.
 """
 
 from __future__ import annotations
@@ -16,40 +16,40 @@ from lspkit.diagnostics import freshness_events
 from lspkit.diagnostics.proof_rule import ProofRule
 from lspkit.protocol.open_documents import OPEN_LIMIT
 
-#: So many files are remembered that a server may not have read: it reads one after the other.
+#: How many files that a server may not have read yet are remembered.
 UNREAD = 32
 #: With more documents than this, those that are not open any more are forgotten.
 TOLD_OF = 4 * OPEN_LIMIT
-#: So many changes of files on disk are remembered.
+#: How many changes of files on disk are remembered.
 DISK_CHANGES = 1000
 
 
 class ChangeClock:
     """Numbers of what a server was told. `lock` is that of its channel; it guards all fields.
 
-    The methods that note something are called with the lock held; the others take it.
+    Methods that record something are called with the lock held; the others take it.
     """
 
     def __init__(self, lock: threading.Lock, opened: Callable[[], set[str]]) -> None:
         self.lock = lock
-        #: The URIs of the open documents. Called with the lock held.
+        #: Returns the URIs of the open documents. Called with the lock held.
         self._opened = opened
-        #: The number of the last note that may change the server's findings.
+        #: The number of the last notification that may change the server's findings.
         self.seq = 0
-        #: The last note that matters to other documents.
+        #: The last notification that matters to other documents.
         self._changed = freshness_events.Written(seq=0, at=0.0)
-        #: When the last note of all was sent.
+        #: When the last notification was sent.
         self._told_at = 0.0
-        #: The last note about each document, by URI.
+        #: The last notification about each document, by URI.
         self._written: dict[str, freshness_events.Written] = {}
         self._saved: freshness_events.Saved | None = None
         #: The last files on disk that changed, each with when.
         self._disk: collections.deque[tuple[float, str]] = collections.deque(maxlen=DISK_CHANGES)
-        #: When the server last looked at each document as if it were new, by URI.
+        #: When the server last read each document as if it were new, by URI.
         self._looked: dict[str, float] = {}
-        #: Open documents whose last change it may not have taken in: URI, number of the note.
+        #: Open documents with an unprocessed last change, perhaps: URI, number of the notification.
         self._pending: dict[str, int] = {}
-        #: Files on disk that it was told of and may not have read: URI, number of the note.
+        #: Files on disk that it was told of and may not have read: URI, number of the notification.
         self._unread: dict[str, int] = {}
 
     # With the lock held
@@ -70,7 +70,7 @@ class ChangeClock:
         written = freshness_events.Written(seq=self.seq, at=time.monotonic())
         self._written[uri], self._told_at = written, written.at
         if len(self._written) > TOLD_OF:
-            # What was told about a document that is closed by now decides nothing any more.
+            # Notifications about documents that are closed decide nothing any more.
             known = self._opened() | {uri}
             self._written = {one: self._written[one] for one in self._written if one in known}
             self._looked = {one: self._looked[one] for one in self._looked if one in known}
@@ -87,7 +87,7 @@ class ChangeClock:
         self._saved = freshness_events.Saved(seq=self.seq, at=time.monotonic())
 
     def files_changed(self, changed: Iterable[str], told: Iterable[str]) -> None:
-        """Files on disk have changed, by URI; of some the server was told."""
+        """Files on disk have changed, by URI; the server was told of some of them."""
         now = time.monotonic()
         self._disk.extend((now, uri) for uri in changed)
         self.seq += 1
@@ -100,20 +100,20 @@ class ChangeClock:
 
     @property
     def disk_has_changed(self) -> bool:
-        """Whether it was told of any file since it has last read all of them."""
+        """Whether it was told of any file since it last read all of them."""
         return bool(self._disk)
 
     def _written_for(self, uri: str, rule: ProofRule) -> freshness_events.Written:
-        """The last note that the findings of this source may depend on."""
+        """The last notification that the findings of this source may depend on."""
         if rule.sees == "disk":
-            return self._changed  # a document that was merely opened is there already
+            return self._changed  # an opened document is on disk already
         own = self._written.get(uri, self._changed)
         return own if rule.alone or own.seq >= self._changed.seq else self._changed
 
     # Taking the lock
 
     def basis(self, uri: str, rule: ProofRule) -> list[freshness_events.FreshnessEvent]:
-        """What has to come first for a finding to count, as it is now."""
+        """The events that must precede a finding for it to count, as of now."""
         with self.lock:
             saved = [] if self._saved is None else [self._saved]
             return [self._written_for(uri, rule), *saved]
@@ -124,13 +124,13 @@ class ChangeClock:
             return max(self._changed.at, self._told_at)
 
     def is_behind(self, uri: str) -> bool:
-        """Whether something else has changed since the last note about this document."""
+        """Whether something else has changed since the last notification about this document."""
         with self.lock:
             own = self._written.get(uri)
             return own is not None and own.seq < self._changed.seq
 
     def missed_disk(self, uri: str) -> bool:
-        """Whether other files on disk have changed since it looked at this document as if new."""
+        """Whether other files on disk have changed since it read this document as if new."""
         with self.lock:
             looked = self._looked.get(uri, 0.0)
             return any(at > looked and changed != uri for at, changed in self._disk)
@@ -141,13 +141,13 @@ class ChangeClock:
             self._disk.clear()
 
     def pending(self, uri: str) -> list[tuple[str, int]]:
-        """The other open documents whose last change it may not have taken in."""
+        """The other open documents whose last change it may not have processed."""
         with self.lock:
             opened = self._opened() - {uri}
             return [(one, number) for one, number in self._pending.items() if one in opened]
 
     def took_in(self, uri: str, number: int) -> None:
-        """It has taken that change in; what depends on the document is behind from now on."""
+        """It has processed that change; findings that depend on the document are outdated now."""
         with self.lock:
             if self._pending.get(uri) == number:
                 del self._pending[uri]
@@ -155,7 +155,7 @@ class ChangeClock:
                 self._changed = freshness_events.Written(seq=self.seq, at=time.monotonic())
 
     def unread(self) -> list[tuple[str, int]]:
-        """The files on disk that it may not have read, but those that are open."""
+        """The files on disk that it may not have read, except open ones."""
         with self.lock:
             opened = self._opened()
             return [(uri, number) for uri, number in self._unread.items() if uri not in opened]

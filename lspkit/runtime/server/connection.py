@@ -1,9 +1,9 @@
 """The threads of one server: one reads, one writes, one drains standard error.
 
-Only the writer writes. Callers hand it whole frames through a queue, so that a server that stops
-reading holds nobody up past a deadline, and an interrupt can never tear a frame. The reader cuts
-and parses what comes, lets the session say what it means, and hands the events on; it never writes.
-All three also listen to a *wake* pipe: closing its other end ends them, whatever they wait for.
+Only the writer writes. Callers pass it whole frames through a queue, so a server that stops reading
+blocks no caller past its deadline, and an interrupt never cuts a frame. The reader splits and
+parses the input, lets the session interpret it, and passes the events on; it never writes. All
+three also poll a *wake* pipe: closing its other end ends them, whatever they wait for.
 """
 
 from __future__ import annotations
@@ -31,19 +31,19 @@ from lspkit.runtime.process.child import Child, close_all
 
 log = logging.getLogger("lspkit.runtime")
 
-#: Frames that wait to be written, in bytes, before callers have to wait for room.
+#: Bytes that may wait to be written before callers have to wait for room.
 QUEUE_LIMIT = 8 * 1024 * 1024
-#: So many bytes may wait when one more message is queued that nobody waits with. A server that has
-#: let so much pile up is given up: what it would have to catch up with is not kept any longer.
+#: Bytes that may wait when a message is queued without waiting for room. A server with more than
+#: this is given up, and its queue is dropped.
 PILED_UP = 256 * 1024 * 1024
-#: Of standard error, so many last bytes are kept.
+#: How many of the last bytes of standard error are kept.
 STDERR_KEPT = 64 * 1024
-#: One read, and about the most that is written at once.
+#: Bytes of one read, and about the most bytes of one write.
 CHUNK = 256 * 1024
-#: When a server ends: how long its exit status and last words may take.
+#: Seconds to wait for the exit status and the last standard error of a server that ends.
 LAST_WORDS = 0.02
 
-#: Why a conversation is over, where the server gave no better reason.
+#: Why a connection ended, where the server gave no better reason.
 CLOSED_OUTPUT = "it closed its output"
 LATE = "it did not answer initialize in time"
 BLOCKED = "it has blocked itself, and answers nothing any more"
@@ -56,9 +56,9 @@ BROKEN_OFF = f"it broke off in the middle of a message for the {MOST_BROKEN_OFF 
 class Connection:
     """One server process with its session.
 
-    `lock` guards the session and the order of the queue; everything else says whose it is.
-    `on_event`, `on_lost` (the conversation is over) and `on_exit` (the process is) are called by
-    the reader, without the lock.
+    `lock` guards the session and the order of the queue; other fields name their owner.
+    The reader calls `on_event`, `on_lost` (the connection ended) and `on_exit` (the process
+    ended), without the lock.
     """
 
     def __init__(
@@ -85,16 +85,16 @@ class Connection:
         self._queue: collections.deque[bytes | None] = collections.deque()
         #: Bytes ever queued (by callers, under the lock) and ever written (by the writer).
         self._queued, self._written = 0, 0
-        #: Whether too much has piled up, and whether the conversation is over. Under the lock.
+        #: Whether too many bytes wait, and whether the connection has ended. Under the lock.
         self._stuck, self._lost = False, False
         #: Whether `close` was called: then nothing more is read.
         self._closing = False
-        #: How often the server has broken off in the middle of a message. The reader's own.
+        #: How often the server has stopped in the middle of a message. Used by the reader only.
         self._broken_off = 0
         #: Released when there is something to write.
         self._something = _thread.allocate_lock()
         self._something.acquire()
-        #: Those who wait for room. Appended to under the lock, emptied by the writer.
+        #: Waiters for room. Appended to under the lock, emptied by the writer.
         self._want_room: collections.deque[Waiter] = collections.deque()
         self._stderr: collections.deque[bytes] = collections.deque()
         self._stderr_size = 0
@@ -104,7 +104,7 @@ class Connection:
         self.last_received = time.monotonic()
         #: Whether anything at all has come on standard output.
         self.has_spoken = False
-        # In this order they are started: the reader waits for the last words on standard error.
+        # Started in this order: the reader waits for the last output on standard error.
         jobs = (("stderr", self._drain), ("writer", self._write), ("reader", self._read))
         self._threads = [OwnThread(job, f"{name}-{what}") for what, job in jobs]
 
@@ -126,7 +126,7 @@ class Connection:
             self._something.release()
 
     def _give_up(self) -> None:
-        """Let the reader say that the server is stuck. The lock is held."""
+        """Have the reader report that the server is stuck. The lock is held."""
         self._stuck = True
         self._queue.clear()
         close_all(self._far_end)
@@ -139,8 +139,8 @@ class Connection:
     def is_stuck(self, posted: int, since: float) -> str:
         """Why the server cannot be expected to answer what was queued up to `posted`; else empty.
 
-        Asked when a request has had all its time: the server has not even read it, or has broken
-        off in the middle of a message and been silent for long.
+        Called when a request has timed out: the server has not even read it, or has stopped in the
+        middle of a message and sent nothing for long.
         """
         if self._written - self._unread() < posted:
             return "it has stopped reading its input"
@@ -150,7 +150,7 @@ class Connection:
         return ""
 
     def _unread(self) -> int:
-        """Bytes in the pipe to the server, where the system tells."""
+        """Bytes in the pipe to the server, if the system reports them."""
         with safe_imports():
             import fcntl  # here: only for a server that is in trouble
             import termios
@@ -166,7 +166,7 @@ class Connection:
         return self._queued - self._written < QUEUE_LIMIT
 
     def room(self) -> Waiter:
-        """Complete as soon as there is room. The caller holds the lock."""
+        """A waiter that completes as soon as there is room. The caller holds the lock."""
         waiter = Waiter()
         self._want_room.append(waiter)
         if self._lost or self.has_room():
@@ -174,7 +174,7 @@ class Connection:
         return waiter
 
     def stderr_tail(self, limit: int = 2000) -> str:
-        """The last words of the server on standard error."""
+        """The last output of the server on standard error."""
         return b"".join(list(self._stderr))[-limit:].decode("utf-8", "replace").strip()
 
     def close(self, timeout: float) -> bool:
@@ -187,7 +187,7 @@ class Connection:
         deadline = time.monotonic() + timeout
         ended = joined(self._threads, timeout)
         gone = self.child.close(max(0.1, deadline - time.monotonic()))
-        # A thread that is still there may use its descriptor; only then it is left to it.
+        # A thread that is still running may use its descriptor: then that stays open.
         if ended:
             self._queue.clear()
             close_all(self._near_end)
@@ -213,7 +213,7 @@ class Connection:
             self._on_lost(reason)
             with self.lock:
                 self._lost = True
-            while self._want_room:  # and hear why there will be none
+            while self._want_room:  # these callers then raise the failure
                 self._want_room.popleft().complete()
             self._await_exit()
             self._on_exit()
@@ -236,7 +236,7 @@ class Connection:
                     if self._frames.error is not None:
                         return self._framing_failed(self._frames.error)
                     if self._patience() == 0.0:
-                        return LATE  # it has much to say, and not what it was asked
+                        return LATE  # it sends messages, but not that answer
                     continue
                 if data is not None:
                     return CLOSED_OUTPUT
@@ -246,7 +246,7 @@ class Connection:
                 return LATE
 
     def _await_exit(self) -> None:
-        """A server may close its output well before it ends."""
+        """Wait for the exit: a server may close its output well before it ends."""
         poll = select.poll()
         poll.register(self.child.exit_fd, select.POLLIN)
         poll.register(self._wake_read, select.POLLIN)
@@ -282,7 +282,7 @@ class Connection:
                 if self._broken_off > MOST_BROKEN_OFF:
                     self._frames.error = FramingError(BROKEN_OFF)
                     return
-                # The reader stands right behind it, so the rest of the stream fits on.
+                # The reader is right behind that message, so the rest of the stream follows it.
                 bodies.extend(self._frames.feed(message.swallowed))
             with self.lock:
                 event, reply = self.session.receive(message)
@@ -307,7 +307,7 @@ class Connection:
             while self._queue:
                 try:
                     data = self._next()
-                except IndexError:  # it has just been thrown away
+                except IndexError:  # another thread has just cleared the queue
                     break
                 if data is None or not self._write_all(data, poll):
                     return
@@ -336,7 +336,7 @@ class Connection:
                 if self._wake_read in dict(poll.poll()):
                     return False
             except OSError:
-                return False  # the server is gone; the reader will say so
+                return False  # the server is gone; the reader reports it
         return True
 
     # Standard error

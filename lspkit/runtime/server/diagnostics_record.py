@@ -1,4 +1,4 @@
-"""What one server has found, and what is known about how fresh that is."""
+"""What one server has found, and what is known about its freshness."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ from lspkit.servers.project.ignore_files import ignoring
 from lspkit.servers.project.skipped_files import passed_over
 from lspkit.servers.readiness import Loading
 
-#: Why an empty list is no proof where the server leaves a folder out.
+#: Why an empty list is no proof where the server skips a folder.
 PASSED_OVER = (
     "it passes over files in {}/ unless the project says otherwise, so its silence proves nothing"
 )
-#: So much of a line that a server has written is told.
+#: Longest part of a line of a server's log that is shown.
 LONGEST_LINE = 300
-#: A question that nobody knows, and that every server refuses at once, in its turn.
+#: A method that no server knows: each answers it with an error, in the order of its requests.
 BARRIER = "$/barrier"
-#: The same where a file says what it leaves out.
+#: Why an empty list is no proof where an ignore file names the file.
 IGNORED = "it passes over what {} names, so its silence proves nothing"
 
 
 class DiagnosticsRecord:
-    """What was found, on top of the channel that it was found through."""
+    """The findings of one server, and the channel that they came through."""
 
     def __init__(
         self,
@@ -52,20 +52,20 @@ class DiagnosticsRecord:
         self.loading = Loading(choice.definition.readiness)
         #: What it has read of its configuration.
         self.inputs = Inputs(choice.definition, choice.root)
-        #: Whether it goes by what is no longer so, and has to be replaced by a new process.
+        #: Whether its state is outdated, so that a new process has to replace it.
         self.outdated = False
-        #: Since when it is to read its configuration again; None if it has. And a question that it
-        #: was asked just before it was told: what it writes before the answer is of another time.
+        #: Since when it has to read its configuration again; None if it has. And a request that was
+        #: sent just before it was told: log lines before its answer are about the old one.
         self.rereading: float | None = None
         self._barrier: PendingRequest | None = None
 
     def gone(self, uri: str) -> None:
-        """A file that may never have been open is no more."""
+        """A file is deleted; it may never have been open."""
         with self._channel.lock:
             self._channel.observations.store.drop(uri)
 
     def pushed(self, uri: str, version: int | None, items: bytes) -> None:
-        """Keep what it said unasked."""
+        """Keep a push."""
         items, dropped = bounded_report(items)
         with self._channel.lock:
             self._channel.session.dropped["findings"] += dropped
@@ -74,7 +74,7 @@ class DiagnosticsRecord:
         self._on_change()
 
     def overrun(self, dropped: int) -> None:
-        """It is not told of all that it wants to hear of, so its silence proves nothing."""
+        """It registered for more files than are watched, so its silence proves nothing."""
         self.beyond("registrations", dropped)
         with self._channel.lock:
             self._channel.observations.overrun = (
@@ -82,12 +82,12 @@ class DiagnosticsRecord:
             )
 
     def beyond(self, what: str, number: int) -> None:
-        """So much of what it sent was beyond a limit."""
+        """Count what it sent beyond a limit."""
         with self._channel.lock:
             self._channel.session.dropped[what] += number
 
     def dropped(self) -> dict[str, int]:
-        """How much of what it has sent was beyond a limit, by what it is."""
+        """How much of what it sent was beyond a limit, by kind."""
         with self._channel.lock:
             counts = dict(self._channel.session.dropped)
             counts["reports"] = self._channel.observations.store.dropped
@@ -95,16 +95,16 @@ class DiagnosticsRecord:
         return {what: number for what, number in sorted(counts.items()) if number}
 
     def believe(self) -> None:
-        """It knows its project: what it says from now on counts, unless it loads it again."""
+        """It has loaded its project: its findings count from now on, unless it loads again."""
         if self._channel.observations.ready is None:
             with self._channel.lock:
                 if not self.loading.again:
                     self._channel.observations.believe(time.monotonic())
 
     def logged(self, line: str) -> str:
-        """It has written a line for people, from which some things can be told.
+        """Read a line of its log, which may tell its state.
 
-        Returns why it is of no use at all, if that is one of them.
+        Returns why the server is unusable, if the line says so.
         """
         message = {"message": line}
         self.loading.notified(LOG_MESSAGE, message)
@@ -124,14 +124,14 @@ class DiagnosticsRecord:
         return f"{admission.means}. It says: {said.strip()[:LONGEST_LINE]}"
 
     def reread(self) -> bool:
-        """It is about to be told of a new configuration; whether it has to be replaced for that."""
+        """It is about to be told of a new configuration; returns whether it must be replaced."""
         config = self._choice.definition.disk.config
         try:
             barrier = (
                 self._channel.ask(BARRIER, None) if config is not None and config.says else None
             )
         except LspkitError:
-            barrier = None  # it is only just starting, and may have read the old one
+            barrier = None  # it is starting, and may have read the old configuration
         if barrier is None:
             self.outdated = True
             return True
@@ -140,7 +140,7 @@ class DiagnosticsRecord:
         return False
 
     def start_work(self, rule: ProofRule) -> bool:
-        """Let it begin with the work that this rule goes by; False if it may still be at it."""
+        """Start the work that this rule waits for; False if earlier work may still be running."""
         with self._channel.lock:
             if not self._channel.observations.started(rule, time.monotonic()):
                 return False
@@ -148,20 +148,20 @@ class DiagnosticsRecord:
             return True
 
     def stop_work(self, rule: ProofRule) -> bool:
-        """Let it leave off with a run from before, unless somebody still waits for that."""
+        """Stop work that was started earlier, unless a caller waits for it."""
         with self._channel.lock:
             if not self._channel.observations.stopped(rule, time.monotonic()):
                 return False
             self._channel.post([(rule.stop, {})])
             return True
 
-    def want_work(self, who: int, since: float | None) -> None:
-        """Somebody waits for work that was started then or later; None: no longer."""
+    def want_work(self, caller: int, since: float | None) -> None:
+        """A caller waits for work that was started at `since` or later; None: no longer."""
         with self._channel.lock:
             if since is None:
-                self._channel.observations.wanted.pop(who, None)
+                self._channel.observations.wanted.pop(caller, None)
             else:
-                self._channel.observations.wanted[who] = since
+                self._channel.observations.wanted[caller] = since
 
     def gives_no_versions(self) -> None:
         """Its pushes carry no versions."""
@@ -177,7 +177,7 @@ class DiagnosticsRecord:
         result_id: str | None = None,
         asked_at: float | None = None,
     ) -> None:
-        """Keep what it answered about the text on disk."""
+        """Keep its answer about the text on disk."""
         items, dropped = bounded_report(items)
         with self._channel.lock:
             self._channel.session.dropped["findings"] += dropped
@@ -198,12 +198,12 @@ class DiagnosticsRecord:
             return self._channel.observations.store.last(uri, source)
 
     def is_done_with(self, uri: str) -> bool:
-        """Whether it has nothing more to do with a file; of one that never says so, always."""
+        """Whether it has finished with a file; always True for a server that never says so."""
         with self._channel.lock:
             return self._channel.observations.rests(uri)
 
     def doubt(self, uri: str) -> str:
-        """Why it proves nothing that it finds nothing in a file; empty if it does prove it."""
+        """Why an empty list for a file proves nothing; empty if it is a proof."""
         with self._channel.lock:
             said = self._channel.observations.doubt(uri)
         path = uri_to_path(uri)
@@ -218,12 +218,12 @@ class DiagnosticsRecord:
         return IGNORED.format(ignored_by) if ignored_by else ""
 
     def remembered(self, uri: str) -> list[StoredReport]:
-        """The last that it said about a file, also about a text that is no longer there."""
+        """Its last reports about a file, including those about an earlier text."""
         with self._channel.lock:
             return self._channel.observations.store.about(uri)
 
     def known(self) -> list[StoredReport]:
-        """What it has to say, but nothing about a text that is no longer there."""
+        """Its reports, without those about an earlier text."""
         with self._channel.lock:
             versions = {one.key.uri: one.version for one in self._channel.documents}
             return [
@@ -233,7 +233,7 @@ class DiagnosticsRecord:
             ]
 
     def is_first(self, view: View) -> bool:
-        """Whether it is the text that the document was opened with."""
+        """Whether this is the text that the document was opened with."""
         with self._channel.lock:
             document = self._channel.documents.get(view.uri)
             return document is not None and document.opened == view.version
@@ -241,14 +241,14 @@ class DiagnosticsRecord:
     def facts(
         self, view: View, basis: list[freshness_events.FreshnessEvent]
     ) -> tuple[list[freshness_events.FreshnessEvent], StoredReport | None]:
-        """What has happened so far, as far as it concerns findings about this text; and these.
+        """The events so far that concern findings about this text, and the findings.
 
-        Both at once: what is read a moment later may be about another text.
+        Both are read under one lock: a moment later they may be about another text.
         """
         with self._channel.lock:
             events = [*basis, *self._channel.observations.about(view.uri)]
             if not self._shows(view):
-                # Nobody has noted when: at any time since the write, from the next version on.
+                # The time was not recorded: at any time since the write, from the next version on.
                 version = view.version + 1
                 events.append(freshness_events.Superseded(version=version, at=basis[0].at))
             if self._channel.failure is not None:
@@ -257,16 +257,16 @@ class DiagnosticsRecord:
             return events, self._channel.observations.store.last(view.uri)
 
     def still_shows(self, view: View) -> bool:
-        """Whether the document has had no other text since."""
+        """Whether the text of the document is still this one."""
         with self._channel.lock:
             return self._shows(view)
 
     def pushed_about(self, view: View) -> tuple[StoredReport | None, bool]:
-        """The newest push, and whether the document has had no other text up to now."""
+        """The newest push, and whether the text of the document is still this one."""
         with self._channel.lock:
             return self._channel.observations.store.last(view.uri), self._shows(view)
 
     def _shows(self, view: View) -> bool:
-        """Whether the document has had no other text since. The lock is held."""
+        """Whether the text of the document is still this one. The lock is held."""
         document = self._channel.documents.get(view.uri)
         return document is not None and document.since <= view.version

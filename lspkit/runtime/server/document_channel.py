@@ -1,10 +1,9 @@
-"""What is said to one server: its documents, and the step from "as the server knows it" to "as the
-caller means it".
+"""The documents and requests of one server.
 
-That step, the encoding of the position, and the queueing of the change and of the question are done
-under the server's one lock, with no I/O inside: files are looked at and read before, and what was
-read is only used if the document has not moved on meanwhile. So a question always follows the text
-that it is about, and its answer is read against that very text.
+Before a request, the server's text of the document becomes the caller's. That change, the encoding
+of the position, and the queueing of change and request happen under the server's one lock, without
+I/O: files are read before, and the content is used only if the document has not changed meanwhile.
+So a request always follows the text that it is about, and its answer refers to that text.
 """
 
 from __future__ import annotations
@@ -49,43 +48,43 @@ class DocumentChannel:
     def __init__(
         self, session: Session, definition: Definition, files: Files, describe: Callable[[], str]
     ) -> None:
-        #: A document by its URI. Its language is its own: one process has files of several.
+        #: A document by its URI. Its language is part of it: one process serves several languages.
         self.key_of: Callable[[str], DocumentKey] = functools.lru_cache(maxsize=OPEN_LIMIT)(
             definition.key_of
         )
         self._files = files
         #: The server and its state, for errors.
         self._describe = describe
-        #: Whether a text that is not on disk comes as a change of what is there.
+        #: Whether a text that is not on disk is sent as a change of the text on disk.
         self._opens_as_on_disk = definition.documents.unsaved == "changed"
         self._definition = definition
-        #: Changes of files that it was told of since it was last asked because of so many.
+        #: Changes of files that it was told of since the last request that `_tell_of_files` sent.
         self._files_told = 0
-        #: Whether a file may be shown to it, by its path, wherever that has come from.
+        #: Whether a file may be shown to it, by its path.
         self.admits: Callable[[str], bool] = lambda _: True
         #: Guards everything below, and the session and queue of the connection.
         self.lock = threading.Lock()
         self.session = session
         self.documents = Documents(session.capabilities, "utf-16")
         self.connection: Connection | None = None
-        #: Why the server cannot be used (any more).
+        #: Why the server cannot be used, or no longer.
         self.failure: LspkitError | None = None
         #: What the server has said so far.
         self.observations = Observations(definition)
         #: The order of what the server was told.
         self.clock = ChangeClock(self.lock, self._opened)
-        #: Callers who check one document take turns, or ask while another shows it a text of his
-        #: own; and so do those who have it run a command.
+        #: Checks of one document are serialised, and wait for calls with a text of their own; so
+        #: are commands.
         self.queue, self.commands = DocumentQueue(), DocumentQueue()
-        #: When it was last asked something, by the monotonic clock; and who is not done with it.
+        #: When it was last used, by the monotonic clock; and the calls that still use it.
         self.last_used = time.monotonic()
         self.users: set[CallContext] = set()
-        #: What it could not be told before it was up, by URI.
+        #: Texts to send when it is up, by URI.
         self.untold: Untold = []
         self._caught_up = False
 
     def _connected(self) -> Connection:
-        """The connection of a server that can be asked, or the reason why it cannot."""
+        """The connection of a running server; raises why there is none."""
         if self.failure is not None:
             raise self.failure.copy()
         if self.connection is None or self.session.state is not State.RUNNING:
@@ -119,7 +118,7 @@ class DocumentChannel:
             shown = self._shown(file, given)  # outside the lock, then compare and set
 
     def _refuse_foreign(self, file: File) -> None:
-        """Raise if the server must not see the file, or not any more: then it is closed."""
+        """Raise if the server must not see the file; if it is open, close it."""
         if not self.admits(file.path):
             if self.documents.get(file.uri) is not None:
                 self.forget(file.uri)
@@ -154,7 +153,7 @@ class DocumentChannel:
                 if given is None or (self._opens_as_on_disk and not is_open):
                     return None
                 shown = DocumentText(given)
-            # First the params, which may be refused: then nothing has changed and nothing is sent.
+            # `build` may raise: it runs first, before anything is changed or sent.
             params = build(key.uri, shown.text, encoding)
             document, notes = self.documents.sync(key, shown.text, shown.stamp, shown.below)
         view = View(key.uri, document.text, document.version, encoding)
@@ -175,11 +174,11 @@ class DocumentChannel:
         return {one.key.uri for one in self.documents}
 
     def sync(self, file: File, text: str | None) -> PendingRequest:
-        """Bring the document up to date, and ask nothing."""
+        """Bring the document up to date, without a request."""
         return self.ask_about(file, text, "", _nothing)
 
     def tell(self, file: File, text: str | None) -> None:
-        """Bring the document up to date, now or as soon as the server is up; waits for nothing."""
+        """Bring the document up to date, now or as soon as the server is up. Does not wait."""
         if self._is_coming_up():
             shown = to_be_told(self._files, file, text)
             with self.lock:
@@ -189,15 +188,15 @@ class DocumentChannel:
         self.sync(file, text)
 
     def _is_coming_up(self) -> bool:
-        """Whether it is too early to tell it anything."""
+        """Whether it is still starting, so that nothing may be sent."""
         alive = self.session.state in (State.NEW, State.INITIALIZING, State.RUNNING)
         return alive and not self._caught_up
 
     def catch_up(self) -> list[str]:
-        """The server is up: tell what it was too early for, in order. The lock is held.
+        """The server is up: send what had to wait, in order. The lock is held.
 
-        Nobody has asked it anything yet: whatever is shown in place of files comes first. Those
-        that have to be read are left to the caller, by URI.
+        No request has been sent yet: overlays come first. Returns the URIs of files that the caller
+        has to read.
         """
         self._caught_up = True
         untold, self.untold = self.untold, []
@@ -216,7 +215,7 @@ class DocumentChannel:
         return unread
 
     def restore(self, uri: str, file: File | None) -> None:
-        """Let the server see the disk again after a caller's own text."""
+        """Show the server the file on disk again after a caller's own text."""
         with self.lock:
             document = self.documents.get(uri)
             if document is None or document.stamp is not None:
@@ -226,11 +225,11 @@ class DocumentChannel:
                 self.sync(file, None)
                 return
             except PathError:
-                pass  # nobody can read it
+                pass  # it cannot be read
         self.forget(uri)
 
     def forget(self, uri: str) -> None:
-        """The file is gone, and with it what was wrong with it."""
+        """The file is gone, and so are its findings."""
         with self.lock:
             self.post(self.documents.close(uri))
             self.documents.commit()
@@ -257,7 +256,7 @@ class DocumentChannel:
             raise
 
     def follow_disk(self, file: File, *, opens: bool = False) -> None:
-        """Bring an open document up to date, unless it shows a text of a caller's own by now.
+        """Bring an open document up to date, unless it shows a caller's own text by now.
 
         With `opens`, one that is not open is opened.
         """
@@ -276,7 +275,7 @@ class DocumentChannel:
             shown = self._shown(file, None)
 
     def shows_disk(self, uri: str) -> bool:
-        """Whether a document is open with what is on disk, and not with a caller's own text."""
+        """Whether a document is closed, or open with the text on disk."""
         with self.lock:
             document = self.documents.get(uri)
             return document is None or document.stamp is not None
@@ -288,7 +287,7 @@ class DocumentChannel:
             return document is not None and not document.is_on_disk
 
     def touch(self, uri: str) -> View | None:
-        """Give a document a new version with the text that it has; None if that cannot be."""
+        """Give a document a new version with its present text; None if that is not possible."""
         with self.lock:
             return self._touch(uri)
 
@@ -302,9 +301,9 @@ class DocumentChannel:
         return View(uri, document.text, document.version, self.session.encoding)
 
     def _end_requests(self) -> None:
-        """Have it end its work on requests, also on cancelled ones, by a change of a document.
+        """Change a document, so that it stops its work on requests, also on cancelled ones.
 
-        By one that no request is about, if there is one: answers about that one would not count.
+        Prefers a document without a request, because an answer about a changed one does not count.
         The lock is held.
         """
         asked = {pending.uri for pending in self.session.pending.values()}
@@ -313,7 +312,7 @@ class DocumentChannel:
             self._touch(min(opened, key=lambda uri: uri in asked))
 
     def nudge(self, uri: str) -> bool:
-        """Say once more that a document is on disk; False if the server does not want to hear."""
+        """Send `didSave` again; False if the server does not want it."""
         with self.lock:
             notes = self.documents.save(uri)
             self.post(notes)
@@ -324,13 +323,13 @@ class DocumentChannel:
     def notes_of_files(
         self, changed: Iterable[str], changes: list[dict[str, Any]], reread: Iterable[str] = ()
     ) -> None:
-        """Files on disk have changed, by URI; tell of those that the server wants to hear of.
+        """Files on disk have changed, by URI; notify the server of those it has registered for.
 
-        `reread` are files that it has to be made to read again.
+        `reread` are files that it must be made to read again.
         """
         with self.lock:
             if changes:
-                # It begins to work at that, if it is one that does.
+                # Some servers start work when they are told of files.
                 self.observations.told_of_files(time.monotonic())
             for uri in reread:
                 self.post(self.documents.reread(self.key_of(uri)))
@@ -339,7 +338,7 @@ class DocumentChannel:
             self.clock.files_changed(changed, [change["uri"] for change in changes])
 
     def _tell_of_files(self, changes: list[dict[str, Any]]) -> None:
-        """Ask something as well if it would else lose an edit. The lock is held."""
+        """Notify it; send a request, too, if it would lose an edit otherwise. The lock is held."""
         created = any(one["type"] == CREATED for one in changes)
         if created and self._definition.exceptions.blocks_on_new_files:
             self._end_requests()
@@ -352,7 +351,7 @@ class DocumentChannel:
             self._queue(pending, [], {"query": NO_SYMBOL})
 
     def finish(self, pending: PendingRequest) -> None:
-        """The caller no longer waits; a request without an answer is taken back."""
+        """The caller no longer waits: a request without an answer is cancelled."""
         if pending.waiter.done:
             return
         with self.lock:
@@ -366,7 +365,7 @@ class DocumentChannel:
         self.queue, self.commands = DocumentQueue(), DocumentQueue()
 
     def in_use(self) -> set[str]:
-        """Documents that somebody waits for an answer about. The lock is held."""
+        """Documents that a caller waits for. The lock is held."""
         return {pending.uri for pending in self.session.pending.values()} | self.queue.taken()
 
 

@@ -11,11 +11,11 @@ from lspkit.runtime.concurrency.waiter import Waiter
 
 
 class ExclusiveCallWaiting(Exception):
-    """Somebody shows the server a text of his own: whoever has no turn takes one."""
+    """Another call shows the server a text of its own: a call that is not queued must queue."""
 
 
 class QueueEntry(Waiter):
-    """A place in the queue of a server; complete when this caller may go on."""
+    """A place in the queue of a server; complete when its caller may continue."""
 
     __slots__ = ("exclusive", "over", "queue", "uri")
 
@@ -23,21 +23,19 @@ class QueueEntry(Waiter):
         super().__init__()
         #: Whether the server is shown a text that is only for this caller.
         self.exclusive = exclusive
-        #: Where it is queued, and for what.
+        #: The queue that it is in, and the document that it is for.
         self.queue: DocumentQueue | None = None
         self.uri = ""
-        #: Set by the caller who needs it no more, before it calls `DocumentQueue.tidy`. An
-        #: interrupt may keep it from that call, but not from setting this: nobody waits for a lost
-        #: turn.
+        #: Set by the caller when it is done, before it calls `DocumentQueue.tidy`. An interrupt may
+        #: prevent that call, but not this flag, so no caller waits for an abandoned entry.
         self.over = False
 
 
 class DocumentQueue:
-    """Who may ask a server about a document, or about none (""), in order of arrival.
+    """Calls that may use a document of a server, or no document (""), in order of arrival.
 
-    One caller at a time per document; any number of those who ask about none. And an exclusive call
-    has the server to himself: what he shows it is another's business as soon as one file is checked
-    against another.
+    One call at a time per document; any number without a document. An exclusive call has the
+    server to itself, because its text affects the findings of other files.
     """
 
     def __init__(self) -> None:
@@ -47,22 +45,22 @@ class DocumentQueue:
 
     @property
     def has_exclusive_calls(self) -> bool:
-        """Whether somebody shows the server a text of his own, or waits for that."""
+        """Whether a call shows the server a text of its own, or waits to do so."""
         return any(turn.exclusive for turn in self._queue)
 
     def join(self, uri: str, turn: QueueEntry) -> None:
-        """Take a place. Whoever calls this sets `over` in the end, whatever happens."""
+        """Add an entry. The caller must set `over` in the end, whatever happens."""
         turn.queue, turn.uri = self, uri
         with self._lock:
             self._queue.append(turn)
         self.tidy()
 
     def taken(self) -> set[str]:
-        """The documents that somebody has the turn of, or waits for."""
+        """The documents of all entries."""
         return {turn.uri for turn in self._queue}
 
     def tidy(self) -> None:
-        """Let those go on who may, now that some turns are over."""
+        """Remove entries that are over, and complete those that may continue now."""
         with self._lock:
             # An interrupt may come at any time: the queue is replaced in a single step.
             self._queue = queue = [turn for turn in self._queue if not turn.over]

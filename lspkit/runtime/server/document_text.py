@@ -1,4 +1,4 @@
-"""Which text a server is to be shown for a file: the disk's, or one that stands for it."""
+"""Which text a server is shown for a file: that on disk, or its overlay."""
 
 from __future__ import annotations
 
@@ -14,26 +14,26 @@ from lspkit.runtime.files import File, Files
 
 
 class DocumentText(msgspec.Struct, frozen=True):
-    """A text that a server has to be told."""
+    """A text to send to a server."""
 
     text: Text
     #: As `Document.stamp`.
     stamp: object = None
-    #: What is on disk, where the document is to be opened with that first.
+    #: The text on disk, where the document has to be opened with that first.
     below: Text | None = None
 
 
-#: What a server is to be told later, by URI: a text, or None for what stands for the file by then,
-#: and where nothing does, for what is on disk.
+#: Texts to send to a server later, by URI; None stands for the overlay at that time, or else for
+#: the file on disk.
 Untold = list[tuple[str, DocumentText | None]]
 
 
 def to_be_told(files: Files, file: File, text: str | None) -> DocumentText | None:
-    """What a server is to be told of a file when it is up."""
+    """The text of a file to send when a server is up."""
     if text is not None:
         return DocumentText(Text(text))
     if isinstance(file.stamp, Unsaved):
-        return None  # unless that is over by then
+        return None  # the overlay may be gone by then
     content = files.read(file)
     return DocumentText(content.text, content.stamp)
 
@@ -41,7 +41,7 @@ def to_be_told(files: Files, file: File, text: str | None) -> DocumentText | Non
 def text_for(
     files: Files, file: File, given: Text | None, *, opens_as_on_disk: bool
 ) -> DocumentText:
-    """A caller's own text, the one that stands for the file, or what is read from it."""
+    """A caller's own text, the overlay of the file, or the file on disk."""
     stamp: object = None
     if given is None:
         content = files.read(file)
@@ -52,13 +52,13 @@ def text_for(
 
 
 def overlay_of(files: Files, uri: str) -> DocumentText | None:
-    """What stands for a file by now. Reads nothing."""
+    """The present overlay of a file. Does no I/O."""
     content = files.overlays.get(uri_to_path(uri) or "")
     return None if content is None else DocumentText(content.text, content.stamp)
 
 
 def merely_opened(document: Document, notes: Iterable[tuple[str, Any]]) -> bool:
-    """Whether the server was told no more about a file than it could see on disk."""
+    """Whether the server was told nothing about a file that it could not see on disk."""
     uri, other = document.key.uri, ("textDocument/didChange", "textDocument/didClose")
     changed = any(said in other and about["textDocument"]["uri"] == uri for said, about in notes)
     return document.is_on_disk and not changed

@@ -1,4 +1,4 @@
-"""The errors for callers of a server that is gone, never came, or is late. Pure."""
+"""The errors for callers of a server that has ended, did not start, or is late. Pure."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from lspkit.errors import (
 from lspkit.runtime.process.backoff import FailureRecord
 from lspkit.servers import Choice
 
-#: By these a line tells what went wrong. And by these beginnings one tells nothing.
+#: Words of lines that say what went wrong; and beginnings of lines that do not.
 ERROR_WORDS = re.compile(
     r"error|exception|panic|fatal|fail|cannot|can't|could not|unable|denied|missing|required"
     r"|not found|no such|not supported|unsupported|invalid|unknown",
@@ -26,10 +26,9 @@ LONGEST_LINE = 300
 
 
 def telling_line(stderr: str) -> str:
-    """The first line that tells what went wrong; else the last one; empty if there is none.
+    """The first line that says what went wrong; else the last line; empty if there is none.
 
-    What follows the first one is a stack, or what came of it. Indented lines are code, or part of
-    a stack themselves.
+    Later lines are a stack trace or consequences. Indented lines are code or part of a trace.
     """
     lines = [one for one in stderr.splitlines() if one.strip()]
     lines = [one for one in lines if not one.startswith(EMPTY_WORDS)] or lines
@@ -48,7 +47,7 @@ def gone(server: str, reason: str, status: int | None, stderr: str) -> ServerBro
 
 
 def with_record(error: LspkitError, record: FailureRecord, now: float) -> LspkitError:
-    """The same error, with how often the server has failed and when it is tried again."""
+    """A copy with how often the server has failed and when it is tried again."""
     if not isinstance(error, ServerBrokenError):
         return error
     wait = record.retry_at - now if record.retry_at > now else None
@@ -65,7 +64,7 @@ def too_early(failure: LspkitError, record: FailureRecord, now: float) -> Lspkit
 
 
 def useless(choice: Choice, why: str) -> ServerUnavailableError:
-    """The program was found, but it is none that works."""
+    """The program was found, but does not work."""
     program = choice.argv[0]
     return ServerUnavailableError(
         f"{choice.id} does not work: {program}: {why}",
@@ -88,7 +87,7 @@ def held_back(choice: Choice) -> ServerUnavailableError:
 
 
 def missing(choice: Choice, folders: list[str]) -> ServerUnavailableError:
-    """No program of it was found."""
+    """No program of the server was found."""
     commands = choice.definition.launch.commands
     names = " or ".join(dict.fromkeys(command[0] for command in commands)) or "a command"
     install = choice.definition.how_to_install
@@ -112,7 +111,7 @@ def late(
     in_flight: tuple[str, ...],
     stderr: str,
 ) -> RequestTimeoutError:
-    """The time of a caller is up; with what may explain it, and which setting has ended it."""
+    """The call has timed out; says what may explain it, and which setting set the limit."""
     doing = f"; it says it is busy with {', '.join(progress)}" if progress else ""
     limit = f"; {setting} ended the wait" if setting else ""
     what = f"did not answer {method}" if method else "was not ready"

@@ -1,4 +1,4 @@
-"""What is counted about a server, for its status, and what is logged of its findings."""
+"""What is counted about a server for its status, and the log line about its findings."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from lspkit.servers.status import Checks, Requests
 
 log = logging.getLogger("lspkit.runtime")
 
-#: Latencies are kept of so many last requests.
+#: How many of the last latencies are kept.
 KEPT = 256
 
 
@@ -38,13 +38,13 @@ class Metrics:
             self._latencies.append(seconds)
 
     def timed_out(self) -> None:
-        """A request was given up."""
+        """A request timed out."""
         with self._lock:
             self._requests += 1
             self._timeouts += 1
 
     def checked(self, seconds: float | None, *, timed_out: bool) -> None:
-        """A file was checked, in so long; None if nothing has come of it."""
+        """A file was checked, in `seconds`; None if there is no result."""
         with self._lock:
             self._checks += 1
             self._check_timeouts += timed_out
@@ -79,7 +79,7 @@ class Metrics:
 
 
 def log_findings(server: str, about: str, lists: Iterable[bytes], how: str) -> None:
-    """One line for the findings of a server about one file, where somebody reads such lines."""
+    """Log one line about the findings of a server in one file, at debug level."""
     if log.isEnabledFor(logging.DEBUG):
         number = sum(len(read_raw_items(items).items) for items in lists)
         log.debug("%s: %d findings of %s, %s", about, number, server, how)

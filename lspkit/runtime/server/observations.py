@@ -1,7 +1,7 @@
-"""What one server has said so far, as far as it tells whether its findings are fresh.
+"""What one server has reported so far that decides whether its findings are fresh.
 
-The newest report about each file, the work that began and ended, whether it can be believed at all,
-and which of its own notes put its findings in doubt. Guarded by the server's lock.
+The newest report about each file, the work that began and ended, whether its answers count yet, and
+its own notifications that make its findings doubtful. Guarded by the server's lock.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from lspkit.protocol.uris import normalize_uri
 from lspkit.servers.definition import Definition
 from lspkit.servers.definition_parts import Admission
 
-#: So many beginnings and ends of work are remembered.
+#: How many events of work are remembered.
 REMEMBERED = 64
 
 
 class Observations:
-    """The memory of one server process."""
+    """The observations of one server process."""
 
     def __init__(self, definition: Definition) -> None:
         self._proofs = definition.proofs
@@ -32,22 +32,22 @@ class Observations:
         self._rests_by = [signal for rule in definition.proofs for signal in rule.rests_by]
         self._admissions = definition.caveats.admissions
         self.store = DiagnosticsStore()
-        #: Since when it can be believed; None if it cannot be yet.
+        #: Since when its answers count; None if they do not yet.
         self.ready: freshness_events.Ready | None = None
         self._work: collections.deque[freshness_events.FreshnessEvent] = collections.deque(
             maxlen=REMEMBERED
         )
-        #: Whether its pushes carry no versions, where its definition does not tell.
+        #: Whether its pushes carry no versions, where its definition does not say so.
         self.versionless = False
-        #: Why its findings about a file are worth nothing, by URI.
+        #: Why its findings about a file do not count, by URI; "" stands for all files.
         self._doubtful: dict[str, str] = {}
-        #: Why nothing that it says can be believed: it has sent more of something than is taken.
+        #: Why none of its findings count: it exceeded a limit.
         self.overrun = ""
-        #: By which line it has said that it does not look.
+        #: The log line by which it said that it does not check.
         self.admitted: Admission | None = None
-        #: The files that it is done with, and since when.
+        #: The files that it has finished, and since when.
         self._rested: dict[str, freshness_events.Rested] = {}
-        #: Who waits for work that was started at this time or later.
+        #: Callers that wait for work: id, and the earliest start of that work.
         self.wanted: dict[int, float] = {}
 
     def believe(self, now: float) -> None:
@@ -56,11 +56,11 @@ class Observations:
             self.ready = freshness_events.Ready(at=now)
 
     def disbelieve(self) -> None:
-        """They count no longer: it is loading its project anew."""
+        """They no longer count: it is loading its project again."""
         self.ready = None
 
     def began(self, token: str | int, title: str, now: float) -> None:
-        """A piece of work began; its name is its token, or what people read."""
+        """A piece of work began; its name is its token or its title."""
         if self._is_doubt(title):
             self._doubtful[""] = f"it says: {title}"
         self._work.append(freshness_events.Began(token=_name(token, title), title=title, at=now))
@@ -72,17 +72,17 @@ class Observations:
             self._doubtful.pop("", None)
 
     def _is_doubt(self, title: str) -> bool:
-        """Whether the server says by this piece of work that it cannot check anything."""
+        """Whether this title says that the server cannot check anything."""
         return any(one.fits(PROGRESS, {"title": title}) for one in self._doubts)
 
     def told_of_files(self, now: float) -> None:
-        """It is about to hear of files that have changed: some begin with work at that."""
+        """It is about to be told of changed files: some servers start work then."""
         for rule in self._proofs:
             if rule.how == "version" and rule.token:
                 self._work.append(freshness_events.Started(token=rule.token, at=now))
 
     def started(self, rule: ProofRule, now: float) -> bool:
-        """A piece of work is to begin; False if it may still be at it."""
+        """Record that work is started; False if earlier work may still be running."""
         ready = [] if self.ready is None else [self.ready]
         if not may_start(rule, [*ready, *self._work], now):
             return False
@@ -90,7 +90,7 @@ class Observations:
         return True
 
     def stopped(self, rule: ProofRule, now: float) -> bool:
-        """A piece of work is to end; False if it is not at it, or somebody waits for it."""
+        """Record that work is stopped; False if none is running, or a caller waits for it."""
         asked = at_work_since(rule, list(self._work))
         if asked is None or any(since <= asked for since in self.wanted.values()):
             return False
@@ -98,11 +98,11 @@ class Observations:
         return True
 
     def rests(self, uri: str) -> bool:
-        """Whether it says that it is done with a file, or never says such things."""
+        """Whether it says that it has finished a file, or never says so."""
         return not self._rests_by or uri in self._rested
 
     def about(self, uri: str) -> list[freshness_events.FreshnessEvent]:
-        """What the decision about one file goes by."""
+        """The events that decide about the freshness of one file."""
         events: list[freshness_events.FreshnessEvent] = [] if self.ready is None else [self.ready]
         said = self.store.last(uri)
         if said is not None:
@@ -111,7 +111,7 @@ class Observations:
         return [*events, *([] if rested is None else [rested]), *self._work]
 
     def noticed(self, method: str, params: dict[str, Any], now: float) -> None:
-        """It has sent a note of its own: it may cast doubt on its findings, or lift it."""
+        """It has sent a notification, which may make its findings doubtful, or no longer so."""
         if any(method == one.method for one in self._rests_by):
             uri = _uri_in(params)
             self._rested.pop(uri, None)
@@ -132,7 +132,7 @@ class Observations:
             self.overrun = "it puts more files in doubt than are remembered"
 
     def read(self, message: dict[str, str]) -> Admission | None:
-        """It has logged a line. Returns the first admission that it does not look."""
+        """It has logged a line. Returns the first admission that it does not check."""
         if self.admitted is not None:
             return None
         said = (one for one in self._admissions if one.says.fits(LOG_MESSAGE, message))
@@ -140,7 +140,7 @@ class Observations:
         return self.admitted
 
     def doubt(self, uri: str) -> str:
-        """Why its findings about a file are worth nothing; empty if they are worth something."""
+        """Why its findings about a file do not count; empty if they do."""
         admitted = "" if self.admitted is None else self.admitted.means
         return self._doubtful.get(uri) or self._doubtful.get("", "") or self.overrun or admitted
 
@@ -150,7 +150,7 @@ def _name(token: str | int, title: str) -> str:
 
 
 def _uri_in(params: dict[str, Any]) -> str:
-    """The file that a note is about, wherever it says so."""
+    """The file that a notification is about, wherever the params name it."""
     for value in (params, *params.values()):
         if isinstance(value, dict) and isinstance(value.get("uri"), str):
             return normalize_uri(value["uri"])

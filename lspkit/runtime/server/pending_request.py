@@ -1,4 +1,4 @@
-"""A request under way, as the one who has made it sees it."""
+"""A request that waits for its answer, and the deadline of that wait."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from lspkit.protocol.open_documents import View
 from lspkit.protocol.text import Encoding, Text
 from lspkit.runtime.concurrency.waiter import Waiter
 
-#: Params of a request, made from the document as it is when the request is queued.
+#: Makes the params of a request from the document as it is when the request is queued.
 Build = Callable[[str, Text, Encoding], Any]
 
 
 class PendingRequest(msgspec.Struct):
-    """A request under way. Its waiter gets `Answered`, `Failed` or `ConnectionLost`."""
+    """A request without an answer. Its waiter gets `Answered`, `Failed` or `ConnectionLost`."""
 
     method: str
     waiter: Waiter
     #: None for a request about no document.
     view: View | None
     id: int = 0
-    #: How much had been queued for the server when it was, itself included.
+    #: Bytes ever queued for the server, up to and including this request.
     posted: int = 0
-    #: The number of the last write that the server was told of before it.
+    #: The number of the last change that the server was told of before it.
     seq: int = 0
 
 
@@ -36,13 +36,13 @@ class ConnectionLost(msgspec.Struct, frozen=True):
     error: LspkitError
 
 
-#: What ends a wait, in the words of who can change it.
+#: Names of the limit that ended a wait, as its user knows them.
 REQUEST_TIMEOUT = "timing.requestTimeoutMs"
 CALL_TIMEOUT = "the timeout of this call"
 
 
 class NamedDeadline(float):
-    """A time by the monotonic clock that remembers which setting it comes from."""
+    """A time by the monotonic clock, with the setting that it comes from."""
 
     def __new__(cls, at: float, setting: str = CALL_TIMEOUT) -> NamedDeadline:
         """The caller's own timeout, unless another setting is named."""
@@ -54,7 +54,7 @@ class NamedDeadline(float):
 
 
 def setting_of(until: float, now: float) -> str:
-    """Which setting has ended a wait that was to end then; empty if that is not known."""
+    """Which setting ended a wait until that time; empty if that is not known."""
     if now < until:
-        return CALL_TIMEOUT  # it ends every wait that would go on for longer
+        return CALL_TIMEOUT  # it cuts every longer wait
     return until.setting if isinstance(until, NamedDeadline) else ""

@@ -1,7 +1,7 @@
-"""What a server process needs around it: an environment, a temporary folder, sidecars.
+"""What a server process needs besides its command: environment, temporary folder, sidecars.
 
-Servers leave files in the folder for temporary files, so each process has one of its own, which is
-removed with it.
+Servers leave temporary files behind, so each process has its own folder for them, which is removed
+with it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from lspkit.servers.sidecar_commands import Commands
 
 
 class ProcessSetup:
-    """The surroundings of one server process. `clean_up` once, at the end."""
+    """The setup of one server process. Call `clean_up` once, at the end."""
 
     def __init__(self, choice: Choice, workspace: str) -> None:
         self._choice = choice
@@ -35,7 +35,7 @@ class ProcessSetup:
     def launch(self) -> Child:
         """Start the process. Raises `LaunchError` or `OSError`."""
         choice = self._choice
-        # Only the name, which nobody can guess: who makes it must be sure to remove it.
+        # Only an unguessable name: the process that creates the folder must also remove it.
         self._scratch = os.path.join(tempfile.gettempdir(), f"lspkit-{os.urandom(8).hex()}")
         private = ("TMPDIR", "TEMP", "TMP", *choice.definition.exceptions.private_folders)
         folders = dict.fromkeys(private, self._scratch)

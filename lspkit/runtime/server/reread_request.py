@@ -10,7 +10,7 @@ from lspkit.runtime.server.server import Server
 
 
 def request_reread(server: Server) -> None:
-    """Have a server read everything again. Nobody waits for that: it works things off in order."""
+    """Have a server read everything again. No wait: it handles requests in order."""
     refresh = server.choice.definition.disk.refresh
     if refresh is None:
         return

@@ -1,7 +1,7 @@
-"""One live server: its process from start to end, and what it tells by itself.
+"""One live server: its process from start to end, and the events that it sends.
 
-What is said to it is in `document_channel.py`, its threads are in `connection.py`, the way down is
-in `shutdown.py`.
+Documents and requests are in `document_channel.py`, threads in `connection.py`, the end in
+`shutdown.py`.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ log = logging.getLogger("lspkit.runtime")
 
 
 class Server:
-    """A server process and what it knows. `start` once, ask from any thread, `close` once."""
+    """A server process and its state. `start` once, ask from any thread, `close` once."""
 
     def __init__(
         self,
@@ -69,20 +69,20 @@ class Server:
         self.id = choice.id
         self.root = root
         self.choice = choice
-        #: Its environment, its temporary folder, and what runs beside it.
+        #: Its environment, temporary folder and sidecars.
         self.setup = ProcessSetup(choice, files.boundary.root)
         session = Session(opening, time.monotonic)
-        #: Its documents, and what it is asked.
+        #: Its documents and requests.
         self.channel = DocumentChannel(
             session, definition, files, lambda: f"{self.id} {self.state}"
         )
-        #: What it has found, and how fresh that is.
+        #: Its findings and their freshness.
         self.record = DiagnosticsRecord(self.channel, choice, files.boundary.root, on_change)
-        #: Whether it has ever answered or found anything.
+        #: Whether it has ever sent an answer or a finding.
         self.was_of_use = False
-        #: Whether it ended before that, and another one may be started at once.
+        #: Whether it ended before that, so that another one may be started at once.
         self.false_start = False
-        #: Whether it was ended because it had blocked itself: another one may follow at once, too.
+        #: Whether it was ended because it blocked itself: another one may be started at once, too.
         self.is_blocked = False
         self._initialize_timeout = initialize_timeout
         self._on_ready = on_ready
@@ -95,20 +95,20 @@ class Server:
         self.watched = WatchRegistrations(
             root, files.boundary.root, kinds=choice.definition.disk.told_as
         )
-        #: Whether its start is under way or over.
+        #: Whether its start has begun, or was called off.
         self.begun = False
-        #: Who was to answer its questions and could not in time.
+        #: The companion server that should answer its forwarded requests and timed out.
         self.goes_on_without: Server | None = None
         #: URIs of documents to open as they are on disk, once it is up.
         self.reopen: list[str] = []
         #: Whether lspkit is ending it.
         self.closing = False
-        #: Rung when it has ended, for each who is ending it.
+        #: Completed when it has ended, one for each caller that stops it.
         self.bells: list[Waiter] = []
         self._ready = False
-        #: Told, once and for all, when it can be asked or never will be.
+        #: Tells, once, that it is ready or never will be.
         self._settled = Broadcast()
-        #: Told when a push or a registration comes, some work ends, or the server does.
+        #: Tells of pushes, registrations, ends of work, and the end of the server.
         self.news = Broadcast()
 
     def __repr__(self) -> str:
@@ -116,7 +116,7 @@ class Server:
 
     @property
     def state(self) -> str:
-        """One word."""
+        """The state in one word."""
         if self.channel.failure is not None:
             return "broken"
         if self.closing:
@@ -125,13 +125,13 @@ class Server:
 
     @property
     def may_be_replaced(self) -> bool:
-        """Whether whoever waits for it may ask another process in its place."""
+        """Whether callers that wait for it may ask another process instead."""
         return self.record.outdated or self.false_start
 
     # Coming up
 
     def start(self) -> None:
-        """Start the process and begin the conversation. Blocks for some milliseconds."""
+        """Start the process and send `initialize`. Blocks for some milliseconds."""
         with self.channel.lock:
             if self.begun:
                 return
@@ -159,12 +159,12 @@ class Server:
             connection.post(self.channel.session.initialize(tag=None))
             gone = self.closing
         connection.start()
-        if gone:  # the workspace was closed meanwhile, and saw no connection to close
+        if gone:  # the workspace was closed before there was a connection to close
             self.close(2.0)
         log.debug("%s started, pid %d", self.id, child.pid)
 
     def call_off(self) -> None:
-        """If its start has not begun, it never will."""
+        """Prevent its start, unless it has begun."""
         with self.channel.lock:
             called_off, self.begun = not self.begun, True
         if called_off:
@@ -178,14 +178,14 @@ class Server:
         self.setup.clean_up()
 
     def start_sidecars(self, beside: Commands, restart: Restart) -> None:
-        """Start what runs beside it."""
+        """Start its sidecars."""
         if not self.closing:
             self.setup.start_sidecars(beside, restart)
-            if self.closing:  # meanwhile
+            if self.closing:  # set by another thread meanwhile
                 self.setup.stop_sidecars()
 
     def ready(self) -> Waiter:
-        """Complete as soon as the server can be asked, or never will be."""
+        """A waiter that completes as soon as the server is ready, or never will be."""
         return self._settled.next()
 
     @property
@@ -223,7 +223,7 @@ class Server:
         log.debug("%s is ready", self.id)
 
     def timed_out(self, method: str, waited: float, setting: str = "") -> RequestTimeoutError:
-        """The error for a caller whose time is up."""
+        """The error for a call that has timed out."""
         return failure_errors.late(
             self.id,
             method,
@@ -236,13 +236,13 @@ class Server:
         )
 
     def give_up_if_stuck(self, pending: PendingRequest, since: float, patience: float) -> None:
-        """End a server that cannot be expected to answer this request any more.
+        """End a server that is not expected to answer this request any more.
 
-        Not before it has had all the time that a request has, and not while it works: a server
-        that loads a large project may read nothing for long.
+        Not before the whole request timeout has passed, and not while it works: a server that loads
+        a large project may read nothing for long.
         """
         connection = self.channel.connection
-        # A caller began to wait a moment after the time of its request did.
+        # A caller starts to wait a moment after its request was sent.
         had_its_time = time.monotonic() - since >= 0.9 * patience
         if connection is None or self.closing or not had_its_time:
             return
@@ -251,20 +251,20 @@ class Server:
             self._fail(failure_errors.gone(self.id, reason, None, self._tail()))
 
     def give_up_blocked(self) -> None:
-        """End a server that has blocked itself. Who waits for it may have another one at once."""
+        """End a server that blocked itself. Its callers may start another one at once."""
         with self.channel.lock:
-            known, self.is_blocked = self.is_blocked, True  # several callers may have looked
+            known, self.is_blocked = self.is_blocked, True  # several callers may get here
         if not known:
             self._fail(failure_errors.gone(self.id, BLOCKED, None, self._tail()))
 
     def take_edits(self, on_edit: Callable[[events.EditAsked], None] | None) -> None:
-        """Hand the edits on that the server asks for from now on; None refuses them."""
+        """Pass edits that the server asks for to `on_edit` from now on; None refuses them."""
         with self.channel.lock:
             self._on_edit = on_edit or self._refuse_edit
             self.channel.session.takes_edits = on_edit is not None
 
     def edit_done(self, event: events.EditAsked, failure: str) -> None:
-        """Tell the server what became of an edit that it has asked for."""
+        """Tell the server the result of an edit that it asked for."""
         with self.channel.lock:
             if self.channel.connection is not None:
                 self.channel.connection.post(self.channel.session.edit_done(event.id, failure))
@@ -332,25 +332,25 @@ class Server:
                 log.debug("%s prints what is no message: %r", self.id, event.sample)
 
     def _believe_by_its_word(self) -> None:
-        """A server that says when it is loading is believed only while it is not."""
+        """The findings of a server that says when it is loading count only while it is not."""
         if self.record.loading.again:
             self.channel.observations.disbelieve()
         elif self.record.loading.done and self.choice.definition.readiness.unready_by is not None:
             self.channel.observations.believe(time.monotonic())
 
     def _on_lost(self, reason: str) -> None:
-        """The reader's last word: the connection is over."""
+        """The last event of the reader: the connection has ended."""
         connection = self.channel.connection
         try:
             status = connection.child.wait(0.1) if connection else None
-        except OSError:  # not even a descriptor is left; its status is not worth a hanging caller
+        except OSError:  # no descriptor is left; callers must not wait for the status
             status = None
         if status is not None and reason == CLOSED_OUTPUT:
             reason = f"it ended with {describe_exit(status)}"
         tail = self._tail()
         silent = connection is not None and not connection.has_spoken
         if silent and self.channel.session.state is State.INITIALIZING and status and status > 0:
-            # A stub that exits at once, say: no server has crashed here, none was there.
+            # For example a stub that exits at once: no server has crashed, there was none.
             said = f": {failure_errors.telling_line(tail)}" if tail else ""
             self._fail(failure_errors.useless(self.choice, f"{reason}{said}"))
         else:
@@ -358,7 +358,7 @@ class Server:
 
     def _fail(self, error: LspkitError) -> None:
         if self.channel.failure is None and not self.closing:
-            # Before any caller knows: its next call must find that the server is to be spared.
+            # Before any caller knows: the next call must see that a restart has to wait.
             error = self._on_gone(self, error)
         if self.channel.connection is not None and not self.closing:
             self.channel.connection.child.kill()
@@ -386,7 +386,7 @@ class Server:
         return self.channel.connection.stderr_tail() if self.channel.connection else ""
 
     def drop_after_fork(self) -> None:
-        """In a forked child: let go of the parent's server without touching it."""
+        """In a forked child: drop the parent's server without touching it."""
         self.channel.drop_after_fork()
         self._settled, self.news = Broadcast(), Broadcast()
         self.closing = True

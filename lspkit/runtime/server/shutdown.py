@@ -1,8 +1,8 @@
-"""The ladder down: ask, tell, terminate, kill.
+"""Stopping servers in steps: `shutdown`, `exit`, terminate, kill.
 
-Every server descends by itself, all at the same time, so that the whole takes as long as the most
-stubborn one, 4.5 s at worst. No thread is started: the ladder works while the interpreter ends,
-when none can be. An interrupt on the way goes straight to the last rung.
+All servers are stopped at the same time, so it takes as long as the slowest of them, 4.5 s at
+worst. No thread is started, because that is impossible while the interpreter ends. An interrupt
+skips to the last step.
 """
 
 from __future__ import annotations
@@ -15,19 +15,19 @@ from lspkit.protocol.session import State
 from lspkit.runtime.concurrency.waiter import Waiter
 from lspkit.runtime.server.server import Server
 
-#: What is done, and how long the server may take to react.
+#: The steps, and the seconds that the server may take to react.
 RUNGS: tuple[tuple[str, float], ...] = (
     ("shutdown", 1.5),
     ("exit", 0.5),
     ("terminate", 2.0),
     ("kill", 0.5),
 )
-#: How long the threads and the last descendants may take to go.
+#: Seconds that the threads and the last descendants may take to end.
 SWEEP = 2.0
 
 
 class _Descent:
-    """One server on its way down."""
+    """One server that is being stopped."""
 
     def __init__(self, server: Server, bell: Waiter) -> None:
         self.server = server
@@ -43,7 +43,7 @@ class _Descent:
         return connection is None or connection.child.status() is not None
 
     def step(self, now: float) -> None:
-        """Go down as far as is due."""
+        """Do the steps that are due."""
         while not self.ended() and (now >= self.until or self._may_go_on()):
             if self.rung + 1 == len(RUNGS):
                 return
@@ -53,7 +53,7 @@ class _Descent:
             self._do(action)
 
     def _may_go_on(self) -> bool:
-        """Its `shutdown` was answered, or cannot be asked for."""
+        """Whether `shutdown` was answered, or cannot be sent."""
         running = self.server.channel.session.state in (State.RUNNING, State.STOPPING)
         return self.rung < 0 or (self.rung == 0 and (self._answered.done or not running))
 
@@ -72,11 +72,11 @@ class _Descent:
                     ask = action == "shutdown"
                     connection.post(session.shutdown(self._answered) if ask else session.exit())
                 except ProtocolError:
-                    self.until = 0.0  # it is past this rung
+                    self.until = 0.0  # `shutdown` was sent already
 
 
 def stop(servers: Sequence[Server], *, patient: bool = True) -> None:
-    """End all of them, and everything that belongs to them; without patience by the last rung."""
+    """End servers and everything that belongs to them; if not `patient`, by the last step."""
     bell = Waiter()
     for server in servers:
         with server.channel.lock:
@@ -90,7 +90,7 @@ def stop(servers: Sequence[Server], *, patient: bool = True) -> None:
         if patient:
             _descend(descents, bell)
     finally:
-        # Also after an interrupt, which ends all patience.
+        # Also after an interrupt, which ends the wait.
         for server in servers:
             if server.channel.connection is not None:
                 server.channel.connection.child.kill()

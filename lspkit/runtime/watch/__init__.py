@@ -1,6 +1,6 @@
-"""Files that change on disk: who changed what, exactly, and soon.
+"""Watching files on disk: exact events, soon after each change.
 
-`WatchedRoots` is what the rest of lspkit holds; the other modules are its parts.
+The rest of lspkit uses `WatchedRoots`; the other modules are its parts.
 """
 
 from lspkit.runtime.watch.changelog import Changelog

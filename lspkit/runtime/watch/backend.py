@@ -1,4 +1,4 @@
-"""The notifier for this system, and the one that needs no system's help."""
+"""The notifier for this system, and one for systems without any."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from lspkit.runtime.watch.notifier import Hints, Notifier
 
 
 class PollingNotifier:
-    """Hints nothing: for when there is no other way. The wait is by the clock."""
+    """Gives no hints, where no other notifier is available. Its wait ends by the clock."""
 
     exact = False
     blind = True
@@ -49,8 +49,8 @@ class PollingNotifier:
 
 
 def best_notifier() -> Notifier:
-    """The one for this system; an `OSError` if it cannot be had."""
-    # Imported here: nobody needs them before a server runs, and each is for some systems only.
+    """The notifier for this system; raises `OSError` if it is not available."""
+    # Imported here: not needed before a server runs, and each is for some systems only.
     if sys.platform == "linux":
         with safe_imports():
             from lspkit.runtime.watch.inotify import InotifyNotifier

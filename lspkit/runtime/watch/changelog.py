@@ -1,4 +1,4 @@
-"""The last files that have changed on disk, for whoever wants to know what a program has done."""
+"""The last files that have changed on disk, for callers that ask what a program has changed."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ from pathlib import Path
 
 from lspkit.edit_types import ChangedFiles
 
-#: So many changes are remembered.
+#: How many changes are remembered.
 REMEMBERED = 10_000
 
 
 class Changelog:
-    """For any thread."""
+    """Changed files, in order. For any thread."""
 
     def __init__(self) -> None:
         #: Guards the fields below.
         self._lock = threading.Lock()
         self._paths: collections.deque[str] = collections.deque(maxlen=REMEMBERED)
-        #: How many there have been.
+        #: How many changes there have been.
         self._count = 0
         #: Marks before this one are from a time when less was watched.
         self._gap = 0
 
     def add(self, paths: Iterable[str]) -> None:
-        """These have changed."""
+        """Add changed files."""
         with self._lock:
             for path in paths:
                 self._paths.append(path)
@@ -37,12 +37,12 @@ class Changelog:
     def interrupted(self) -> None:
         """More may have changed up to now than was seen."""
         with self._lock:
-            self._paths.append("")  # no file: it makes all marks that are out older than the gap
+            self._paths.append("")  # no file: it makes all earlier marks older than the gap
             self._count += 1
             self._gap = self._count
 
     def after(self, mark: int | None) -> ChangedFiles:
-        """What has changed since a mark that was given out before."""
+        """The changes since a mark that was returned before."""
         with self._lock:
             mark = self._count if mark is None else mark
             forgotten = self._count - len(self._paths)

@@ -1,4 +1,4 @@
-"""What several events of one file amount to, and whose they are."""
+"""Merging several events of one file."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable
 
 from lspkit.protocol.watch_registrations import CHANGED, CREATED, DELETED, REPLACED, FileEvent
 
-#: What two events of one file amount to, None where it is nothing. Others cannot follow each other.
+#: The merged kind of two events of one file, None for no event. Other sequences are impossible.
 AFTER: dict[tuple[int, int], int | None] = {
     (CREATED, CHANGED): CREATED,
     (CREATED, DELETED): None,
@@ -19,7 +19,7 @@ AFTER: dict[tuple[int, int], int | None] = {
     (REPLACED, CHANGED): REPLACED,
     (REPLACED, DELETED): DELETED,
     (REPLACED, REPLACED): REPLACED,
-    # After an interrupt an event may have been noted twice.
+    # After an interrupt an event may have been recorded twice.
     (CREATED, CREATED): CREATED,
     (DELETED, DELETED): DELETED,
     (CHANGED, CREATED): CHANGED,
@@ -30,10 +30,10 @@ AFTER: dict[tuple[int, int], int | None] = {
 
 
 def merged(events: Iterable[FileEvent], away: Collection[str] = ()) -> list[FileEvent]:
-    """One event at most for each file and folder, in the order in which they come up first.
+    """At most one event for each file and folder, in the order of their first events.
 
-    Of a folder it is the last one: whoever hears once too often looks once more. `away` are paths
-    where nothing was for a moment: what has changed there was replaced.
+    For a folder it is the last one: a needless event only causes one more read. `away` are paths
+    that were missing for a moment: a change there is a replacement.
     """
     kinds: dict[tuple[str, bool], int | None] = {}
     for event in events:
@@ -49,6 +49,6 @@ def merged(events: Iterable[FileEvent], away: Collection[str] = ()) -> list[File
 
 
 def among(paths: list[str]) -> Callable[[str], bool]:
-    """Whether a path is one of these, or below one."""
+    """A function that tells whether a path is one of these, or below one."""
     names, below = set(paths), tuple(os.path.join(path, "") for path in paths)
     return lambda path: path in names or path.startswith(below)

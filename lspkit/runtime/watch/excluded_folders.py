@@ -1,15 +1,15 @@
-"""Folders that are not watched: what tools keep there, much of it, and read by no server.
+"""Folders that are not watched: tools keep many files there that no server reads.
 
-A name alone decides where nobody else would use it. Some folders of tools hold sources as well, and
-some have names that anybody may give to a folder of sources: these are looked at more closely,
-since a file that changes unseen makes a verdict false.
+The name alone decides where it is used for nothing else. Some folders of tools hold sources as
+well, and some names are also used for folders of sources: these are checked more closely, since an
+unseen change of a file makes a result wrong.
 """
 
 from __future__ import annotations
 
 import os
 
-#: Never watched, unless a server asks for them by name.
+#: Never watched, unless a server registers for them by name.
 EXCLUDED = frozenset(
     {
         *(".git", ".hg", ".svn", ".jj", ".bzr"),
@@ -21,23 +21,23 @@ EXCLUDED = frozenset(
     }
 )
 
-#: Where frameworks put types and settings that they generate, which scripts of the project go by.
+#: Where frameworks put generated types and settings that scripts of the project use.
 _GENERATED = frozenset({".next", ".nuxt", ".svelte-kit"})
-#: What they put beside these, there or one folder deeper, as in `.next/dev/server`.
+#: Build output beside these, there or one folder deeper, as in `.next/dev/server`.
 _BUILT = frozenset(
     {"analyze", "build", "cache", "diagnostics", "dist", "output", "server", "standalone", "static"}
 )
 
-#: The folder of several build tools; but a package may be called so, too.
+#: The output folder of several build tools; a package may have this name, too.
 _TARGET = "target"
-#: One of these lies beside it if it is a tool's, and no package's first file in it; cargo leaves a
-#: mark in its own.
+#: It is a tool's folder if one of these lies beside it and it is no package; cargo leaves a marker
+#: file in its own.
 _BUILD_FILES = ("pom.xml", "build.sbt", "build.properties", "project.clj")
 _MARK, _PACKAGE = "CACHEDIR.TAG", "__init__.py"
 
 
 def is_excluded(folder: str) -> bool:
-    """Whether a folder is one of those."""
+    """Whether a folder is excluded."""
     above, name = os.path.split(folder)
     if name in EXCLUDED:
         return True

@@ -1,4 +1,4 @@
-"""What a folder holds: a number for each of its entries."""
+"""The entries of a folder, with a number for each."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from collections.abc import Callable
 
 from lspkit.edits.directory import is_spare
 
-#: What stands in the place of a stamp: a folder that is read, too, and one that is passed over.
+#: Numbers for folders instead of a stamp: one that is read as well, and one that is skipped.
 READ, PASSED = -1, -2
 
 _TIME_MASK = (1 << 64) - 1
 
 
 def stamp_of(found: os.stat_result) -> int:
-    """Inode, time of change and size as one number, in a third of the memory of three."""
+    """Inode, modification time and size as one number, in a third of the memory of three."""
     return found.st_ino << 128 | (found.st_mtime_ns & _TIME_MASK) << 64 | found.st_size
 
 
@@ -24,9 +24,9 @@ def read_entries(
     is_read: Callable[[str], bool],
     note: Callable[[str, os.stat_result], None],
 ) -> tuple[dict[str, int], set[str]]:
-    """What is in a folder, and what of it is younger than `since`.
+    """The entries of a folder, and the names of those that are younger than `since`.
 
-    `note` is told of links, and of files that have other names.
+    `note` is called with links, and with files that have other names.
     """
     now: dict[str, int] = {}
     young: set[str] = set()
@@ -48,9 +48,9 @@ def read_entries(
                 else:
                     continue
             except OSError:
-                continue  # it is gone again
-            # No other time will do: anybody may set that of the last change. A folder is young,
-            # too, if something in it came or went.
+                continue  # it is gone already
+            # Only the ctime will do: programs may set the modification time. A folder is young,
+            # too, if an entry was added or removed.
             if since is not None and found.st_ctime_ns > since:
                 young.add(entry.name)
     return now, young

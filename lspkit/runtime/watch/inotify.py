@@ -1,11 +1,11 @@
-"""Hints of the Linux kernel, taken straight from inotify.
+"""Hints of the Linux kernel, read directly from inotify.
 
-The point of it: an event is in the kernel's queue before the call that caused it returns. So once
-another process says that it has written a file, `drain` has the hint, without any waiting.
+An event is in the kernel's queue before the call that caused it returns. So when another process
+says that it has written a file, `drain` has the hint, without waiting.
 
-A watch belongs to a folder, not to its path, and goes with it when it is renamed. So a watch may
-have two paths for a while: the old one, until somebody looks there, and the new one. Events are
-said to be at both, which costs a look in vain, and the watch ends with its last path.
+A watch belongs to a folder, not to its path, and stays with it after a rename. So a watch may have
+two paths for a while: the old one, until that is looked at, and the new one. Events are reported
+for both, which costs a needless look, and the watch ends with its last path.
 """
 
 from __future__ import annotations
@@ -40,29 +40,29 @@ IN_DONT_FOLLOW = 0x0200_0000
 IN_EXCL_UNLINK = 0x0400_0000
 IN_ISDIR = 0x4000_0000
 
-#: What is asked for. A closed file matters because writing through a memory map shows only then, an
-#: attribute because a folder may become readable and a time may be set.
+#: The events of a folder. A close, because writes through a memory map show only then; attributes,
+#: because a folder may become readable and a time may be set.
 MASK = (
     (IN_MODIFY | IN_CLOSE_WRITE | IN_ATTRIB | IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO)
     | (IN_DELETE_SELF | IN_MOVE_SELF)
     | (IN_ONLYDIR | IN_EXCL_UNLINK)
 )
-#: What is asked for of a file that is watched by itself.
+#: The events of a file that is watched by itself.
 FILE_MASK = IN_MODIFY | IN_CLOSE_WRITE | IN_DONT_FOLLOW
-#: After these, something else is there than before, whatever its times and its inode say.
+#: After these the content is new, whatever its times and its inode say.
 ANEW = IN_MODIFY | IN_CREATE | IN_MOVED_TO | IN_DELETE_SELF | IN_MOVE_SELF | IN_UNMOUNT
-#: After these somebody has the file open, and may not have written all of it.
+#: After these a program has the file open, and may not have written all of it.
 OPENED = IN_MODIFY | IN_CREATE
-#: After these nobody has, or not at this path.
+#: After these no program has it open, or not at this path.
 CLOSED = IN_CLOSE_WRITE | IN_MOVED_FROM | IN_MOVED_TO | IN_DELETE
-#: After these nothing is there, until something comes again.
+#: After these the path is missing, until something is created there.
 LEFT = IN_MOVED_FROM | IN_DELETE
 
 _HEAD = struct.Struct("iIII")
 
 
 class InotifyNotifier:
-    """One instance of inotify, and a bell that ends the wait."""
+    """One instance of inotify, and a pipe that ends the wait."""
 
     exact = True
     blind = False
@@ -74,7 +74,7 @@ class InotifyNotifier:
         self.lost = False
         self.writing: set[str] = set()
         self.away: set[str] = set()
-        # Tuples, because nearly all have one path, and there may be very many.
+        # Tuples, because nearly all have one path, and there may be many.
         self._paths_of: dict[int, tuple[str, ...]] = {}
         self._watch_of: dict[str, int] = {}
         #: Watches of files, not of folders.
@@ -82,7 +82,7 @@ class InotifyNotifier:
         self._descriptor = library.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC)
         if self._descriptor < 0:
             raise _error("inotify_init1")
-        #: Guards `_bell`, whose number may be another's after it was closed.
+        #: Guards `_bell`, whose number may be reused after it was closed.
         self._bell_lock = threading.Lock()
         try:
             self._bell = os.eventfd(0, os.EFD_NONBLOCK | os.EFD_CLOEXEC)
@@ -123,13 +123,13 @@ class InotifyNotifier:
             self._give_up(path, watch)
 
     def _give_up(self, folder: str, watch: int) -> None:
-        """Take a path from a watch; without any it is removed."""
+        """Remove a path from a watch; without any path the watch is removed."""
         paths = tuple(path for path in self._paths_of.pop(watch, ()) if path != folder)
         if paths:
             self._paths_of[watch] = paths
         else:
             self._of_files.discard(watch)
-            # Fails where the kernel has removed it together with the folder.
+            # Fails if the kernel has removed it together with the folder.
             self._remove(self._descriptor, watch)
 
     def wait(self, timeout: float | None) -> None:
@@ -143,7 +143,7 @@ class InotifyNotifier:
                 os.eventfd_write(self._bell, 1)
 
     def drain(self, hints: Hints) -> bool:
-        # Asked for first, since a read of nothing would raise, on the way to every question.
+        # Asked first, since an empty read would raise, and this runs before every request.
         fcntl.ioctl(self._descriptor, termios.FIONREAD, self._waiting_bytes)
         size = self._waiting_bytes[0]
         if not size:
@@ -152,7 +152,7 @@ class InotifyNotifier:
             for watch, mask, name in _events(os.read(self._descriptor, size)):
                 self._take(hints, watch, mask, name)
         except BaseException:
-            # An interrupt: what was read and not noted is nowhere else.
+            # An interrupt: events that were read and not recorded are lost.
             self.lost = True
             raise
         return True
@@ -168,7 +168,7 @@ class InotifyNotifier:
             return
         own = mask & (IN_DELETE_SELF | IN_MOVE_SELF | IN_UNMOUNT) or watch in self._of_files
         if not name and not own:
-            return  # its parent tells the same
+            return  # the watch of its parent reports it
         for folder in self._paths_of.get(watch, ()):
             path = os.path.join(folder, os.fsdecode(name)) if name else folder
             hints[path] = hints.get(path, False) or bool(mask & ANEW)

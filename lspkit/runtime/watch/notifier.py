@@ -1,33 +1,33 @@
-"""What tells that something may have changed: the small interface, and which one is taken.
+"""The interface of a notifier, which tells that something may have changed.
 
-A notifier only gives *hints*: "look at this path". What has really happened is for the snapshot to
-find out. So a notifier may hint too much, and twice; it must not keep silent about a folder that it
-watches, unless it says so by `lost`.
+A notifier only gives *hints*: "look at this path". The snapshot finds out what has changed. So a
+notifier may give too many hints, and duplicates; it must not miss a change in a folder that it
+watches, unless it sets `lost`.
 """
 
 from __future__ import annotations
 
 from typing import Protocol
 
-#: Paths to look at. True: what is there is not what was there, even if it looks the same.
+#: Paths to look at. True: the content is new, even if its stamp is equal.
 Hints = dict[str, bool]
 
 
 class Notifier(Protocol):
-    """Tells of changes in folders, not of those in their folders.
+    """Gives hints about changes in folders, without their subfolders.
 
     `wait` is called by one thread. The others are called by one thread at a time, `wake` by any.
     """
 
-    #: Whether `drain` gives everything that had happened before it was called.
+    #: Whether `drain` returns everything that had happened before it was called.
     exact: bool
-    #: Whether there are no hints at all, so that somebody has to look by the clock.
+    #: Whether there are no hints at all, so that folders have to be polled.
     blind: bool
     #: Set when hints were lost: everything has to be looked at. Reset by the reader.
     lost: bool
-    #: Files that somebody is about to write, as far as that is known. Emptied by the reader.
+    #: Files that a program is writing, as far as that is known. Emptied by the reader.
     writing: set[str]
-    #: Where nothing was for a moment, as far as that is known. Emptied by the reader.
+    #: Paths that were missing for a moment, as far as that is known. Emptied by the reader.
     away: set[str]
 
     @property
@@ -35,28 +35,28 @@ class Notifier(Protocol):
         """How many folders are watched."""
 
     def watch(self, folder: str, follow: bool) -> None:
-        """Watch the folder that is at this path now, also if another one was there before.
+        """Watch the folder that is at this path now, even if another one was there before.
 
-        A link leads to it only with `follow`.
+        A link is followed only with `follow`.
         """
 
     def watch_file(self, path: str) -> None:
-        """Watch a file by itself, whatever name it is changed by, where the system can."""
+        """Watch a file by itself, under all its names, where the system can."""
 
     def unwatch(self, path: str) -> None:
-        """No longer; it may be gone."""
+        """Stop watching a path, which may be gone."""
 
     def wait(self, timeout: float | None) -> None:
-        """Block until there may be hints, or `wake`, or the time is up."""
+        """Block until there may be hints, `wake` is called, or the time is up."""
 
     def wake(self) -> None:
-        """End the wait of the other thread. Nothing happens after `close`."""
+        """End the wait of the other thread. Does nothing after `close`."""
 
     def drain(self, hints: Hints) -> bool:
-        """Add what there is, without blocking; whether there was something."""
+        """Add the present hints, without blocking; returns whether there were any."""
 
     def close(self) -> None:
-        """Give everything back, once nobody waits any more."""
+        """Release everything. No thread may be waiting."""
 
     def drop_after_fork(self) -> None:
-        """In a forked child: close what is a copy. Takes no lock, and the parent feels nothing."""
+        """In a forked child: close the copies. Takes no lock, and does not affect the parent."""

@@ -1,9 +1,9 @@
-"""Folders outside of the workspace that servers ask for, which may be far too many.
+"""Folders outside of the workspace that servers register for, which may be far too many.
 
-A server that wants to hear of a file that is not there may ask for everything in a folder high
-above it: TypeScript 7 does for `/tmp`, if an import leads two folders up. So there is a bound. What
-lies near the workspace is the most likely to be read, so the bound is one for each folder that the
-workspace lies in, and for each branch: what lies in one folder beside the way to the workspace.
+A server that waits for a missing file may register for everything in a folder high above it:
+TypeScript 7 does for `/tmp`, if an import leads two folders up. So there is a limit. Files near the
+workspace are the most likely to be read, so each folder above the workspace has a limit, and each
+branch has: one folder beside the path to the workspace, with everything in it.
 """
 
 from __future__ import annotations
@@ -28,28 +28,28 @@ class OuterFolders:
         self._workspace = workspace
         #: Guards the fields below; the first two are replaced as a whole.
         self._lock = threading.Lock()
-        #: What servers have asked for, and what is watched in any case.
+        #: Folders that servers have registered for, and folders that are watched in any case.
         self._asked: frozenset[str] = frozenset()
         self._meant: frozenset[str] = frozenset()
         self._watched: set[str] = set()
-        #: How many of them lie in a branch, and beside the way to the workspace from a folder.
+        #: How many of them lie in a branch, and in all branches of a folder above the workspace.
         self._counts: collections.Counter[str] = collections.Counter()
-        #: Branches of which some are not watched.
+        #: Branches in which some folders are not watched.
         self._cut: set[str] = set()
 
     def ask(self, folders: Iterable[str]) -> None:
-        """A server has asked for these."""
+        """A server has registered for these."""
         outer = [one for one in folders if not is_inside(one, self._workspace)]
         with self._lock:
             self._asked = self._asked.union(outer)
 
     def mean(self, folder: str) -> None:
-        """This one is watched in any case, and so is what it holds."""
+        """Watch a folder in any case, with everything in it."""
         with self._lock:
             self._meant = self._meant.union((folder,))
 
     def way_from(self, folder: str) -> list[str]:
-        """A folder, and those in it that the workspace lies in, the innermost one last."""
+        """A folder, and those in it that hold the workspace, the innermost last."""
         way = [folder]
         above = os.path.dirname(self._workspace)
         while above != folder and is_inside(above, folder):
@@ -58,7 +58,7 @@ class OuterFolders:
         return way
 
     def hold(self, path: str) -> bool:
-        """Whether a path is seen only because a server has asked for a folder around it."""
+        """Whether a path is watched only because a server has registered for a folder above it."""
         if not self._asked or is_inside(path, self._workspace):
             return False
         if any(is_inside(path, one) for one in self._meant):
@@ -66,7 +66,7 @@ class OuterFolders:
         return any(is_inside(path, one) for one in self._asked)
 
     def admit(self, folder: str) -> bool:
-        """Whether a folder may be watched; if so, it counts from now on."""
+        """Whether a folder may be watched; if so, it is counted."""
         if not self.hold(folder) or is_inside(self._workspace, folder):
             return True
         above, branch = self._branch(folder)
@@ -85,7 +85,7 @@ class OuterFolders:
         return False
 
     def take_notice(self, events: Iterable[FileEvent]) -> None:
-        """Folders that are gone leave room for others."""
+        """Deleted folders make room for others."""
         for event in events:
             if event.is_folder and event.kind == DELETED and event.path in self._watched:
                 with self._lock:
@@ -101,7 +101,7 @@ class OuterFolders:
             self._cut.clear()
 
     def warnings(self) -> list[str]:
-        """What is not watched, in words for the user."""
+        """What is not watched, as text for the user."""
         with self._lock:
             cut = sorted(self._cut)
         if not cut:
@@ -111,7 +111,7 @@ class OuterFolders:
         return [f"{many}: changes in some of those in {cut[0]}{more} go unseen"]
 
     def _branch(self, folder: str) -> tuple[str, str]:
-        """The innermost folder that holds a folder and the workspace, and the one next to it."""
+        """The innermost folder that holds both a folder and the workspace, and its branch."""
         above, branch = os.path.dirname(folder), folder
         while above != branch and not is_inside(self._workspace, above):
             above, branch = os.path.dirname(above), above

@@ -1,8 +1,8 @@
-"""A notifier and a snapshot put together: hints go in, events come out.
+"""Combines a notifier and a snapshot: hints go in, events come out.
 
-Has no thread and no lock; the watcher sees to it that one thread at a time is here. Also decides
-what to do where hints fail: when some were lost everything is looked at, when there can be no more
-watches everything is looked at by the clock, and what could not be read is tried again.
+Has no thread and no lock; the watcher ensures that one thread at a time is here. It also decides
+what to do without hints: when some were lost, everything is compared; when the limit of watches is
+reached, everything is polled; and what could not be read is tried again.
 """
 
 from __future__ import annotations
@@ -19,26 +19,26 @@ from lspkit.runtime.watch.tree_snapshot import TreeSnapshot
 
 log = logging.getLogger("lspkit.runtime")
 
-#: Seconds between two looks at what nobody hints at.
+#: Seconds between two looks at paths without hints.
 POLL = 2.0
-#: Looking by the clock is done at most in this share of the time.
+#: Polling takes at most this share of the time.
 SHARE = 0.1
-#: Looking at everything on the way to a question is done at most in this share of the time, unless
-#: it took fewer processor seconds than `CHEAP`.
+#: Comparing everything before a request takes at most this share of the time, unless it took fewer
+#: processor seconds than `CHEAP`.
 SHARE_OF_CALLERS, CHEAP = 0.25, 0.02
 
 _LIMITS = {errno.ENOSPC: "the limit for watches is reached", errno.ENOMEM: "no memory is left"}
 
 
 class Scanner:
-    """Finds out what has happened. Not for two threads at once, except for `wait` and `wake`."""
+    """Finds out what has changed. For one thread at a time, except `wait` and `wake`."""
 
     def __init__(self, make: Callable[[], Notifier], excluded: Callable[[str], bool]) -> None:
         self.snapshot = TreeSnapshot(self._watch, self._unwatch, excluded, self._watch_file)
-        #: Why watches are to be given up, and empty if they are not.
+        #: Why the watches have to be given up; empty if they need not be.
         self.limit = ""
         self._hints: Hints = {}
-        # Processor seconds that the last look at everything took, and when it ended.
+        # Processor seconds of the last comparison of everything, and when it ended.
         self._cost, self._looked = 0.0, 0.0
         self.notifier: Notifier
         try:
@@ -61,19 +61,19 @@ class Scanner:
             self.limit = problem.strerror or str(problem)
 
     def collect(self) -> bool:
-        """Take in the hints that there are; whether there were any, or more will come soon."""
+        """Read the present hints; returns whether there were any, or more will come soon."""
         hinted = self.notifier.drain(self._hints) or self.notifier.lost
         return hinted or bool(self.notifier.writing)
 
     @property
     def is_behind(self) -> bool:
-        """Whether there was no time to compare everything that was to be."""
+        """Whether a comparison is unfinished for lack of time."""
         return bool(self.snapshot.behind or self._hints)
 
     def look(self, until: float = math.inf) -> bool:
-        """Compare what was hinted at, in whatever state it is; False if there was no time for all.
+        """Compare the paths of all hints; False if there was no time for all.
 
-        Then it is gone on with the next time.
+        The next call continues then.
         """
         self.notifier.writing.clear()
         self._go_on(until)
@@ -83,7 +83,7 @@ class Scanner:
         for path in list(self._hints):
             if self.snapshot.behind or time.monotonic() >= until:
                 break
-            # Taken out only when it was looked at: an interrupt may come at any time.
+            # Removed only after it was compared: an interrupt may come at any time.
             self.snapshot.look(path, anew=self._hints[path], until=until)
             if path in self.notifier.away:
                 self.snapshot.was_away(path)
@@ -92,14 +92,14 @@ class Scanner:
         return not self.is_behind and not self.notifier.lost
 
     def look_by_the_clock(self, until: float = math.inf) -> None:
-        """Compare what nobody hints at."""
+        """Compare paths that have no hints."""
         if self.notifier.blind and not self.snapshot.behind:
             self.look_everywhere(until)
         if self.snapshot.unsure or self.snapshot.missing():
             self.snapshot.try_again(until)
 
     def look_now(self, until: float = math.inf) -> bool:
-        """Compare all that may have changed up to now, without any waiting; see `look`."""
+        """Compare all that may have changed up to now, without waiting; see `look`."""
         self.collect()
         is_new = not self.snapshot.due and not self.snapshot.behind
         if not self.notifier.exact and is_new and self._is_cheap():
@@ -109,18 +109,18 @@ class Scanner:
         return self.look(until)
 
     def _is_cheap(self) -> bool:
-        """Whether a caller may be made to wait for a look at everything."""
+        """Whether a caller may be delayed by a comparison of everything."""
         waited = time.monotonic() - self._looked
         return self._cost < CHEAP or self._cost < waited * SHARE_OF_CALLERS
 
     def look_everywhere(self, until: float = math.inf) -> None:
-        """Compare everything, and remember what that took."""
+        """Compare everything, and record the processor time."""
         started = time.thread_time()
         self.snapshot.look_everywhere(until)
         self._cost, self._looked = time.thread_time() - started, time.monotonic()
 
     def _go_on(self, until: float) -> None:
-        """Compare what there was no time for."""
+        """Continue an unfinished comparison."""
         if self.snapshot.behind:
             started = time.thread_time()
             self.snapshot.go_on(until)
@@ -128,15 +128,15 @@ class Scanner:
             self._looked = time.monotonic()
 
     def read_some(self, seconds: float) -> None:
-        """Read folders that are due for the first time."""
+        """Read folders that were not read yet."""
         until = time.monotonic() + seconds
         while self.snapshot.due and time.monotonic() < until:
             self.snapshot.read_next()
 
     def give_up_watches(self) -> str:
-        """Look by the clock from now on; the words for the user.
+        """Poll from now on; returns the warning for the user.
 
-        All watches are given back: else no other program of this user could have any.
+        All watches are released: otherwise no other program of this user could have any.
         """
         log.debug("files are polled: %s", self.limit)
         warning = (
@@ -146,7 +146,7 @@ class Scanner:
         )
         old, self.notifier, self.limit = self.notifier, PollingNotifier(), ""
         old.close()
-        self.notifier.lost = True  # everything is looked at once more
+        self.notifier.lost = True  # everything is compared once more
         return warning
 
     def _watch(self, folder: str, follow: bool) -> None:
@@ -157,7 +157,7 @@ class Scanner:
         except OSError as problem:
             if problem.errno not in _LIMITS:
                 raise
-            # Goes on without: who has the thread gives all of them up soon.
+            # Continues without it: the watcher's thread gives up all watches soon.
             self.limit = _LIMITS[problem.errno]
             self.notifier.wake()
 

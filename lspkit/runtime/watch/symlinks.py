@@ -1,9 +1,9 @@
-"""Other names of what is watched: links, inside of the watched folders, to something in them.
+"""Other names of watched files: links inside the watched folders to something in them.
 
-Who reads a file by way of a link knows it by that name, so what happens to the file is told by that
-name as well. Whether a link still leads there is looked at when something has happened to what it
-led to. A link to a folder that comes, goes, or is pointed elsewhere is told as what that means for
-the files behind it; nothing else is known of these, so all of them count as replaced.
+A program that reads a file through a link knows it by that name, so its events are reported under
+that name as well. Whether a link still leads there is checked when its target has changed. A link
+to a folder that is created, deleted or retargeted is reported as events of the files behind it;
+nothing else is known of these, so all count as replaced.
 """
 
 from __future__ import annotations
@@ -15,25 +15,25 @@ from collections.abc import Iterator
 from lspkit.protocol.watch_registrations import CHANGED, CREATED, DELETED, FileEvent
 from lspkit.runtime.watch.excluded_folders import is_excluded
 
-#: So many links are remembered.
+#: How many links are remembered.
 REMEMBERED = 10_000
-#: So many files behind one link are told.
+#: How many files behind one link are reported.
 MOST_BEHIND = 2_000
 
 
 class Symlinks:
-    """Where links lead to. Not for two threads at once."""
+    """Targets of links. For one thread at a time."""
 
     def __init__(self) -> None:
         #: Real path: the links that led there.
         self._names: dict[str, set[str]] = {}
         self._count = 0
-        #: Link: the folder that it leads to, and the one that it led to when that was last told.
+        #: Link: the folder that it leads to, and the one that it led to when last reported.
         self._folders: dict[str, str] = {}
         self._before: dict[str, str] = {}
 
     def note(self, link: str) -> None:
-        """There is a link."""
+        """Record a link."""
         target = os.path.realpath(link)
         names = self._names.setdefault(target, set())
         if link not in names and self._count < REMEMBERED:
@@ -49,7 +49,7 @@ class Symlinks:
             self._before.setdefault(link, self._folders.pop(link))
 
     def changed(self, path: str, kind: int) -> list[FileEvent] | None:
-        """What it means that this has happened to a path; None if that was no link to a folder."""
+        """The events that follow from an event of a path; None if that was no link to a folder."""
         before = self._before.pop(path, "")
         if kind == DELETED:
             before = before or self._folders.pop(path, "")
@@ -67,7 +67,7 @@ class Symlinks:
         ]
 
     def names_of(self, path: str) -> Iterator[str]:
-        """The other names of a path, by links to it or to a folder around it."""
+        """The other names of a path, through links to it or to a folder above it."""
         at = path if self._names else ""
         while at:
             for link in tuple(self._names.get(at, ())):
@@ -81,7 +81,7 @@ class Symlinks:
 
 
 def _files_in(top: str) -> list[str]:
-    """The files in a folder, by their way from there; the outer ones first, and not too many."""
+    """The files in a folder, relative to it; the outer ones first, up to a limit."""
     found: list[str] = []
     folders = collections.deque([""] if top else [])
     while folders and len(found) < MOST_BEHIND:
@@ -95,5 +95,5 @@ def _files_in(top: str) -> list[str]:
                     elif not entry.is_symlink() and not is_excluded(entry.path):
                         folders.append(name)
         except OSError:
-            continue  # it is gone, or nobody may read it
+            continue  # it is gone, or may not be read
     return found[:MOST_BEHIND]

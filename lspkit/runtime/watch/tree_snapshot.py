@@ -1,18 +1,17 @@
-"""What the watched folders held when they were last looked at.
+"""The entries of the watched folders when they were last read.
 
-Hints about changes are vague, late or double; a comparison with what was there before is not. So
-every event comes from here: a file that is new was created, one whose stamp is another has changed,
-one that is gone was deleted. It follows that a rename is a deletion and a creation, that a folder
-counts for itself and for each file in it, and that a file which was replaced by another has
-changed, once.
+Hints about changes are vague, late or duplicate; a comparison with the earlier state is exact. So
+every event comes from here: a new file was created, one with another stamp has changed, a missing
+one was deleted. A rename is a deletion and a creation, a folder has an event for itself and for
+each file in it, and a file that was replaced by another has changed, once.
 
-A folder is watched first and read then: what happens in between is hinted at and looked at again.
-When a folder is read for the first time there is nothing to compare it with; what it holds is taken
-as known, except for files that came or changed since somebody asked for it.
+A folder is watched first and then read: a change in between causes a hint and another look. The
+first read of a folder has nothing to compare with; its entries count as known, except for files
+that were created or changed since the folder was requested.
 
-Links are entries like files. Nothing behind a link is read, but what happens to something that one
-leads to is told by both names. A file that has another name, perhaps outside of all this, is
-watched by itself: a folder's watch does not tell of what is done by another name.
+Links are entries like files. Nothing behind a link is read, but events of its target are reported
+under both names. A file with another name, perhaps outside of the watched folders, is watched by
+itself: the watch of a folder does not report changes made through another name.
 """
 
 from __future__ import annotations
@@ -30,16 +29,16 @@ from lspkit.runtime.watch.excluded_folders import is_excluded
 from lspkit.runtime.watch.folder_entries import PASSED, READ, read_entries, stamp_of
 from lspkit.runtime.watch.symlinks import Symlinks
 
-#: So many files with other names are watched by themselves.
+#: How many files with other names are watched by themselves.
 MOST_FILES = 1_000
 
 _GONE = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ELOOP})
-# Failures that stay until something changes, of which there will be a hint.
+# Failures that last until something changes, which causes a hint.
 _LASTING = frozenset({errno.EACCES, errno.EPERM, errno.ENAMETOOLONG, errno.EINVAL})
 
 
 class TreeSnapshot:
-    """The files below some folders, and what has happened to them. Not for two threads at once."""
+    """The files below some folders, and their events. For one thread at a time."""
 
     def __init__(
         self,
@@ -52,24 +51,24 @@ class TreeSnapshot:
         self._watch_file = watch_file
         self._unwatch = unwatch
         self._excluded = excluded
-        #: The folders that somebody asked for. One may lie in another.
+        #: The requested folders. One may lie in another.
         self.tops: set[str] = set()
         #: Every folder that was read, and its entries: a stamp for a file.
         self.folders: dict[str, dict[str, int]] = {}
-        #: Folders that wait for their first reading, and since when a change counts.
+        #: Folders that were not read yet, and since when a change counts.
         self.due: dict[str, int] = {}
-        #: Folders that could not be read for a reason that may pass by itself, with the same.
+        #: Folders that could not be read for a temporary reason, and since when a change counts.
         self.unsure: dict[str, int | None] = {}
-        #: What has happened, in order. An event is noted before the entry is changed: if an
-        #: interrupt comes between the two it is noted twice, and not never.
+        #: The events, in order. An event is added before the entry is changed: an interrupt between
+        #: the two duplicates it, and never loses it.
         self.events: list[FileEvent] = []
-        #: Where something came and went between two looks, or was away, or may have been. Who reads
-        #: the disk by himself may have seen it so.
+        #: Paths that existed, or were missing, between two looks only, or may have been. A program
+        #: that reads the disk itself may have noticed.
         self.brief: list[str] = []
-        #: Folders that are to be compared next, the last one first, and whether each file in them
-        #: has changed in any case. What there is in `events` is not all while there are any.
+        #: Folders to compare next, the last one first, and whether each file in them has changed in
+        #: any case. While there are any, `events` is incomplete.
         self.behind: list[tuple[str, bool]] = []
-        # Those of `tops` whose folders are not read.
+        # Those of `tops` whose subfolders are not read.
         self._shallow: set[str] = set()
         self._links = Symlinks()
         #: Files that are watched by themselves.
@@ -81,7 +80,7 @@ class TreeSnapshot:
         return sum(stamp >= 0 for entries in self.folders.values() for stamp in entries.values())
 
     def add(self, top: str, *, deep: bool, since: int) -> None:
-        """Ask for a folder, and with `deep` for the folders in it; `read_next` does the work."""
+        """Request a folder, with `deep` also its subfolders; `read_next` reads them."""
         known = top in self.folders
         self.tops.add(top)
         if known and (not deep or top not in self._shallow):
@@ -96,19 +95,19 @@ class TreeSnapshot:
         self.due[top] = since
 
     def remove(self, top: str) -> None:
-        """No longer ask for a folder. Nothing has happened to the files in it."""
+        """Withdraw the request of a folder. Its files have no events."""
         self.tops.discard(top)
         above, name = os.path.split(top)
         entries = self.folders.get(above, {})
         if name in entries:
             if above not in self._shallow and not self._excluded(top):
-                return  # it belongs to another one
+                return  # it is part of another one
             entries[name] = PASSED
         self._shallow.discard(top)
         self._drop(top, silently=True)
 
     def reconsider(self) -> None:
-        """Ask again whether the folders that were passed over are excluded."""
+        """Check again whether the skipped folders are excluded."""
         for folder, entries in self.folders.items():
             for name, state in entries.items():
                 path = os.path.join(folder, name)
@@ -117,25 +116,25 @@ class TreeSnapshot:
                     self.due[path] = time.time_ns()
 
     def read_next(self) -> None:
-        """Read one of the folders that are due."""
+        """Read one folder that was not read yet."""
         self._read(next(reversed(self.due)))
 
     def go_on(self, until: float = math.inf) -> None:
-        """Compare what is left to compare, until that time of the monotonic clock."""
+        """Continue comparing, until that time of the monotonic clock."""
         while self.behind:
             folder, anew = self.behind[-1]
             above, name = os.path.split(folder)
             if folder in self.tops or self.folders.get(above, {}).get(name) == READ:
                 inner = self._read(folder, anew)
             else:
-                inner = []  # it is gone by now, or nobody asks for it any more
-            # Taken out only when it was read: an interrupt may come at any time.
+                inner = []  # it is gone by now, or no longer requested
+            # Removed only after it was read: an interrupt may come at any time.
             self.behind[-1:] = [(one, anew) for one in inner]
             if time.monotonic() >= until:
                 return
 
     def try_again(self, until: float = math.inf) -> None:
-        """Look at what is missing, and read what could not be read."""
+        """Look for missing folders, and read folders that could not be read."""
         for top in self.missing():
             self._look(top, False)
         unsure, self.unsure = self.unsure, {}
@@ -147,7 +146,7 @@ class TreeSnapshot:
         self.go_on(until)
 
     def missing(self) -> list[str]:
-        """Folders that were asked for, are not there, and of whose coming nobody would tell."""
+        """Requested folders that are missing, and whose creation would cause no hint."""
         return [
             top
             for top in self.tops
@@ -157,11 +156,11 @@ class TreeSnapshot:
         ]
 
     def look(self, path: str, *, anew: bool = False, until: float = math.inf) -> bool:
-        """Compare what is at a path; whether it belongs to what is watched.
+        """Compare what is at a path; returns whether that is watched.
 
-        With `anew` a file has changed even if it looks the same, and so has each in a folder: it
-        was away for a moment, and who has just been told of it may have found nothing there. What
-        there is in a new folder may be left for `go_on`.
+        With `anew` a file has changed even if its stamp is equal, and so has each file in a folder:
+        it was missing for a moment, and a server may have found nothing there. The content of a new
+        folder may be left for `go_on`.
         """
         way: list[str] = []
         here = path
@@ -171,9 +170,9 @@ class TreeSnapshot:
             way.append(above)
             here = above
         if anew:
-            # Whoever asked for the folders around it has never seen it, whenever that is read.
+            # It is new to those who requested the folders above it, whenever it is read.
             self.due.pop(path, None)
-        # Folders above it that are not known are looked at first: they may have come with it.
+        # Unknown folders above it are compared first: they may be new as well.
         for folder in reversed(way):
             if not self._look(folder, False):
                 return False
@@ -183,16 +182,16 @@ class TreeSnapshot:
         return found
 
     def was_away(self, path: str) -> None:
-        """Nothing was at this path for a moment."""
+        """A path was missing for a moment."""
         if not is_spare(os.path.basename(path)):
             self.brief += [path, *self._links.names_of(path)]
 
     def look_everywhere(self, until: float = math.inf) -> None:
-        """Compare everything, as far as there is time; the rest is left for `go_on`."""
+        """Compare everything, as far as there is time; `go_on` continues."""
         for top in list(self.tops):
             above, name = os.path.split(top)
             if self.folders.get(above, {}).get(name) == READ:
-                continue  # it has its turn with the one that it lies in
+                continue  # it is compared with the folder that holds it
             self._look(top, False)
             if top in self.folders:
                 self.behind.append((top, False))
@@ -208,9 +207,9 @@ class TreeSnapshot:
         try:
             now = self._state(path)
         except OSError:
-            return True  # nothing can be said about it now
+            return True  # nothing is known about it now
         if entries is None:
-            # An outermost folder: it is in nobody's entries.
+            # An outermost folder: no watched folder has it as an entry.
             entries = {name: READ}
             now = None if now is not None and now >= 0 else now
         before = entries.get(name)
@@ -238,9 +237,9 @@ class TreeSnapshot:
         return now != PASSED
 
     def _state(self, path: str) -> int | None:
-        """The stamp of a file, what to do with a folder, or None if there is neither."""
+        """The stamp of a file, the number of a folder, or None if there is neither."""
         try:
-            # Who asked for a link by name means what is behind it.
+            # A link that was requested by name stands for its target.
             found = os.stat(path) if path in self.tops else os.lstat(path)
         except ValueError:
             return None
@@ -256,7 +255,7 @@ class TreeSnapshot:
         return stamp_of(found)
 
     def _note(self, path: str, found: os.stat_result) -> None:
-        """Remember what has other names."""
+        """Record a link, or a file with other names."""
         if stat.S_ISLNK(found.st_mode):
             self._links.note(path)
         elif found.st_nlink > 1 and (path in self._files or len(self._files) < MOST_FILES):
@@ -264,13 +263,13 @@ class TreeSnapshot:
             self._watch_file(path)
 
     def _is_read(self, folder: str) -> bool:
-        # Who was read once stays so: to have excluded it later is no deletion.
+        # A folder that was read stays so: excluding it later is no deletion.
         if folder in self.folders or folder in self.tops:
             return True
         return os.path.dirname(folder) not in self._shallow and not self._excluded(folder)
 
     def _deepen(self, folder: str) -> bool:
-        """A folder that was asked for without its folders is read with them for an outer one."""
+        """Read a shallow folder with its subfolders if an outer folder needs it."""
         above = os.path.dirname(folder)
         if folder not in self._shallow or above not in self.folders or above in self._shallow:
             return False
@@ -280,7 +279,7 @@ class TreeSnapshot:
         return True
 
     def _read(self, folder: str, anew: bool = False) -> list[str]:
-        """Watch and read one folder; the folders in it that are to be read next."""
+        """Watch and read one folder; returns its subfolders that have to be read next."""
         since = self.due.pop(folder, self.unsure.pop(folder, None))
         self._deepen(folder)
         try:
@@ -301,7 +300,7 @@ class TreeSnapshot:
     def _compare(
         self, folder: str, now: dict[str, int], since: int | None, young: set[str], anew: bool
     ) -> None:
-        """Tell what is not as it was in a folder; with `anew`, nothing is."""
+        """Report the differences in a folder; with `anew`, everything is different."""
         entries = self.folders.setdefault(folder, {})
         for name in [name for name in entries if name not in now]:
             self._vanished(entries, folder, name)
@@ -323,7 +322,7 @@ class TreeSnapshot:
 
     def _next(self, inner: list[str], since: int | None) -> list[str]:
         if since is None:
-            # Those that are due have their turn.
+            # Those that were not read yet are in `due`.
             return [one for one in inner if one not in self.due]
         for folder in inner:
             if folder not in self.folders or self._deepen(folder):
@@ -331,7 +330,7 @@ class TreeSnapshot:
         return []
 
     def _cannot_read(self, folder: str, problem: OSError, since: int | None) -> None:
-        """What is known stays known, unless the folder is no more."""
+        """Keep what is known, unless the folder is gone."""
         if problem.errno in _GONE:
             self._drop(folder)
         elif problem.errno not in _LASTING:
@@ -348,7 +347,7 @@ class TreeSnapshot:
         del entries[name]
 
     def _drop(self, folder: str, *, silently: bool = False) -> None:
-        """A folder is gone with everything in it, or with `silently` nobody asks for it now."""
+        """A folder is gone with everything in it; `silently`: it is no longer requested."""
         folders = [folder]
         while folders:
             here = folders.pop()
@@ -367,7 +366,7 @@ class TreeSnapshot:
             self.folders.pop(here, None)
 
     def _tell_new(self, path: str, state: int, kind: int) -> None:
-        """Something was not known before; `kind` is for a file, which may have been there."""
+        """Report a new entry; `kind` is for a file, which may have existed before."""
         if state == PASSED:
             self._tell_passed(path, CREATED)
         elif state == READ:
@@ -376,7 +375,7 @@ class TreeSnapshot:
             self._tell(path, kind)
 
     def _tell_passed(self, path: str, kind: int) -> None:
-        """A folder that is not read came or went, which matters unless it is a tool's own."""
+        """Report that a skipped folder was created or deleted, unless it is a tool's."""
         if not is_excluded(path):
             self._tell(path, kind, is_folder=True)
 

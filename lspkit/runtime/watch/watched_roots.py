@@ -1,7 +1,7 @@
-"""The roots that are watched, counted by who needs them.
+"""The watched roots, with reference counts.
 
-All of them share one watcher: one thread, one instance of inotify (a user has some 128), and a root
-inside another one costs nothing. It starts with the first root and ends with the last.
+All share one watcher: one thread, one instance of inotify (a user has about 128), and a root inside
+another one costs nothing. It starts with the first root and ends with the last.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from lspkit.runtime.watch.watcher import Watcher
 
 
 class WatchedRoots:
-    """Watches the roots that somebody holds. For any thread."""
+    """Watches roots while they are held. For any thread."""
 
     def __init__(
         self,
@@ -37,9 +37,9 @@ class WatchedRoots:
         #: Guards the fields below.
         self._lock = threading.Lock()
         self._watcher: Watcher | None = None
-        #: The one that was there at the end. May be closed again, after an interrupt.
+        #: The watcher at the time of `close`. It may be closed again, after an interrupt.
         self._last: Watcher | None = None
-        #: Root: how many hold it.
+        #: Root: its reference count.
         self._holders: dict[str, int] = {}
         #: Root: other folders that are watched for it.
         self._others: dict[str, set[str]] = {}
@@ -50,12 +50,12 @@ class WatchedRoots:
 
     @property
     def is_ready(self) -> bool:
-        """Whether there is nothing that has not been read yet."""
+        """Whether everything has been read."""
         watcher = self._watcher
         return watcher is None or watcher.is_ready
 
     def hold(self, root: str) -> None:
-        """Watch a root until it was released as often as it was held. Returns at once."""
+        """Watch a root until it is released as often as it was held. Returns at once."""
         root = os.path.abspath(root)
         with self._lock:
             if self._closed:
@@ -75,7 +75,7 @@ class WatchedRoots:
                 self._watcher.also(root)
 
     def release(self, root: str) -> None:
-        """Let go of a root, and with its last holder of what was watched for it."""
+        """Release a root; the last release also ends the watch of its other folders."""
         root = os.path.abspath(root)
         with self._lock:
             left = self._holders.get(root, 0) - 1
@@ -93,7 +93,7 @@ class WatchedRoots:
         watcher.close()
 
     def also(self, root: str, folder: str, *, deep: bool = True) -> Waiter:
-        """Watch another folder as long as somebody holds the root; complete once it was read."""
+        """Watch another folder as long as the root is held; complete when it was read."""
         root, folder = os.path.abspath(root), os.path.abspath(folder)
         with self._lock:
             if self._watcher is not None and root in self._holders:
@@ -104,33 +104,33 @@ class WatchedRoots:
         return waiter
 
     def reconsider(self) -> None:
-        """`excluded` may answer otherwise by now."""
+        """The result of `excluded` may have changed."""
         watcher = self._watcher
         if watcher is not None:
             watcher.reconsider()
 
     def reading(self) -> Waiter | None:
-        """Complete once all roots were read for the first time; None if they were."""
+        """Complete when all roots were read for the first time; None if they were."""
         watcher = self._watcher
         return None if watcher is None else watcher.reading()
 
     def catch_up(self, until: float = math.inf) -> bool:
-        """Announce what has happened up to now, before this returns; see `Watcher.catch_up`."""
+        """Announce all changes up to now before this returns; see `Watcher.catch_up`."""
         watcher = self._watcher
         return watcher is None or watcher.catch_up(until)
 
     def note(self, paths: Iterable[str]) -> list[FileEvent]:
-        """The caller has just changed these paths: its events, which are not announced."""
+        """The caller has just changed these paths: returns its events, which are not announced."""
         watcher = self._watcher
         return [] if watcher is None else watcher.note(paths)
 
     def warnings(self) -> list[str]:
-        """What is wrong, for the user."""
+        """The warnings for the user."""
         watcher = self._watcher
         return [] if watcher is None or not watcher.warning else [watcher.warning]
 
     def close(self) -> None:
-        """End it for good."""
+        """End the watcher for good."""
         with self._lock:
             self._closed = True
             self._last = self._last or self._watcher
@@ -141,7 +141,7 @@ class WatchedRoots:
             self._last.close()
 
     def drop_after_fork(self) -> None:
-        """In a forked child: let go of the parent's watcher. Takes no lock."""
+        """In a forked child: drop the parent's watcher. Takes no lock."""
         self._closed = True
         watcher, self._watcher = self._watcher, None
         if watcher is not None:

@@ -1,20 +1,18 @@
-"""One thread that watches folders, and the way to have it caught up at once.
+"""One thread that watches folders, and `catch_up`, which has it up to date at once.
 
-The thread sleeps until a notifier hints at something, waits a moment for more of the same, lets the
-snapshot compare, and announces what has really happened. `catch_up` does the same without the
-moment, in the thread of the caller: with a notifier that is exact, everything that had happened
-before the call is announced when it returns. So a question can be asked right after another process
-has written a file.
+The thread sleeps until a notifier gives a hint, waits a moment for more hints, has the snapshot
+compare, and announces the events. `catch_up` does so without that moment, in the caller's thread:
+with an exact notifier, everything that had happened before the call is announced when it returns.
+So a request can be sent right after another process has written a file.
 
-Door and turn. Whoever compares has the turn. What is found is queued with the turn and announced
-without it, by whoever comes first and in the order in which it was found, so that nobody's code
-runs while others wait for a look. The thread gives the turn away and takes it again many times
-while it reads folders for the first time, or everything once more; callers hold the door while they
-wait for it, and the thread lets those at the door go first.
+Locks: `_turn` is held while comparing. Events are queued under it and announced without it, by the
+first thread that can and in order, so no foreign code runs while others wait for a comparison. The
+thread releases and takes `_turn` many times while it reads folders for the first time, or compares
+everything; callers hold `_door` while they wait for `_turn`, and the thread lets them go first.
 
-Before the first reading is over `catch_up` does not wait for it; who wants to asks for `reading`.
-Changes that come meanwhile are announced when the reading gets to them; only of a deletion in a
-folder that was not read yet nobody can know.
+Before the first read is over `catch_up` does not wait for it; a caller that needs it waits for
+`reading`. Changes meanwhile are announced when the read gets to them; only a deletion in a folder
+that was not read yet cannot be known.
 """
 
 from __future__ import annotations
@@ -40,33 +38,33 @@ from lspkit.runtime.watch.scanner import Scanner
 
 log = logging.getLogger("lspkit.runtime")
 
-#: Seconds without a hint after which what there is gets announced.
+#: Seconds without a hint after which events are announced.
 SETTLE = 0.01
-#: The same if hints keep coming, or a file is still being written, since the first.
+#: Seconds since the first hint after which events are announced, even if hints keep coming.
 LONGEST = 0.12
-#: Seconds that the first reading keeps the turn, and then leaves the interpreter to others: who
-#: waits for something often would else wait for the interpreter as often, up to 5 ms each time.
+#: Seconds that the first read holds `_turn`, and then leaves the interpreter to others: a thread
+#: that waits often would otherwise wait for the interpreter each time, up to 5 ms.
 SLICE, PAUSE = 0.0005, 0.0002
-#: Seconds that comparing keeps the turn, where there is very much to compare.
+#: Seconds that a comparison holds `_turn`, where there is very much to compare.
 LONG_SLICE = 0.05
 
-# What the thread is to do, and who waits for the reading that it causes.
+# A job of the thread, and the waiter for the read that it causes.
 _Order = tuple[Callable[[Scanner], None], Waiter | None]
 
 
 class _Batch(NamedTuple):
-    """What is to be announced together."""
+    """Events that are announced together."""
 
-    #: Where something came and went, or was away, unseen.
+    #: Paths that existed, or were missing, for a moment only.
     brief: list[str]
     events: list[FileEvent]
 
 
 class Watcher:
-    """Watches a folder and tells of files that were created, changed and deleted in it.
+    """Watches a folder and reports files that were created, changed and deleted in it.
 
-    `on_events` is called by one thread at a time, with one event at most for each file. It is best
-    quick: a question may be waiting for it.
+    `on_events` is called by one thread at a time, with at most one event for each file. It should
+    be quick: a request may wait for it.
     """
 
     def __init__(
@@ -79,28 +77,28 @@ class Watcher:
         on_brief: Callable[[list[str]], None] = lambda _: None,
     ) -> None:
         self._on_events = on_events
-        #: Told, before `on_events`, of paths where something came and went, or was away, unseen.
+        #: Called, before `on_events`, with paths that existed or were missing for a moment only.
         self._on_brief = on_brief
         self._excluded = excluded
         self._make_notifier = notifier
-        #: What is wrong, in words for the user; empty if nothing is.
+        #: The warning for the user; empty if there is none.
         self.warning = ""
-        #: Taken in this order. They guard the three fields below, and what is in the first. Nobody
-        #: is called back meanwhile.
+        #: Acquired in this order. They guard the three fields below, and the content of the first.
+        #: No callback is called meanwhile.
         self._door, self._turn = threading.RLock(), threading.RLock()
         self._lookout: Scanner | None = None
         self._thread: OwnThread | None = None
-        #: What is to be announced. Never delivered by who has the turn.
+        #: Events to announce. Never delivered while `_turn` is held.
         self._found = Delivery(self._announce)
 
         self._stop = threading.Event()
-        # Set when the thread has something better to do than to wait for more of the same.
+        # Set when the thread should not wait for more hints.
         self._hurry = threading.Event()
-        # Adding and taking are single steps.
+        # Adding and removing are atomic.
         self._orders: collections.deque[_Order] = collections.deque()
-        # The thread's alone: told when nothing is due any more.
+        # Used by the thread only: completed when everything was read.
         self._readers: list[Waiter] = []
-        #: Complete once the root was read for the first time.
+        #: Complete when the root was read for the first time.
         self.ready = self.also(root)
         with self._door:
             self._start()
@@ -111,13 +109,13 @@ class Watcher:
 
     @property
     def is_ready(self) -> bool:
-        """Whether everything that was asked for has been read."""
+        """Whether everything that was requested has been read."""
         lookout = self._lookout
         return lookout is not None and not self._orders and not lookout.snapshot.due
 
     @property
     def watches(self) -> int:
-        """How many folders the system watches for us."""
+        """How many folders the system watches."""
         lookout = self._lookout
         return 0 if lookout is None else lookout.notifier.watches
 
@@ -130,9 +128,9 @@ class Watcher:
             return 0 if self._lookout is None else self._lookout.snapshot.files
 
     def also(self, folder: str, *, deep: bool = True) -> Waiter:
-        """Watch another folder, too, also an excluded one; complete once it was read.
+        """Watch another folder, also an excluded one; complete when it was read.
 
-        Without `deep` only the files that lie directly in it are of interest.
+        Without `deep` only the files directly in it are watched.
         """
         folder, since, waiter = os.path.abspath(folder), time.time_ns(), Waiter()
         if self._stop.is_set() or not _can_be(folder):
@@ -142,7 +140,7 @@ class Watcher:
         return waiter
 
     def reading(self) -> Waiter | None:
-        """Complete once everything that was asked for up to now was read; None if it was."""
+        """Complete when everything requested up to now was read; None if it was."""
         if self.is_ready or self._stop.is_set() or self._thread is None:
             return None
         waiter = Waiter()
@@ -150,20 +148,20 @@ class Watcher:
         return waiter
 
     def forget(self, folder: str) -> None:
-        """No longer watch a folder that was asked for, unless it lies in another such."""
+        """Stop watching a requested folder, unless it lies in another one."""
         folder = os.path.abspath(folder)
         self._order(lambda lookout: lookout.snapshot.remove(folder))
 
     def reconsider(self) -> None:
-        """`excluded` may answer otherwise by now: watch those that it excludes no more."""
+        """The result of `excluded` may have changed: watch folders that are no longer excluded."""
         self._order(lambda lookout: lookout.snapshot.reconsider())
 
     def catch_up(self, until: float = math.inf) -> bool:
-        """Announce, before this returns, what has happened up to now.
+        """Announce all changes up to now before this returns.
 
-        That is exact with inotify. Without it everything is looked at, if that is cheap or was
-        not done lately. False if it was not over at that time of the monotonic clock: then there
-        may be more. Called from `on_events`, what it finds is announced after that.
+        With inotify that is exact. Otherwise everything is compared, if that is cheap or was not
+        done lately. False if it was not over at that time of the monotonic clock: there may be
+        more changes. If `on_events` calls this, its events are announced afterwards.
         """
         while not self._stop.is_set():
             if self._look_for_caller(until):
@@ -174,8 +172,8 @@ class Watcher:
         return True
 
     def _look_for_caller(self, until: float) -> bool:
-        """Take the turn, if it can be had in time, and compare for a while; whether that is all."""
-        # From the lock into the list within one call of C code: no interrupt can come between.
+        """Take `_turn`, if possible in time, and compare for a while; whether that is all."""
+        # Acquire and append happen within one call of C code: no interrupt comes between them.
         door: list[bool] = []
         turn: list[bool] = []
         try:
@@ -205,10 +203,10 @@ class Watcher:
         return over
 
     def note(self, paths: Iterable[str]) -> list[FileEvent]:
-        """The caller has just changed these paths: its events, which are not announced.
+        """The caller has just changed these paths: returns its events, which are not announced.
 
-        A path that was announced before this call has no event any more. A path that nobody
-        watches has one in any case.
+        A path that was announced before this call has no event. A path that is not watched always
+        has one.
         """
         own = [os.path.abspath(path) for path in paths]
         if self._stop.is_set():
@@ -235,7 +233,7 @@ class Watcher:
         return mine
 
     def close(self) -> None:
-        """End it. May be called again, and from `on_events`."""
+        """End the thread. May be called again, and from `on_events`."""
         self._stop.set()
         self._hurry.set()
         self._wake()
@@ -246,7 +244,7 @@ class Watcher:
             joined([thread])
 
     def drop_after_fork(self) -> None:
-        """In a forked child: it is the parent's. Takes no lock and waits for nobody."""
+        """In a forked child: the watcher is the parent's. Takes no lock and does not wait."""
         self._stop.set()
         lookout, self._lookout = self._lookout, None
         if lookout is not None:
@@ -268,14 +266,14 @@ class Watcher:
         try:
             self._thread.start()
         except RuntimeError as problem:
-            # The next question tries again.
+            # The next request tries again.
             self._thread = None
             self.warning = f"files cannot be watched, and changes by others go unseen: {problem}"
             self._tell_readers()
 
     def _run(self) -> None:
         try:
-            time.sleep(PAUSE)  # who started this goes on first
+            time.sleep(PAUSE)  # the thread that started this continues first
             lookout = Scanner(self._make_notifier, self._excluded)
             with self._door, self._turn:
                 self._lookout = lookout
@@ -292,7 +290,7 @@ class Watcher:
             with self._door, self._turn:
                 job, waiter = self._orders[0]
                 job(lookout)
-                self._orders.popleft()  # not before: who looks without a lock sees one of both
+                self._orders.popleft()  # not before: readers without the lock see one of both
             self._readers += [waiter] if waiter is not None else []
         elif lookout.limit:
             with self._door, self._turn:
@@ -300,7 +298,7 @@ class Watcher:
                 self._look_now(lookout)
         elif lookout.snapshot.due:
             with self._door:
-                pass  # those who stand at the door go first
+                pass  # waiting callers go first
             with self._turn:
                 lookout.read_some(SLICE)
             with self._door, self._turn:
@@ -316,12 +314,12 @@ class Watcher:
         self._found.deliver()
 
     def _look_now(self, lookout: Scanner) -> None:
-        """Find out what has happened up to now. With the turn."""
+        """Compare what has changed up to now. `_turn` is held."""
         lookout.look_now(time.monotonic() + LONG_SLICE)
         self._take_up(lookout)
 
     def _wait(self, lookout: Scanner) -> None:
-        """Sleep until there is something, and until there is no more of it for a moment."""
+        """Sleep until there are hints, and then until no more come for a moment."""
         self._hurry.clear()
         lookout.wait()
         until = time.monotonic() + LONGEST
@@ -339,16 +337,16 @@ class Watcher:
             self._take_up(lookout)
 
     def _take_up(self, lookout: Scanner) -> None:
-        """Queue what was found, once everything was compared: a rename is told as a whole.
+        """Queue the events when everything was compared: a rename is reported as a whole.
 
-        With the turn, so that it is queued in order.
+        `_turn` is held, which keeps the order.
         """
         snapshot = lookout.snapshot
         if snapshot.behind or not (snapshot.events or snapshot.brief):
             return
         told = merged(snapshot.events, away=snapshot.brief)
         found = _Batch(_unseen_between(snapshot.events, snapshot.brief, told), told)
-        # Queued first: after an interrupt it is announced twice, and not never.
+        # Queued first: an interrupt may duplicate it, and never loses it.
         self._found.put(found)
         snapshot.events, snapshot.brief = [], []
 
@@ -376,7 +374,7 @@ class Watcher:
 
 
 def _can_be(path: str) -> bool:
-    """Whether a system could have such a path. A server may ask for any."""
+    """Whether the system can have such a path. A server may name any."""
     try:
         return b"\0" not in os.fsencode(path)
     except UnicodeEncodeError:
@@ -384,7 +382,7 @@ def _can_be(path: str) -> bool:
 
 
 def _unseen(path: str) -> list[FileEvent]:
-    """What to say of a path that is not watched, and was changed by ourselves.
+    """The event of an unwatched path that lspkit itself has changed.
 
     Whether it is new is not known.
     """
@@ -394,6 +392,6 @@ def _unseen(path: str) -> list[FileEvent]:
 
 
 def _unseen_between(events: list[FileEvent], brief: list[str], told: list[FileEvent]) -> list[str]:
-    """Where something came and went, or was away, and what is told does not say so."""
+    """Paths that existed or were missing for a moment, if no reported event says so."""
     gone = (event.path for event in events if event.kind == DELETED)
     return sorted({*brief, *gone} - {event.path for event in told})

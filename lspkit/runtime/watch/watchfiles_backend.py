@@ -1,13 +1,13 @@
-"""Hints by way of `watchfiles`, for systems that have no inotify.
+"""Hints from `watchfiles`, for systems without inotify.
 
-Its watcher takes its folders when it is made, so it is made anew when others are wanted, at the
-next wait; what happened in between is found by looking at the new folders once more. Where the
-system watches whole trees at no extra cost (everywhere but on Linux) only the outermost folders
-are handed over, and hints about excluded ones are thrown away by the snapshot.
+Its watcher gets its folders when it is made, so it is made again at the next wait when others are
+needed; changes in between are found by looking at the new folders once more. Where the system
+watches whole trees at no extra cost (everywhere but on Linux) only the outermost folders are
+passed, and the snapshot drops hints about excluded ones.
 
-Known of watchfiles 1.3 and avoided here: told to overlook folders without permission it overlooks
-every failure, also that of the watch limit; a stop throws away the changes that it has; a name that
-is no UTF-8 makes it fail from then on.
+Known problems of watchfiles 1.3, avoided here: with the option to ignore folders without permission
+it ignores every failure, also that of the watch limit; a stop discards pending changes; a name that
+is not UTF-8 makes it fail from then on.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from lspkit.runtime.watch.notifier import Hints
 if TYPE_CHECKING:
     from watchfiles._rust_notify import RustNotify
 
-#: Milliseconds between two looks of watchfiles at what it has. It tells at the second one.
+#: Milliseconds between two polls of watchfiles. It reports at the second one.
 STEP = 30
-#: Changes are told at the latest after so many milliseconds, even if more keep coming.
+#: Milliseconds after which changes are reported, even if more keep coming.
 LONGEST = 60
 #: How often a new watcher is tried while folders keep vanishing, or it keeps failing.
 ATTEMPTS = 5
@@ -42,7 +42,7 @@ class WatchfilesNotifier:
 
     def __init__(self, *, recursive: bool = sys.platform != "linux") -> None:
         with safe_imports():
-            from watchfiles._rust_notify import RustNotify  # here: only for those who need it
+            from watchfiles._rust_notify import RustNotify  # here: only where it is needed
 
         self._make = RustNotify
         self._recursive = recursive
@@ -55,9 +55,9 @@ class WatchfilesNotifier:
         self.away: set[str] = set()
         #: Guards the fields below.
         self._lock = threading.Lock()
-        #: The folders that are wanted, with their inodes: another folder may take their place.
+        #: The folders to watch, with their inodes: another folder may replace one.
         self._folders: dict[str, int] = {}
-        #: Those that the watcher does not know yet.
+        #: Those that the watcher does not watch yet.
         self._new: set[str] = set()
         self._hints: Hints = {}
 
@@ -80,7 +80,7 @@ class WatchfilesNotifier:
             self._bell.set()
 
     def watch_file(self, path: str) -> None:
-        """It knows files by their names only."""
+        """Does nothing: it knows files by their names only."""
 
     def unwatch(self, path: str) -> None:
         with self._lock:
@@ -117,7 +117,7 @@ class WatchfilesNotifier:
                 self._note(change, path)
 
     def _note(self, change: int, path: str) -> None:
-        # What it tells is late, and known by then if somebody has looked: only a folder is anew.
+        # Its reports are late, and often known by then: only a folder counts as new.
         came_or_went = change in (_ADDED, _DELETED)
         anew = came_or_went and os.path.isdir(path)
         if came_or_went:
@@ -125,7 +125,7 @@ class WatchfilesNotifier:
         self._hints[path] = self._hints.get(path, False) or anew
 
     def _renew(self) -> None:
-        """Make a watcher for all folders; an `OSError` if that cannot be done."""
+        """Make a watcher for all folders; raises `OSError` if that is not possible."""
         for attempt in range(ATTEMPTS):
             with self._lock:
                 self._new.clear()
@@ -142,7 +142,7 @@ class WatchfilesNotifier:
             old, self._watcher = self._watcher, watcher
             if old is not None:
                 old.close()
-            # What the old one had, and what happened before the new one was there.
+            # The changes of the old one, and those before the new one was made.
             self.lost = True
             return
 
@@ -158,7 +158,7 @@ class WatchfilesNotifier:
                     self._hints[folder] = True
 
     def _start_over(self, problem: RuntimeError) -> None:
-        """After a failure inside of watchfiles, unless there were too many in a row."""
+        """Restart after a failure inside watchfiles, unless there were too many in a row."""
         self._failures += 1
         if self._failures == ATTEMPTS:
             raise OSError(str(problem)) from None
@@ -183,18 +183,18 @@ class WatchfilesNotifier:
             self._watcher = None
 
     def drop_after_fork(self) -> None:
-        # Its thread is the parent's, and its descriptors are out of reach.
+        # Its thread is the parent's, and its descriptors cannot be reached.
         self._folders = {}
 
 
 def outermost(folders: Iterable[str]) -> list[str]:
-    """Those that lie in no other of them."""
+    """Those that lie in none of the others."""
     known = set(folders)
     return sorted(one for one in known if not any(parent in known for parent in _above(one)))
 
 
 def _above(folder: str) -> Iterable[str]:
-    """The folders that a path lies in, innermost first."""
+    """The folders above a path, innermost first."""
     while (parent := os.path.dirname(folder)) != folder:
         yield parent
         folder = parent

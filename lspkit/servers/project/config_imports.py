@@ -1,8 +1,8 @@
-"""What the configuration of a server imports or names as its base, as far as it is the project's.
+"""Files of the project that the configuration of a server imports or names as its base.
 
-The texts are not run, nor read as a language. Of data only the values of a few keys count, and in a
-script what it imports as well: a configuration names sources, too, and these are none of it. The
-texts are a stranger's: every pattern passes over them once, and looks at the disk are counted.
+The files are neither run nor parsed. In data only the values of a few keys count, and in a script
+its imports as well: a configuration also names sources, which are no part of it. The files are
+untrusted: every pattern scans them once, and accesses to the disk are counted.
 """
 
 from __future__ import annotations
@@ -15,20 +15,20 @@ from collections.abc import Iterator
 from lspkit.limits import LONGEST_PATH, MOST_NAMES
 from lspkit.servers.selection.npm_package import without_waiting
 
-#: So many files are read for one configuration.
+#: How many files are read for one configuration.
 MOST = 200
-#: No larger ones: they are data.
+#: Largest file that is read: larger ones are data.
 LARGEST = 1_000_000
 
 _SCRIPTS = (".js", ".mjs", ".cjs", ".ts", ".mts", ".cts")
 _DATA = (".json", ".jsonc", ".toml", ".yaml", ".yml", ".ini", ".cfg", ".grit")
-#: What may be left out of a path.
+#: Endings that a path may omit.
 _AFTER_KEYS = ("", ".json", ".js", ".cjs")
 _AFTER_IMPORTS = ("", *_SCRIPTS, ".json", "/index.js", "/index.ts")
 
 _QUOTED = r"""["'`][^"'`\n]++["'`]"""
-#: `extends` and `extend` name a base, the others what is loaded or read besides. What follows is a
-#: value or the start of a list.
+#: `extends` and `extend` name a base, the others what is loaded or read besides. A value or the
+#: start of a list follows.
 _KEYS = re.compile(
     rf"""\b(extends?|parser|plugins|jsPlugins|project)\b["']?+\s*+[:=(]\s*+({_QUOTED}|\[)"""
 )
@@ -37,15 +37,15 @@ _IMPORTS = re.compile(
     rf"\s*+(?:\(\s*+)?({_QUOTED})"
 )
 _VALUE = re.compile(r"""["'`]([^"'`\n]+)["'`]""")
-#: In the place of a key, for what a script imports.
+#: Used as the key of a script's imports.
 _IMPORT = "import"
 _PACKAGE = re.compile(r"(?:@[\w.-]+/)?[\w-][\w.-]*")
 
 
 def imported_by(root: str, names: tuple[str, ...]) -> frozenset[str]:
-    """The files of these names in a folder, with all that they import, and folders of packages.
+    """The files of these names in a folder, with all that they import, and package folders.
 
-    None at all if they import nothing.
+    Empty if they import nothing.
     """
     begin = [path for name in names if os.path.isfile(path := os.path.join(root, name))]
     found, todo = set(begin), list(begin)
@@ -62,7 +62,7 @@ def imported_by(root: str, names: tuple[str, ...]) -> frozenset[str]:
 
 
 def _names_in(file: str) -> Iterator[tuple[str, str]]:
-    """What a file names, each once: the key that it stands at, or `import`, and the name."""
+    """What a file names, each once: its key, or `import`, and the name."""
     text = _text(file)
     seen: set[tuple[str, str]] = set()
     for key, value in _all_names_in(text, is_script=file.endswith(_SCRIPTS)):
@@ -78,7 +78,7 @@ def _all_names_in(text: str, *, is_script: bool) -> Iterator[tuple[str, str]]:
         if match[2] == "[":
             end = text.find("]", at)
             if end < 0:
-                break  # none of the lists that follow ends, either
+                break  # no later list has an end, either
             values, at = text[at:end], end
         else:
             values = match[2]
@@ -89,7 +89,7 @@ def _all_names_in(text: str, *, is_script: bool) -> Iterator[tuple[str, str]]:
 
 
 def _meant(key: str, value: str, folder: str) -> str | None:
-    """The file or the folder of a package that a name stands for, if it is the project's."""
+    """The file or package folder that a name stands for, if it is part of the project."""
     path = _file(value, folder, _AFTER_IMPORTS if key == _IMPORT else _AFTER_KEYS)
     if path is None and key in (_IMPORT, "extends"):
         return _linked(value, folder)
@@ -97,7 +97,7 @@ def _meant(key: str, value: str, folder: str) -> str | None:
 
 
 def _file(value: str, folder: str, endings: tuple[str, ...]) -> str | None:
-    """The configuration or script that a value names, if it is the path of one."""
+    """The configuration or script that a value names, if it is a path."""
     if not value.startswith(("./", "../")) and not value.endswith((*_SCRIPTS, *_DATA)):
         return None
     path = os.path.normpath(os.path.join(folder, value))
@@ -115,7 +115,7 @@ def _text(file: str) -> str:
 
 
 def _linked(value: str, folder: str) -> str | None:
-    """The folder of a package of the same workspace, which its tool has put there as a link."""
+    """The folder of a package of this workspace, which the package manager has linked."""
     match = _PACKAGE.match(value)
     while match is not None:
         link = os.path.join(folder, "node_modules", match[0])

@@ -1,7 +1,7 @@
-"""Files on disk that decide which servers there are, and what a running one goes by.
+"""Files on disk that decide which servers run, and which a running server has read.
 
-A server reads its configuration when it starts. What it does when that changes is in its definition
-(`ConfigFiles`): it says when it has read the files again, or it has to be started anew.
+A server reads its configuration when it starts. Its definition (`ConfigFiles`) says what it does
+when that changes: it reports that it has read the files again, or it has to be restarted.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _WILD = re.compile(r"[*?\[]")
 
 
 class Markers:
-    """The names of all files by which servers and their roots are chosen."""
+    """The names of all files that decide about servers and their roots."""
 
     def __init__(self, definitions: Iterable[Definition]) -> None:
         names = {
@@ -38,22 +38,22 @@ class Markers:
         self._globs = re.compile("|".join(map(fnmatch.translate, sorted(globs))) or r"(?!)")
 
     def hold(self, path: str) -> bool:
-        """Whether a file is one of them."""
+        """Whether a file has one of these names."""
         name = os.path.basename(path)
         return name in self._names or self._globs.fullmatch(name) is not None
 
 
 class Inputs(msgspec.Struct):
-    """What one process of a server has read of its configuration."""
+    """The configuration files that one server process has read."""
 
     definition: Definition
     root: str
-    #: Files and folders that the configuration imports, itself included; None: to be looked at.
+    #: Files and folders that the configuration imports, with itself; None: not known.
     _imported: frozenset[str] | None = None
     _times: Times = msgspec.field(default_factory=Times)
 
     def hold(self, path: str, kind: int = CHANGED) -> bool:
-        """Whether it has read a file that it does not read again by itself at once."""
+        """Whether it has read a file, and does not read it again at once by itself."""
         config = self.definition.disk.config
         if changes_modules(path, kind, self.definition, self.root):
             return True
@@ -69,18 +69,18 @@ class Inputs(msgspec.Struct):
         else:
             held = bool(config.imports) and self._import(path, config.imports)
         if os.path.basename(path) in config.imports:
-            self._imported = None  # it may import something else from now on
+            self._imported = None  # its imports may have changed
         return held
 
     def read(self) -> None:
-        """The process is about to start: look at what it will read."""
+        """The process is about to start: record the files that it will read."""
         self._times = Times()
         config = self.definition.disk.config
         if config is not None and config.imports:
             self._imported = imported_by(self.root, config.imports)
 
     def _hides_change(self, path: str, kind: int) -> bool:
-        """Whether it takes a source for unchanged, by its time."""
+        """Whether it regards a changed source as unchanged, because of its time."""
         if not self.definition.exceptions.compares_times or not is_inside(path, self.root):
             return False
         is_source = self.definition.language_of(os.path.basename(path)) is not None
@@ -93,7 +93,7 @@ class Inputs(msgspec.Struct):
 
 
 def is_shadowed(path: str, names: tuple[str, ...], root: str) -> bool:
-    """Whether a file that is named before this one is in the root."""
+    """Whether a file that has precedence over this one is in the root."""
     plain = [one.removeprefix("/") for one in names]
     before = plain[: plain.index(os.path.basename(path))]
     return any(os.path.exists(os.path.join(root, one)) for one in before)

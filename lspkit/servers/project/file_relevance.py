@@ -1,7 +1,7 @@
 """Which files matter to a server, and why. Pure: functions of its definition and of paths.
 
-One rule (`relevance`) tells whether a file of a name matters at all. The other functions say what
-follows from it for a change on disk, and for a text that is not on disk.
+One rule (`relevance`) decides whether a file matters, by its name. The other functions derive the
+consequences for a change on disk, and for an unsaved text.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from lspkit.workspace_boundary import is_inside
 #: `reads` has a pattern for it (`named`), or only `*` (`any`). Empty: it does not matter.
 Relevance = Literal["source", "marker", "named", "any", ""]
 
-#: Files that nobody takes for a part of a program: what is written while one works or runs.
+#: Files that are no part of a program: written while a program or tool runs.
 NOISE = (
     *("*.log", "*.log.*", "*.tmp", "*.temp", "*.bak", "*.orig", "*.pid", "*.pyc"),
     *("*.swp", "*.swo", "*~", ".#*", "#*#", "4913", ".coverage", ".coverage.*"),
@@ -44,12 +44,12 @@ def relevance(definition: Definition, name: str) -> Relevance:
 
 
 def is_one_of(name: str, patterns: tuple[str, ...]) -> bool:
-    """Whether a name or glob fits. A `/` before one of them does not count here."""
+    """Whether a name or glob fits. A leading `/` is ignored."""
     return bool(patterns) and _any_of(patterns).fullmatch(name) is not None
 
 
 def is_named(path: str, patterns: tuple[str, ...], root: str) -> bool:
-    """Whether a name or glob fits; one with `/` before it only directly in the root."""
+    """Whether a name or glob fits; one with a leading `/` only directly in the root."""
     name = os.path.basename(path)
     if not is_one_of(name, patterns):
         return False
@@ -69,7 +69,7 @@ def _any_of(patterns: tuple[str, ...]) -> re.Pattern[str]:
 def concerns(definition: Definition, name: str, *, is_inside: bool) -> bool:
     """Whether findings in other files may depend on the text of a file of this name.
 
-    A source may be imported from anywhere; other files count inside of the server's root.
+    A source may be imported from anywhere; other files count inside the server's root.
     """
     if is_inside and definition.is_marker(name):
         return True
@@ -130,9 +130,9 @@ def is_missed(
     event: FileEvent,
     place: PackageFolder,
 ) -> bool:
-    """Whether a server has to read all files again for a change, since it does not notice it.
+    """Whether a server has to read all files again, since it does not notice a change.
 
-    `place` is where it has happened.
+    `place` is where the change is.
     """
     refresh = definition.disk.refresh
     if refresh is None:
@@ -150,7 +150,7 @@ def is_missed(
 
 
 def changes_modules(path: str, kind: int, definition: Definition, root: str) -> bool:
-    """Whether a server has to be restarted, since it goes on to resolve imports as before.
+    """Whether a server has to be restarted, since it would resolve imports as before.
 
     A folder of modules, or a file that decides where a module is, was created or deleted.
     """
@@ -161,6 +161,6 @@ def changes_modules(path: str, kind: int, definition: Definition, root: str) -> 
 
 
 def is_source_folder(path: str, definition: Definition, root: str) -> bool:
-    """Whether a server looks for modules in this folder, from when it has seen it on."""
+    """Whether a server looks for modules in this folder, once it has seen it."""
     above, name = os.path.split(path)
     return name in definition.disk.source_folders and above == root

@@ -1,7 +1,7 @@
-"""Times and sizes of files, as a server sees them that compares these instead of contents.
+"""Times and sizes of files, for a server that compares these instead of contents.
 
-Such a server does not notice a content that has come with the time and size of the one before: from
-an archive, from a cache, or on a file system with coarse times.
+Such a server does not notice new content with an equal time and size: from an archive, from a
+cache, or on a file system with coarse times.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ import time
 
 from lspkit.protocol.watch_registrations import CREATED, DELETED
 
-#: The clock of a file system may be so much behind, in nanoseconds.
+#: How far the clock of a file system may be behind, in nanoseconds.
 _BEHIND = 20_000_000
-#: Stands for what is not known of a file that was there when the process was started.
+#: For a file that existed when the process was started: its values are unknown.
 _OLD = (0, 0, 0)
 
 
@@ -22,12 +22,12 @@ class Times:
 
     def __init__(self) -> None:
         self._began = time.time_ns()
-        #: Path: when its content has changed, as the file says, its size, and when the file itself
-        #: has changed. Those of a file that is gone are kept, for the server keeps its content.
+        #: Path: modification time, size and ctime. Those of a deleted file are kept, since the
+        #: server keeps its content.
         self._known: dict[str, tuple[int, int, int]] = {}
 
     def hide(self, path: str, kind: int) -> bool:
-        """Whether a file has another content now, and the time and size that it had before."""
+        """Whether a file has new content, with the time and size that it had before."""
         try:
             found = os.stat(path)
         except OSError:

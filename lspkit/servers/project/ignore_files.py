@@ -1,8 +1,8 @@
-"""Files that a server passes over since a file like `.gitignore` names them.
+"""Files that a server skips because a file like `.gitignore` names them.
 
-Patterns are git's. Of those in one file the last that fits counts, first for the path itself and
-then for the folders above it. One file does not take back what another one ignores. A file that
-is too large to be read may ignore everything, so everything counts as ignored by it.
+Patterns are git's. In one file the last pattern that fits counts, first for the path itself and
+then for the folders above it. One file does not undo what another one ignores. A file that is too
+large to be read may ignore everything, so everything counts as ignored by it.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _ODD = re.compile(r"\\.|[{}]")
 
 
 def ignoring(path: str, names: tuple[str, ...], root: str) -> str:
-    """The name of the file by which a path is ignored; empty if there is none.
+    """The name of the file that ignores a path; empty if there is none.
 
     All are real paths. Only files with these names count, in the root or below it.
     """
@@ -47,22 +47,22 @@ class Rule:
         pattern = line.removeprefix("!")
         self.folders_only = pattern.endswith("/")
         pattern = pattern.rstrip("/")
-        # A slash ties it to the folder of the file; without one it fits at any depth.
+        # A slash anchors it to the folder of the file; without one it fits at any depth.
         tied = "/" in pattern
-        # What is special here and not there, or is not to be special, stands for any character.
+        # Characters that are special in one of both syntaxes only, or escaped, fit any character.
         pattern = _ODD.sub("?", pattern.removeprefix("/"))
         self.fits: Callable[[str], bool] = compile_glob(pattern if tied else f"**/{pattern}")
 
 
 def read_rules(text: str) -> list[Rule]:
-    """What a file like this says."""
+    """The rules in the text of an ignore file."""
     lines = (line.rstrip() for line in text.splitlines())
     kept = (line for line in lines if line.strip("!/") and not line.startswith("#"))
     return [Rule(line) for line in kept]
 
 
 def is_ignored(path: str, rules: list[Rule]) -> bool:
-    """Whether a path, with slashes and relative to the file's folder, is left out."""
+    """Whether a path, with slashes and relative to the file's folder, is ignored."""
     for number, part in enumerate(_itself_and_above(path)):
         fitting = [one for one in rules if (number or not one.folders_only) and one.fits(part)]
         if fitting:
@@ -78,7 +78,7 @@ def _itself_and_above(path: str) -> Iterator[str]:
 
 @functools.lru_cache(256)
 def _rules(file: str, *_: int) -> list[Rule] | None:
-    """Read once for each state of the file, which the numbers stand for; None: too many."""
+    """The rules, cached by the numbers, which stand for the file's state; None: too many."""
     try:
         with open(file, encoding="utf-8", errors="replace", opener=without_waiting) as stream:
             text = stream.read(LARGEST_IGNORE_FILE + 1)

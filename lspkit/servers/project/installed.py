@@ -1,22 +1,22 @@
-"""What lies among installed packages, and whether its coming, change or going says one is another.
+"""Whether an event inside a package folder means that a package has changed.
 
-Tools keep more there than packages: caches, programs, what is half removed.
+Tools keep other things there as well: caches, programs, half-removed packages.
 """
 
 from __future__ import annotations
 
 import os
 
-#: What package managers note down when they have changed packages.
+#: Records that package managers write when they have changed packages.
 _NOTES = frozenset({".package-lock.json", ".modules.yaml", ".yarn-integrity", ".yarn-state.yml"})
-#: Where pnpm keeps the packages themselves.
+#: Where pnpm stores the packages.
 _STORE = ".pnpm"
 
 
 def is_of_packages(path: str, top: str) -> bool:
-    """Whether a file or folder belongs to a package, or to a note of what is installed.
+    """Whether a file or folder belongs to a package, or is a record of what is installed.
 
-    `top` is the folder above it that holds the packages, or the one itself.
+    `top` is the folder above it that holds the packages, or that folder itself.
     """
     parts = path[len(top) :].strip(os.sep).split(os.sep)
     if parts[0] == _STORE:

@@ -1,8 +1,8 @@
 """Folders of installed packages, which are far too many to be watched as a whole.
 
-Of these only what shows that a package came, went or is another by now is watched: the folder that
-holds the packages, with the files that package managers keep there, and the folder of each package
-itself, not those in it. In a virtual environment that includes the way to its packages.
+Only what shows that a package was added, removed or replaced is watched: the folder that holds the
+packages, with the records of package managers, and the folder of each package itself, not its
+subfolders. In a virtual environment that includes the path to its packages.
 
     node_modules  node_modules/@scope  node_modules/name  node_modules/@scope/name
     node_modules/.pnpm
@@ -16,11 +16,11 @@ import re
 
 from lspkit.workspace_boundary import is_inside
 
-#: Where packages of one kind lie, as the definitions of servers name it.
+#: Kinds of package folders, as named in the definitions of servers.
 NODE, PYTHON = "node_modules", "site-packages"
 
-#: So many packages of one folder are watched by themselves; of the others it is seen that they come
-#: and go, and what package managers note down.
+#: How many packages of one folder are watched by themselves; of the others only additions, removals
+#: and the records of package managers are seen.
 MOST = 500
 
 _HOLDERS = re.compile(
@@ -31,28 +31,28 @@ _HOLDERS = re.compile(
 )
 _PACKAGES = re.compile(r"/(?:node_modules(?:/@[^/]+)?|site-packages)$")
 _FIRST = re.compile(r"/(node_modules|\.?venv|site-packages)(?:/|$)")
-#: What lies among packages and is none: caches, programs, what is about to be removed, what is
-#: known of a package.
+#: Entries of package folders that are no package: caches, programs, what is being removed, and
+#: metadata of a package.
 _NONE = re.compile(r"\.|~|@|__pycache__$|.*\.(?:dist|egg)-info$")
 
 
 class PackageFolder:
-    """A path below a workspace, or anywhere else."""
+    """The position of a path relative to package folders."""
 
     def __init__(self, path: str, workspace: str) -> None:
-        # What the workspace itself lies in is no matter.
+        # The path of the workspace itself does not count.
         inner = path[len(workspace.rstrip(os.sep)) :] if is_inside(path, workspace) else path
         self._inner = inner.replace(os.sep, "/")
         found = _FIRST.search(self._inner)
         name = found[1] if found else ""
-        #: Among which packages it lies, or which it holds; empty if there are none.
+        #: The kind of packages that it lies among, or that it holds; empty if none.
         self.kind = NODE if name == NODE else PYTHON if name else ""
-        #: The outermost folder of these.
+        #: The outermost of these package folders.
         self.top = path[: len(path) - len(inner) + found.end(1)] if found else ""
 
     @property
     def holds_packages(self) -> bool:
-        """Whether it is a folder that holds packages, or is on the way to them."""
+        """Whether it is a folder that holds packages, or lies on the path to them."""
         return _HOLDERS.fullmatch(self._inner) is not None
 
     @property

@@ -1,11 +1,11 @@
-"""The files of a folder that are the project's own."""
+"""The files of a folder that belong to the project itself."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
 
-#: Folders that hold other people's code, or none.
+#: Folders with code of others, or without code.
 PASSED_OVER = frozenset(
     {
         *(".git", ".hg", ".svn", ".idea", ".vscode"),
@@ -14,14 +14,14 @@ PASSED_OVER = frozenset(
     }
 )
 
-#: So many files are looked at when only a sample is wanted.
+#: How many files are visited for a sample.
 ENOUGH = 20_000
 
 
 def walk(folder: str, failed: Callable[[OSError], object] | None = None) -> Iterator[str]:
     """All files, folder by folder, in the order of their names.
 
-    `failed` is told of each folder that cannot be read; its `filename` says which.
+    `failed` is called for each folder that cannot be read; `filename` names it.
     """
     for here, inner, names in os.walk(folder, onerror=failed):
         inner[:] = sorted(one for one in inner if one not in PASSED_OVER)
@@ -30,7 +30,7 @@ def walk(folder: str, failed: Callable[[OSError], object] | None = None) -> Iter
 
 
 def samples(folder: str) -> list[str]:
-    """One file of each kind from every folder: packages have roots of their own."""
+    """One file of each kind from every folder: packages have their own roots."""
     found: dict[tuple[str, str], str] = {}
     for number, path in enumerate(walk(folder)):
         if number >= ENOUGH:

@@ -1,8 +1,8 @@
-"""Files that a server does not look at because of the folder they lie in.
+"""Files that a server does not check because of their folder.
 
-It reads such a file when it is open, answers questions about it, and reports an empty list whatever
-is wrong with it. Which folders these are is in its definition. What the project's own configuration
-leaves out besides, or takes in again, is not looked at: that is the project's word.
+It reads such a file when it is open, answers requests about it, and always reports an empty list.
+Its definition names these folders. What the project's configuration excludes or includes besides is
+not considered: that is the project's decision.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from lspkit.servers.selection.roots import has_marker, upwards
 
 
 def passed_over(path: str, definition: Definition, root: str, workspace: str) -> str:
-    """The name of the folder for whose sake it passes over the file; empty if it looks at it.
+    """The name of the folder because of which it skips the file; empty if it checks it.
 
     All are real paths; the root is the server's.
     """
     patterns = definition.caveats.skipped_folders
-    # Most paths have no such name in them, and this is asked for each empty list.
+    # Most paths contain no such name, and this is called for each empty list.
     if not patterns or not any(map(_any_of(patterns).fullmatch, path.split(os.sep))):
         return ""
     for folder in _folders(path):
@@ -39,12 +39,12 @@ def passed_over(path: str, definition: Definition, root: str, workspace: str) ->
 
 @functools.cache
 def _any_of(patterns: tuple[str, ...]) -> re.Pattern[str]:
-    """Fits every name that one of them fits, wherever it lies."""
+    """A pattern that fits every name that one of these fits, without folders."""
     return re.compile("|".join(fnmatch.translate(one.rpartition("/")[2]) for one in patterns))
 
 
 def _reaches(reach: str, folder: str, definition: Definition, root: str, workspace: str) -> bool:
-    """Whether a folder lies where one of its name is passed over."""
+    """Whether a folder lies where this pattern applies."""
     parent = os.path.dirname(folder)
     match reach:
         case "**/":
@@ -53,15 +53,15 @@ def _reaches(reach: str, folder: str, definition: Definition, root: str, workspa
             return any(upwards(folder, root))
         case "/":
             return parent == workspace or has_marker(parent, _markers(definition))
-    # Servers look for their project upwards, further than the workspace goes.
+    # Servers look for their project upwards, beyond the workspace.
     return any(upwards(folder, workspace)) or any(
         has_marker(above, _markers(definition)) for above in _folders(folder)
     )
 
 
 def _markers(definition: Definition) -> tuple[str, ...]:
-    """By which the server itself finds its project, whatever roots a user has configured."""
-    from lspkit.servers.built_in import BUILT_IN  # here: `import lspkit` need not read the table
+    """The markers by which the server itself finds its project, without configured roots."""
+    from lspkit.servers.built_in import BUILT_IN  # here: to keep `import lspkit` quick
 
     known = next((one for one in BUILT_IN if one.id == definition.id), definition)
     return known.roots.markers

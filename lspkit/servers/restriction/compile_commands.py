@@ -1,10 +1,10 @@
 """How a project is compiled, as far as it is safe to tell clangd.
 
-A compilation database is a list of commands, and clangd believes it: an option can name a program
-that it runs to ask for a graphics card, and the name of the compiler is where it looks for others.
-So in a project that is not trusted clangd does not read the database, nor `.clangd`. It is told
-what follows from the database here: folders, macros and the standard, all of which only say how to
-read the sources. Every other option is left out, known or not.
+A compilation database is a list of commands, and clangd trusts it: an option can name a program
+that it runs to find a graphics card, and next to the compiler it looks for other programs. So in an
+untrusted project clangd reads neither the database nor `.clangd`. It gets what is derived from the
+database here: folders, macros and the standard, which only say how to read the sources. Every other
+option is left out, known or not.
 """
 
 from __future__ import annotations
@@ -23,41 +23,41 @@ from lspkit.msgspec_types import prepare_struct
 from lspkit.servers.selection.npm_package import without_waiting
 from lspkit.workspace_boundary import is_inside
 
-#: Databases, seen from a server's root. The first that is there counts.
+#: Databases, relative to a server's root. The first that exists counts.
 DATABASES = ("compile_commands.json", os.path.join("build", "compile_commands.json"))
 
-#: Options for all files, one to a line.
+#: Options for all files, one per line.
 FLAGS = "compile_flags.txt"
 
-#: Bytes. A larger file is not read, and the server does without.
+#: Bytes. A larger file is not read.
 LARGEST = 2**25
 
-#: Where a system keeps its headers, and how many other folders are watched for one project.
+#: Where a system keeps its headers; and how many other folders are watched for one project.
 SYSTEM = ("/usr/", "/lib/", "/opt/", "/nix/", "/System/", "/Library/", "/Applications/")
 MOST_FOLDERS = 32
 
-#: Options with a value, in the same word or in the next.
+#: Options with a value, in one word or in two.
 VALUED = re.compile(
     r"(-isystem|-iquote|-idirafter|-isysroot|-include|-imacros|-I|-D|-U|-x)(.*)", re.S
 )
 
-#: Options that are whole words. A warning option with a comma hands words to other programs.
+#: Options that are whole words. A warning option with a comma passes words to other programs.
 PLAIN = re.compile(
     r"-std=[\w+:]+|--sysroot=.+|-W[\w+=-]*|-w|-O[0-3sgz]?|-m(32|64)|-p(edantic|edantic-errors|thread)"
     r"|-ansi|-undef|-nostdinc(\+\+)?|-f(no-)?(exceptions|rtti|char8_t|short-enums|short-wchar"
     r"|signed-char|unsigned-char|freestanding|hosted|ms-extensions|coroutines|blocks|PIC|PIE|pic)"
 )
 
-#: What makes a command more than words with spaces in between.
+#: Characters that make a command more than words with spaces in between.
 QUOTES = "\\'\""
-#: A word of a command for a shell, which may have quoted parts; these parts; a whole command.
+#: A word of a shell command, which may have quoted parts; these parts; a whole command.
 WORD = re.compile(r"""(?:[^ \t\r\n'"\\]++|'[^']*+'|"(?:[^"\\]++|\\.)*+"|\\.)++""", re.S)
 PART = re.compile(r"""'([^']*+)'|"((?:[^"\\]++|\\.)*+)"|\\(.)""", re.S)
 COMMAND = re.compile(rf"(?:[ \t\r\n]++|{WORD.pattern})*+", re.S)
-#: In double quotes a backslash means something only before these two.
+#: In double quotes a backslash escapes only these two.
 DOUBLE = re.compile(r'\\(["\\])')
 
-#: Values of `-x`. Code for graphics cards is not among them.
+#: Values of `-x`, without code for graphics cards.
 LANGUAGES = frozenset(
     {"c", "c++", "objective-c", "objective-c++", "c-header", "c++-header", "c++-module"}
 )
@@ -74,23 +74,23 @@ class CompileEntry(msgspec.Struct):
 
 
 class CompileFlags(msgspec.Struct, frozen=True):
-    """What a server may be told."""
+    """What a server is told."""
 
-    #: By path: what clangd calls `compilationDatabaseChanges`.
+    #: By path: clangd's `compilationDatabaseChanges`.
     commands: dict[str, Any] = {}
-    #: For files that have no command of their own, such as headers.
+    #: For files without a command of their own, such as headers.
     flags: list[str] = []
 
 
 def compiling(root: str) -> CompileFlags:
-    """How the project at this root is compiled. What cannot be read says nothing."""
+    """How the project at this root is compiled. Files that cannot be read are ignored."""
     for name in (*DATABASES, FLAGS):
         file = os.path.join(root, name)
         try:
             found = os.stat(file)
         except (OSError, ValueError):
             continue
-        # To open a FIFO would wait for ever.
+        # Opening a FIFO would wait forever.
         if stat.S_ISREG(found.st_mode) and found.st_size <= LARGEST:
             return _read(file, found.st_mtime_ns, found.st_size)
     return CompileFlags()
@@ -99,8 +99,8 @@ def compiling(root: str) -> CompileFlags:
 def header_folders(root: str, workspace: str) -> list[str]:
     """Folders outside of a workspace in which the project at this root looks for headers.
 
-    Those of the system, which only change when something is installed, are left out, and so is
-    what lies around the workspace.
+    System folders, which change only when something is installed, are left out, and so are
+    folders above the workspace.
     """
     found: dict[str, None] = {}
     for word in compiling(root).flags:
@@ -120,7 +120,7 @@ def header_folders(root: str, workspace: str) -> list[str]:
 
 @functools.lru_cache(maxsize=4)
 def _read(file: str, _: int, __: int) -> CompileFlags:
-    """The file as it is at this time and of this size: a large one is read once."""
+    """The flags of a file, cached by its time and size: a large one is read once."""
     try:
         with open(file, "rb", opener=without_waiting) as stream:
             content = stream.read(LARGEST)
@@ -151,7 +151,7 @@ def _understood(entries: list[CompileEntry], folder: str) -> CompileFlags:
         if len(directory) + len(entry.file) > LONGEST_PATH:
             continue
         path = os.path.normpath(os.path.join(directory, entry.file))
-        # As lspkit names files to servers.
+        # As in the URIs that lspkit sends to servers.
         path = os.path.join(real(os.path.dirname(path)), os.path.basename(path))
         kept = list(safe(words[1:]))
         compiler = "clang++" if "++" in os.path.basename(words[0]) else "clang"
@@ -159,26 +159,26 @@ def _understood(entries: list[CompileEntry], folder: str) -> CompileFlags:
             "workingDirectory": directory,
             "compilationCommand": [compiler, *kept, path],
         }
-        # What one file is read as, or stands before all of it, says nothing about another.
+        # The language and the forced includes of one file do not apply to another.
         new = [word for word in dict.fromkeys(kept) if (directory, word) not in seen]
         seen.update((directory, word) for word in new)
         shared = (word for word in new if not word.startswith(("-x", "-include", "-imacros")))
         flags |= dict.fromkeys(_based(shared, directory))
     standards = [word for word in flags if word.startswith("-std=")]
-    if len(standards) > 1:  # of several languages, or for different files
+    if len(standards) > 1:  # for several languages or files
         flags = {word: None for word in flags if word not in standards}
     return CompileFlags(commands, list(flags))
 
 
 def _steps(entry: CompileEntry) -> int:
-    """About how much there is to do for an entry, told without doing it."""
+    """An estimate of the work for an entry."""
     folders = entry.directory.count("/") + entry.file.count("/")
     marks = sum(map(entry.command.count, QUOTES)) + entry.command.count(" ")
     return 20 + 2 * folders + len(entry.arguments) + marks
 
 
 def words_of(command: str) -> list[str]:
-    """The words of a command as a shell would cut it; none if it cannot be a command.
+    """The words of a command, split as by a shell; none if it cannot be a command.
 
     >>> words_of("cc -DA='x y' a.c")
     ['cc', '-DA=x y', 'a.c']
@@ -187,7 +187,7 @@ def words_of(command: str) -> list[str]:
         return []
     if not any(mark in command for mark in QUOTES):
         return command.split()  # most commands are like that
-    if not COMMAND.fullmatch(command):  # a quotation mark without a partner
+    if not COMMAND.fullmatch(command):  # an unclosed quotation mark
         return []
     return [
         PART.sub(_unquoted, word) if any(mark in word for mark in QUOTES) else word
@@ -214,7 +214,7 @@ def safe(words: Iterable[str]) -> Iterator[str]:
         if option:
             value = value or next(rest, "")
             # One word, so that the value cannot be taken for an option, or for a file of options;
-            # and none that would make a longer option of it, such as `-include-pch`.
+            # and no value that makes another option of it, such as `-include-pch`.
             fits = value in LANGUAGES if option == "-x" else value and not value.startswith("-")
             if fits:
                 yield option + value
@@ -222,9 +222,9 @@ def safe(words: Iterable[str]) -> Iterator[str]:
             yield word
 
 
-@functools.lru_cache(2**14)  # the same few words come with every command
+@functools.lru_cache(2**14)  # most commands have these words in common
 def _option(word: str) -> tuple[str, str]:
-    """An option with its value, so far as this word has it; one without; or nothing to be kept."""
+    """An option and its value, if this word has it; "" and a plain option; or two empty strings."""
     if not word.startswith("-"):
         return "", ""
     if match := VALUED.fullmatch(word):
@@ -233,7 +233,7 @@ def _option(word: str) -> tuple[str, str]:
 
 
 def _based(words: Iterable[str], directory: str) -> Iterator[str]:
-    """The same with paths that do not depend on where they are read."""
+    """The options with absolute paths."""
     for word in words:
         option, value = _option(word)
         if option and option not in ("-D", "-U", "-x"):

@@ -1,8 +1,8 @@
-"""What is held back from a project that is not trusted, and the one line that says so.
+"""What is held back from an untrusted project, and the one line that says so.
 
-Every face that tells a person about it says this line: the command line on standard error, a
-notebook as a warning. Whether a project is trusted is decided in `config/trust/decision.py`; what
-each server may do in it, in `trust_profile.py`.
+Every interface for people shows this line: the command line on standard error, a notebook as a
+warning. `config/trust/decision.py` decides whether a project is trusted, `trust_profile.py` what
+each server may do in it.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ from lspkit.servers.selection.program_lookup import find_program, search_folders
 from lspkit.servers.selection.roots import has_marker
 from lspkit.visible_text import one_line
 
-#: So many things are named, the rest are counted.
+#: How many things are named; the rest are counted.
 NAMED = 5
-#: So many files are looked at for one of a language.
+#: How many files are visited to find one of a language.
 LOOKED_AT = 2000
 
 
 def notice(loaded: Loaded) -> str:
     """The line about a project; empty if there is nothing to say.
 
-    That is so where nothing is held back, and where somebody has ruled trust out: they know.
+    That is so if nothing is held back, and if the user has ruled trust out.
     """
     found = loaded.standing
     if found.allows_programs or found.refused or found.policy == "never":
@@ -45,7 +45,7 @@ def notice(loaded: Loaded) -> str:
 
 
 def worded(found: TrustDecision, held: Sequence[str]) -> str:
-    """What is held back and what would allow it, on one line whatever the project calls things."""
+    """What is held back and what would allow it, on one line, whatever names the project uses."""
     if not held:
         return ""
     rest = len(held) - NAMED
@@ -61,7 +61,7 @@ def held_back(loaded: Loaded) -> list[str]:
         return []
     folder = loaded.standing.candidate
     content = blocked_content(loaded.project, EXECUTION_KEYS)
-    # The running interpreter's own folder is searched in any case, also if it is the project's.
+    # The running interpreter's folder is always searched, even if it is the project's.
     searched = {os.path.realpath(one) for one in search_folders(folder)}
     programs = [
         program
@@ -72,9 +72,9 @@ def held_back(loaded: Loaded) -> list[str]:
 
 
 def programs_of(folder: str, content: Mapping[str, Any]) -> list[str]:
-    """Programs in the project that would be taken for a server's.
+    """Programs in the project that would be used as a server.
 
-    `content` is what only a trusted project may say: it may name programs that nobody knows.
+    `content` are keys that only a trusted project may set: they may name unknown programs.
     """
     names = {command[0] for one in BUILT_IN for command in one.launch.commands}
     for said in content.get("lsp", {}).values():
@@ -88,10 +88,10 @@ def programs_of(folder: str, content: Mapping[str, Any]) -> list[str]:
 
 
 def files_of(folder: str, loaded: Loaded) -> dict[str, str]:
-    """Files of the project that a server runs or takes commands from, and which server that is.
+    """Files of the project that a server runs or takes commands from, with the server's id.
 
-    These servers do without in a project that is not trusted. Those that do not run are not meant:
-    a project says nothing by an interpreter that nobody would start.
+    These servers do not use them in an untrusted project. Servers that do not run are left out: an
+    interpreter in the project matters only to a server that would start it.
     """
     found: dict[str, str] = {}
     config = _if_trusted(loaded)
@@ -103,7 +103,7 @@ def files_of(folder: str, loaded: Loaded) -> dict[str, str]:
 
 
 def _if_trusted(loaded: Loaded) -> Config:
-    """The configuration with what is held back."""
+    """The configuration including what is held back."""
     if not loaded.held_back:
         return loaded.config
     return config_of(merge_layers(loaded.values, use_server_ids(loaded.project, aliases())))
@@ -118,9 +118,9 @@ def _is_chosen(folder: str, one: Definition, config: Config) -> bool:
 
 
 def servers_of(folder: str, loaded: Loaded) -> list[str]:
-    """Servers that the project is set up for, and that do not run in it before it is trusted.
+    """Servers that the project is set up for, and that need trust to run in it.
 
-    A server that the program itself has configured needs no sign of the project: it is meant.
+    A server that the program itself has configured needs no marker in the project.
     """
     folders = search_folders(folder)
     is_given = loaded.global_file is None
@@ -138,7 +138,7 @@ def servers_of(folder: str, loaded: Loaded) -> list[str]:
 
 
 def _is_set_up(folder: str, one: Definition) -> bool:
-    """Whether the folder shows signs of what the server is for."""
+    """Whether the folder has markers or files of the server's languages."""
     if not has_marker(folder, one.roots.only_with or one.roots.markers):
         return False
     if not one.roots.shares_markers:

@@ -10,13 +10,13 @@ from lspkit.workspace_boundary import project_tree
 
 
 def environment_of(choice: Choice, scratch: dict[str, str], workspace: str) -> dict[str, str]:
-    """The user's, with what the configuration adds, and the definition for an untrusted project."""
+    """The user's variables, those of the configuration, and those for an untrusted project."""
     made = {**os.environ, **scratch, **choice.config.env}
     if choice.permit.trusted:
         return made
     restricted = choice.definition.trust.untrusted
     made |= restricted.environment if restricted is not None else {}
-    # Not a program that lies in the project, nor one that happens to be where it starts.
-    # The folder for temporary files is its own, wherever it lies.
+    # No program of the project, nor one that happens to be in the current folder.
+    # The server's own temporary folder is kept, wherever it lies.
     own = {name: value for name, value in scratch.items() if made[name] == value}
     return made | clean_environment(made, project_tree(workspace)) | own

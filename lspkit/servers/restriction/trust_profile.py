@@ -1,9 +1,9 @@
-"""What a server may do in a project: run its programs, run restricted, or not run at all.
+"""What a server may do in a project: run its programs, run restricted, or not run.
 
-In a project that is trusted its own programs come first. In any other only those servers start
-that were tried there with planted programs and ran none of them, most of them with a profile
+In a trusted project its own programs come first. In any other only those servers start that were
+tested there with planted programs and ran none of them, most with a profile
 (`TrustProfile.untrusted`) that keeps them from looking for any; the others are held back. Nor do
-variables of the user lead into such a project (`launch_environment.py`).
+the user's variables lead into such a project (`launch_environment.py`).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from lspkit.servers.selection.npm_package import can_load, package_of
 from lspkit.servers.selection.program_lookup import find_program
 from lspkit.workspace_boundary import is_inside, leads_through, project_tree
 
-#: Where projects keep programs of their own, seen from a server's root.
+#: Where projects keep their own programs, relative to a server's root.
 PROJECT_FOLDERS = (("node_modules", ".bin"), (".venv", "bin"), ("venv", "bin"))
 if os.name == "nt":
     PROJECT_FOLDERS = (("node_modules", ".bin"), (".venv", "Scripts"), ("venv", "Scripts"))
@@ -32,33 +32,34 @@ if os.name == "nt":
 class Permit(msgspec.Struct, frozen=True):
     """What is allowed in one root."""
 
-    #: Whether what lies in the project may run.
+    #: Whether programs of the project may run.
     trusted: bool
     #: `trusted`, `untrusted` or `stale`.
     state: str
     #: What would allow more.
     remedy: str = ""
-    #: Ids of servers that run in any project: the user, or whom the user believes, gives a command.
+    #: Ids of servers that run in any project: the user, or a source that the user trusts, names a
+    #: command.
     vouched: frozenset[str] = frozenset()
 
 
-#: For a project that may do everything.
+#: For a trusted project.
 ALL = Permit(True, "trusted")
 
-#: What is allowed in a root.
+#: Returns the permit of a root.
 Permits = Callable[[str], Permit]
 
 
 def program_folders(root: str, permit: Permit, folders: list[str]) -> list[str]:
-    """Where programs for a server in this root are looked for."""
+    """The folders in which programs for a server in this root are looked for."""
     own = [os.path.join(root, *parts) for parts in PROJECT_FOLDERS] if permit.trusted else []
     return [*own, *folders]
 
 
 def at_home(definition: Definition, root: str, folders: Sequence[str] = ()) -> Definition | str:
-    """The definition as it runs in a project that is trusted; or why it cannot run there.
+    """The definition as it runs in a trusted project; or why it cannot run there.
 
-    With what the project has, and with what other programs of these folders have.
+    It uses what the project has, and packages of other programs in these folders.
     """
     if own := definition.trust.trusted_settings:
         own = _filled(own, {"interpreter": _interpreter((), root, "")})
@@ -67,15 +68,12 @@ def at_home(definition: Definition, root: str, folders: Sequence[str] = ()) -> D
 
 
 def as_configured(definition: Definition, folders: Sequence[str]) -> Definition | str:
-    """A server that nobody has tried without trust, as the user wants it to run nevertheless."""
+    """A server without a profile for untrusted projects, which the user has configured to run."""
     return definition if definition.exceptions.borrows is None else _lent(definition, folders)
 
 
 def own_files(definition: Definition, root: str) -> list[str]:
-    """What of a project this server runs, or takes commands from, if it is trusted; from its root.
-
-    Only what is there.
-    """
+    """Existing files, relative to the root, that this server runs or obeys if trusted."""
     found = [_interpreter((), root, "")] if definition.trust.trusted_settings else []
     own = [os.path.relpath(path, root) for path in found if path is not None]
     risky = definition.trust.risky_files
@@ -83,11 +81,11 @@ def own_files(definition: Definition, root: str) -> list[str]:
 
 
 def _lent(definition: Definition, folders: Sequence[str]) -> Definition | str:
-    """The definition with the package that it borrows; or why it cannot have it."""
+    """The definition with the package that it borrows; or why that is missing."""
     name, package, part = definition.exceptions.borrows or ("", "", "")
     initialization = definition.launch.initialization
     if _filled(initialization, {"package": ""}) == initialization:
-        return definition  # the user says himself where it lies
+        return definition  # the user has configured where it lies
     needs = f"it needs the package {part}, which comes with {name}"
     program = find_program(name, folders)
     if program is None:
@@ -106,7 +104,7 @@ def restrict(
     root: str,
     workspace: str,
 ) -> Definition | str:
-    """The definition as it runs in a project that is not trusted; or why it cannot run there."""
+    """The definition as it runs in an untrusted project; or why it cannot run there."""
     profile = definition.trust.untrusted
     if profile is None:
         return "it runs code of the project, or may, and the project is not trusted"
@@ -124,7 +122,7 @@ def restrict(
 
 
 def _laid_over(settings: Any, profile: Any) -> Any:
-    """Settings with those of a profile, whose lists come after what the user has listed."""
+    """Settings with those of a profile, whose lists are appended to the user's."""
     if isinstance(settings, list) and isinstance(profile, list):
         return [*settings, *profile]
     if not isinstance(settings, dict) or not isinstance(profile, dict):
@@ -134,7 +132,7 @@ def _laid_over(settings: Any, profile: Any) -> Any:
 
 
 def _names_in(value: Any) -> list[str]:
-    """The places that a profile mentions: `{python}`."""
+    """The placeholders in a profile, such as `{python}`."""
     if isinstance(value, dict):
         return [name for one in value.values() for name in _names_in(one)]
     if isinstance(value, list):
@@ -143,7 +141,7 @@ def _names_in(value: Any) -> list[str]:
 
 
 def _filled(value: Any, places: Mapping[str, Any]) -> Any:
-    """The same with places in place of their names. Where there is nothing, nothing is said."""
+    """The value with its placeholders filled in; keys with an empty one are left out."""
     if isinstance(value, dict):
         filled = {key: _filled(one, places) for key, one in value.items()}
         return {key: one for key, one in filled.items() if one or not _names_in(value[key])}
@@ -154,7 +152,7 @@ def _filled(value: Any, places: Mapping[str, Any]) -> Any:
 
 
 def _python(_: tuple[str, ...], __: str, workspace: str) -> str | None:
-    """An interpreter that is no part of the project: the running one, or the one it is made of."""
+    """An interpreter outside the project: the running one, or the one that it is based on."""
     project = project_tree(workspace)
     for candidate in (sys.executable, getattr(sys, "_base_executable", "")):
         if candidate and not is_inside(os.path.realpath(candidate), project):
@@ -169,7 +167,7 @@ def _interpreter(_: tuple[str, ...], root: str, __: str) -> str | None:
 
 
 def _packages(_: tuple[str, ...], root: str, __: str) -> list[str]:
-    """The project's installed packages, for looking up imports without running anything."""
+    """The project's installed packages, to resolve imports without running anything."""
     patterns = [
         os.path.join(glob.escape(root), name, "lib", "python*", "site-packages")
         for name in (".venv", "venv")
@@ -191,16 +189,16 @@ def _tsserver(argv: tuple[str, ...], _: str, workspace: str) -> str | None:
 
 
 def _commands(_: tuple[str, ...], root: str, __: str) -> dict[str, Any]:
-    """How the project's sources are compiled, as far as that is safe to tell."""
+    """How the project's sources are compiled, as far as it is safe."""
     return compiling(root).commands
 
 
 def _flags(_: tuple[str, ...], root: str, __: str) -> list[str]:
-    """The same for sources that the project does not mention."""
+    """The safe flags for sources that the database does not mention."""
     return compiling(root).flags
 
 
-#: What a profile may mention, by name, and where it is found.
+#: The placeholders of a profile, and the functions that fill them in.
 PLACES: dict[str, Callable[[tuple[str, ...], str, str], Any]] = {
     "python": _python,
     "interpreter": _interpreter,

@@ -1,4 +1,4 @@
-"""Which servers a file needs, by the definitions, the configuration and the programs there are."""
+"""Which servers a file needs, by definitions, configuration and installed programs."""
 
 from __future__ import annotations
 
@@ -31,16 +31,16 @@ class Choice(msgspec.Struct, frozen=True):
     #: Program (an absolute path) and arguments; empty if no program was found.
     argv: tuple[str, ...]
     config: ServerConfig
-    #: Where it works.
+    #: The folder that it runs in.
     root: str = ""
     #: What it may do there.
     permit: Permit = ALL
-    #: Why it does not run there, though its program may be found; empty if it does.
+    #: Why it does not run there, even if its program is found; empty if it runs.
     held_back: str = ""
 
     @property
     def trust(self) -> str:
-        """For status: how far the project is trusted where this server works."""
+        """For status: the trust in the project where this server runs."""
         if self.permit.trusted:
             return "trusted"
         if self.held_back:
@@ -49,7 +49,7 @@ class Choice(msgspec.Struct, frozen=True):
 
     @property
     def why_not(self) -> str:
-        """Why it does not run, and what would allow it; empty if it does."""
+        """Why it does not run, and what would allow it; empty if it runs."""
         if not self.held_back:
             return ""
         if self.permit.trusted:
@@ -64,21 +64,21 @@ class Choice(msgspec.Struct, frozen=True):
 
 
 def aliases() -> dict[str, str]:
-    """Other names of the built-in servers, with their ids."""
-    from lspkit.servers.built_in import BUILT_IN  # here: `import lspkit` need not read the table
+    """Aliases of the built-in servers, with their ids."""
+    from lspkit.servers.built_in import BUILT_IN  # here: to keep `import lspkit` quick
 
     return {alias: one.id for one in BUILT_IN for alias in one.aliases}
 
 
 def is_built_in(id: str) -> bool:
-    """Whether lspkit itself knows a server of this id."""
+    """Whether this is the id of a built-in server."""
     from lspkit.servers.built_in import BUILT_IN  # as above
 
     return any(one.id == id for one in BUILT_IN)
 
 
 def might_answer(id: str, method: str) -> bool:
-    """Whether a server could answer a question, if it ran, as far as lspkit knows."""
+    """Whether a running server could answer a request, as far as lspkit knows."""
     from lspkit.servers.built_in import BUILT_IN  # as above
 
     known = next((one for one in BUILT_IN if one.id == id), None)
@@ -86,8 +86,8 @@ def might_answer(id: str, method: str) -> bool:
 
 
 def definitions(config: Config) -> list[Definition]:
-    """The built-in servers and those that the configuration adds, with its changes."""
-    from lspkit.servers.built_in import BUILT_IN  # here: `import lspkit` need not read the table
+    """The built-in servers and those of the configuration, with its changes."""
+    from lspkit.servers.built_in import BUILT_IN  # here: to keep `import lspkit` quick
 
     known = {definition.id: definition for definition in BUILT_IN}
     if isinstance(config.lsp, dict):
@@ -120,7 +120,7 @@ def _with(known: Definition | None, id: str, said: ServerConfig) -> Definition:
 
 
 def _language(extension: str) -> str:
-    """The `languageId` that the servers lspkit knows use for an extension, or its bare name."""
+    """The `languageId` that built-in servers use for an extension, or the extension itself."""
     from lspkit.servers.built_in import BUILT_IN  # as above
 
     known = (one.languages[extension] for one in BUILT_IN if extension in one.languages)
@@ -128,16 +128,16 @@ def _language(extension: str) -> str:
 
 
 class Kinds:
-    """Which files have the same servers: those of a folder whose names end the same way.
+    """Which files have the same servers: those of one folder with one extension.
 
-    Unless a definition has a name of its own for one of them.
+    A file whose name is in a definition is a kind of its own.
     """
 
     def __init__(self, config: Config) -> None:
         self._names = {name for one in definitions(config) for name in one.languages}
 
     def kind_of(self, path: str) -> tuple[str, str]:
-        """Equal for two paths only if `choose` says the same of both."""
+        """The kind of a path: `choose` gives equal results for paths of one kind."""
         folder, name = os.path.split(path)
         stem, _, extension = name.rpartition(".")
         if not stem or not self._names.isdisjoint((name, name.partition(".")[0] + ".*")):
@@ -153,12 +153,12 @@ def choose(
     duds: Container[str] = (),
     permits: Permits = lambda _: ALL,
 ) -> list[Choice]:
-    """The servers for a file, also those whose program is missing.
+    """The servers for a file, including those whose program is missing.
 
-    `duds` are programs that were found but did not work: a rival has precedence over them.
+    `duds` are programs that were found but did not work: an alternative has precedence over them.
 
-    Of the type checkers of one family the selected ones run; where none is selected, the first
-    one whose program is found, or else the first, so that there is something to report.
+    Of the type checkers of one family the selected ones run; if none is selected, the first whose
+    program is found, or else the first, so that it can be reported as missing.
     """
     if not config.enabled:
         return []
@@ -176,9 +176,9 @@ def choose(
 
 
 def begins_at(workspace: str, permits: Permits) -> str:
-    """Where a relative command begins: in the workspace, if that is trusted itself.
+    """The base of a relative command: the workspace, if that is trusted itself.
 
-    A root in it may be trusted while the folder around it, where the program would lie, is not.
+    A root in it may be trusted while the folder above it, where the program would lie, is not.
     """
     return workspace if permits(workspace).trusted else ""
 
@@ -194,7 +194,7 @@ def permitted(
 ) -> Choice:
     """A server as it would run in a root, or why it would not.
 
-    `at` is where a relative command begins; see `begins_at`.
+    `at` is the base of a relative command; see `begins_at`.
     """
     searched = program_folders(root, permit, list(folders))
     argv = find_argv(definition, searched, at if permit.trusted else "")
@@ -213,7 +213,7 @@ def _runs(choice: Choice, candidates: list[Choice], duds: Container[str]) -> boo
     if choice.config.selects:
         return True
     if choice.definition.role == "lint":
-        # Also one that is held back, so that nobody takes its silence for a clean bill.
+        # Also one that is held back, so that its silence is not taken for a clean result.
         return bool(choice.argv)
     rivals = [
         other
@@ -229,7 +229,7 @@ def _runs(choice: Choice, candidates: list[Choice], duds: Container[str]) -> boo
 
 
 def find_argv(definition: Definition, folders: Sequence[str], at: str = "") -> tuple[str, ...]:
-    """The first command whose program is there, the program as an absolute path."""
+    """The first command whose program exists, with its absolute path."""
     for command in definition.launch.commands:
         program = find_program(command[0], folders, at)
         if program is not None:

@@ -1,8 +1,8 @@
-"""Where a repository begins inside of another one: trust ends there, for every file in it.
+"""Repositories inside of another one: trust in the outer one does not extend to them.
 
-A server works in a root, and its files may lie in a clone, or a submodule, below that root. Where
-the root is trusted and the clone is not, the file belongs to no server of that root: an
-unrestricted server follows what it finds beside and above each file that it is shown.
+A server runs in a root, and a file may lie in a clone or submodule below that root. If the root is
+trusted and the clone is not, the file belongs to no server of that root: an unrestricted server
+uses what it finds beside and above each file that it is shown.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from lspkit.workspace_boundary import is_inside
 
 
 def trusted_root_of(path: str, definition: Definition, workspace: str, permits: Permits) -> str:
-    """The root of a file, not above a repository that trust in the root does not reach."""
+    """The root of a file, inside the repository to which trust in an outer root does not extend."""
     root = root_of(path, definition, workspace)
     if is_reached(path, root, permits):
         return root
@@ -24,7 +24,7 @@ def trusted_root_of(path: str, definition: Definition, workspace: str, permits: 
 
 
 def is_reached(path: str, root: str, permits: Permits) -> bool:
-    """Whether trust in the root, if there is any, reaches a file."""
+    """Whether trust in the root, if there is any, extends to a file."""
     nested = nested_repositories(path, root)
     return not nested or not permits(root).trusted or all(permits(one).trusted for one in nested)
 
@@ -32,7 +32,7 @@ def is_reached(path: str, root: str, permits: Permits) -> bool:
 def nested_repositories(path: str, root: str) -> list[str]:
     """The repositories that hold a file and not the root, the innermost first.
 
-    A file outside of the root may lie in one that holds both: that one does not count, either.
+    For a file outside of the root, a repository that holds both does not count, either.
     """
     folder = os.path.dirname(path)
     found: list[str] = []
@@ -52,5 +52,5 @@ def _is_top(folder: str) -> bool:
     except (FileNotFoundError, NotADirectoryError):
         return False
     except (OSError, ValueError):
-        return True  # who hides it gains nothing by that
+        return True  # an unreadable one counts as a repository
     return True

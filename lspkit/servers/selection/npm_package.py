@@ -1,7 +1,7 @@
-"""Where the npm package of a program lies, and what it can load. The look-up runs nothing.
+"""Where the npm package of a program lies, and which packages it can load. Runs nothing.
 
-A program of an npm package is a link into it, or a small script that names a file of it: so do the
-launchers of npm and pnpm, of Nix, and those that people write themselves.
+A program of an npm package is a link into it, or a small script that names a file of it, as the
+launchers of npm, pnpm and Nix do, and those that users write themselves.
 """
 
 from __future__ import annotations
@@ -12,16 +12,16 @@ import re
 import stat
 from collections.abc import Iterator
 
-#: Of a launcher, so many first bytes are read; and of the file that names a package.
+#: How many bytes of a launcher are read, and of a `package.json`.
 LAUNCHER, DESCRIPTION = 4096, 1024 * 1024
-#: How a launcher writes the folder that it lies in.
+#: How a launcher writes its own folder.
 _HERE = re.compile(r"""\$\(dirname (?:-- )?"?\$0"?\)|\$\{0%/\*\}|\$\{basedir\}|\$basedir""")
 #: A word of a script, in quotes or not.
 _WORD = re.compile(r""""([^"\n]+)"|'([^'\n]+)'|([^\s"']+)""")
 
 
 def package_of(program: str, name: str) -> str | None:
-    """The folder of the package that a program belongs to, None if that cannot be told."""
+    """The folder of the package that a program belongs to, None if it is not found."""
     for path in (program, *_paths_in(program)):
         folder = os.path.dirname(os.path.realpath(path))
         while os.path.dirname(folder) != folder:
@@ -32,7 +32,7 @@ def package_of(program: str, name: str) -> str | None:
 
 
 def can_load(folder: str, name: str) -> bool:
-    """Whether a package in this folder finds another one, as Node looks for it."""
+    """Whether a package in this folder can load another one, by Node's rules."""
     while True:
         if os.path.isfile(os.path.join(folder, "node_modules", name, "package.json")):
             return True
@@ -45,7 +45,7 @@ def _paths_in(program: str) -> Iterator[str]:
     """The files that a launcher names."""
     text = _read(program, LAUNCHER)
     if b"\0" in text:
-        return  # no script
+        return  # it is no script
     here = os.path.dirname(program)
     script = _HERE.sub(lambda _: here, text.decode("utf-8", "replace"))
     for found in _WORD.finditer(script):
@@ -63,7 +63,7 @@ def _name_of(folder: str) -> str:
 
 
 def _read(path: str, most: int) -> bytes:
-    """The first bytes of a file, nothing if it is none: a pipe may never have any."""
+    """The first bytes of a regular file, else nothing: reading a pipe could block."""
     try:
         with open(path, "rb", opener=without_waiting) as file:
             is_file = stat.S_ISREG(os.fstat(file.fileno()).st_mode)
@@ -73,5 +73,5 @@ def _read(path: str, most: int) -> bytes:
 
 
 def without_waiting(path: str, flags: int) -> int:
-    """Opens a file for `open`: a pipe in its place is not waited for."""
+    """An opener for `open` that does not block on a pipe."""
     return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))

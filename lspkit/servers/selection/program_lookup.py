@@ -1,4 +1,4 @@
-"""Which program a bare name stands for. The look-up runs nothing."""
+"""Finding the program for a bare name. Runs nothing."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 
 if sys.platform in ("win32", "darwin"):
-    import platformdirs  # elsewhere four lines know as much
+    import platformdirs  # elsewhere four lines suffice
 
 from lspkit.workspace_boundary import leads_through, own_home, project_tree
 
@@ -29,10 +29,10 @@ def search_folders(
 ) -> list[str]:
     """Where programs are looked for: the interpreter's scripts, `PATH`, lspkit's own folder.
 
-    Relative folders, and folders inside the workspace or reached by way of it, are left out: a
-    repository must not be able to bring the program that opens it. One that is not trusted is all
-    of the work tree around the workspace. The interpreter's own folder counts also there, since its
-    code is running already.
+    Relative folders, and folders in the workspace or reached through it, are left out: a repository
+    must not bring the program that opens it. If it is not trusted, that holds for the whole work
+    tree around the workspace. The interpreter's folder counts in any case, since its code is
+    running already.
     """
     variable = os.environ.get("PATH", "") if path_variable is None else path_variable
     project = workspace if trusted else project_tree(workspace)
@@ -48,7 +48,7 @@ def search_folders(
 def find_program(name: str, folders: Sequence[str], at: str = "") -> str | None:
     """The absolute path of a program, None if there is none that may be run.
 
-    `at` is where a relative path begins; without it such a path leads nowhere.
+    `at` is the base of a relative path; without it such a path is not found.
     """
     if os.sep in name:
         path = os.path.normpath(os.path.join(at, name))

@@ -1,4 +1,4 @@
-"""The root of a file: where its server works."""
+"""The root of a file: the folder in which its server runs."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from lspkit.servers.definition import Definition
 def root_of(path: str, definition: Definition, workspace: str) -> str:
     """The folder in which a server for this file is started. Both are real paths.
 
-    The nearest folder above the file with a marker, not above the workspace, or else the workspace;
-    but where one of the `outermost` markers is found, the outermost folder that has one.
+    The nearest folder above the file with a marker, up to the workspace, or else the workspace;
+    but if an `outermost` marker is found, the outermost folder that has one.
     """
     folders = list(upwards(path, workspace))
     for folder in reversed(folders):
@@ -26,7 +26,7 @@ def root_of(path: str, definition: Definition, workspace: str) -> str:
 
 
 def is_wanted(path: str, definition: Definition, workspace: str) -> bool:
-    """Whether the markers around the file leave it to this server."""
+    """Whether the markers above the file allow this server."""
     folders = list(upwards(path, workspace))
     if any(has_marker(folder, definition.roots.kept_out_by) for folder in folders):
         return False
@@ -46,7 +46,7 @@ def upwards(path: str, workspace: str) -> Iterator[str]:
 
 
 def has_marker(folder: str, markers: tuple[str, ...]) -> bool:
-    """Whether one of the names, or a name that fits one of the globs, is in the folder."""
+    """Whether the folder contains one of the names, or a name that fits a glob."""
     for marker in markers:
         if not any(sign in marker for sign in "*?["):
             if os.path.exists(os.path.join(folder, marker)):
