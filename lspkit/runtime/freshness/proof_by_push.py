@@ -27,8 +27,7 @@ from lspkit.runtime.exchange.replies import view_of
 from lspkit.runtime.freshness.check_subject import CheckSubject
 from lspkit.runtime.server.pending_request import PendingRequest
 
-#: Seconds to wait for a silent server that sends no versions; and the same for a text that is the
-#: first of its document.
+#: Seconds to wait for a silent server that sends no versions; and for the first text of a document.
 SILENCE, FIRST_SILENCE = 3.0, 10.0
 
 

@@ -26,7 +26,7 @@ class ServerFileEvent(NamedTuple):
         """The changes to send to a server; empty if it has not registered for them."""
         path, kind = self.event.path, self.event.kind
         kinds = server.watched.kinds_to_send(path, kind)
-        if self.event.is_folder:  # only files are sent with further kinds
+        if self.event.is_folder:  # only the event of a file is translated
             kinds = (kind,) if server.watched.wants(path, kind) else ()
         return [{"uri": self.uri, "type": kind} for kind in kinds]
 

@@ -82,7 +82,7 @@ class Pool:
         self._assignments = AssignmentCache(config)
         self._files = files
         self._workers = workers
-        #: Servers that have left their slot, and may not be stopped yet.
+        #: Servers that have left their slot, and perhaps still run.
         self.retirement = Retirement()
         self._idle = IdleServers(
             timers, self.retirement, lambda: self.config.timing.idle_shutdown_ms / 1000, self.retire

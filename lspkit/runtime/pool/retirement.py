@@ -91,7 +91,7 @@ class Retirement:
     """Servers that have left the pool, and the threads that stop them. For any thread."""
 
     def __init__(self) -> None:
-        #: Servers that may not be stopped yet. Adding and removing are atomic.
+        #: Servers that perhaps still run. Adding and removing are atomic.
         self._servers: set[Server] = set()
         self._enders = Workers("ender")
 
@@ -100,7 +100,7 @@ class Retirement:
         self._servers.add(server)
 
     def servers(self) -> list[Server]:
-        """The servers that may not be stopped yet."""
+        """The servers that perhaps still run."""
         return list(self._servers)
 
     def stop(self, servers: Sequence[Server]) -> None:

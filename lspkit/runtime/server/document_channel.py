@@ -73,8 +73,8 @@ class DocumentChannel:
         self.observations = Observations(definition)
         #: The order of what the server was told.
         self.clock = ChangeClock(self.lock, self._opened)
-        #: Checks of one document are serialised, and wait for calls with a text of their own; so
-        #: are commands.
+        #: Checks of one document are serialised, and so are commands; a call with a text of its
+        #: own has the server to itself.
         self.queue, self.commands = DocumentQueue(), DocumentQueue()
         #: When it was last used, by the monotonic clock; and the calls that still use it.
         self.last_used = time.monotonic()
