@@ -51,7 +51,7 @@ def test_policy_always_runs_what_a_project_names_known_or_not_and_warns(user, sc
     user.project_says({"lsp": {id: config_for(argv)["lsp"]["scripted"]}})
     with lspkit.Workspace(user.project) as ws:
         assert ws.document_symbols("a.scr")[0].name == "greet"
-        assert f"lsp.{id}.command: it is followed: projectConfigPolicy is" in user.warnings(ws)
+        assert f"lsp.{id}.command: it is applied: projectConfigPolicy is" in user.warnings(ws)
     assert len(Log.of(argv).pids()) == 1
 
 
