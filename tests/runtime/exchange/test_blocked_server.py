@@ -60,7 +60,7 @@ def test_one_that_blocks_itself_again_at_once_is_not_replaced_without_end(
 ):
     define(monkeypatch, ASKED, exceptions=Exceptions(blocks_on_new_files=True))
     argv = scripted(Script(faults=[Fault(DEFINITION, "hang")]))
-    broken = pytest.raises(lspkit.ServerBroken, match="it has blocked itself")
+    broken = pytest.raises(lspkit.ServerBrokenError, match="it has blocked itself")
     with workspace(tmp_path, argv) as ws, broken:
         ask(ws, timeout=60)
     assert starts(argv) == 2
@@ -73,7 +73,7 @@ def test_one_that_still_speaks_is_not_blocked(tmp_path, scripted, monkeypatch):
         waiting = ws.submit(ws.definition, "a.scr", 2, 4, timeout=3)
         while not waiting.done():
             assert ws.hover("a.scr", 1, 5)
-        assert isinstance(waiting.exception(), lspkit.RequestTimeout)
+        assert isinstance(waiting.exception(), lspkit.RequestTimeoutError)
     assert starts(argv) == 1
 
 

@@ -239,7 +239,7 @@ def test_one_that_would_block_is_made_to_end_its_work_before_it_is_told_of_a_new
     with watching(tmp_path, scripted(silent)) as (ws, log):
         ws.check("b.scr")
         ws.check("a.scr")
-        cancel = lspkit.Cancel()
+        cancel = lspkit.CancelToken()
         waiting = ws.submit(ws.hover, "a.scr", 1, 1, cancel=cancel)
         log.wait_for(lambda _: log.messages("textDocument/hover"))
         begun = len(log.messages())
@@ -248,7 +248,7 @@ def test_one_that_would_block_is_made_to_end_its_work_before_it_is_told_of_a_new
         written_outside(tmp_path / "new.scr", "newer")
         log.wait_for(lambda _: ("new.scr", CHANGED) in heard(log))
         cancel.set()
-        assert isinstance(waiting.exception(20), lspkit.Cancelled)
+        assert isinstance(waiting.exception(20), lspkit.CancelledError)
         told = [one for one in log.messages()[begun:] if one.get("method") in (CHANGE, WATCHED)]
     assert [one["method"] for one in told] == [CHANGE, WATCHED, WATCHED]
     assert told[0]["params"]["textDocument"]["uri"].endswith("/b.scr")
