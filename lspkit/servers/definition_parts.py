@@ -110,6 +110,9 @@ class DocumentSync(msgspec.Struct, frozen=True, kw_only=True):
     #: A request about an open document after which other documents see its changes at once, for a
     #: server that otherwise needs a while.
     takes_in_by: str = ""
+    #: Whether it keeps reporting a module as missing whose file is created while its unsaved text
+    #: is open. Then `disk.refresh` is sent, or the server is restarted.
+    misses_created: bool = False
 
 
 class ConfigFiles(msgspec.Struct, frozen=True, kw_only=True):

@@ -27,7 +27,7 @@ from lspkit.edit_types import ChangedFiles
 from lspkit.errors import LspkitError
 from lspkit.protocol.capabilities import Registration
 from lspkit.protocol.uris import path_to_uri
-from lspkit.protocol.watch_registrations import CREATED, DELETED, METHOD, REPLACED, FileEvent
+from lspkit.protocol.watch_registrations import DELETED, METHOD, REPLACED, FileEvent
 from lspkit.runtime.concurrency.waiter import Waiter
 from lspkit.runtime.files import Files
 from lspkit.runtime.pool.event_queue import EventQueue, QueuedEvent
@@ -36,7 +36,13 @@ from lspkit.runtime.server.reread_request import request_reread
 from lspkit.runtime.server.server import Server
 from lspkit.runtime.watch import Changelog, WatchedRoots, is_excluded
 from lspkit.runtime.watch.outer_folders import OuterFolders
-from lspkit.servers.project.file_relevance import is_by_chance, is_missed, is_source_in, may_read
+from lspkit.servers.project.file_relevance import (
+    is_by_chance,
+    is_missed,
+    is_source_in,
+    may_read,
+    misses_created,
+)
 from lspkit.servers.project.package_folders import MOST, PackageFolder
 from lspkit.servers.restriction.compile_commands import header_folders
 from lspkit.workspace_boundary import is_inside
@@ -331,10 +337,9 @@ class DiskEvents:
             for one in files
             if one.is_read_when_closed(definition) and server.channel.admits(one.event.path)
         ]
-        # typescript-language-server ignores events of files that it has open.
         missed = any(
             is_missed(definition, server.root, watched, one.event, one.place)
-            or (one.event.kind == CREATED and server.channel.shows_unsaved(one.uri))
+            or is_hidden_by_text(server, one.event)
             for one in events
         )
         try:
@@ -382,3 +387,9 @@ def _unasked(server: Server) -> Registration:
     """A registration for files that a server is told of without registering."""
     globs = [{"globPattern": one} for one in server.choice.definition.disk.told_of]
     return Registration(id="", method=METHOD, options={"watchers": globs})
+
+
+def is_hidden_by_text(server: Server, event: FileEvent) -> bool:
+    """Whether a server does not notice that a file was created, since it is shown a text of it."""
+    is_shown = server.channel.shows_unsaved(path_to_uri(event.path))
+    return misses_created(server.choice.definition, event.kind, is_shown=is_shown)

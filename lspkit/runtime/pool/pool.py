@@ -18,15 +18,14 @@ from collections.abc import Callable
 from lspkit.config import Config
 from lspkit.config.model import DISABLED
 from lspkit.errors import LspkitError, NoServerError, ServerBrokenError, ServerUnavailableError
-from lspkit.protocol.uris import path_to_uri
-from lspkit.protocol.watch_registrations import CHANGED, CREATED, FileEvent
+from lspkit.protocol.watch_registrations import CHANGED, FileEvent
 from lspkit.runtime.concurrency.call import CallContext
 from lspkit.runtime.concurrency.timers import Timers
 from lspkit.runtime.concurrency.workers import Workers
 from lspkit.runtime.files import File, Files
 from lspkit.runtime.pool import handover
 from lspkit.runtime.pool.assignment_cache import Assignment, AssignmentCache
-from lspkit.runtime.pool.disk_events import DiskEvents
+from lspkit.runtime.pool.disk_events import DiskEvents, is_hidden_by_text
 from lspkit.runtime.pool.restart_debounce import BRIEF, RestartDebounce
 from lspkit.runtime.pool.retirement import IdleServers, Retirement
 from lspkit.runtime.pool.slot import (
@@ -223,7 +222,7 @@ class Pool:
         with self._lock:
             slot = self._slots.get(key)
             if slot is None or not slot.server.usable:
-                slot = self._take_seat(key, choice, slot)
+                slot = self._take_slot(key, choice, slot)
             call.use(slot.server.channel)
             warm, self._warm = self._warm, True
         if not warm:
@@ -252,7 +251,7 @@ class Pool:
         if not server.usable:
             self.disk_events.end(server)  # it may have been retired before it was watched
 
-    def _take_seat(self, key: Key, choice: Choice, old: Slot | None) -> Slot:
+    def _take_slot(self, key: Key, choice: Choice, old: Slot | None) -> Slot:
         """The slot with a new server for a key; raises if it is too early. The lock is held."""
         if self._closed:
             raise ServerBrokenError(f"{choice.id} is not started: closing", server=choice.id)
@@ -304,22 +303,9 @@ class Pool:
             self.slot(server).changed_at = time.monotonic()
             if server.begun and server.record.reread():
                 self._choose_again()
-        if server.usable and any(self._stays_missing(server, one) for one in events):
+        cannot_refresh = server.choice.definition.disk.refresh is None
+        if cannot_refresh and any(is_hidden_by_text(server, one) for one in events):
             self.renew(server)
-
-    def _stays_missing(self, server: Server, event: FileEvent) -> bool:
-        """Whether a file was created that is open in a server that cannot be made to read it again.
-
-        ty keeps reporting the module as missing, even when it is shown the text on disk.
-        """
-        definition = server.choice.definition
-        if (
-            event.kind != CREATED
-            or definition.disk.refresh
-            or definition.documents.unsaved == "never"
-        ):
-            return False
-        return server.channel.shows_unsaved(path_to_uri(event.path))
 
     def _choose_again(self) -> None:
         with self._lock:

@@ -144,7 +144,7 @@ PYTHON: tuple[Definition, ...] = (
                 initialization={"untrustedWorkspace": True}, environment={"TY_UV": "0"}
             )
         ),
-        documents=DocumentSync(unsaved="opened"),
+        documents=DocumentSync(unsaved="opened", misses_created=True),
         disk=DiskReactions(
             packages="site-packages",
             source_folders=("src", "python"),

@@ -101,7 +101,7 @@ TYPESCRIPT: tuple[Definition, ...] = (
             risky_files=_OWN_TSSERVER,
         ),
         readiness=Readiness(load_begins_within=1.0),
-        documents=DocumentSync(unsaved="opened"),
+        documents=DocumentSync(unsaved="opened", misses_created=True),
         # It publishes nothing when a clean file stays clean, but answers tsserver's own requests.
         proofs=(ProofRule(how="ordered", ask="tsserver"),),
         disk=DiskReactions(
@@ -250,7 +250,7 @@ COMPONENTS: tuple[Definition, ...] = (
             },
         ),
         readiness=Readiness(load_begins_within=1.0),
-        documents=DocumentSync(unsaved="opened"),
+        documents=DocumentSync(unsaved="opened", misses_created=True),
         proofs=(ProofRule(how="ordered", ask="tsserver"),),
         disk=DiskReactions(
             packages="node_modules", refresh=_RELOADS, reads=_SCRIPTS_AND_DATA, sorts_changes=True

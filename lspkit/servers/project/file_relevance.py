@@ -13,7 +13,7 @@ import re
 from pathlib import PurePath
 from typing import Literal
 
-from lspkit.protocol.watch_registrations import CHANGED, FileEvent, WatchRegistrations
+from lspkit.protocol.watch_registrations import CHANGED, CREATED, FileEvent, WatchRegistrations
 from lspkit.servers.definition import Definition
 from lspkit.servers.project.installed import is_of_packages
 from lspkit.servers.project.package_folders import PackageFolder
@@ -147,6 +147,11 @@ def is_missed(
     if not is_one_of(name, refresh.files):
         return False
     return not is_inside(event.path, root) or not watched.kinds_to_send(event.path, event.kind)
+
+
+def misses_created(definition: Definition, kind: int, *, is_shown: bool) -> bool:
+    """Whether a server does not notice a change, since it is shown an unsaved text of the file."""
+    return definition.documents.misses_created and kind == CREATED and is_shown
 
 
 def changes_modules(path: str, kind: int, definition: Definition, root: str) -> bool:

@@ -12,9 +12,9 @@ import pytest
 
 import lspkit
 from lspkit.diagnostics.proof_rule import OFFERED, ProofRule
-from lspkit.servers.definition_parts import DiskReactions, DocumentSync, Roots
+from lspkit.servers.definition_parts import DiskReactions, DocumentSync, Refresh, Roots
 from lspkit.testing import Diagnostics, Fault, Log, Script
-from tests.runtime.server_log import CHANGE, OPEN, POKE, WHOLE, asked, define, full, told
+from tests.runtime.server_log import CHANGE, OPEN, POKE, WHOLE, asked, define, full, outside, told
 from tests.scripted import config_for, workspace
 
 NEED, DRAFT = "NEED foo\n", "def foo\n"
@@ -347,3 +347,30 @@ def test_what_sees_the_disk_has_nothing_to_say_beside_it(tmp_path, scripted, mon
     assert report.verdict.clean
     assert [one.how for one in report.servers] == ["version", "not applicable"]
     assert report.servers[1].reason == "it sees the disk, and b.scr is not there"
+
+
+RELOAD = Refresh(method="scripted/reload", params={})
+
+
+@pytest.mark.parametrize(
+    ("misses", "refresh", "processes", "reloads"),
+    [
+        pytest.param(False, RELOAD, 1, 0, id="a server that notices it"),
+        pytest.param(True, RELOAD, 1, 1, id="one that reads everything again"),
+        pytest.param(False, None, 1, 0, id="one that notices it and cannot be made to read"),
+        pytest.param(True, None, 2, 0, id="one that has to be restarted"),
+    ],
+)
+def test_a_file_that_is_saved_after_its_text_was_synced_costs_only_who_misses_it(
+    tmp_path, scripted, monkeypatch, misses, refresh, processes, reloads
+):
+    sync = DocumentSync(unsaved="opened", unsaved_files=True, misses_created=misses)
+    define(monkeypatch, ProofRule(how="pull"), documents=sync, disk=DiskReactions(refresh=refresh))
+    argv = scripted(Script(diagnostics=Diagnostics(how="pull")))
+    with workspace(tmp_path, argv) as ws:
+        ws.check("a.scr")
+        ws.sync("new.scr", text="def mine\n")
+        outside("paths[0].write_text('def mine\\n')", tmp_path / "new.scr")
+        assert ws.check("a.scr").verdict.clean
+    assert len(Log.of(argv).messages("initialize")) == processes
+    assert len(Log.of(argv).messages("scripted/reload")) == reloads
