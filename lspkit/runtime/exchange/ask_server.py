@@ -43,7 +43,7 @@ LOOK_EVERY = 2.5
 RETRY_AFTER = 0.02
 #: The pause doubles every time, up to this many seconds.
 LONGEST_PAUSE = 1.0
-#: The error codes for that. pyrefly uses the last for requests that were not cancelled.
+#: The error codes of dropped requests. pyrefly uses the last for requests that were not cancelled.
 GIVEN_UP = (CONTENT_MODIFIED, SERVER_CANCELLED, REQUEST_CANCELLED)
 
 

@@ -46,15 +46,16 @@ class DocumentChannel:
     """The documents and requests of one server, in the order in which it is told of them."""
 
     def __init__(
-        self, session: Session, definition: Definition, files: Files, describe: Callable[[], str]
+        self, session: Session, definition: Definition, files: Files, state: Callable[[], str]
     ) -> None:
+        self._id = definition.id
         #: A document by its URI. Its language is part of it: one process serves several languages.
         self.key_of: Callable[[str], DocumentKey] = functools.lru_cache(maxsize=OPEN_LIMIT)(
             definition.key_of
         )
         self._files = files
-        #: The server and its state, for errors.
-        self._describe = describe
+        #: The state of the server, for errors.
+        self._state = state
         #: Whether a text that is not on disk is sent as a change of the text on disk.
         self._opens_as_on_disk = definition.documents.unsaved == "changed"
         self._definition = definition
@@ -88,8 +89,7 @@ class DocumentChannel:
         if self.failure is not None:
             raise self.failure.copy()
         if self.connection is None or self.session.state is not State.RUNNING:
-            name, _, state = self._describe().partition(" ")
-            raise ServerBrokenError(f"{name} is {state}", server=name)
+            raise ServerBrokenError(f"{self._id} is {self._state()}", server=self._id)
         return self.connection
 
     def ask(self, method: str, params: Any) -> PendingRequest:

@@ -55,27 +55,14 @@ class Server:
         on_refresh: Callable[[Server], None],
         on_forward: Callable[[Server, Forwards, bytes | None], None],
     ) -> None:
-        definition, root = choice.definition, choice.root
-        opening = InitializeOptions(
-            root_uri=path_to_uri(root),
-            root_name=os.path.basename(root) or root,
-            process_id=os.getpid(),
-            client_version=version,
-            initialization=definition.launch.initialization,
-            settings=definition.launch.settings,
-            encodings=definition.launch.encodings,
-            experimental=definition.exceptions.experimental,
-        )
         self.id = choice.id
-        self.root = root
+        self.root = choice.root
         self.choice = choice
         #: Its environment, temporary folder and sidecars.
         self.setup = ProcessSetup(choice, files.boundary.root)
-        session = Session(opening, time.monotonic)
+        session = Session(_initialize_options(choice, version), time.monotonic)
         #: Its documents and requests.
-        self.channel = DocumentChannel(
-            session, definition, files, lambda: f"{self.id} {self.state}"
-        )
+        self.channel = DocumentChannel(session, choice.definition, files, lambda: self.state)
         #: Its findings and their freshness.
         self.record = DiagnosticsRecord(self.channel, choice, files.boundary.root, on_change)
         #: Whether it has ever sent an answer or a finding.
@@ -93,7 +80,7 @@ class Server:
         self._on_forward = on_forward
         #: The files that it has asked to be told about.
         self.watched = WatchRegistrations(
-            root, files.boundary.root, kinds=choice.definition.disk.told_as
+            choice.root, files.boundary.root, kinds=choice.definition.disk.told_as
         )
         #: Whether its start has begun, or was called off.
         self.begun = False
@@ -394,3 +381,17 @@ class Server:
         if self.channel.connection is not None:
             self.channel.connection.drop_after_fork()
             self.channel.connection = None
+
+
+def _initialize_options(choice: Choice, version: str) -> InitializeOptions:
+    definition = choice.definition
+    return InitializeOptions(
+        root_uri=path_to_uri(choice.root),
+        root_name=os.path.basename(choice.root) or choice.root,
+        process_id=os.getpid(),
+        client_version=version,
+        initialization=definition.launch.initialization,
+        settings=definition.launch.settings,
+        encodings=definition.launch.encodings,
+        experimental=definition.exceptions.experimental,
+    )
