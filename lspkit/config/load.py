@@ -145,10 +145,7 @@ def load(
         standing=standing,
         warnings=(
             *said.warnings,
-            *project.warnings,
-            *([ConfigWarning(standing.warning)] if standing.warning else []),
-            *_untrusted_warnings(project, standing),
-            *blocked,
+            *_project_warnings(project, standing, blocked),
             *_unknown_server_warnings(
                 [own, Layer(Origin("project", project.file), project.values)], aliases
             ),
@@ -186,6 +183,15 @@ def _gate_project(
     if values and not standing.allows_fields:
         theirs, blocked = held_back(values, ours, project.file, standing)
     return _expand(theirs, project.source, environ), blocked
+
+
+def _project_warnings(
+    project: Project, standing: TrustDecision, blocked: tuple[ConfigWarning, ...]
+) -> list[ConfigWarning]:
+    """What is wrong with the project's file, with its trust, and what of it is not applied."""
+    about_trust = [ConfigWarning(standing.warning)] if standing.warning else []
+    untrusted = _untrusted_warnings(project, standing)
+    return [*project.warnings, *about_trust, *untrusted, *blocked]
 
 
 def _untrusted_warnings(project: Project, standing: TrustDecision) -> list[ConfigWarning]:

@@ -38,16 +38,16 @@ def test_without_servers_there_are_no_markers() -> None:
 @pytest.mark.parametrize(
     ("path", "named"),
     [
-        ("/root/top.ini", True),
-        ("/root/deep/top.ini", False),
-        ("/root/any.ini", True),
-        ("/root/deep/any.ini", True),
-        ("/root/deep/any.cfg", True),
-        ("/root/many.ini", False),
+        ("/project/top.ini", True),
+        ("/project/deep/top.ini", False),
+        ("/project/any.ini", True),
+        ("/project/deep/any.ini", True),
+        ("/project/deep/any.cfg", True),
+        ("/project/many.ini", False),
     ],
 )
 def test_a_name_with_a_slash_counts_only_in_the_root(path: str, named: bool) -> None:
-    assert is_named(path, ("/top.ini", "any.*"), "/root") is named
+    assert is_named(path, ("/top.ini", "any.*"), "/project") is named
 
 
 def inputs(root: Path, **fields: object) -> Inputs:
