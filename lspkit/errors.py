@@ -44,8 +44,11 @@ class LspkitError(Exception):
         return type(self)(self.message, code=self.code, **self.fields)
 
     def to_dict(self) -> dict[str, Any]:
-        """The error as plain values: `code`, `message` and the fields."""
-        return {"code": self.code, "message": self.message, **self.fields}
+        """The error as JSON values: `code`, `message` and the fields. Infinity is `"inf"`."""
+        fields = {
+            name: "inf" if value == float("inf") else value for name, value in self.fields.items()
+        }
+        return {"code": self.code, "message": self.message, **fields}
 
 
 class ConfigError(LspkitError):
@@ -192,13 +195,30 @@ def _all_errors(base: type[LspkitError]) -> dict[str, type[LspkitError]]:
 
 
 def error_from_dict(values: dict[str, Any]) -> LspkitError:
-    """Rebuild the error from the result of `to_dict`."""
-    fields = dict(values)
-    code, message = str(fields.pop("code")), str(fields.pop("message"))
-    kind = _all_errors(LspkitError).get(code, LspkitError)
-    if kind is LspkitError:
-        return LspkitError(message)
-    sequences = {name for name in fields if isinstance(getattr(kind, name, None), tuple)}
-    for name in sequences:
-        fields[name] = tuple(fields[name])
-    return kind(message, code=code, **fields)
+    """Rebuild the error from the result of `to_dict`.
+
+    An error of a newer lspkit keeps its code, and is a plain `LspkitError` if its class is not
+    known; fields that are not known are left out.
+    """
+    code, message = str(values["code"]), str(values["message"])
+    kind = _all_errors(LspkitError).get(code)
+    if kind is None:
+        unknown = LspkitError(message)
+        unknown.__dict__["code"] = code
+        return unknown
+    fields = {name: _field(kind, name, value) for name, value in values.items()}
+    known = {name: value for name, value in fields.items() if name in _field_names(kind)}
+    return kind(message, code=code, **known)
+
+
+def _field_names(kind: type[LspkitError]) -> set[str]:
+    return {name for base in kind.__mro__ for name in getattr(base, "__annotations__", {})} - {
+        "code",
+        "codes",
+    }
+
+
+def _field(kind: type[LspkitError], name: str, value: Any) -> Any:
+    if isinstance(getattr(kind, name, None), tuple):
+        return tuple(value)
+    return float("inf") if value == "inf" and name == "retry_in" else value

@@ -165,3 +165,16 @@ def test_the_errors_for_callers_are_names_of_the_package() -> None:
     for kind in every():
         if kind.__name__ not in inner:
             assert getattr(lspkit, kind.__name__) is kind
+
+
+def test_never_again_is_still_never_again_as_json():
+    broken = errors.ServerBrokenError("it is broken", retry_in=float("inf"))
+    told = json.loads(json.dumps(broken.to_dict(), allow_nan=False))
+    assert error_from_dict(told).retry_in == float("inf")
+
+
+def test_an_error_of_a_newer_version_keeps_its_code():
+    newer = error_from_dict({"code": "ENEWER", "message": "what is new", "detail": [1]})
+    assert (type(newer), newer.code, newer.message) == (LspkitError, "ENEWER", "what is new")
+    known = error_from_dict({"code": "ELSP", "message": "m", "server": "s", "unheard_of": 1})
+    assert (type(known), known.fields) == (errors.RequestFailedError, {"server": "s"})

@@ -9,7 +9,6 @@ from __future__ import annotations
 from lspkit.errors import LspkitError
 from lspkit.operations import FileServersRequest
 from lspkit.operations.effects import FileServer
-from lspkit.runtime.engine_api import Limits
 from lspkit.servers.status import ServerState
 from lspkit.workspace import Workspace
 
@@ -42,6 +41,6 @@ class CheckTimeouts:
     def _servers(self, path: str) -> list[FileServer]:
         """The servers of a file, running or not."""
         try:
-            return self._ws._engine.run(FileServersRequest(path=path), Limits())
+            return self._ws.run(FileServersRequest(path=path))
         except LspkitError:
             return []  # the check reports the error

@@ -49,6 +49,7 @@ from lspkit.operations.workspace_state import (
     StatusRequest,
     StatusTextRequest,
     SyncRequest,
+    TrustNoticeRequest,
     WaitForChangeRequest,
 )
 
@@ -86,6 +87,7 @@ __all__ = [
     "SubtypesRequest",
     "SupertypesRequest",
     "SyncRequest",
+    "TrustNoticeRequest",
     "TypeDefinitionRequest",
     "UndoRequest",
     "WaitForChangeRequest",

@@ -190,7 +190,14 @@ class EndOverlay(msgspec.Struct, frozen=True):
 
 
 class TakeConfig(msgspec.Struct, frozen=True):
-    """The configuration. Sent back: `Config`."""
+    """The configuration. Sent back: `Settings`, or None if the caller has it."""
+
+    #: The generation that the caller has.
+    known: int = 0
+
+
+class TakeTrustNotice(msgspec.Struct, frozen=True):
+    """What may not run in an untrusted project. Sent back: `TrustNotice`."""
 
 
 class Apply(msgspec.Struct, frozen=True):
@@ -330,6 +337,7 @@ Effect = (
     | EndOverlay
     | ChangeDisk
     | TakeConfig
+    | TakeTrustNotice
     | Apply
     | Undo
     | RunCommand

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Generator
 from typing import Any
 
+import msgspec
+
 from lspkit.config import Config
 from lspkit.edit_types import ChangedFiles
 from lspkit.operations.effects import (
@@ -19,6 +21,7 @@ from lspkit.operations.effects import (
     TakeChanges,
     TakeConfig,
     TakeStatus,
+    TakeTrustNotice,
 )
 from lspkit.operations.request import FileRequest, Request, operation, single_effect
 from lspkit.protocol.wire.messages import decode_any
@@ -58,8 +61,31 @@ class ReloadRequest(Request[None], frozen=True, kw_only=True):
     """Reload the configuration, restart the servers that it changes, and forget failures."""
 
 
-class SettingsRequest(Request[Config], frozen=True, kw_only=True):
-    """Get the configuration."""
+class Settings(msgspec.Struct, frozen=True):
+    """The configuration, and how often it was loaded."""
+
+    generation: int
+    config: Config
+
+
+class SettingsRequest(Request[Settings | None], frozen=True, kw_only=True):
+    """Get the configuration; None if the caller has it already."""
+
+    #: The generation that the caller has; 0 for none.
+    known: int = 0
+
+
+class TrustNotice(msgspec.Struct, frozen=True):
+    """What may not run in an untrusted project, as one line."""
+
+    #: The folder that would have to be trusted.
+    project: str
+    #: Empty if nothing is held back.
+    text: str
+
+
+class TrustNoticeRequest(Request[TrustNotice], frozen=True, kw_only=True):
+    """Get the line about an untrusted project."""
 
 
 class WaitForChangeRequest(Request[int], frozen=True, kw_only=True):
@@ -97,7 +123,8 @@ single_effect(
     "file_servers", FileServersRequest, list[FileServer], lambda one: FindServers(one.path)
 )
 single_effect("reload", ReloadRequest, None, lambda _: Reread())
-single_effect("settings", SettingsRequest, Config, lambda _: TakeConfig())
+single_effect("settings", SettingsRequest, Settings | None, lambda one: TakeConfig(one.known))
+single_effect("trust_notice", TrustNoticeRequest, TrustNotice, lambda _: TakeTrustNotice())
 single_effect("wait_for_change", WaitForChangeRequest, int, lambda one: AwaitChange(one.after))
 single_effect(
     "changed_files", ChangedSinceRequest, ChangedFiles, lambda one: TakeChanges(one.after)

@@ -44,8 +44,10 @@ from lspkit.operations.effects import (
     TakeConfig,
     TakeKnownDiagnostics,
     TakeStatus,
+    TakeTrustNotice,
     Undo,
 )
+from lspkit.operations.workspace_state import Settings, TrustNotice
 from lspkit.runtime.concurrency.broadcast import Broadcast
 from lspkit.runtime.concurrency.call import CallContext
 from lspkit.runtime.concurrency.drive import block, together
@@ -103,9 +105,12 @@ class LocalEngine:
         *,
         trusted: bool | None = None,
         clock: Callable[[], float] = time.monotonic,
+        first_epoch: int = 0,
     ) -> None:
         self._read_config = read
         self._trusted = trusted
+        #: How often the configuration was loaded. Raised after `loaded` is replaced.
+        self._generation = 1
         #: The configuration and its sources; replaced as a whole.
         self.loaded = self._load()
         config = self.loaded.config
@@ -117,7 +122,7 @@ class LocalEngine:
         #: Guards `epoch`.
         self._epoch_lock = threading.Lock()
         #: Counts the reports of all servers.
-        self.epoch = 0
+        self.epoch = first_epoch
         self._news = Broadcast()
         self.pool = Pool(
             config,
@@ -238,7 +243,8 @@ class LocalEngine:
             Reread: lambda *_: self._reload(),
             TakeChanges: partial(take_changes, context),
             AwaitChange: lambda effect, call: self._await_change(effect.after, call),
-            TakeConfig: lambda *_: self.loaded.config,
+            TakeConfig: lambda effect, _: self._settings(effect.known),
+            TakeTrustNotice: lambda *_: self._trust_notice(),
             Remember: lambda effect, _: self._baselines.remember(str(effect.path), effect.before),
             RunCommand: lambda effect, call: run_command(context, effect, call, self._drive),
             **{
@@ -269,11 +275,24 @@ class LocalEngine:
             log.warning("%s", one_line(str(warning)))
         return loaded
 
+    def _settings(self, known: int) -> Settings | None:
+        # The number first: with an old one the caller only asks again.
+        generation, config = self._generation, self.loaded.config
+        return None if generation == known else Settings(generation, config)
+
+    def _trust_notice(self) -> TrustNotice:
+        from lspkit.servers.restriction.held_back_servers import (
+            notice,  # here: only notebooks need it at once
+        )
+
+        return TrustNotice(self.loaded.standing.candidate, notice(self.loaded))
+
     def _reload(self) -> None:
         """Use the configuration as it is now; servers that it changes are restarted."""
         loaded = self._load()
         self.files.confine(_boundary(self.files.boundary.root, loaded.config))
         self.loaded = loaded
+        self._generation += 1
         permits = permits_of(loaded, self.files.boundary.root, self._trusted)
         self.pool.retirement.stop(self.pool.reconfigure(loaded.config, permits))
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 import sys
 import warnings
 
-from lspkit.config.load import Loaded
+import lspkit.operations as ops
+from lspkit.runtime.engine_api import Engine, Limits
 
 #: By project: an object of the thread that warned. `setdefault` is atomic, so that one of several
 #: threads warns, without a lock.
@@ -32,24 +33,20 @@ def in_notebook() -> bool:
     return ask is not None and ask() is not None
 
 
-def warn_once(loaded: Loaded, *, stacklevel: int) -> None:
+def warn_once(engine: Engine, *, stacklevel: int) -> None:
     """Warn about an untrusted project, once in this process, and only in a notebook.
 
     With `stacklevel` 1 the warning is attributed to the caller's line. If warnings are errors, it
     is raised on every call.
     """
-    if not in_notebook() or loaded.standing.candidate in _warned:
+    if not in_notebook():
         return
-    from lspkit.servers.restriction.held_back_servers import (
-        notice,  # here: only notebooks need it at once
-    )
-
-    said = notice(loaded)
+    notice = engine.run(ops.TrustNoticeRequest(), Limits())
     mine = object()
-    if not said or _warned.setdefault(loaded.standing.candidate, mine) is not mine:
+    if not notice.text or _warned.setdefault(notice.project, mine) is not mine:
         return
     try:
-        warnings.warn(said, UntrustedProjectWarning, stacklevel=stacklevel + 1)
+        warnings.warn(notice.text, UntrustedProjectWarning, stacklevel=stacklevel + 1)
     except BaseException:
-        del _warned[loaded.standing.candidate]
+        del _warned[notice.project]
         raise

@@ -13,15 +13,17 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar, Unpack
+from typing import TYPE_CHECKING, Any, Literal, ParamSpec, Self, TypeVar, Unpack
 
 import lspkit.operations as ops
 from lspkit.config import Config
 from lspkit.config.load import load
 from lspkit.diagnostics.report import Report
 from lspkit.edit_types import ChangedFiles
+from lspkit.errors import ProtocolError
 from lspkit.late_imports import safe_imports
-from lspkit.runtime.concurrency.call import CancelLike
+from lspkit.operations.workspace_state import Settings
+from lspkit.runtime.concurrency.call import AnswerLog, CancelLike
 from lspkit.runtime.engine import LocalEngine
 from lspkit.runtime.engine_api import Engine, Limits, Submitting
 from lspkit.servers.selection.choose import aliases
@@ -40,7 +42,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 #: Methods that cannot be submitted.
-UNSUBMITTABLE = frozenset({"close", "overlay", "submit"})
+UNSUBMITTABLE = frozenset({"close", "overlay", "submit", "on_engine"})
 
 
 class Workspace(Queries, Mutations):
@@ -66,20 +68,32 @@ class Workspace(Queries, Mutations):
         config: Config | Mapping[str, Any] | PathLike | None = None,
         trusted: bool | None = None,
     ) -> None:
-        given = os.fspath(root)
-        read = functools.partial(load, given, config, trusted=trusted, aliases=aliases())
-        engine = LocalEngine(given, read, VERSION, trusted=trusted)
+        self._attach(local_engine(root, config, trusted), root, trusted, stacklevel=3)
+
+    @classmethod
+    def on_engine(
+        cls, engine: Engine, root: PathLike, *, trusted: bool | None = None, stacklevel: int = 1
+    ) -> Self:
+        """A workspace whose requests are carried out by this engine, which it closes."""
+        made = cls.__new__(cls)
+        made._attach(engine, root, trusted, stacklevel=stacklevel + 2)
+        return made
+
+    def _attach(
+        self, engine: Engine, root: PathLike, trusted: bool | None, *, stacklevel: int
+    ) -> None:
         try:
             # Here and not in the first call: this is the line where `trusted=True` can be added.
-            warn_once(engine.loaded, stacklevel=2)
+            warn_once(engine, stacklevel=stacklevel)
         except BaseException:
             engine.close()
             raise
-        self._engine: Engine = engine
+        self._engine = engine
         #: The real path of the folder.
         self.root = Path(os.path.realpath(root))
         #: Whether the embedding program trusts the folder; None: the user's settings decide.
         self.trusted = trusted
+        self._known_settings: Settings | None = None
 
     def __enter__(self) -> Workspace:
         return self
@@ -105,7 +119,32 @@ class Workspace(Queries, Mutations):
     @property
     def config(self) -> Config:
         """The configuration, including defaults."""
-        return self._engine.run(ops.SettingsRequest(), Limits())
+        return self.settings.config
+
+    @property
+    def settings(self) -> Settings:
+        """The configuration, with a number that changes when it is reloaded."""
+        known = self._known_settings
+        generation = 0 if known is None else known.generation
+        found = self._engine.run(ops.SettingsRequest(known=generation), Limits()) or known
+        if found is None:
+            raise ProtocolError("the engine has sent no configuration")
+        self._known_settings = found
+        return found
+
+    def run(
+        self,
+        request: ops.Request[T],
+        *,
+        timeout: float | None = None,
+        cancel: CancelLike | None = None,
+        answer_log: AnswerLog | None = None,
+    ) -> T:
+        """Carry out a request of `lspkit.operations`, which every other method builds.
+
+        `answer_log` records which servers have answered, and which have failed.
+        """
+        return self._engine.run(request, Limits(timeout, cancel, answer_log))
 
     # Diagnostics
 
@@ -164,7 +203,7 @@ class Workspace(Queries, Mutations):
 
     @property
     def epoch(self) -> int:
-        """The number of reports of diagnostics so far."""
+        """A number that every report of diagnostics raises."""
         return self._engine.run(ops.WaitForChangeRequest(after=-1), Limits())
 
     def wait_for_change(
@@ -231,6 +270,19 @@ class Workspace(Queries, Mutations):
             future = Future()
             future.set_exception(problem)
         return future
+
+
+def local_engine(
+    root: PathLike,
+    config: Config | Mapping[str, Any] | PathLike | None = None,
+    trusted: bool | None = None,
+    *,
+    first_epoch: int = 0,
+) -> LocalEngine:
+    """An engine with servers in this process. Nothing is started yet."""
+    given = os.fspath(root)
+    read = functools.partial(load, given, config, trusted=trusted, aliases=aliases())
+    return LocalEngine(given, read, VERSION, trusted=trusted, first_epoch=first_epoch)
 
 
 def _severity_names(severities: Sequence[str] | None) -> tuple[str, ...] | None:

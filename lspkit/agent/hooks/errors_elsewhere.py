@@ -15,7 +15,6 @@ from lspkit.diagnostics.report import OtherFiles
 from lspkit.operations import CheckOthersRequest
 from lspkit.operations.effects import OtherScope
 from lspkit.runtime.concurrency.call import CancelLike
-from lspkit.runtime.engine_api import Limits
 from lspkit.types import Diagnostic
 from lspkit.workspace import Workspace
 
@@ -41,7 +40,7 @@ def check_other_files(
         return OtherFiles()
     scope = OtherScope(first=tuple(map(str, recent)), most=MOST)
     request = CheckOthersRequest(paths=tuple(map(str, edited)), scope=scope)
-    return ws._engine.run(request, Limits(left, cancel))
+    return ws.run(request, timeout=left, cancel=cancel)
 
 
 def findings_by_path(others: OtherFiles) -> dict[Path, list[Diagnostic]]:

@@ -107,8 +107,8 @@ class Toolbox:
         self._room = TextBudget(max_items, max_bytes)
         self._items = HierarchyItems()
         self._timeouts = CheckTimeouts(ws)
-        #: The configuration, and the warnings about the workspace with it.
-        self._standing: tuple[Config | None, tuple[str, ...]] = (None, ())
+        #: The generation of the configuration, and the warnings about the workspace with it.
+        self._standing: tuple[int, tuple[str, ...]] = (0, ())
 
     def schemas(
         self, style: Style = "openai", shape: Shape = "single", *, output: bool = False
@@ -190,8 +190,9 @@ class Toolbox:
         call.row, call.outcome.operation = row, row.operation
         call.asked = asked = read_arguments(row, given, alone=name != SINGLE)
         call.outcome.warnings += asked.warnings
-        call.config = config = self._ws.config
-        call.outcome.standing = self._warnings(config)
+        settings = self._ws.settings
+        call.config = config = settings.config
+        call.outcome.standing = self._warnings(settings.generation)
         check_permission(row, name, config)
         apply = bool(asked.values.get("apply"))
         if apply and not self._allow_apply:
@@ -220,8 +221,11 @@ class Toolbox:
         if not isinstance(request, ops.CheckRequest):
             answer_log = AnswerLog()
             try:
-                result = self._ws._engine.run(
-                    request, Limits(limits.timeout, limits.cancel, answer_log)
+                result = self._ws.run(
+                    request,
+                    timeout=limits.timeout,
+                    cancel=limits.cancel,
+                    answer_log=answer_log,
                 )
             finally:
                 outcome.hits, outcome.errors = answer_log.answered, failures_of(answer_log)
@@ -230,7 +234,7 @@ class Toolbox:
             return result
         if limits.timeout is None:
             limits = Limits(self._timeouts.seconds(request.path), limits.cancel)
-        report = self._ws._engine.run(request, limits)
+        report = self._ws.run(request, timeout=limits.timeout, cancel=limits.cancel)
         self._timeouts.spend(request.path)
         cancelled = limits.cancel is not None and limits.cancel.is_set()
         outcome.hits, outcome.errors, warnings = evaluate_report(report, cancelled=cancelled)
@@ -250,13 +254,12 @@ class Toolbox:
         path = asked.values.get("path", item.via if item is not None else "")
         return os.path.realpath(absolute_path(path, str(self._ws.root))) if path else ""
 
-    def _warnings(self, config: Config) -> tuple[str, ...]:
+    def _warnings(self, generation: int) -> tuple[str, ...]:
         """Warnings about the workspace, updated when the configuration is reloaded."""
         known, warnings = self._standing
-        # By identity, not equality: trust may have changed without the configuration.
-        if known is not config:
+        if known != generation:
             warnings = self._ws.status().warnings
-            self._standing = (config, warnings)
+            self._standing = (generation, warnings)
         return warnings
 
     # Text

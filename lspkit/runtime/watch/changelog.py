@@ -6,6 +6,7 @@ import collections
 import itertools
 import os
 import threading
+import time
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -22,10 +23,12 @@ class Changelog:
         #: Guards the fields below.
         self._lock = threading.Lock()
         self._paths: collections.deque[str] = collections.deque(maxlen=REMEMBERED)
-        #: How many changes there have been.
-        self._count = 0
+        #: The first mark, in microseconds since 1970: no two logs have a mark in common.
+        self._first = time.time_ns() // 1000
+        #: Raised by every change.
+        self._count = self._first
         #: Marks before this one are from a time when less was watched.
-        self._gap = 0
+        self._gap = self._first
 
     def add(self, paths: Iterable[str]) -> None:
         """Add changed files."""
@@ -42,11 +45,16 @@ class Changelog:
             self._gap = self._count
 
     def after(self, mark: int | None) -> ChangedFiles:
-        """The changes since a mark that was returned before."""
+        """The changes since a mark that was returned before.
+
+        After a mark of another log, all that is remembered, which is not complete.
+        """
         with self._lock:
             mark = self._count if mark is None else mark
+            own = self._first <= mark <= self._count
             forgotten = self._count - len(self._paths)
-            news = set(itertools.islice(self._paths, max(0, mark - forgotten), None))
-            count, complete = self._count, mark >= max(forgotten, self._gap)
+            start = max(0, mark - forgotten) if own else 0
+            news = set(itertools.islice(self._paths, start, None))
+            count, complete = self._count, own and mark >= max(forgotten, self._gap)
         there = sorted(path for path in news if path and os.path.isfile(path))
         return ChangedFiles(count, tuple(map(Path, there)), complete)

@@ -32,18 +32,20 @@ def test_each_mark_has_its_own_changes(files):
 
 def test_a_file_counts_once_and_one_that_is_gone_not_at_all(files, tmp_path):
     log = Changelog()
+    first = log.after(None).mark
     log.add([files[1], files[0], files[1], str(tmp_path / "gone")])
-    assert names(log.after(0)) == "ab"
+    assert names(log.after(first)) == "ab"
 
 
 def test_what_was_forgotten_is_not_claimed(files, monkeypatch):
     monkeypatch.setattr(changelog, "REMEMBERED", 2)
     log = Changelog()
+    first = log.after(None).mark
     log.add(files[:2])
-    assert (names(log.after(0)), log.after(0).complete) == ("ab", True)
+    assert (names(log.after(first)), log.after(first).complete) == ("ab", True)
     log.add(files[2:3])
-    assert (names(log.after(0)), log.after(0).complete) == ("bc", False)
-    assert (names(log.after(1)), log.after(1).complete) == ("bc", True)
+    assert (names(log.after(first)), log.after(first).complete) == ("bc", False)
+    assert (names(log.after(first + 1)), log.after(first + 1).complete) == ("bc", True)
 
 
 def test_a_mark_from_before_a_gap_is_incomplete(files):
@@ -54,3 +56,12 @@ def test_a_mark_from_before_a_gap_is_incomplete(files):
     log.add(files[:1])
     assert (names(log.after(before)), log.after(before).complete) == ("a", False)
     assert (names(log.after(after)), log.after(after).complete) == ("a", True)
+
+
+def test_a_mark_of_another_log_is_never_complete(files):
+    older, newer = Changelog(), Changelog()
+    newer._first = newer._count = newer._gap = older._first + 1  # made a microsecond later
+    for log in (older, newer):
+        log.add(files[:1])
+    foreign = [older.after(newer.after(None).mark), newer.after(older._first)]
+    assert [(names(one), one.complete) for one in foreign] == [("a", False)] * 2
