@@ -9,6 +9,7 @@ with lspkit.Workspace("path/to/project") as ws:
         print(report)
 """
 
+import importlib
 import warnings
 from typing import Any
 
@@ -37,6 +38,7 @@ from lspkit.errors import (
     UnsupportedError,
     WorkspaceClosedError,
 )
+from lspkit.late_imports import safe_imports
 from lspkit.runtime.concurrency.call import CancelToken
 from lspkit.servers.status import ServerState, ServerStatus, WorkspaceStatus
 from lspkit.types import (
@@ -90,6 +92,7 @@ __all__ = [
     "ServerState",
     "ServerStatus",
     "ServerUnavailableError",
+    "ServiceEnvironmentWarning",
     "Severity",
     "Signature",
     "SignatureHelp",
@@ -104,6 +107,7 @@ __all__ = [
     "WorkspaceEdit",
     "WorkspaceStatus",
     "__version__",
+    "connect",
 ]
 
 #: Former names and their present ones. A former name works, with a warning.
@@ -125,7 +129,17 @@ _RENAMED = {
 }
 
 
+#: Names that are loaded when they are used, and their modules.
+_LATE = {
+    "ServiceEnvironmentWarning": "lspkit.service",
+    "connect": "lspkit.service",
+}
+
+
 def __getattr__(name: str) -> Any:
+    if name in _LATE:
+        with safe_imports():
+            return getattr(importlib.import_module(_LATE[name]), name)
     if name not in _RENAMED:
         raise AttributeError(f"module 'lspkit' has no attribute {name!r}")
     message = f"lspkit.{name} is called lspkit.{_RENAMED[name]} now"

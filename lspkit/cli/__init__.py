@@ -92,6 +92,7 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(title="commands", metavar="COMMAND")
     _add_check(commands)
     _add_config(commands)
+    _add_service(commands)
     trust.add_parser(commands)
     for command in commands.choices.values():
         # Also after the command, where users add it after a failure.
@@ -150,6 +151,43 @@ def _add_config(commands: _Commands) -> None:
     config.add_argument("--root", type=words.path, default=".", metavar="DIR", help="the workspace")
     config.add_argument("--origin", action="store_true", help="also the source of each value")
     config.add_argument("--json", action="store_true")
+
+
+def _add_service(commands: _Commands) -> None:
+    serve = commands.add_parser(
+        "serve",
+        help="run the service of a workspace in the foreground",
+        description="Run the service of a workspace in the foreground: one set of warm servers for "
+        "all programs. Other commands start it by themselves.",
+    )
+    serve.add_argument("root", nargs="?", type=words.path, metavar="ROOT")
+    serve.add_argument(
+        "--stdio", action="store_true", help="serve one client on standard input and output"
+    )
+    serve.add_argument(
+        "--idle",
+        type=words.seconds,
+        default=900.0,
+        metavar="SECONDS",
+        help="end after this time without a client (default: 900)",
+    )
+    serve.add_argument("--started-by-client", action="store_true", help=argparse.SUPPRESS)
+    serve.set_defaults(run=_serve)
+    stop = commands.add_parser("stop", help="end the service of a workspace, with its servers")
+    stop.add_argument("root", nargs="?", type=words.path, metavar="ROOT")
+    stop.set_defaults(run=_stop)
+
+
+def _serve(arguments: argparse.Namespace) -> int:
+    from lspkit.cli import serve_command  # here, so that `--version` and `--help` stay quick
+
+    return serve_command.serve(arguments)
+
+
+def _stop(arguments: argparse.Namespace) -> int:
+    from lspkit.cli import serve_command  # as above
+
+    return serve_command.stop(arguments)
 
 
 def _check(arguments: argparse.Namespace) -> int:

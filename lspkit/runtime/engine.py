@@ -130,7 +130,7 @@ class LocalEngine:
             self._workers,
             self._timers,
             version,
-            on_change=self._on_change,
+            on_change=self.raise_epoch,
             on_refresh=lambda server: self._refreshing.want(server),
             on_forward=lambda *asked: self._forwarding.want(*asked),
             permits=permits_of(self.loaded, boundary.root, trusted),
@@ -306,10 +306,13 @@ class LocalEngine:
                 break
         return self.epoch
 
-    def _on_change(self) -> None:
+    def raise_epoch(self) -> int:
+        """Count a report, wake those who wait for one, and return the new epoch."""
         with self._epoch_lock:
             self.epoch += 1
+            epoch = self.epoch
         self._news.tell()
+        return epoch
 
     # The end
 

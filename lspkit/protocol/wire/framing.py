@@ -51,6 +51,8 @@ def frame(body: bytes) -> bytes:
 class FrameReader:
     """Collects the server's output until bodies are complete. One per stream, for one thread.
 
+    `max_body` is the largest body in bytes that is accepted.
+
     >>> reader = FrameReader()
     >>> reader.feed(b"starting up\\nContent-Length: 2\\r\\n\\r\\n{")
     []
@@ -66,6 +68,7 @@ class FrameReader:
         "_glued",
         "_length",
         "_line",
+        "_max_body",
         "_missing",
         "_printed",
         "error",
@@ -80,7 +83,8 @@ class FrameReader:
     #: The first of them.
     skipped_sample: bytes
 
-    def __init__(self) -> None:
+    def __init__(self, max_body: int = MAX_BODY) -> None:
+        self._max_body = max_body
         self.error = None
         self.skipped = 0
         self.skipped_sample = b""
@@ -126,7 +130,7 @@ class FrameReader:
                     block = _PLAIN_BLOCK.match(data, position)
                     if block is not None:
                         position = block.end()
-                        stop = position + int(block[1])
+                        stop = position + self._checked(int(block[1]))
                         if stop <= end:
                             bodies.append(data[position:stop])
                             position = stop
@@ -141,6 +145,13 @@ class FrameReader:
             self.error = error
             self._line = bytearray()
         return bodies
+
+    def _checked(self, length: int) -> int:
+        if length > self._max_body:
+            raise _framing_error(
+                f"a Content-Length of {length}; the most that is read is {self._max_body}"
+            )
+        return length
 
     def _read_body(self, data: bytes, position: int, bodies: list[bytes]) -> int:
         missing = self._missing or 0
@@ -227,7 +238,7 @@ class FrameReader:
 
     def _header(self, name: bytes, value: bytes) -> None:
         if name == b"content-length":
-            length = _decimal(value.strip())
+            length = self._checked(_decimal(value.strip()))
             if self._length is not None and self._length != length:
                 raise _framing_error(
                     f"two Content-Length headers that differ, {self._length} and {length}"
@@ -247,7 +258,7 @@ class FrameReader:
         if self._glued is not None:
             printed, value = self._glued
             self._skip(printed)
-            length = _decimal(value) if length is None else length
+            length = self._checked(_decimal(value)) if length is None else length
         if length is None:
             raise _framing_error("a header block without Content-Length")
         self._block, self._length, self._glued = 0, None, None

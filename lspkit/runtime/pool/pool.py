@@ -67,7 +67,7 @@ class Pool:
         timers: Timers,
         version: str,
         *,
-        on_change: Callable[[], None],
+        on_change: Callable[[], object],
         on_refresh: Callable[[Server], None],
         on_forward: Callable[[Server, Forwards, bytes | None], None],
         permits: Permits = lambda _: ALL,

@@ -42,7 +42,7 @@ class DiagnosticsRecord:
         channel: DocumentChannel,
         choice: Choice,
         workspace: str,
-        on_change: Callable[[], None],
+        on_change: Callable[[], object],
     ) -> None:
         self._channel = channel
         self._choice = choice

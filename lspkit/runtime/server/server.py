@@ -48,7 +48,7 @@ class Server:
         *,
         initialize_timeout: float,
         version: str,
-        on_change: Callable[[], None],
+        on_change: Callable[[], object],
         on_ready: Callable[[Server], None],
         on_gone: Callable[[Server, LspkitError], LspkitError],
         on_watch: Callable[[Server], None],

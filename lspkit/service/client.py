@@ -1,0 +1,331 @@
+"""`Client`: a connection to the service, which is started when it is first needed.
+
+A client is `never-started`, `alive` or `dead`. A dead one stays dead, unless it may restart.
+"""
+
+from __future__ import annotations
+
+import itertools
+import logging
+import os
+import socket
+import threading
+import time
+from collections.abc import Callable, Mapping
+from typing import Any, Literal
+
+import msgspec
+
+from lspkit.errors import ServerUnavailableError, WorkspaceClosedError
+from lspkit.protocol.wire import messages
+from lspkit.runtime.concurrency.waiter import Waiter
+from lspkit.service.election import connect_or_start, log_tail
+from lspkit.service.peer import Message, Peer
+from lspkit.service.runtime_folder import ConfigLike, bootstrap_of
+from lspkit.service.wire_values import decode_error, decode_plain
+
+log = logging.getLogger("lspkit.service")
+
+#: Seconds to wait for the service to be ready.
+READY_TIMEOUT = 10.0
+#: Seconds beyond a timeout to wait for the service's own answer about it.
+GRACE = 5.0
+#: Variables that decide which programs are found.
+COMPARED = ("PATH", "VIRTUAL_ENV")
+#: Seconds before a full service is asked again.
+BUSY_RETRY = 0.05
+
+State = Literal["never-started", "alive", "dead"]
+
+
+class Ready(msgspec.Struct, frozen=True, rename="camel"):
+    """What the service says when it is ready."""
+
+    version: str
+    pid: int
+    root: str
+    #: Variables of the service, to compare with those of a client.
+    environment: dict[str, str] = {}
+
+
+_ready = msgspec.json.Decoder(Ready)
+
+
+class PendingCall:
+    """A request without an answer so far."""
+
+    def __init__(self, client: Client, peer: Peer, number: int) -> None:
+        self.client, self.peer, self.number = client, peer, number
+        #: Completed with the answer, or with an exception.
+        self.waiter = Waiter()
+
+    def cancel(self) -> None:
+        """Ask the service to end the call early. The answer still comes."""
+        self.peer.send(messages.notification("$/cancelRequest", {"id": self.number}))
+
+    def forget(self) -> None:
+        """Ignore the answer."""
+        self.client._pending.pop(self.number, None)
+
+    def result(self) -> bytes:
+        """The raw result; raises the error. Only after the waiter is complete."""
+        answer = self.waiter.value
+        if isinstance(answer, messages.ResponseMessage):
+            return answer.result
+        if isinstance(answer, messages.ErrorResponse):
+            raise decode_error(answer.data, answer.message)
+        raise answer
+
+
+class Client:
+    """A connection to the service of a workspace. All methods are thread-safe."""
+
+    def __init__(
+        self,
+        root: str | os.PathLike[str] = ".",
+        *,
+        config: ConfigLike = None,
+        trusted: bool | None = None,
+        restart: bool = False,
+        ready_timeout: float = READY_TIMEOUT,
+        environ: Mapping[str, str] = os.environ,
+    ) -> None:
+        self._bootstrap = bootstrap_of(root, config, trusted)
+        self._restart = restart
+        self._ready_timeout = ready_timeout
+        self._environ = environ
+        self._numbers = itertools.count(1)
+        #: Serialises starts.
+        self._starting = threading.Lock()
+        #: Guards `_peer`, `_state` and `_reason`.
+        self._lock = threading.Lock()
+        self._peer: Peer | None = None
+        self._state: State = "never-started"
+        self._reason = ""
+        self._closed = False
+        #: By number. Adding and removing are atomic.
+        self._pending: dict[int, PendingCall] = {}
+        self._on_event: Callable[[dict[str, Any]], None] | None = None
+        #: What the service said when it was ready.
+        self.ready: Ready | None = None
+        #: How the client's environment differs from that of the service; empty if it does not.
+        self.notice = ""
+
+    def __repr__(self) -> str:
+        return f"<Client {self._bootstrap.workspace_root}: {self._state}>"
+
+    @property
+    def state(self) -> State:
+        """`never-started`, `alive` or `dead`."""
+        return self._state
+
+    def is_alive(self) -> bool:
+        """Whether the service answers this client."""
+        return self._state == "alive"
+
+    # Calls
+
+    def call(self, method: str, params: Any = None, *, timeout: float | None = None) -> Any:
+        """Send a request to the service, and wait for its result as plain values."""
+        pending = self.begin(method, params)
+        try:
+            left = float("inf") if timeout is None else timeout + GRACE
+            if not pending.waiter.wait(left):
+                raise self._silent_error()
+        except BaseException:
+            pending.cancel()
+            raise
+        finally:
+            pending.forget()
+        return decode_plain(pending.result())
+
+    def _silent_error(self) -> ServerUnavailableError:
+        return ServerUnavailableError("the service does not answer")
+
+    def begin(self, method: str, params: Any = None) -> PendingCall:
+        """Send a request. Starts the service if that has not been done."""
+        peer = self._connection()
+        number = next(self._numbers)
+        pending = self._pending[number] = PendingCall(self, peer, number)
+        if not peer.send(messages.request(number, method, params)):
+            self._pending.pop(number, None)
+            self._ended(peer)
+            raise self._dead_error()
+        if self._peer is not peer:  # it ended before the request was registered
+            self._pending.pop(number, None)
+            pending.waiter.complete(self._dead_error())
+        return pending
+
+    # The connection
+
+    def start(self) -> None:
+        """Connect to the service, and start it if none runs."""
+        self._connection()
+
+    def _connection(self) -> Peer:
+        peer = self._peer
+        if peer is not None:
+            return peer
+        with self._starting:
+            if self._peer is not None:
+                return self._peer
+            if self._closed or (self._state == "dead" and not self._restart):
+                raise self._dead_error()
+            try:
+                return self._connect()
+            except BaseException as problem:
+                with self._lock:
+                    self._state, self._reason = "dead", str(problem)
+                raise
+
+    def _connect(self) -> Peer:
+        deadline = time.monotonic() + self._ready_timeout
+        place = self._bootstrap.place(self._environ)
+        while True:
+            made = connect_or_start(place, self._bootstrap, self._environ, deadline)
+            peer, answer = self._await_ready(made, deadline)
+            if isinstance(answer, Ready):
+                break
+            peer.close()
+            if time.monotonic() >= deadline:
+                why = answer or "the service does not say that it is ready"
+                raise ServerUnavailableError(f"{why}. {log_tail(place)}")
+            time.sleep(BUSY_RETRY)
+        with self._lock:
+            self._peer, self._state, self._reason, self.ready = peer, "alive", "", answer
+        self.notice = self._compare(answer)
+        return peer
+
+    def _await_ready(
+        self, connection: socket.socket, deadline: float
+    ) -> tuple[Peer, Ready | str | None]:
+        """A connection, and what the service said first: None if it has ended."""
+        ready = Waiter()
+        peer = Peer(
+            connection,
+            lambda _, message: self._take(message, ready),
+            lambda peer: self._lost(peer, ready),
+            "service",
+        )
+        peer.start()
+        ready.wait(deadline - time.monotonic())
+        return peer, ready.value
+
+    def _compare(self, ready: Ready) -> str:
+        different = [
+            name
+            for name in COMPARED
+            if self._environ.get(name, "") != ready.environment.get(name, "")
+        ]
+        if not different:
+            return ""
+        names = " and ".join(different)
+        return (
+            f"{names} of this program differ from those of the running service, which are used; "
+            "to use these, run: lspkit stop"
+        )
+
+    def _take(self, message: Message, ready: Waiter) -> None:
+        if isinstance(message, messages.ResponseMessage | messages.ErrorResponse):
+            pending = self._pending.pop(message.id or 0, None)
+            if pending is not None:
+                pending.waiter.complete(message)
+        elif isinstance(message, messages.NotificationMessage):
+            if message.method == "lsp/ready":
+                ready.complete(_ready.decode(message.params or b"null"))
+            elif message.method == "lsp/refused":
+                ready.complete(str(decode_plain(message.params or b"null")))
+            elif message.method == "lsp/event" and self._on_event is not None:
+                self._on_event(decode_plain(message.params or b"null"))
+
+    def _lost(self, peer: Peer, ready: Waiter) -> None:
+        ready.complete(None)
+        self._ended(peer)
+
+    def _ended(self, peer: Peer) -> None:
+        """The connection is over: all calls fail."""
+        with self._lock:
+            if self._peer is not peer:
+                return
+            self._peer, self._state = None, "dead"
+            self._reason = self._reason or f"the service has ended ({peer.reason})"
+        for number in list(self._pending):
+            pending = self._pending.pop(number, None)
+            if pending is not None:
+                pending.waiter.complete(self._dead_error())
+
+    def _dead_error(self) -> Exception:
+        if self._closed:
+            return WorkspaceClosedError(self._reason or "this workspace was closed")
+        return ServerUnavailableError(
+            f"{self._reason or 'the service has ended'}; connect again to start a new one"
+        )
+
+    def close(self) -> None:
+        """End the connection. The service goes on."""
+        self._closed = True
+        with self._lock:
+            peer = self._peer
+            self._reason = "this workspace was closed"
+        if peer is not None:
+            peer.close()
+            self._ended(peer)
+        with self._lock:
+            self._state = "dead"
+
+    def drop_after_fork(self) -> None:
+        """In a forked child: the connection belongs to the parent."""
+        self._lock, self._starting = threading.Lock(), threading.Lock()
+        peer, self._peer = self._peer, None
+        self._closed, self._state = True, "dead"
+        self._reason = "this workspace belongs to the process that was forked"
+        self._pending = {}
+        if peer is not None:
+            peer.drop_after_fork()
+
+    # Methods of the service
+
+    def check_file(
+        self, path: str, text: str | None = None, *, timeout: float | None = None
+    ) -> Any:
+        """Fresh diagnostics of a file, as plain values."""
+        params = {"path": path, "text": text, "timeout": timeout}
+        return self.call("lsp/checkFile", params, timeout=timeout)
+
+    def diagnostics(self) -> Any:
+        """The known diagnostics of all files, by path."""
+        return self.call("lsp/diagnostics")
+
+    def diagnostic_epoch(self) -> int:
+        """A number that every check and every report raises."""
+        epoch: int = self.call("lsp/diagnosticEpoch")["epoch"]
+        return epoch
+
+    def diagnostics_after(self, epoch: int, wait: float = 0.0) -> Any:
+        """The known diagnostics, after waiting for an epoch that is newer."""
+        params = {"afterEpoch": epoch, "waitMs": int(wait * 1000)}
+        return self.call("lsp/diagnosticsAfter", params, timeout=wait)
+
+    def operation(self, input: Any) -> Any:
+        """Call the single tool for a model, and return its envelope."""
+        return self.call("lsp/operation", input)
+
+    def tool_result(
+        self,
+        tool: str,
+        arguments: Any,
+        output: str,
+        *,
+        is_error: bool = False,
+        timeout: float | None = None,
+    ) -> str:
+        """The output of an agent's tool, with the findings in its files appended."""
+        params = {"tool": tool, "arguments": arguments, "output": output, "isError": is_error}
+        found: str = self.call("lsp/toolResult", {**params, "timeout": timeout}, timeout=timeout)[
+            "output"
+        ]
+        return found
+
+    def shutdown(self) -> None:
+        """End the service, with all its servers."""
+        self.call("lsp/shutdown")

@@ -1,0 +1,50 @@
+"""`connect`: a workspace whose servers run in the service."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Mapping
+
+from lspkit.service.client import READY_TIMEOUT, Client
+from lspkit.service.remote_engine import RemoteEngine
+from lspkit.service.runtime_folder import ConfigLike
+from lspkit.workspace import Workspace
+
+
+class ServiceEnvironmentWarning(UserWarning):
+    """`PATH` or `VIRTUAL_ENV` of this program are not those of the service that it uses."""
+
+
+def connect(
+    root: str | os.PathLike[str] = ".",
+    *,
+    config: ConfigLike = None,
+    trusted: bool | None = None,
+    restart: bool = False,
+    ready_timeout: float = READY_TIMEOUT,
+    environ: Mapping[str, str] = os.environ,
+) -> Workspace:
+    """A workspace whose servers run in a process of their own, shared by all programs.
+
+        with lspkit.connect("path/to/project") as ws:
+            ws.definition("src/app.py", 12, 8)
+
+    The service is started if none runs for this folder, and ends after 15 minutes without a client.
+    Methods, results and errors are those of `Workspace`; `close` ends the connection only. A
+    `config` or `trusted` of its own has a service of its own. If the service ends, calls raise
+    `ServerUnavailableError`; with `restart` the next call starts another one.
+    """
+    client = Client(
+        root,
+        config=config,
+        trusted=trusted,
+        restart=restart,
+        ready_timeout=ready_timeout,
+        environ=environ,
+    )
+    client.start()
+    if client.notice:
+        warnings.warn(client.notice, ServiceEnvironmentWarning, stacklevel=2)
+    engine = RemoteEngine(client, restart=restart)
+    return Workspace.on_engine(engine, root, trusted=trusted, stacklevel=2)

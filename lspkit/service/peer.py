@@ -1,0 +1,237 @@
+"""One end of a JSON-RPC connection over a socket, for the service and for its clients.
+
+A thread reads. A message is written by the thread that sends it if the socket takes it at once;
+otherwise a second thread writes what is queued. The queue is bounded: a peer that does not read is
+disconnected. A message that is too large for one frame is sent in parts.
+"""
+
+from __future__ import annotations
+
+import collections
+import itertools
+import logging
+import socket
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from lspkit.protocol.wire import messages
+from lspkit.protocol.wire.framing import FrameReader, frame
+from lspkit.runtime.concurrency.threads import OwnThread, joined
+
+log = logging.getLogger("lspkit.service")
+
+#: Bytes of one message.
+LARGEST_MESSAGE = 32 * 1024 * 1024
+#: Characters in one part of a larger message: in JSON, at most four times as many bytes.
+PART = 4 * 1024 * 1024
+#: Bytes of a message in parts.
+LARGEST_WHOLE = 512 * 1024 * 1024
+#: Bytes that wait to be written before a peer that does not read is disconnected.
+LONGEST_QUEUE = 64 * 1024 * 1024
+#: Bytes that wait before optional messages (events) are dropped.
+EVENT_QUEUE = 1024 * 1024
+#: Bytes outside messages before a peer is disconnected.
+MOST_GARBAGE = 64 * 1024
+#: The method of a part.
+PART_METHOD = "lsp/part"
+CHUNK = 256 * 1024
+
+Message = messages.Message
+
+
+class _Part(msgspec.Struct, frozen=True):
+    """A part of a message."""
+
+    #: Tells the parts of one message from those of another.
+    of: int
+    text: str
+    last: bool = False
+
+
+_part = msgspec.json.Decoder(_Part)
+
+
+class Peer:
+    """A connection. `on_message` and `on_end` are called by its reader thread."""
+
+    def __init__(
+        self,
+        connection: socket.socket,
+        on_message: Callable[[Peer, Message], None],
+        on_end: Callable[[Peer], None],
+        name: str,
+    ) -> None:
+        self._socket = connection
+        self._on_message = on_message
+        self._on_end = on_end
+        self._reader = OwnThread(self._read, f"{name} reader")
+        self._writer = OwnThread(self._write, f"{name} writer")
+        self._numbers = itertools.count()
+        #: Parts of messages that are incomplete. Only the reader uses it.
+        self._parts: dict[int, list[str]] = {}
+        #: Guards the fields below.
+        self._lock = threading.Condition(threading.Lock())
+        self._queue: collections.deque[bytes] = collections.deque()
+        self._queued = 0
+        self._writing = False
+        self._ended = False
+        #: Why the connection has ended.
+        self.reason = ""
+
+    def start(self) -> None:
+        """Start to read."""
+        self._reader.start()
+
+    # Writing
+
+    def send(self, body: bytes, *, optional: bool = False) -> bool:
+        """Send a message. Never blocks. False if it was dropped, or the connection has ended."""
+        if len(body) > LARGEST_MESSAGE:
+            parts = self._split(body)
+        else:
+            parts = [frame(body)]
+        with self._lock:
+            if self._ended or (optional and self._queued > EVENT_QUEUE):
+                return False
+            too_slow = self._queued > LONGEST_QUEUE
+            if not too_slow:
+                for part in parts:
+                    self._put(part)
+        if too_slow:
+            self.end("it does not read what it is sent")
+        return not too_slow
+
+    def _split(self, body: bytes) -> list[bytes]:
+        text, number = body.decode(), next(self._numbers)
+        starts = range(0, len(text), PART)
+        return [
+            frame(
+                messages.notification(
+                    PART_METHOD, _Part(number, text[at : at + PART], last=at == starts[-1])
+                )
+            )
+            for at in starts
+        ]
+
+    def _put(self, data: bytes) -> None:
+        """Write as much as the socket takes, and queue the rest. Called with the lock."""
+        if not self._queue and not self._writing:
+            try:
+                data = data[self._socket.send(data, socket.MSG_DONTWAIT) :]
+            except BlockingIOError:
+                pass
+            except OSError:
+                return  # the reader notices the end
+        if data:
+            self._queue.append(data)
+            self._queued += len(data)
+            if self._writer.ident is None:
+                self._writer.start()
+            self._lock.notify()
+
+    def _write(self) -> None:
+        while True:
+            with self._lock:
+                self._writing = False
+                while not self._queue and not self._ended:
+                    self._lock.wait()
+                if self._ended:
+                    return
+                data = self._queue.popleft()
+                self._writing = True
+            try:
+                self._socket.sendall(data)
+            except OSError as problem:
+                self.end(f"it cannot be written to: {problem}")
+                return
+            with self._lock:
+                self._queued -= len(data)
+
+    # Reading
+
+    def _read(self) -> None:
+        reader = FrameReader(LARGEST_MESSAGE)
+        garbage = 0
+        try:
+            while data := self._socket.recv(CHUNK):
+                for body in reader.feed(data):
+                    self._take(body)
+                if reader.skipped > garbage:
+                    garbage = reader.skipped
+                    self._refuse(f"{garbage} bytes are no message")
+                if reader.error is not None or garbage > MOST_GARBAGE:
+                    self._refuse(str(reader.error or "what it sends is no JSON-RPC"))
+                    break
+            self.end("the connection was closed")
+        except OSError as problem:
+            self.end(f"the connection was lost: {problem.strerror or problem}")
+        except _TooMuch as problem:
+            self.end(str(problem))
+        finally:
+            self._on_end(self)
+
+    def _refuse(self, why: str) -> None:
+        self.send(messages.error_response(b"null", messages.PARSE_ERROR, why))
+
+    def _take(self, body: bytes) -> None:
+        message = messages.parse(body)
+        if isinstance(message, messages.NotificationMessage) and message.method == PART_METHOD:
+            whole = self._joined(message.params or b"null")
+            if whole is None:
+                return
+            message = messages.parse(whole)
+        self._on_message(self, message)
+
+    def _joined(self, raw: bytes) -> bytes | None:
+        """The message whose last part this is; None if more are to come."""
+        try:
+            part = _part.decode(raw)
+        except msgspec.DecodeError as problem:
+            raise _TooMuch(f"it sent a part that cannot be read: {problem}") from None
+        texts = self._parts.setdefault(part.of, [])
+        texts.append(part.text)
+        if sum(len(text) for parts in self._parts.values() for text in parts) > LARGEST_WHOLE:
+            raise _TooMuch(f"it sent a message of more than {LARGEST_WHOLE} bytes")
+        return "".join(self._parts.pop(part.of)).encode() if part.last else None
+
+    # The end
+
+    def end(self, why: str) -> None:
+        """End the connection. From any thread; does not wait."""
+        with self._lock:
+            if self._ended:
+                return
+            self._ended = True
+            self.reason = why
+            self._queue.clear()
+            self._lock.notify()
+        try:
+            self._socket.shutdown(socket.SHUT_RDWR)
+        except OSError:
+            pass  # the other side has closed it
+
+    def close(self, why: str = "the connection was closed") -> None:
+        """End the connection, and wait for its threads."""
+        self.end(why)
+        joined([self._reader, self._writer])
+        self._socket.close()
+
+    def drop_after_fork(self) -> None:
+        """In a forked child: the connection belongs to the parent."""
+        self._ended = True
+        self._socket.close()
+
+
+class _TooMuch(Exception):
+    """The peer sends what cannot be taken."""
+
+
+def error_body(id: bytes, code: int, message: str, data: Any = None) -> bytes:
+    """An error response with data."""
+    error = {"code": code, "message": message}
+    if data is not None:
+        error["data"] = data
+    return messages.encode({"jsonrpc": "2.0", "id": msgspec.Raw(id), "error": error})

@@ -1,0 +1,157 @@
+"""The remote engine: carries out requests in the service."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from lspkit.errors import CancelledError, RequestTimeoutError, ServerUnavailableError
+from lspkit.late_imports import safe_imports
+from lspkit.operations import (
+    ApplyRequest,
+    DeleteRequest,
+    MoveRequest,
+    Request,
+    ShowTextsRequest,
+    UndoRequest,
+    WriteRequest,
+)
+from lspkit.runtime.concurrency.call import EVENT_LOOK, CallContext, CancelLike, CancelToken
+from lspkit.runtime.concurrency.drive import block
+from lspkit.runtime.concurrency.timers import Timers
+from lspkit.runtime.concurrency.waiter import Steps, Waiter
+from lspkit.runtime.concurrency.workers import Workers
+from lspkit.runtime.engine_api import Limits
+from lspkit.runtime.process import exit_hooks
+from lspkit.service.client import GRACE, Client, PendingCall
+from lspkit.service.wire_values import NAMES, decode_result, encode_call
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
+
+T = TypeVar("T")
+
+#: Requests that are not sent again to a new service: they may have been carried out.
+ONCE = (
+    ApplyRequest,
+    DeleteRequest,
+    MoveRequest,
+    ShowTextsRequest,
+    UndoRequest,
+    WriteRequest,
+)
+
+
+class RemoteEngine:
+    """The servers of the service that a client is connected to."""
+
+    def __init__(self, client: Client, *, restart: bool = False) -> None:
+        self.client = client
+        self._restart = restart
+        self._workers, self._callers, self._timers = Workers(), Workers("caller"), Timers()
+        exit_hooks.register(self)
+
+    def run(self, request: Request[T], limits: Limits) -> T:
+        """Carry out a request, and return its result."""
+        call = _call_context(limits)
+        result: T = block(self._steps(request, limits), call)
+        return result
+
+    def submit(self, request: Request[T], limits: Limits) -> Future[T]:
+        """Carry out a request without a thread that waits."""
+        with safe_imports():
+            from lspkit.runtime.concurrency.future_task import (
+                Task,  # here, to keep `import lspkit` quick
+            )
+
+        call = _call_context(limits)
+        task = Task(self._steps(request, limits), call, self._workers, self._timers, self._callers)
+        task.start()
+        return task.future
+
+    def _steps(self, request: Request[Any], limits: Limits) -> Steps[Any]:
+        deadline = None if limits.timeout is None else time.monotonic() + float(limits.timeout)
+        try:
+            return (yield from self._attempt(request, limits, deadline))
+        except ServerUnavailableError:
+            # The service may have ended just now. A server that is missing raises this as well.
+            if not self._restart or self.client.is_alive() or isinstance(request, ONCE):
+                raise
+        return (yield from self._attempt(request, limits, deadline))
+
+    def _attempt(self, request: Request[Any], limits: Limits, deadline: float | None) -> Steps[Any]:
+        left = None if deadline is None else deadline - time.monotonic()
+        pending = self.client.begin("lsp/call", encode_call(request, left))
+        try:
+            yield from self._await_answer(pending, limits.cancel, deadline)
+        except BaseException:
+            pending.cancel()
+            raise
+        finally:
+            pending.forget()
+        value, answered, failed = decode_result(NAMES[type(request)], pending.result())
+        if limits.answer_log is not None:
+            limits.answer_log.answered.update(answered)
+            limits.answer_log.failed += failed
+        return value
+
+    def _await_answer(
+        self, pending: PendingCall, cancel: CancelLike | None, deadline: float | None
+    ) -> Steps[None]:
+        """Wait for the answer, and pass a cancel on meanwhile."""
+        until = float("inf") if deadline is None else deadline + GRACE
+        waiter, relay = pending.waiter, _CancelRelay(pending, self._timers)
+        if isinstance(cancel, CancelToken):
+            cancel.watch(relay)
+        try:
+            # An event cannot be watched, so it is looked at in intervals.
+            while cancel is not None and not cancel.is_set() and not waiter.done:
+                if isinstance(cancel, CancelToken) or time.monotonic() >= until:
+                    break
+                yield waiter, min(until, time.monotonic() + EVENT_LOOK)
+            if cancel is not None and cancel.is_set() and not waiter.done:
+                relay.wake()
+            if not waiter.done:
+                yield waiter, until
+        finally:
+            if isinstance(cancel, CancelToken):
+                cancel.unwatch(relay)
+        if not waiter.done:
+            raise RequestTimeoutError("the service did not answer in time", state="running")
+
+    def close(self) -> None:
+        """End the connection. The service and its servers go on."""
+        self.client.close()
+        self._workers.close()
+        self._timers.close()
+        self._callers.close(finish=True)
+        exit_hooks.unregister(self)
+
+    def drop_after_fork(self) -> None:
+        """In a forked child: the connection belongs to the parent."""
+        self._workers, self._callers, self._timers = Workers(), Workers(), Timers()
+        self._workers.close()
+        self.client.drop_after_fork()
+
+
+def _call_context(limits: Limits) -> CallContext:
+    """Checks the limits. The service ends the call; this side waits for its answer."""
+    CallContext(limits.timeout, limits.cancel)
+    return CallContext()
+
+
+class _CancelRelay(Waiter):
+    """Passes a cancel on to the service."""
+
+    __slots__ = ("_pending", "_timers")
+
+    def __init__(self, pending: PendingCall, timers: Timers) -> None:
+        super().__init__()
+        self._pending, self._timers = pending, timers
+
+    def wake(self) -> None:
+        """The caller has cancelled: the service answers, or the call ends without an answer."""
+        self._pending.cancel()
+        ended = CancelledError("the call was cancelled")
+        waiter = self._pending.waiter
+        self._timers.at(time.monotonic() + GRACE, lambda: waiter.complete(ended))

@@ -1,0 +1,175 @@
+"""Where the service's socket, locks and log are.
+
+They are in a folder that only the user can access, outside any project. The path of a Unix socket
+may have at most about 100 bytes, so names are short hashes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+import tempfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from lspkit.config import Config
+from lspkit.config.trust.file_ownership import who_else_can_change
+from lspkit.errors import ConfigError, ServerUnavailableError
+from lspkit.types import to_plain
+from lspkit.version import VERSION
+from lspkit.workspace_boundary import is_inside, project_tree
+
+#: Bytes of a socket's path on the systems that allow least, without the final NUL.
+LONGEST_SOCKET_PATH = 103
+
+ConfigLike = Config | Mapping[str, Any] | str | os.PathLike[str] | None
+
+
+class Place(msgspec.Struct, frozen=True):
+    """The files of one service."""
+
+    folder: str
+    #: The same for all versions of lspkit.
+    key: str
+    version: str = VERSION
+
+    @property
+    def socket(self) -> str:
+        """The socket that it listens on."""
+        return os.path.join(self.folder, f"{self.key}-{_digest(self.version, 8)}.sock")
+
+    @property
+    def starting_lock(self) -> str:
+        """Held by the client that starts it."""
+        return self.socket.removesuffix("sock") + "start"
+
+    @property
+    def running_lock(self) -> str:
+        """Held by the service as long as it runs."""
+        return self.socket.removesuffix("sock") + "lock"
+
+    @property
+    def log(self) -> str:
+        """What it has printed and logged since it was started."""
+        return self.socket.removesuffix("sock") + "log"
+
+    def other_sockets(self) -> list[str]:
+        """The sockets of other versions of lspkit for the same workspace."""
+        found = Path(self.folder).glob(f"{self.key}-*.sock")
+        return sorted(str(one) for one in found if str(one) != self.socket)
+
+
+class Bootstrap(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
+    """How a service is started: its workspace and its configuration."""
+
+    workspace_root: str
+    #: A configuration, or the path of its file; None: that of the user and of the project.
+    config: dict[str, Any] | str | None = None
+    trusted: bool | None = None
+
+    def place(self, environ: Mapping[str, str]) -> Place:
+        """The files of this service. One per user, folder, configuration and trust."""
+        values = [os.path.realpath(self.workspace_root), self.config, self.trusted]
+        text = msgspec.json.encode(_sorted(values))
+        return Place(runtime_folder(environ, self.workspace_root), _digest(text, 16))
+
+
+def bootstrap_of(
+    root: str | os.PathLike[str], config: ConfigLike, trusted: bool | None
+) -> Bootstrap:
+    """How the service for these arguments of `connect` is started."""
+    given: dict[str, Any] | str | None = None
+    if isinstance(config, Config | Mapping):
+        given = to_plain(config if isinstance(config, Config) else dict(config))
+    elif config is not None:
+        given = os.path.abspath(os.fspath(config))
+    return Bootstrap(os.path.realpath(root), given, trusted)
+
+
+def read_bootstrap(text: str) -> Bootstrap:
+    """The value of `LSP_BOOTSTRAP`. Raises a `ConfigError` if it cannot be used."""
+    try:
+        found = msgspec.json.decode(text, type=Bootstrap)
+    except (msgspec.DecodeError, UnicodeError) as problem:
+        raise _bad_bootstrap(str(problem)) from None
+    root = found.workspace_root
+    if not os.path.isabs(root) or not os.path.isdir(root):
+        raise _bad_bootstrap(f"workspaceRoot is {root!r}, which is no absolute path of a folder")
+    return found
+
+
+def _bad_bootstrap(why: str) -> ConfigError:
+    return ConfigError(
+        f"LSP_BOOTSTRAP cannot be used: {why}",
+        expected='{"workspaceRoot": "/path/to/project", "config": {}}',
+    )
+
+
+def runtime_folder(environ: Mapping[str, str], root: str) -> str:
+    """The folder for sockets and locks; it is created if necessary.
+
+    Raises a `ServerUnavailableError` if there is none that only the user can access.
+    """
+    tried: list[str] = []
+    for folder in _candidates(environ):
+        if is_inside(os.path.realpath(folder), project_tree(os.path.realpath(root))):
+            tried.append(f"{folder} is in the project")
+        elif len(os.fsencode(folder)) + 1 + len(_digest("", 16)) + 14 > LONGEST_SOCKET_PATH:
+            tried.append(f"{folder} is too long for a socket")
+        elif why := _unusable(folder):
+            tried.append(why)
+        else:
+            return folder
+    raise ServerUnavailableError(
+        f"there is no folder for the service's socket: {'; '.join(tried)}. "
+        "Set XDG_RUNTIME_DIR to a folder that only you can access"
+    )
+
+
+def _candidates(environ: Mapping[str, str]) -> Iterator[str]:
+    base = environ.get("XDG_RUNTIME_DIR", "")
+    if os.path.isabs(base):
+        yield os.path.join(base, "lspkit")
+    else:
+        usual = f"/run/user/{os.getuid()}"
+        if os.path.isdir(usual):
+            yield os.path.join(usual, "lspkit")
+    yield os.path.join(os.path.realpath(tempfile.gettempdir()), f"lspkit-{os.getuid()}")
+    yield f"/tmp/lspkit-{os.getuid()}"
+
+
+def _unusable(folder: str) -> str:
+    """Why a folder cannot hold the socket; empty if it can. It is created if it is missing."""
+    try:
+        try:
+            os.mkdir(folder, 0o700)
+        except FileExistsError:
+            pass
+        found = os.lstat(folder)
+        if not stat.S_ISDIR(found.st_mode):
+            return f"{folder} is no folder"
+        if found.st_uid != os.geteuid():
+            return f"{folder} belongs to somebody else"
+        if found.st_mode & 0o077:
+            os.chmod(folder, 0o700)
+        return who_else_can_change(folder)
+    except OSError as problem:
+        return f"{folder}: {problem.strerror}"
+
+
+def _digest(text: str | bytes, length: int) -> str:
+    data = text.encode(errors="surrogateescape") if isinstance(text, str) else text
+    return hashlib.sha256(data).hexdigest()[:length]
+
+
+def _sorted(value: Any) -> Any:
+    """The value with keys in order, and lone surrogates escaped."""
+    if isinstance(value, dict):
+        return {key: _sorted(value[key]) for key in sorted(value)}
+    if isinstance(value, list | tuple):
+        return [_sorted(one) for one in value]
+    return value.encode(errors="surrogateescape").hex() if isinstance(value, str) else value

@@ -1,0 +1,327 @@
+"""The service as a process: it accepts clients, and ends when nobody needs it any more.
+
+The main thread accepts connections and handles signals. Each client has a thread that reads, and
+calls are carried out by the threads of the engine.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import selectors
+import signal
+import socket
+import struct
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+
+import filelock
+
+from lspkit.errors import ServerUnavailableError
+from lspkit.protocol.wire import messages
+from lspkit.protocol.wire.framing import frame
+from lspkit.runtime.concurrency.threads import OwnThread
+from lspkit.service.client import COMPARED, Ready
+from lspkit.service.client_session import ClientSession
+from lspkit.service.peer import Peer
+from lspkit.service.runtime_folder import Bootstrap, Place
+from lspkit.service.shared_workspace import SharedWorkspace
+from lspkit.version import VERSION
+
+log = logging.getLogger("lspkit.service")
+
+#: Clients that are connected at once.
+MOST_CLIENTS = 64
+#: Seconds without a client before the service ends.
+IDLE_TIMEOUT = 15 * 60.0
+#: Seconds between two looks at the root.
+ROOT_LOOK = 2.0
+#: Seconds to end in, before the service is killed with its servers.
+END_TIMEOUT = 5.0
+#: Seconds to wait for a service that is just ending.
+PREDECESSOR_TIMEOUT = 2 * END_TIMEOUT
+#: Connections that wait to be accepted.
+BACKLOG = 512
+
+
+class ServiceProcess:
+    """The clients of one service, and the conditions for its end."""
+
+    def __init__(
+        self,
+        bootstrap: Bootstrap,
+        *,
+        environ: Mapping[str, str] = os.environ,
+        first_epoch: int = 0,
+    ) -> None:
+        self._bootstrap, self._environ = bootstrap, environ
+        self._wake_reader, self._wake_writer = socket.socketpair()
+        for one in (self._wake_reader, self._wake_writer):
+            one.setblocking(False)
+        #: Guards the fields below.
+        self._lock = threading.Lock()
+        self._sessions: dict[Peer, ClientSession] = {}
+        #: Connections that are over, and whose threads have to be joined.
+        self._left: list[Peer] = []
+        self._reason = ""
+        self._retired = False
+        self._shared = SharedWorkspace(
+            bootstrap, self.end, self.retire, first_epoch=first_epoch, environ=environ
+        )
+
+    def end(self, reason: str) -> None:
+        """End the service soon. From any thread, and from a signal handler."""
+        self._reason = self._reason or reason
+        self._wake()
+
+    def _wake(self) -> None:
+        with contextlib.suppress(OSError):
+            self._wake_writer.send(b"\0")
+
+    def retire(self) -> None:
+        """End the service when its last client has left."""
+        self._retired = True
+        self._wake()
+
+    def run(self, listener: socket.socket | None, idle_timeout: float) -> str:
+        """Serve until the end; returns its reason."""
+        root = _identity(self._bootstrap.workspace_root)
+        idle_since = time.monotonic()
+        with selectors.DefaultSelector() as selector:
+            selector.register(self._wake_reader, selectors.EVENT_READ)
+            if listener is not None:
+                selector.register(listener, selectors.EVENT_READ)
+            while not self._reason:
+                left = idle_since + idle_timeout - time.monotonic()
+                ready = [key.fileobj for key, _ in selector.select(max(0.0, min(left, ROOT_LOOK)))]
+                if self._wake_reader in ready:
+                    with contextlib.suppress(BlockingIOError):
+                        self._wake_reader.recv(4096)
+                if listener is not None and listener in ready:
+                    self._accept(listener)
+                self._join_left()
+                if self._sessions:
+                    idle_since = time.monotonic()
+                elif self._retired or time.monotonic() - idle_since >= idle_timeout:
+                    self.end("it has no client")
+                if _identity(self._bootstrap.workspace_root) != root:
+                    self.end("its root has disappeared")
+        return self._reason
+
+    # Clients
+
+    def _accept(self, listener: socket.socket) -> None:
+        try:
+            made, _ = listener.accept()
+        except OSError as problem:
+            log.warning("a client could not be accepted: %s", problem)
+            return
+        made.setblocking(True)
+        if not _same_user(made):
+            log.warning("a process of another user tried to connect")
+            made.close()
+            return
+        self.add_client(made)
+
+    def add_client(self, connection: socket.socket) -> None:
+        """Serve a connection."""
+        peer = Peer(connection, self._take, self._lost, "client")
+        with self._lock:
+            full = len(self._sessions) >= MOST_CLIENTS
+            if not full:
+                self._sessions[peer] = ClientSession(self._shared, peer)
+        if full:
+            why = f"the service has {MOST_CLIENTS} clients already"
+            peer.send(messages.notification("lsp/refused", why))
+            peer.close()
+            return
+        environment = {name: self._environ.get(name, "") for name in COMPARED}
+        root = self._bootstrap.workspace_root
+        ready = Ready(VERSION, os.getpid(), _printable(root), environment)
+        peer.send(messages.notification("lsp/ready", ready))
+        peer.start()
+
+    def _take(self, peer: Peer, message: messages.Message) -> None:
+        session = self._sessions.get(peer)
+        if session is not None:
+            session.take(message)
+
+    def _lost(self, peer: Peer) -> None:
+        """Called by the reader of a connection that is over."""
+        with self._lock:
+            session = self._sessions.get(peer)
+        if session is not None:
+            session.end()
+        with self._lock:
+            self._sessions.pop(peer, None)
+            self._left.append(peer)
+        self._wake()
+
+    def _join_left(self) -> None:
+        with self._lock:
+            left, self._left = self._left, []
+        for peer in left:
+            peer.close()
+
+    def close(self) -> None:
+        """End all connections, and stop all servers. Killed if that takes too long."""
+        watchdog = threading.Timer(END_TIMEOUT, _kill_self)
+        watchdog.daemon = True
+        watchdog.start()
+        try:
+            with self._lock:
+                peers = list(self._sessions)
+            for peer in peers:
+                peer.end(f"the service has ended: {self._reason}")
+            self._shared.close()
+            for peer in peers:
+                peer.close()
+            self._join_left()
+        finally:
+            watchdog.cancel()
+            self._wake_reader.close()
+            self._wake_writer.close()
+
+
+def serve_socket(bootstrap: Bootstrap, place: Place, *, idle_timeout: float = IDLE_TIMEOUT) -> str:
+    """Serve clients of a Unix socket; returns the reason for the end."""
+    lock = filelock.FileLock(place.running_lock, mode=0o600)
+    try:
+        lock.acquire(timeout=PREDECESSOR_TIMEOUT)
+    except filelock.Timeout:
+        raise ServerUnavailableError(
+            f"a service for {bootstrap.workspace_root} is running already; to end it: lspkit stop"
+        ) from None
+    with lock, _signals() as on_signal, _listener(place) as listener:
+        # Later services have higher epochs, so that a client which reconnects waits for nothing
+        # that is over.
+        process = ServiceProcess(bootstrap, first_epoch=time.time_ns() // 1_000_000)
+        try:
+            on_signal(process.end)
+            _retire_others(place)
+            return process.run(listener, idle_timeout)
+        finally:
+            # First, so that a client which comes now starts another service.
+            with contextlib.suppress(OSError):
+                os.unlink(place.socket)
+            process.close()
+
+
+@contextlib.contextmanager
+def _listener(place: Place) -> Iterator[socket.socket]:
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listener:
+        # Left by a service that was killed: no other runs while this one holds the lock.
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(place.socket)
+        before = os.umask(0o177)
+        try:
+            listener.bind(place.socket)
+        finally:
+            os.umask(before)
+        listener.listen(BACKLOG)
+        listener.setblocking(False)
+        yield listener
+
+
+def _retire_others(place: Place) -> None:
+    """Services of other versions of lspkit end with their last client."""
+    for path in place.other_sockets():
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as other:
+            try:
+                other.settimeout(END_TIMEOUT)
+                other.connect(path)
+                other.sendall(frame(messages.notification("lsp/retire")))
+            except ConnectionRefusedError:
+                with contextlib.suppress(OSError):
+                    os.unlink(path)  # it was killed
+            except OSError as problem:
+                log.warning("the service at %s was not reached: %s", path, problem)
+
+
+@contextlib.contextmanager
+def _signals() -> Iterator[Callable[[Callable[[str], None]], None]]:
+    """Gives a function that says what SIGTERM, SIGINT and SIGHUP call."""
+    ending: list[Callable[[str], None]] = []
+
+    def on_signal(number: int, _: object) -> None:
+        for end in ending:
+            end(f"signal {signal.Signals(number).name}")
+
+    names = ("SIGTERM", "SIGINT", "SIGHUP")
+    numbers = [getattr(signal, name) for name in names if hasattr(signal, name)]
+    before = {number: signal.signal(number, on_signal) for number in numbers}
+    try:
+        yield ending.append
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def serve_stdio(bootstrap: Bootstrap) -> str:
+    """Serve one client on standard input and output, until it closes its end."""
+    # What a library prints must not get among the messages.
+    output = os.dup(1)
+    os.dup2(2, 1)
+    ours, theirs = socket.socketpair()
+    with _signals() as on_signal:
+        process = ServiceProcess(bootstrap)
+        reader = OwnThread(lambda: _copy_input(theirs), "stdin")
+        writer = OwnThread(lambda: _copy_output(theirs, output), "stdout")
+        try:
+            on_signal(process.end)
+            process.add_client(ours)
+            reader.start()
+            writer.start()
+            process.retire()  # it ends with its only client
+            return process.run(None, float("inf"))
+        finally:
+            process.close()
+            writer.over.wait(END_TIMEOUT)
+            os.close(output)
+
+
+def _copy_input(connection: socket.socket) -> None:
+    with contextlib.suppress(OSError):
+        while data := os.read(0, 1 << 16):
+            connection.sendall(data)
+        connection.shutdown(socket.SHUT_WR)
+
+
+def _copy_output(connection: socket.socket, descriptor: int) -> None:
+    with contextlib.suppress(OSError):
+        while data := connection.recv(1 << 16):
+            while data:
+                data = data[os.write(descriptor, data) :]
+
+
+def _same_user(connection: socket.socket) -> bool:
+    """Whether the other end of a connection belongs to the user of this process."""
+    if sys.platform == "linux":
+        size = struct.calcsize("3i")
+        data = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, size)
+        return bool(struct.unpack("3i", data)[1] == os.geteuid())
+    if sys.platform == "darwin":
+        # struct xucred: version, uid, number of groups, groups.
+        data = connection.getsockopt(0, 1, struct.calcsize("IIh16I"))
+        return bool(struct.unpack_from("II", data)[1] == os.geteuid())
+    return True  # the folder's mode keeps others out
+
+
+def _identity(root: str) -> tuple[int, int] | None:
+    try:
+        found = os.stat(root)
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
+def _printable(path: str) -> str:
+    return path.encode(errors="replace").decode()
+
+
+def _kill_self() -> None:
+    log.error("the service did not end within %.0f s, and is killed", END_TIMEOUT)
+    os.kill(os.getpid(), signal.SIGKILL)

@@ -1,0 +1,105 @@
+"""What all clients of a service share: the workspace, the tools and hooks for models."""
+
+from __future__ import annotations
+
+import functools
+import os
+import threading
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+from lspkit.agent import EditHooks, Toolbox
+from lspkit.errors import LspkitError
+from lspkit.runtime.engine import LocalEngine
+from lspkit.service.config_stamp import config_stamp
+from lspkit.service.runtime_folder import Bootstrap
+from lspkit.version import VERSION
+from lspkit.workspace import Workspace
+from lspkit.workspace.workspace import local_engine
+
+#: Threads for calls of tools and hooks, which wait.
+THREADS = 32
+
+
+class SharedWorkspace:
+    """The workspace of a service."""
+
+    def __init__(
+        self,
+        bootstrap: Bootstrap,
+        on_end: Callable[[str], None],
+        on_retire: Callable[[], None],
+        *,
+        first_epoch: int = 0,
+        environ: Mapping[str, str] = os.environ,
+    ) -> None:
+        self.bootstrap = bootstrap
+        self._environ = environ
+        self._stamp = self._take_stamp()
+        #: Why the configuration as it is now cannot be used.
+        self._invalid: LspkitError | None = None
+        self.engine: LocalEngine = local_engine(
+            bootstrap.workspace_root, bootstrap.config, bootstrap.trusted, first_epoch=first_epoch
+        )
+        self.ws = Workspace.on_engine(
+            self.engine, bootstrap.workspace_root, trusted=bootstrap.trusted
+        )
+        #: Ends the service, with the reason.
+        self.end = on_end
+        #: Ends the service when its last client has left.
+        self.retire = on_retire
+        #: Guards `_threads`.
+        self._lock = threading.Lock()
+        self._threads: ThreadPoolExecutor | None = None
+
+    @functools.cached_property
+    def toolbox(self) -> Toolbox:
+        """The tools for a model."""
+        return Toolbox(self.ws)
+
+    @functools.cached_property
+    def hooks(self) -> EditHooks:
+        """The hooks after an agent's tools. They remember what was known before an edit."""
+        return EditHooks(self.ws)
+
+    def in_thread(self, job: Callable[[], object]) -> None:
+        """Run a job that may wait."""
+        with self._lock:
+            if self._threads is None:
+                self._threads = ThreadPoolExecutor(THREADS, "lspkit-tools")
+            threads = self._threads
+        threads.submit(job)
+
+    def reload_if_changed(self) -> None:
+        """Reload the configuration if its files have changed.
+
+        Raises a `ConfigError`, on every call, as long as the user's file is invalid.
+        """
+        stamp = self._take_stamp()
+        if stamp != self._stamp:
+            try:
+                self.ws.reload()
+            except LspkitError as problem:
+                self._invalid = problem
+            else:
+                self._invalid = None
+            self._stamp = stamp
+        if self._invalid is not None:
+            raise self._invalid.copy()
+
+    def _take_stamp(self) -> Any:
+        given = self.bootstrap.config
+        return config_stamp(self.bootstrap.workspace_root, given, self._environ)
+
+    def describe(self) -> dict[str, Any]:
+        """The service itself, for `lsp/status`."""
+        return {"version": VERSION, "pid": os.getpid(), "root": self.bootstrap.workspace_root}
+
+    def close(self) -> None:
+        """Stop all servers, and wait for calls in progress."""
+        self.ws.close()
+        with self._lock:
+            threads = self._threads
+        if threads is not None:
+            threads.shutdown(cancel_futures=True)

@@ -1,0 +1,224 @@
+"""Requests, results and errors of operations as JSON, and back.
+
+Each operation of `lspkit.operations` has a decoder for its request and one for its result; there is
+no other list of methods. Strings with lone surrogates (file names that are not UTF-8) are not valid
+in JSON. A message that has any is marked as `escaped`, and each is written as NUL and four
+hexadecimal digits.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Callable
+from pathlib import Path, PurePath
+from typing import Any
+
+import msgspec
+
+from lspkit.errors import LspkitError, ProtocolError, error_from_dict
+from lspkit.operations import OPERATIONS, Request
+
+log = logging.getLogger("lspkit.service")
+
+
+class CallParams(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The parameters of `lsp/call`."""
+
+    #: Name of the operation.
+    method: str
+    #: The fields of its request.
+    params: msgspec.Raw = msgspec.Raw(b"{}")
+    #: Seconds that are left for the call; None: no limit.
+    timeout: float | None = None
+    escaped: bool = False
+
+
+class CallResult(msgspec.Struct, frozen=True):
+    """The result of `lsp/call`."""
+
+    value: msgspec.Raw
+    #: Ids of the servers that have answered.
+    answered: tuple[str, ...] = ()
+    #: Errors of servers that have not, where another server has.
+    failed: msgspec.Raw = msgspec.Raw(b"[]")
+    escaped: bool = False
+
+
+def _encode_other(value: object) -> object:
+    if isinstance(value, PurePath):
+        return str(value)
+    raise NotImplementedError(f"a {type(value).__name__} cannot be sent as JSON")
+
+
+def _decode_other(kind: type, value: Any) -> object:
+    if kind is Path:
+        return Path(value)
+    raise NotImplementedError(f"a {kind.__name__} cannot be read from JSON")
+
+
+class Codec(msgspec.Struct, frozen=True):
+    """The types of one operation, with their decoders."""
+
+    request: type[Request[Any]]
+    result: Any
+    read_request: Callable[[bytes], Any]
+    read_result: Callable[[bytes], Any]
+
+
+def _codec(request: type[Request[Any]], result: Any) -> Codec:
+    return Codec(
+        request,
+        result,
+        msgspec.json.Decoder(request, dec_hook=_decode_other).decode,
+        msgspec.json.Decoder(result, dec_hook=_decode_other).decode,
+    )
+
+
+#: By name of the operation. Built at import, which happens in one thread: msgspec must not collect
+#: the information about a type in several threads at once.
+CODECS = {one.name: _codec(one.request, one.result) for one in OPERATIONS.values()}
+#: The names, by the type of the request.
+NAMES = {one.request: one.name for one in OPERATIONS.values()}
+
+_encoder = msgspec.json.Encoder(enc_hook=_encode_other)
+_params = msgspec.json.Decoder(CallParams)
+_result = msgspec.json.Decoder(CallResult)
+
+
+def encode_value(value: Any) -> tuple[msgspec.Raw, bool]:
+    """A value as JSON, and whether its strings are escaped."""
+    try:
+        return msgspec.Raw(_encoder.encode(value)), False
+    except UnicodeEncodeError:
+        plain = msgspec.to_builtins(value, enc_hook=_encode_other, str_keys=True)
+        return msgspec.Raw(_encoder.encode(_each_string(plain, _escape))), True
+
+
+def _unescaped(raw: bytes | msgspec.Raw, kind: Any) -> Any:
+    plain = _each_string(msgspec.json.decode(raw), _unescape)
+    return msgspec.convert(plain, kind, dec_hook=_decode_other, str_keys=True)
+
+
+def encode_call(request: Request[Any], timeout: float | None) -> CallParams:
+    """The parameters that carry a request. `timeout` is the time that is left."""
+    params, escaped = encode_value(request)
+    # JSON has no infinity.
+    left = None if timeout is None or timeout == float("inf") else max(0.0, timeout)
+    return CallParams(NAMES[type(request)], params, left, escaped)
+
+
+def decode_call(raw: bytes) -> tuple[Request[Any], float | None]:
+    """The request that parameters carry, and its timeout.
+
+    Raises `msgspec.ValidationError` or `LspkitError` for values that no request can have.
+    """
+    given = _params.decode(raw)
+    codec = CODECS.get(given.method)
+    if codec is None:
+        raise msgspec.ValidationError(f"there is no operation {given.method!r}")
+    if given.escaped:
+        request: Request[Any] = _unescaped(given.params, codec.request)
+    else:
+        request = codec.read_request(given.params)
+    return request, given.timeout
+
+
+def encode_result(value: Any, answered: set[str], failed: list[Exception]) -> CallResult:
+    """The result of an operation, with the servers that answered and the errors of others."""
+    errors = [error_to_dict(one) for one in failed]
+    (raw, escaped), (raw_errors, escaped_errors) = encode_value(value), encode_value(errors)
+    if escaped != escaped_errors:  # one mark for both
+        both = msgspec.to_builtins([value, errors], enc_hook=_encode_other, str_keys=True)
+        value, errors = _each_string(both, _escape)
+        raw, raw_errors = (msgspec.Raw(_encoder.encode(one)) for one in (value, errors))
+    return CallResult(raw, tuple(sorted(answered)), raw_errors, escaped or escaped_errors)
+
+
+def decode_result(name: str, raw: bytes) -> tuple[Any, tuple[str, ...], list[Exception]]:
+    """The result of an operation, the servers that answered, and the errors of others."""
+    try:
+        given = _result.decode(raw)
+        errors = _unescaped(given.failed, list) if given.escaped else decode_plain(given.failed)
+        failed = [error_from_wire(one) for one in errors]
+        if given.escaped:
+            return _unescaped(given.value, CODECS[name].result), given.answered, failed
+        return CODECS[name].read_result(given.value), given.answered, failed
+    except (msgspec.DecodeError, UnicodeError, KeyError, TypeError) as problem:
+        raise ProtocolError(f"the service sent a result that cannot be read: {problem}") from None
+
+
+def decode_plain(raw: bytes | msgspec.Raw) -> Any:
+    """Raw JSON as plain values."""
+    return msgspec.json.decode(raw)
+
+
+# Errors
+
+#: Errors of the caller that are not lspkit's own, by code.
+_BUILT_IN = {"ETYPE": TypeError, "EVALUE": ValueError}
+
+
+def error_to_dict(problem: BaseException) -> dict[str, Any]:
+    """An error as plain values: `code`, `message`, and the fields of an `LspkitError`."""
+    if isinstance(problem, LspkitError):
+        return problem.to_dict()
+    for code, kind in _BUILT_IN.items():
+        if isinstance(problem, kind):
+            return {"code": code, "message": str(problem)}
+    log.error("a call failed inside the service", exc_info=problem)
+    return {
+        "code": LspkitError.code,
+        "message": f"lspkit itself failed ({type(problem).__name__}); see the log of the service",
+    }
+
+
+def error_from_wire(values: dict[str, Any]) -> Exception:
+    """The error that these values describe."""
+    if (kind := _BUILT_IN.get(values.get("code", ""))) is not None:
+        return kind(values["message"])
+    return error_from_dict(values)
+
+
+def encode_error(problem: BaseException) -> tuple[msgspec.Raw, str]:
+    """The `data` of an error response, and its message."""
+    values = error_to_dict(problem)
+    raw, escaped = encode_value(values)
+    data, _ = encode_value({"error": raw, "escaped": escaped})
+    return data, values["message"].encode("utf-8", "replace").decode()
+
+
+def decode_error(data: bytes | None, message: str) -> Exception:
+    """The error of an error response. Without data it is a `ProtocolError`."""
+    if data is None:
+        return ProtocolError(f"the service refused the call: {message}")
+    try:
+        given = msgspec.json.decode(data)
+        values = _each_string(given["error"], _unescape) if given["escaped"] else given["error"]
+        return error_from_wire(values)
+    except (msgspec.DecodeError, KeyError, TypeError) as problem:
+        return ProtocolError(f"the service sent an error that cannot be read: {problem}")
+
+
+# Lone surrogates
+
+_TO_ESCAPE = re.compile("[\ud800-\udfff\0]")
+_ESCAPED = re.compile("\0([0-9a-f]{4})")
+
+
+def _escape(text: str) -> str:
+    return _TO_ESCAPE.sub(lambda found: f"\0{ord(found[0]):04x}", text)
+
+
+def _unescape(text: str) -> str:
+    return _ESCAPED.sub(lambda found: chr(int(found[1], 16)), text)
+
+
+def _each_string(value: Any, change: Callable[[str], str]) -> Any:
+    if isinstance(value, str):
+        return change(value)
+    if isinstance(value, dict):
+        return {change(key): _each_string(one, change) for key, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_each_string(one, change) for one in value]
+    return value
