@@ -281,9 +281,10 @@ class LocalEngine:
         return None if generation == known else Settings(generation, config)
 
     def _trust_notice(self) -> TrustNotice:
-        from lspkit.servers.restriction.held_back_servers import (
-            notice,  # here: only notebooks need it at once
-        )
+        with safe_imports():
+            from lspkit.servers.restriction.held_back_servers import (
+                notice,  # here: only notebooks need it at once
+            )
 
         return TrustNotice(self.loaded.standing.candidate, notice(self.loaded))
 

@@ -17,16 +17,13 @@ from typing import TYPE_CHECKING, Any, Literal, ParamSpec, Self, TypeVar, Unpack
 
 import lspkit.operations as ops
 from lspkit.config import Config
-from lspkit.config.load import load
 from lspkit.diagnostics.report import Report
 from lspkit.edit_types import ChangedFiles
 from lspkit.errors import ProtocolError
 from lspkit.late_imports import safe_imports
 from lspkit.operations.workspace_state import Settings
 from lspkit.runtime.concurrency.call import AnswerLog, CancelLike
-from lspkit.runtime.engine import LocalEngine
 from lspkit.runtime.engine_api import Engine, Limits, Submitting
-from lspkit.servers.selection.choose import aliases
 from lspkit.servers.status import WorkspaceStatus
 from lspkit.types import Diagnostic, Severity
 from lspkit.version import VERSION
@@ -37,6 +34,8 @@ from lspkit.workspace.trust_warning import warn_once
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
+
+    from lspkit.runtime.engine import LocalEngine
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -280,6 +279,12 @@ def local_engine(
     first_epoch: int = 0,
 ) -> LocalEngine:
     """An engine with servers in this process. Nothing is started yet."""
+    with safe_imports():
+        # Here: a workspace in the service does not need it.
+        from lspkit.config.load import load
+        from lspkit.runtime.engine import LocalEngine
+        from lspkit.servers.selection.choose import aliases
+
     given = os.fspath(root)
     read = functools.partial(load, given, config, trusted=trusted, aliases=aliases())
     return LocalEngine(given, read, VERSION, trusted=trusted, first_epoch=first_epoch)

@@ -8,6 +8,7 @@ import time
 from lspkit.config.load import Loaded
 from lspkit.config.model import DISABLED
 from lspkit.errors import ServerUnavailableError
+from lspkit.late_imports import safe_imports
 from lspkit.operations.check import severity_from_number
 from lspkit.operations.effects import (
     FileServer,
@@ -66,9 +67,10 @@ def find_servers(effect: FindServers, files: Files, pool: Pool) -> list[FileServ
 
 def take_status(files: Files, pool: Pool, loaded: Loaded, root: str | None) -> WorkspaceStatus:
     """Perform `TakeStatus`."""
-    from lspkit.servers.restriction.held_back_servers import (
-        notice,  # here: to keep `import lspkit` quick
-    )
+    with safe_imports():
+        from lspkit.servers.restriction.held_back_servers import (
+            notice,  # here: to keep `import lspkit` quick
+        )
 
     config, workspace = pool.config, files.boundary.root
     held_back = notice(loaded)

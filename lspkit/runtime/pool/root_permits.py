@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from lspkit.config.load import Loaded
+from lspkit.late_imports import safe_imports
 from lspkit.servers.restriction.trust_profile import Permit, Permits
 from lspkit.workspace_boundary import is_inside, work_tree
 
@@ -23,9 +24,10 @@ def permits_of(loaded: Loaded, workspace: str, trusted: bool | None) -> Permits:
         if key not in known:
             standing = whole = loaded.standing
             if root != workspace:
-                from lspkit.config.trust.decision import (
-                    trust_of,  # here, to keep `import lspkit` quick
-                )
+                with safe_imports():
+                    from lspkit.config.trust.decision import (
+                        trust_of,  # here, to keep `import lspkit` quick
+                    )
 
                 security = loaded.config.security
                 standing = trust_of(None, root, {}, security, os.environ, trusted, workspace)
