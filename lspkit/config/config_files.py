@@ -157,12 +157,17 @@ def _leads_out(file: str, root: str) -> bool:
 
 def global_file(environ: Mapping[str, str], home: str) -> str:
     """The user's file: the one that `LSPKIT_CONFIG` names, the default one, or that of pi."""
+    files = global_files(environ, home)
+    return next((file for file in files if os.path.lexists(file)), files[0])
+
+
+def global_files(environ: Mapping[str, str], home: str) -> list[str]:
+    """Where the user's file may be: the first one that exists is used."""
     named = environ.get("LSPKIT_CONFIG")
     if named:
-        return os.path.abspath(os.path.join(home, named[2:]) if named.startswith("~/") else named)
+        return [os.path.abspath(os.path.join(home, named[2:]) if named.startswith("~/") else named)]
     usual = os.path.join(user_folder("config", environ, home), "lsp.json")
-    other = os.path.join(home, ".pi", "agent", "lsp.json")
-    return other if not os.path.lexists(usual) and os.path.lexists(other) else usual
+    return [usual, os.path.join(home, ".pi", "agent", "lsp.json")]
 
 
 def kind_of_file(file: str) -> FileKind:

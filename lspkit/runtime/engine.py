@@ -51,6 +51,7 @@ from lspkit.operations.workspace_state import Settings, TrustNotice
 from lspkit.runtime.concurrency.broadcast import Broadcast
 from lspkit.runtime.concurrency.call import CallContext
 from lspkit.runtime.concurrency.drive import block, together
+from lspkit.runtime.concurrency.future_task import Task
 from lspkit.runtime.concurrency.teardown import Teardown
 from lspkit.runtime.concurrency.timers import Timers
 from lspkit.runtime.concurrency.waiter import Outcome, Steps, uncancelled
@@ -169,18 +170,24 @@ class LocalEngine:
 
     def submit(self, request: Request[T], limits: Limits) -> Future[T]:
         """Carry out a request without a thread that waits."""
-        call = CallContext(limits.timeout, limits.cancel, limits.answer_log)
-        return self._begin(self._steps(request, call), call)
-
-    def _begin(self, steps: Steps[T], call: CallContext) -> Future[T]:
-        with safe_imports():
-            from lspkit.runtime.concurrency.future_task import (
-                Task,  # here, to keep `import lspkit` quick
-            )
-
-        task = Task(steps, call, self._workers, self._timers, self._callers)
+        task = self._task(request, limits, self._callers)
         task.start()
         return task.future
+
+    def begin(self, request: Request[T], limits: Limits) -> Future[T]:
+        """Like `submit`, for a caller that never waits in this thread.
+
+        The request is begun in this thread, and callbacks of the future run in the thread that
+        completes it, which they must not block.
+        """
+        task = self._task(request, limits, None)
+        task.start(here=True)
+        return task.future
+
+    def _task(self, request: Request[Any], limits: Limits, callers: Workers | None) -> Task:
+        call = CallContext(limits.timeout, limits.cancel, limits.answer_log)
+        steps = self._steps(request, call)
+        return Task(steps, call, self._workers, self._timers, callers)
 
     def _steps(self, request: Request[Any], call: CallContext) -> Steps[Any]:
         return self._drive(OPERATIONS[type(request)].steps(request), call)

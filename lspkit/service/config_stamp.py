@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
-from lspkit.config.config_files import PROJECT_FILES, global_file, user_home
+from lspkit.config.config_files import PROJECT_FILES, global_files, user_home
 from lspkit.config.trust.trust_store import FILE as TRUST_FILE
 from lspkit.config.trust.trust_store import state_folder
 
@@ -13,14 +13,17 @@ from lspkit.config.trust.trust_store import state_folder
 ConfigStamp = tuple[tuple[int, ...] | None, ...]
 
 
-def config_stamp(root: str, given: object, environ: Mapping[str, str]) -> ConfigStamp:
-    """The state of the files that the configuration of a workspace is read from."""
-    files = [os.path.join(state_folder(environ), TRUST_FILE)]
-    if isinstance(given, str):
-        files.append(given)
-    elif given is None:
-        files.append(global_file(environ, user_home(environ)))
-        files += [os.path.join(root, *kind.name.split("/")) for kind in PROJECT_FILES]
+def config_sources(root: str, given: object, environ: Mapping[str, str]) -> list[str]:
+    """The files that the configuration of a workspace may be read from."""
+    trust = os.path.join(state_folder(environ), TRUST_FILE)
+    if given is not None:
+        return [trust, given] if isinstance(given, str) else [trust]
+    project = [os.path.join(root, *kind.name.split("/")) for kind in PROJECT_FILES]
+    return [trust, *global_files(environ, user_home(environ)), *project]
+
+
+def config_stamp(files: Sequence[str]) -> ConfigStamp:
+    """The state of these files. It takes some microseconds for each."""
     return tuple(map(_stamp, files))
 
 

@@ -11,7 +11,8 @@ import msgspec
 from lspkit.operations import Request
 from lspkit.protocol.wire import messages
 from lspkit.runtime.concurrency.call import AnswerLog, CancelToken
-from lspkit.runtime.engine_api import Engine, Limits
+from lspkit.runtime.engine import LocalEngine
+from lspkit.runtime.engine_api import Limits
 from lspkit.service.peer import error_body
 from lspkit.service.wire_values import encode_error, encode_value
 
@@ -23,7 +24,11 @@ class IncomingCall:
     """A request of a client. It is answered once, by any thread."""
 
     def __init__(
-        self, id: bytes, params: bytes, engine: Engine, send: Callable[[IncomingCall, bytes], None]
+        self,
+        id: bytes,
+        params: bytes,
+        engine: LocalEngine,
+        send: Callable[[IncomingCall, bytes], None],
     ) -> None:
         #: The id as the client wrote it.
         self.id = id
@@ -61,4 +66,4 @@ class IncomingCall:
                 self.fail(problem)
 
         limits = Limits(timeout, self.cancel, self.answer_log)
-        self._engine.submit(request, limits).add_done_callback(finish)
+        self._engine.begin(request, limits).add_done_callback(finish)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import os
 import threading
+import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -12,7 +13,7 @@ from typing import Any
 from lspkit.agent import EditHooks, Toolbox
 from lspkit.errors import LspkitError
 from lspkit.runtime.engine import LocalEngine
-from lspkit.service.config_stamp import config_stamp
+from lspkit.service.config_stamp import config_sources, config_stamp
 from lspkit.service.runtime_folder import Bootstrap
 from lspkit.version import VERSION
 from lspkit.workspace import Workspace
@@ -20,6 +21,8 @@ from lspkit.workspace.workspace import local_engine
 
 #: Threads for calls of tools and hooks, which wait.
 THREADS = 32
+#: Seconds for which a look at the configuration files counts: it takes longer than a call.
+LOOK_AGAIN = 0.01
 
 
 class SharedWorkspace:
@@ -35,8 +38,10 @@ class SharedWorkspace:
         environ: Mapping[str, str] = os.environ,
     ) -> None:
         self.bootstrap = bootstrap
-        self._environ = environ
-        self._stamp = self._take_stamp()
+        self._sources = config_sources(bootstrap.workspace_root, bootstrap.config, environ)
+        self._stamp = config_stamp(self._sources)
+        #: When the files were last looked at.
+        self._looked_at = 0.0
         #: Why the configuration as it is now cannot be used.
         self._invalid: LspkitError | None = None
         self.engine: LocalEngine = local_engine(
@@ -76,7 +81,10 @@ class SharedWorkspace:
 
         Raises a `ConfigError`, on every call, as long as the user's file is invalid.
         """
-        stamp = self._take_stamp()
+        now = time.monotonic()
+        stamp = self._stamp
+        if now - self._looked_at >= LOOK_AGAIN:
+            self._looked_at, stamp = now, config_stamp(self._sources)
         if stamp != self._stamp:
             try:
                 self.ws.reload()
@@ -87,10 +95,6 @@ class SharedWorkspace:
             self._stamp = stamp
         if self._invalid is not None:
             raise self._invalid.copy()
-
-    def _take_stamp(self) -> Any:
-        given = self.bootstrap.config
-        return config_stamp(self.bootstrap.workspace_root, given, self._environ)
 
     def describe(self) -> dict[str, Any]:
         """The service itself, for `lsp/status`."""

@@ -81,9 +81,12 @@ class Task:
         self._until = 0.0
         self._timer: Timer | None = None
 
-    def start(self) -> None:
-        """Begin, on a worker."""
+    def start(self, *, here: bool = False) -> None:
+        """Begin, on a worker, or `here` in this thread, until it has to wait."""
         self._workers.calls.add(self)
+        if here:
+            self._begin()
+            return
         if not self._workers.do(self._begin):
             self.abandon()
 
