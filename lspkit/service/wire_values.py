@@ -34,14 +34,17 @@ class CallParams(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     escaped: bool = False
 
 
-class CallResult(msgspec.Struct, frozen=True):
+EMPTY_LIST = msgspec.Raw(b"[]")
+
+
+class CallResult(msgspec.Struct, frozen=True, omit_defaults=True):
     """The result of `lsp/call`."""
 
     value: msgspec.Raw
     #: Ids of the servers that have answered.
     answered: tuple[str, ...] = ()
-    #: Errors of servers that have not, where another server has.
-    failed: msgspec.Raw = msgspec.Raw(b"[]")
+    #: A list: the errors of servers that have not.
+    failed: msgspec.Raw = EMPTY_LIST
     escaped: bool = False
 
 
@@ -67,11 +70,19 @@ class Codec(msgspec.Struct, frozen=True):
 
 
 def _codec(request: type[Request[Any]], result: Any) -> Codec:
+    # `CallResult` with a value of this type, so that it is decoded at once.
+    fields = [
+        ("value", result),
+        ("answered", tuple[str, ...], ()),
+        ("failed", tuple[dict[str, Any], ...], ()),
+        ("escaped", bool, False),
+    ]
+    whole = msgspec.defstruct("Result", fields)
     return Codec(
         request,
         result,
         msgspec.json.Decoder(request, dec_hook=_decode_other).decode,
-        msgspec.json.Decoder(result, dec_hook=_decode_other).decode,
+        msgspec.json.Decoder(whole, dec_hook=_decode_other).decode,
     )
 
 
@@ -126,6 +137,9 @@ def decode_call(raw: bytes) -> tuple[Request[Any], float | None]:
 
 def encode_result(value: Any, answered: set[str], failed: list[Exception]) -> CallResult:
     """The result of an operation, with the servers that answered and the errors of others."""
+    if not failed:
+        raw, escaped = encode_value(value)
+        return CallResult(raw, tuple(answered), escaped=escaped)
     errors = [error_to_dict(one) for one in failed]
     (raw, escaped), (raw_errors, escaped_errors) = encode_value(value), encode_value(errors)
     if escaped != escaped_errors:  # one mark for both
@@ -137,13 +151,14 @@ def encode_result(value: Any, answered: set[str], failed: list[Exception]) -> Ca
 
 def decode_result(name: str, raw: bytes) -> tuple[Any, tuple[str, ...], list[Exception]]:
     """The result of an operation, the servers that answered, and the errors of others."""
+    codec = CODECS[name]
     try:
-        given = _result.decode(raw)
-        errors = _unescaped(given.failed, list) if given.escaped else decode_plain(given.failed)
-        failed = [error_from_wire(one) for one in errors]
+        given = codec.read_result(raw)
+        value, errors = given.value, given.failed
         if given.escaped:
-            return _unescaped(given.value, CODECS[name].result), given.answered, failed
-        return CODECS[name].read_result(given.value), given.answered, failed
+            parts = _result.decode(raw)
+            value, errors = _unescaped(parts.value, codec.result), _unescaped(parts.failed, list)
+        return value, given.answered, [error_from_wire(one) for one in errors]
     except (msgspec.DecodeError, UnicodeError, KeyError, TypeError) as problem:
         raise ProtocolError(f"the service sent a result that cannot be read: {problem}") from None
 
