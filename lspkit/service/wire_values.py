@@ -71,7 +71,7 @@ class Codec(msgspec.Struct, frozen=True):
 
 def _codec(request: type[Request[Any]], result: Any) -> Codec:
     # `CallResult` with a value of this type, so that it is decoded at once.
-    fields = [
+    fields: list[Any] = [
         ("value", result),
         ("answered", tuple[str, ...], ()),
         ("failed", tuple[dict[str, Any], ...], ()),
