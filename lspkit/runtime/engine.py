@@ -51,6 +51,7 @@ from lspkit.operations.workspace_state import Settings, TrustNotice
 from lspkit.runtime.concurrency.broadcast import Broadcast
 from lspkit.runtime.concurrency.call import CallContext
 from lspkit.runtime.concurrency.drive import block, together
+from lspkit.runtime.concurrency.event_stream import EventStream
 from lspkit.runtime.concurrency.future_task import Task
 from lspkit.runtime.concurrency.teardown import Teardown
 from lspkit.runtime.concurrency.timers import Timers
@@ -64,7 +65,7 @@ from lspkit.runtime.effects.replaced_files import ReplacedFiles
 from lspkit.runtime.effects.run_command import run_command
 from lspkit.runtime.effects.sync_files import sync_file, take_changes
 from lspkit.runtime.effects.workspace_status import find_servers, known, take_status
-from lspkit.runtime.engine_api import Limits
+from lspkit.runtime.engine_api import EventSink, Limits, event_stream
 from lspkit.runtime.exchange.context import Context
 from lspkit.runtime.exchange.forwarding import Forwarding
 from lspkit.runtime.exchange.replies import report_undecodable
@@ -76,6 +77,7 @@ from lspkit.runtime.pool.pool import Pool
 from lspkit.runtime.pool.root_permits import permits_of
 from lspkit.runtime.process import exit_hooks
 from lspkit.runtime.server.shutdown import stop
+from lspkit.servers.workspace_event import WorkspaceEvent
 from lspkit.visible_text import one_line
 from lspkit.workspace_boundary import Boundary, boundary_of
 
@@ -125,13 +127,15 @@ class LocalEngine:
         #: Counts the reports of all servers.
         self.epoch = first_epoch
         self._news = Broadcast()
+        #: Those who watch. Adding and removing are atomic.
+        self._sinks: set[EventSink] = set()
         self.pool = Pool(
             config,
             self.files,
             self._workers,
             self._timers,
             version,
-            on_change=self.raise_epoch,
+            on_event=self._on_event,
             on_refresh=lambda server: self._refreshing.want(server),
             on_forward=lambda *asked: self._forwarding.want(*asked),
             permits=permits_of(self.loaded, boundary.root, trusted),
@@ -152,6 +156,7 @@ class LocalEngine:
             # A start that was under way has seen that the pool is closed; stop what remains.
             lambda: self._stop_servers(),
             lambda: self._news.tell(over=True),
+            self._close_sinks,
             self._replaced.close,
             self.pool.release,
             # Last, since callbacks may take any time, unless they call this workspace.
@@ -314,6 +319,30 @@ class LocalEngine:
                 break
         return self.epoch
 
+    def events(self) -> EventStream[WorkspaceEvent]:
+        """What happens to the servers from now on."""
+        stream = event_stream()
+        stream.on_close(self.watch(stream))
+        return stream
+
+    def watch(self, sink: EventSink) -> Callable[[], None]:
+        """Send events to a sink from now on; returns what ends that. It is closed at the end."""
+        self._sinks.add(sink)
+        if self._closed:
+            sink.close()
+        return lambda: self._sinks.discard(sink)
+
+    def _on_event(self, event: WorkspaceEvent) -> None:
+        """Called by the threads of servers."""
+        if event.kind == "diagnostics":
+            self.raise_epoch()
+        for sink in self._sinks.copy():
+            sink.put(event)
+
+    def _close_sinks(self) -> None:
+        for sink in self._sinks.copy():
+            sink.close()
+
     def raise_epoch(self) -> int:
         """Count a report, wake those who wait for one, and return the new epoch."""
         with self._epoch_lock:
@@ -339,7 +368,7 @@ class LocalEngine:
         self._closed = "this workspace belongs to the process that was forked"
         self._workers, self._callers, self._timers = Workers(), Workers(), Timers()
         self._workers.close()
-        self._epoch_lock, self._news = threading.Lock(), Broadcast()
+        self._epoch_lock, self._news, self._sinks = threading.Lock(), Broadcast(), set()
         self._replaced.drop_after_fork()
         self.pool.drop_after_fork()
 

@@ -12,6 +12,8 @@ import msgspec
 
 from lspkit.operations import Request
 from lspkit.runtime.concurrency.call import AnswerLog, CancelLike
+from lspkit.runtime.concurrency.event_stream import EventStream
+from lspkit.servers.workspace_event import WorkspaceEvent
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -28,8 +30,25 @@ class Limits(msgspec.Struct, frozen=True):
     answer_log: AnswerLog | None = None
 
 
+class EventSink(Protocol):
+    """Takes events."""
+
+    def put(self, event: WorkspaceEvent) -> None:
+        """Take an event, without blocking."""
+        ...
+
+    def close(self) -> None:
+        """There are no more events."""
+        ...
+
+
+def event_stream() -> EventStream[WorkspaceEvent]:
+    """A stream of the events of a workspace."""
+    return EventStream(lambda count: WorkspaceEvent("dropped", count=count))
+
+
 class Engine(Protocol):
-    """Carries out requests: in this process, or (later) behind a socket."""
+    """Carries out requests: in this process, or in the service."""
 
     def run(self, request: Request[T], limits: Limits) -> T:
         """Carry out a request, and return its result."""
@@ -37,6 +56,10 @@ class Engine(Protocol):
 
     def submit(self, request: Request[T], limits: Limits) -> Future[T]:
         """Carry out a request without a thread that waits."""
+        ...
+
+    def events(self) -> EventStream[WorkspaceEvent]:
+        """What happens to the servers from now on."""
         ...
 
     def close(self) -> None:
@@ -50,4 +73,5 @@ class Submitting:
     def __init__(self, engine: Engine) -> None:
         self.run: Any = engine.submit
         self.submit = engine.submit
+        self.events = engine.events
         self.close = engine.close

@@ -11,14 +11,17 @@ import os
 import socket
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, Literal
 
 import msgspec
 
 from lspkit.errors import ServerUnavailableError, WorkspaceClosedError
 from lspkit.protocol.wire import messages
+from lspkit.runtime.concurrency.event_stream import EventStream
 from lspkit.runtime.concurrency.waiter import Waiter
+from lspkit.runtime.engine_api import event_stream
+from lspkit.servers.workspace_event import WorkspaceEvent
 from lspkit.service.election import connect_or_start, log_tail
 from lspkit.service.peer import Message, Peer
 from lspkit.service.runtime_folder import ConfigLike, bootstrap_of
@@ -49,6 +52,7 @@ class Ready(msgspec.Struct, frozen=True, rename="camel"):
 
 
 _ready = msgspec.json.Decoder(Ready)
+_event = msgspec.json.Decoder(WorkspaceEvent)
 
 
 class PendingCall:
@@ -105,7 +109,8 @@ class Client:
         self._closed = False
         #: By number. Adding and removing are atomic.
         self._pending: dict[int, PendingCall] = {}
-        self._on_event: Callable[[dict[str, Any]], None] | None = None
+        #: Those who watch the workspace. Adding and removing are atomic.
+        self._streams: set[EventStream[WorkspaceEvent]] = set()
         #: What the service said when it was ready.
         self.ready: Ready | None = None
         #: How the client's environment differs from that of the service; empty if it does not.
@@ -235,8 +240,10 @@ class Client:
                 ready.complete(_ready.decode(message.params or b"null"))
             elif message.method == "lsp/refused":
                 ready.complete(str(decode_plain(message.params or b"null")))
-            elif message.method == "lsp/event" and self._on_event is not None:
-                self._on_event(decode_plain(message.params or b"null"))
+            elif message.method == "lsp/event":
+                event = _event.decode(message.params or b"null")
+                for stream in self._streams.copy():
+                    stream.put(event)
 
     def _lost(self, peer: Peer, ready: Waiter) -> None:
         ready.complete(None)
@@ -253,6 +260,8 @@ class Client:
             pending = self._pending.pop(number, None)
             if pending is not None:
                 pending.waiter.complete(self._dead_error())
+        for stream in self._streams.copy():
+            stream.close()
 
     def _dead_error(self) -> Exception:
         if self._closed:
@@ -325,6 +334,18 @@ class Client:
             "output"
         ]
         return found
+
+    def events(self) -> EventStream[WorkspaceEvent]:
+        """What happens to the servers from now on. The stream ends with the connection."""
+        stream = event_stream()
+        stream.on_close(lambda: self._streams.discard(stream))
+        self._streams.add(stream)
+        try:
+            self.call("lsp/subscribe")
+        except BaseException:
+            stream.close()
+            raise
+        return stream
 
     def shutdown(self) -> None:
         """End the service, with all its servers."""

@@ -25,6 +25,7 @@ from lspkit.operations import (
 )
 from lspkit.protocol.wire import messages
 from lspkit.runtime.engine_api import Limits
+from lspkit.servers.workspace_event import WorkspaceEvent
 from lspkit.service.incoming_call import IncomingCall
 from lspkit.service.peer import Message, Peer, error_body
 from lspkit.service.shared_workspace import SharedWorkspace
@@ -68,6 +69,30 @@ _tool_result = msgspec.json.Decoder(_ToolResult)
 _cancel = msgspec.json.Decoder(_Cancel)
 
 
+class _EventSender:
+    """Sends events to a client; those that it is too slow for are dropped and counted."""
+
+    def __init__(self, peer: Peer) -> None:
+        self._peer = peer
+        #: Guards `_dropped`: events come from the threads of several servers.
+        self._lock = threading.Lock()
+        self._dropped = 0
+
+    def put(self, event: WorkspaceEvent) -> None:
+        """Send an event. Never blocks."""
+        with self._lock:
+            missing = [WorkspaceEvent("dropped", count=self._dropped)] if self._dropped else []
+            for one in (*missing, event):
+                body = messages.notification("lsp/event", one)
+                if not self._peer.send(body, optional=True):
+                    self._dropped += 1
+                    return
+                self._dropped = 0
+
+    def close(self) -> None:
+        """The service ends, and with it the connection."""
+
+
 class ClientSession:
     """A connected client."""
 
@@ -81,6 +106,7 @@ class ClientSession:
         self._overlays: set[int] = set()
         self._texts: set[str] = set()
         self._ended = False
+        self._unsubscribe: Callable[[], None] | None = None
 
     def take(self, message: Message) -> None:
         """Handle a message. Called by the reader of the connection; does not wait."""
@@ -224,6 +250,26 @@ class ClientSession:
 
         self._shared.in_thread(run)
 
+    def subscribe(self, call: IncomingCall) -> None:
+        """`lsp/subscribe`: notifications `lsp/event` from now on."""
+        sender = _EventSender(self._peer)
+        with self._lock:
+            first = self._unsubscribe is None
+            if first:
+                self._unsubscribe = self._shared.engine.watch(sender)
+        call.answer({"epoch": self._shared.engine.epoch})
+
+    def unsubscribe(self, call: IncomingCall) -> None:
+        """`lsp/unsubscribe`: no more events."""
+        self._stop_events()
+        call.answer(None)
+
+    def _stop_events(self) -> None:
+        with self._lock:
+            unsubscribe, self._unsubscribe = self._unsubscribe, None
+        if unsubscribe is not None:
+            unsubscribe()
+
     def shutdown(self, call: IncomingCall) -> None:
         """`lsp/shutdown`: end the service, with all its servers."""
         call.answer(None)
@@ -237,6 +283,7 @@ class ClientSession:
             self._ended = True
             calls = list(self._calls.values())
             self._calls.clear()
+        self._stop_events()
         for call in calls:
             call.cancel.set()
         self._show_disk()
@@ -267,5 +314,7 @@ METHODS: dict[str, Method] = {
     "lsp/status": ClientSession.status,
     "lsp/operation": ClientSession.operation,
     "lsp/toolResult": ClientSession.tool_result,
+    "lsp/subscribe": ClientSession.subscribe,
+    "lsp/unsubscribe": ClientSession.unsubscribe,
     "lsp/shutdown": ClientSession.shutdown,
 }

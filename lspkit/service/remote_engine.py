@@ -18,11 +18,13 @@ from lspkit.operations import (
 )
 from lspkit.runtime.concurrency.call import EVENT_LOOK, CallContext, CancelLike, CancelToken
 from lspkit.runtime.concurrency.drive import block
+from lspkit.runtime.concurrency.event_stream import EventStream
 from lspkit.runtime.concurrency.timers import Timers
 from lspkit.runtime.concurrency.waiter import Steps, Waiter
 from lspkit.runtime.concurrency.workers import Workers
 from lspkit.runtime.engine_api import Limits
 from lspkit.runtime.process import exit_hooks
+from lspkit.servers.workspace_event import WorkspaceEvent
 from lspkit.service.client import GRACE, Client, PendingCall
 from lspkit.service.wire_values import NAMES, decode_result, encode_call
 
@@ -118,6 +120,10 @@ class RemoteEngine:
                 cancel.unwatch(relay)
         if not waiter.done:
             raise RequestTimeoutError("the service did not answer in time", state="running")
+
+    def events(self) -> EventStream[WorkspaceEvent]:
+        """What happens to the servers from now on."""
+        return self.client.events()
 
     def close(self) -> None:
         """End the connection. The service and its servers go on."""

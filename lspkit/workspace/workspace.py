@@ -23,8 +23,10 @@ from lspkit.errors import ProtocolError
 from lspkit.late_imports import safe_imports
 from lspkit.operations.workspace_state import Settings
 from lspkit.runtime.concurrency.call import AnswerLog, CancelLike
+from lspkit.runtime.concurrency.event_stream import EventStream
 from lspkit.runtime.engine_api import Engine, Limits, Submitting
 from lspkit.servers.status import WorkspaceStatus
+from lspkit.servers.workspace_event import WorkspaceEvent
 from lspkit.types import Diagnostic, Severity
 from lspkit.version import VERSION
 from lspkit.workspace.call_options import CallOptions
@@ -41,7 +43,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 #: Methods that cannot be submitted.
-UNSUBMITTABLE = frozenset({"close", "overlay", "submit", "on_engine"})
+UNSUBMITTABLE = frozenset({"close", "events", "on_engine", "overlay", "run", "submit"})
 
 
 class Workspace(Queries, Mutations):
@@ -240,6 +242,18 @@ class Workspace(Queries, Mutations):
     def status_text(self) -> str:
         """The state of all servers as text."""
         return self._engine.run(ops.StatusTextRequest(), Limits())
+
+    def events(self) -> EventStream[WorkspaceEvent]:
+        """What happens to the servers from now on: states, diagnostics, progress.
+
+            with ws.events() as events:
+                for event in events:
+                    print(event)
+
+        The stream ends with the workspace. A consumer that is too slow misses events, and gets one
+        that says how many.
+        """
+        return self._engine.events()
 
     def reload(self) -> None:
         """Reload the configuration. Servers that it changes restart; failures are forgotten."""

@@ -49,6 +49,8 @@ from lspkit.servers.selection.choose import definitions
 from lspkit.servers.selection.nested_repositories import is_reached
 from lspkit.servers.selection.program_lookup import search_folders
 from lspkit.servers.sidecar_commands import beside
+from lspkit.servers.status import ServerState
+from lspkit.servers.workspace_event import WorkspaceEvent
 
 log = logging.getLogger("lspkit.runtime")
 
@@ -67,7 +69,7 @@ class Pool:
         timers: Timers,
         version: str,
         *,
-        on_change: Callable[[], object],
+        on_event: Callable[[WorkspaceEvent], None],
         on_refresh: Callable[[Server], None],
         on_forward: Callable[[Server, Forwards, bytes | None], None],
         permits: Permits = lambda _: ALL,
@@ -88,7 +90,7 @@ class Pool:
         )
         self._debounce = RestartDebounce(timers)
         self._version = version
-        self._on_change, self._on_refresh = on_change, on_refresh
+        self._on_event, self._on_refresh = on_event, on_refresh
         self._on_forward = on_forward
         self._clock = clock
         self._dice = dice
@@ -279,7 +281,7 @@ class Pool:
             self._files,
             initialize_timeout=initialize_timeout(choice, self.config),
             version=self._version,
-            on_change=self._on_change,
+            on_event=self._on_event,
             on_ready=self._ready,
             on_gone=self._gone,
             on_watch=self.disk_events.registered,
@@ -371,6 +373,7 @@ class Pool:
                 del self._slots[server.id, server.root]
                 self._kept[server.id, server.root] = handover.texts_of(server)
         self.disk_events.end(server)
+        server.tell_state(ServerState.IDLE)
         return True
 
     def reconfigure(self, config: Config, permits: Permits) -> list[Server]:

@@ -42,7 +42,7 @@ class DiagnosticsRecord:
         channel: DocumentChannel,
         choice: Choice,
         workspace: str,
-        on_change: Callable[[], object],
+        on_change: Callable[[str], object],
     ) -> None:
         self._channel = channel
         self._choice = choice
@@ -71,7 +71,7 @@ class DiagnosticsRecord:
             self._channel.session.dropped["findings"] += dropped
             self._channel.observations.store.push(uri, version, items, time.monotonic())
         log_findings(self._choice.id, uri, (items,), "pushed")
-        self._on_change()
+        self._on_change(uri)
 
     def overrun(self, dropped: int) -> None:
         """It registered for more files than are watched, so its silence proves nothing."""
@@ -190,7 +190,7 @@ class DiagnosticsRecord:
                 result_id=result_id,
                 asked_at=asked_at,
             )
-        self._on_change()
+        self._on_change(uri)
 
     def last_said(self, uri: str, source: str = PUSHED) -> StoredReport | None:
         """The newest report of one source about a file."""

@@ -16,7 +16,7 @@ from lspkit.protocol import events
 from lspkit.protocol.initialize_params import InitializeOptions
 from lspkit.protocol.open_documents import Documents
 from lspkit.protocol.session import Session, State, params_of
-from lspkit.protocol.uris import path_to_uri
+from lspkit.protocol.uris import path_to_uri, uri_to_path
 from lspkit.protocol.watch_registrations import WatchRegistrations
 from lspkit.runtime.concurrency.broadcast import Broadcast
 from lspkit.runtime.concurrency.waiter import Waiter
@@ -34,6 +34,8 @@ from lspkit.runtime.server.process_setup import ProcessSetup
 from lspkit.servers import Choice
 from lspkit.servers.definition_parts import Forwards
 from lspkit.servers.sidecar_commands import Commands
+from lspkit.servers.status import ServerState
+from lspkit.servers.workspace_event import WorkspaceEvent
 
 log = logging.getLogger("lspkit.runtime")
 
@@ -48,7 +50,7 @@ class Server:
         *,
         initialize_timeout: float,
         version: str,
-        on_change: Callable[[], object],
+        on_event: Callable[[WorkspaceEvent], None],
         on_ready: Callable[[Server], None],
         on_gone: Callable[[Server, LspkitError], LspkitError],
         on_watch: Callable[[Server], None],
@@ -64,7 +66,9 @@ class Server:
         #: Its documents and requests.
         self.channel = DocumentChannel(session, choice.definition, files, lambda: self.state)
         #: Its findings and their freshness.
-        self.record = DiagnosticsRecord(self.channel, choice, files.boundary.root, on_change)
+        self.record = DiagnosticsRecord(
+            self.channel, choice, files.boundary.root, self._tell_diagnostics
+        )
         #: Whether it has ever sent an answer or a finding.
         self.was_of_use = False
         #: Whether it ended before that, so that another one may be started at once.
@@ -72,6 +76,7 @@ class Server:
         #: Whether it was ended because it blocked itself: another one may be started at once, too.
         self.is_blocked = False
         self._initialize_timeout = initialize_timeout
+        self._tell = on_event
         self._on_ready = on_ready
         self._on_edit: Callable[[events.EditAsked], None] = self._refuse_edit
         self._on_gone = on_gone
@@ -115,6 +120,17 @@ class Server:
         """Whether callers that wait for it may ask another process instead."""
         return self.record.outdated or self.false_start
 
+    def tell_state(self, state: ServerState) -> None:
+        """Tell those who watch the workspace that its state is new."""
+        self._tell(WorkspaceEvent("state", self.id, self.root, state))
+
+    def _tell_diagnostics(self, uri: str) -> None:
+        path = uri_to_path(uri) or uri
+        self._tell(WorkspaceEvent("diagnostics", self.id, self.root, path=path))
+
+    def _tell_progress(self, title: str, *, done: bool) -> None:
+        self._tell(WorkspaceEvent("progress", self.id, self.root, title=title, done=done))
+
     # Coming up
 
     def start(self) -> None:
@@ -124,6 +140,7 @@ class Server:
                 return
             self.begun = True
         deadline = time.monotonic() + self._initialize_timeout
+        self.tell_state(ServerState.STARTING)
         try:
             child = self.setup.launch()
         except (LaunchError, OSError) as problem:
@@ -207,6 +224,7 @@ class Server:
             self._ready = True
         self._settled.tell(over=True)
         self._on_ready(self)
+        self.tell_state(ServerState.ACTIVE)
         log.debug("%s is ready", self.id)
 
     def timed_out(self, method: str, waited: float, setting: str = "") -> RequestTimeoutError:
@@ -279,10 +297,12 @@ class Server:
             case events.ProgressBegan():
                 with self.channel.lock:
                     self.channel.observations.began(event.token, event.title, time.monotonic())
+                self._tell_progress(event.title, done=False)
             case events.ProgressEnded():
                 self.record.loading.work_ended()
                 with self.channel.lock:
                     self.channel.observations.ended(event.token, event.title, time.monotonic())
+                self._tell_progress(event.title, done=True)
                 self.news.tell()
             case events.Notified():
                 forwards = self.choice.definition.forwards
@@ -364,6 +384,8 @@ class Server:
             waiter.complete(lost)
         self._settled.tell(over=True)
         self.news.tell(over=True)
+        if not self.closing:
+            self.tell_state(ServerState.BROKEN)
 
     def _ring(self) -> None:
         for bell in self.bells:
