@@ -72,6 +72,8 @@ class Loaded(msgspec.Struct, frozen=True, kw_only=True):
     warnings: tuple[ConfigWarning, ...] = ()
     #: The source of each setting, by place.
     origins: dict[str, Origin]
+    #: The variables of the user, for servers as well.
+    environ: Mapping[str, str] = os.environ
 
     @property
     def vouched(self) -> frozenset[str]:
@@ -153,6 +155,7 @@ def load(
             ),
         ),
         origins=origins_of(layers, values),
+        environ=environ,
     )
 
 

@@ -139,6 +139,7 @@ class LocalEngine:
             on_refresh=lambda server: self._refreshing.want(server),
             on_forward=lambda *asked: self._forwarding.want(*asked),
             permits=permits_of(self.loaded, boundary.root, trusted),
+            environ=self.loaded.environ,
             clock=clock,
         )
         self._context = Context(self.files, self.pool)

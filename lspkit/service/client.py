@@ -188,23 +188,15 @@ class Client:
         place = self._bootstrap.place(self._environ)
         while True:
             made = connect_or_start(place, self._bootstrap, self._environ, deadline)
-            peer, answer = self._await_ready(made, deadline)
-            if isinstance(answer, Ready):
-                break
-            peer.close()
+            peer = self._use(made, deadline)
+            if isinstance(peer, Peer):
+                return peer
             if time.monotonic() >= deadline:
-                why = answer or "the service does not say that it is ready"
-                raise ServerUnavailableError(f"{why}. {log_tail(place)}")
+                raise ServerUnavailableError(f"{peer}. {log_tail(place)}")
             time.sleep(BUSY_RETRY)
-        with self._lock:
-            self._peer, self._state, self._reason, self.ready = peer, "alive", "", answer
-        self.notice = self._compare(answer)
-        return peer
 
-    def _await_ready(
-        self, connection: socket.socket, deadline: float
-    ) -> tuple[Peer, Ready | str | None]:
-        """A connection, and what the service said first: None if it has ended."""
+    def _use(self, connection: socket.socket, deadline: float) -> Peer | str:
+        """Use this connection as soon as the service is ready. Otherwise returns why it is not."""
         ready = Waiter()
         peer = Peer(
             connection,
@@ -214,7 +206,14 @@ class Client:
         )
         peer.start()
         ready.wait(deadline - time.monotonic())
-        return peer, ready.value
+        answer = ready.value
+        if not isinstance(answer, Ready):
+            peer.close()
+            return answer or "the service does not say that it is ready"
+        with self._lock:
+            self._peer, self._state, self._reason, self.ready = peer, "alive", "", answer
+        self.notice = self._compare(answer)
+        return peer
 
     def _compare(self, ready: Ready) -> str:
         different = [

@@ -45,7 +45,11 @@ class SharedWorkspace:
         #: Why the configuration as it is now cannot be used.
         self._invalid: LspkitError | None = None
         self.engine: LocalEngine = local_engine(
-            bootstrap.workspace_root, bootstrap.config, bootstrap.trusted, first_epoch=first_epoch
+            bootstrap.workspace_root,
+            bootstrap.config,
+            bootstrap.trusted,
+            first_epoch=first_epoch,
+            environ=environ,
         )
         self.ws = Workspace.on_engine(
             self.engine, bootstrap.workspace_root, trusted=bootstrap.trusted

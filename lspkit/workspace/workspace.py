@@ -291,6 +291,7 @@ def local_engine(
     trusted: bool | None = None,
     *,
     first_epoch: int = 0,
+    environ: Mapping[str, str] = os.environ,
 ) -> LocalEngine:
     """An engine with servers in this process. Nothing is started yet."""
     with safe_imports():
@@ -299,9 +300,13 @@ def local_engine(
         from lspkit.runtime.engine import LocalEngine
         from lspkit.servers.selection.choose import aliases
 
-    given = os.fspath(root)
-    read = functools.partial(load, given, config, trusted=trusted, aliases=aliases())
-    return LocalEngine(given, read, VERSION, trusted=trusted, first_epoch=first_epoch)
+    # The current folder and the variables count now, not when the configuration is reloaded.
+    where = os.path.abspath(root)
+    given = os.path.abspath(config) if isinstance(config, str | os.PathLike) else config
+    read = functools.partial(
+        load, where, given, trusted=trusted, aliases=aliases(), environ=environ
+    )
+    return LocalEngine(where, read, VERSION, trusted=trusted, first_epoch=first_epoch)
 
 
 def _severity_names(severities: Sequence[str] | None) -> tuple[str, ...] | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 
 import msgspec
 
@@ -23,12 +24,12 @@ class Assignment(msgspec.Struct, frozen=True):
     servers: list[Server]
     failures: list[LspkitError]
 
-    def holds(self, now: float) -> bool:
+    def holds(self, now: float, environ: Mapping[str, str] = os.environ) -> bool:
         """Whether it is still valid."""
         return (
             now < self.until
             and all(one.usable for one in self.servers)
-            and (not self.failures or os.environ.get("PATH", "") == self.path_variable)
+            and (not self.failures or environ.get("PATH", "") == self.path_variable)
         )
 
     def admits(self, path: str) -> bool:
@@ -39,8 +40,9 @@ class Assignment(msgspec.Struct, frozen=True):
 class AssignmentCache:
     """Assignments by file and by kind of file. Changed under the pool's lock."""
 
-    def __init__(self, config: Config) -> None:
+    def __init__(self, config: Config, environ: Mapping[str, str] = os.environ) -> None:
         self._kinds = Kinds(config)
+        self._environ = environ
         #: By path, and by kind of file.
         self._known: dict[str | tuple[str, str], Assignment] = {}
         #: How often servers had to be chosen again.
@@ -53,7 +55,7 @@ class AssignmentCache:
     def like_another(self, path: str, now: float) -> Assignment | None:
         """A valid assignment of a file of the same kind; it is kept for this file, too."""
         known = self._known.get(self._kinds.kind_of(path))
-        if known is None or not known.holds(now):
+        if known is None or not known.holds(now, self._environ):
             return None
         self._remember(path, known)
         return known

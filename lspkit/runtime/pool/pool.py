@@ -13,7 +13,7 @@ import os
 import random
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from lspkit.config import Config
 from lspkit.config.model import DISABLED
@@ -73,6 +73,7 @@ class Pool:
         on_refresh: Callable[[Server], None],
         on_forward: Callable[[Server, Forwards, bytes | None], None],
         permits: Permits = lambda _: ALL,
+        environ: Mapping[str, str] = os.environ,
         clock: Callable[[], float] = time.monotonic,
         dice: Callable[[], float] = lambda: random.uniform(-1, 1),
     ) -> None:
@@ -80,7 +81,7 @@ class Pool:
         self.config = config
         self.permits = permits
         # Its imports on first use happen now, while descriptors are available.
-        self._assignments = AssignmentCache(config)
+        self._assignments = AssignmentCache(config, environ)
         self._files = files
         self._workers = workers
         #: Servers that have left their slot, and perhaps still run.
@@ -90,6 +91,8 @@ class Pool:
         )
         self._debounce = RestartDebounce(timers)
         self._version = version
+        #: The variables of the user.
+        self._environ = environ
         self._on_event, self._on_refresh = on_event, on_refresh
         self._on_forward = on_forward
         self._clock = clock
@@ -144,7 +147,7 @@ class Pool:
         """
         now = self._clock()
         known = self._assignments.get(path)
-        if known is None or not known.holds(now):
+        if known is None or not known.holds(now, self._environ):
             with self._lock:
                 known = self._assignments.like_another(path, now)
         if known is not None and known.admits(path):
@@ -155,7 +158,7 @@ class Pool:
             # `retire` first drops this assignment, and then looks for users.
             if self._assignments.get(path) is known:
                 return known.servers, known.failures
-        variable, turnover = os.environ.get("PATH", ""), self.turnover
+        variable, turnover = self._environ.get("PATH", ""), self.turnover
         servers, failures = self._start_for(path, call, file)
         if all(isinstance(one, NoServerError | ServerUnavailableError) for one in failures):
             serving = Assignment(now + LOOK_AGAIN, variable, servers, failures)
@@ -198,12 +201,14 @@ class Pool:
     def folders(self) -> list[str]:
         """The folders in which programs are looked for."""
         workspace = self._files.boundary.root
-        return search_folders(workspace, trusted=self.permits(workspace).trusted)
+        return search_folders(
+            workspace, trusted=self.permits(workspace).trusted, environ=self._environ
+        )
 
     def expected(self, path: str) -> dict[Key, Server | None]:
         """The servers that a file has or would get, by key. Starts nothing."""
         known = self._assignments.get(path)
-        if known is not None and known.holds(self._clock()) and known.admits(path):
+        if known is not None and known.holds(self._clock(), self._environ) and known.admits(path):
             return {(one.id, one.root): one for one in known.servers}
         try:
             choices = [one for one in self._choices(path) if one.argv and not one.held_back]
@@ -281,6 +286,7 @@ class Pool:
             self._files,
             initialize_timeout=initialize_timeout(choice, self.config),
             version=self._version,
+            environ=self._environ,
             on_event=self._on_event,
             on_ready=self._ready,
             on_gone=self._gone,

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-
 from lspkit.config.load import Loaded
 from lspkit.late_imports import safe_imports
 from lspkit.servers.restriction.trust_profile import Permit, Permits
@@ -30,7 +28,7 @@ def permits_of(loaded: Loaded, workspace: str, trusted: bool | None) -> Permits:
                     )
 
                 security = loaded.config.security
-                standing = trust_of(None, root, {}, security, os.environ, trusted, workspace)
+                standing = trust_of(None, root, {}, security, loaded.environ, trusted, workspace)
                 # A part of a project is stale if the project is.
                 if whole.state == "stale" and is_inside(root, whole.candidate):
                     standing = whole

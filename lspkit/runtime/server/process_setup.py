@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+from collections.abc import Mapping
 
 from lspkit.late_imports import safe_imports
 from lspkit.runtime.process.backoff import Restart
@@ -22,9 +23,10 @@ from lspkit.servers.sidecar_commands import Commands
 class ProcessSetup:
     """The setup of one server process. Call `clean_up` once, at the end."""
 
-    def __init__(self, choice: Choice, workspace: str) -> None:
+    def __init__(self, choice: Choice, workspace: str, environ: Mapping[str, str]) -> None:
         self._choice = choice
         self._workspace = workspace
+        self._environ = environ
         #: The folder for temporary files.
         self._scratch = ""
         self._environment: dict[str, str] = {}
@@ -39,7 +41,7 @@ class ProcessSetup:
         self._scratch = os.path.join(tempfile.gettempdir(), f"lspkit-{os.urandom(8).hex()}")
         private = ("TMPDIR", "TEMP", "TMP", *choice.definition.exceptions.private_folders)
         folders = dict.fromkeys(private, self._scratch)
-        self._environment = environment_of(choice, folders, self._workspace)
+        self._environment = environment_of(choice, folders, self._workspace, self._environ)
         return launch(choice.argv, cwd=choice.root, env=self._environment, scratch=self._scratch)
 
     def start_sidecars(self, beside: Commands, restart: Restart) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from lspkit.errors import LspkitError, RequestTimeoutError, ServerBrokenError
 from lspkit.protocol import events
@@ -50,6 +50,7 @@ class Server:
         *,
         initialize_timeout: float,
         version: str,
+        environ: Mapping[str, str],
         on_event: Callable[[WorkspaceEvent], None],
         on_ready: Callable[[Server], None],
         on_gone: Callable[[Server, LspkitError], LspkitError],
@@ -61,7 +62,7 @@ class Server:
         self.root = choice.root
         self.choice = choice
         #: Its environment, temporary folder and sidecars.
-        self.setup = ProcessSetup(choice, files.boundary.root)
+        self.setup = ProcessSetup(choice, files.boundary.root, environ)
         session = Session(_initialize_options(choice, version), time.monotonic)
         #: Its documents and requests.
         self.channel = DocumentChannel(session, choice.definition, files, lambda: self.state)

@@ -62,7 +62,7 @@ def held_back(loaded: Loaded) -> list[str]:
     folder = loaded.standing.candidate
     content = blocked_content(loaded.project, EXECUTION_KEYS)
     # The running interpreter's folder is always searched, even if it is the project's.
-    searched = {os.path.realpath(one) for one in search_folders(folder)}
+    searched = {os.path.realpath(one) for one in search_folders(folder, environ=loaded.environ)}
     programs = [
         program
         for program in (*programs_of(folder, content), *files_of(folder, loaded))
@@ -97,7 +97,7 @@ def files_of(folder: str, loaded: Loaded) -> dict[str, str]:
     config = _if_trusted(loaded)
     for one in definitions(config):
         own = own_files(one, folder)
-        if own and _is_chosen(folder, one, config):
+        if own and _is_chosen(folder, one, config, loaded.environ):
             found |= {file: one.id for file in own if file not in found}
     return found
 
@@ -109,11 +109,11 @@ def _if_trusted(loaded: Loaded) -> Config:
     return config_of(merge_layers(loaded.values, use_server_ids(loaded.project, aliases())))
 
 
-def _is_chosen(folder: str, one: Definition, config: Config) -> bool:
+def _is_chosen(folder: str, one: Definition, config: Config, environ: Mapping[str, str]) -> bool:
     """Whether the server would run for a file of its language, if the project were trusted."""
     name = next(iter(one.languages), "")
     path = os.path.join(folder, f"a{name}" if name.startswith(".") else name)
-    chosen = choose(path, folder, config, search_folders(folder))
+    chosen = choose(path, folder, config, search_folders(folder, environ=environ))
     return any(choice.id == one.id and choice.argv for choice in chosen)
 
 
@@ -122,7 +122,7 @@ def servers_of(folder: str, loaded: Loaded) -> list[str]:
 
     A server that the program itself has configured needs no marker in the project.
     """
-    folders = search_folders(folder)
+    folders = search_folders(folder, environ=loaded.environ)
     is_given = loaded.global_file is None
     found = []
     for one in definitions(loaded.config):

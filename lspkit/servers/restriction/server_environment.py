@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 
 from lspkit.servers import Choice
 from lspkit.servers.restriction.launch_environment import clean_environment
 from lspkit.workspace_boundary import project_tree
 
 
-def environment_of(choice: Choice, scratch: dict[str, str], workspace: str) -> dict[str, str]:
+def environment_of(
+    choice: Choice,
+    scratch: dict[str, str],
+    workspace: str,
+    environ: Mapping[str, str] = os.environ,
+) -> dict[str, str]:
     """The user's variables, those of the configuration, and those for an untrusted project."""
-    made = {**os.environ, **scratch, **choice.config.env}
+    made = {**environ, **scratch, **choice.config.env}
     if choice.permit.trusted:
         return made
     restricted = choice.definition.trust.untrusted

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 if sys.platform in ("win32", "darwin"):
     import platformdirs  # elsewhere four lines suffice
@@ -12,12 +12,12 @@ if sys.platform in ("win32", "darwin"):
 from lspkit.workspace_boundary import leads_through, own_home, project_tree
 
 
-def tools_folder() -> str:
+def tools_folder(environ: Mapping[str, str] = os.environ) -> str:
     """lspkit's own folder for programs."""
     if sys.platform in ("win32", "darwin"):
         data = platformdirs.user_data_dir("lspkit")
     else:
-        base, home = os.environ.get("XDG_DATA_HOME", ""), os.environ.get("HOME", "")
+        base, home = environ.get("XDG_DATA_HOME", ""), environ.get("HOME", "")
         home = home if os.path.isabs(home) else own_home()
         base = base if os.path.isabs(base) else os.path.join(home, ".local", "share")
         data = os.path.join(base, "lspkit")
@@ -25,7 +25,11 @@ def tools_folder() -> str:
 
 
 def search_folders(
-    workspace: str, path_variable: str | None = None, *, trusted: bool = False
+    workspace: str,
+    path_variable: str | None = None,
+    *,
+    trusted: bool = False,
+    environ: Mapping[str, str] = os.environ,
 ) -> list[str]:
     """Where programs are looked for: the interpreter's scripts, `PATH`, lspkit's own folder.
 
@@ -34,10 +38,10 @@ def search_folders(
     tree around the workspace. The interpreter's folder counts in any case, since its code is
     running already.
     """
-    variable = os.environ.get("PATH", "") if path_variable is None else path_variable
+    variable = environ.get("PATH", "") if path_variable is None else path_variable
     project = workspace if trusted else project_tree(workspace)
     folders = [os.path.dirname(sys.executable)] if sys.executable else []
-    for folder in (*variable.split(os.pathsep), tools_folder()):
+    for folder in (*variable.split(os.pathsep), tools_folder(environ)):
         if not os.path.isabs(folder) or folder in folders:
             continue
         if not leads_through(folder, project):

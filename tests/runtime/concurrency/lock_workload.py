@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 import os
+import socket
 import sys
 import threading
 import time
@@ -21,6 +22,10 @@ from lspkit.runtime.process.sidecar import start_all, stop_all
 from lspkit.runtime.watch.watcher import Watcher
 from lspkit.runtime.watch.watchfiles_backend import WatchfilesNotifier
 from lspkit.servers.built_in import BUILT_IN
+from lspkit.service.client import Client
+from lspkit.service.remote_engine import RemoteEngine
+from lspkit.service.runtime_folder import bootstrap_of
+from lspkit.service.service_process import ServiceProcess
 from lspkit.testing import Diagnostics, Fault, Log, Say, Script, progress, watchers
 from tests.scripted import SOURCE
 
@@ -45,7 +50,10 @@ PULLS = Script(
 def main(folder: str) -> None:
     """Run all parts, in folders of their own."""
     os.environ["LSPKIT_TRUST"] = "always"
-    parts = (many_callers, new_configuration, forwarded_request, idle_server, sidecar, watchfiles)
+    parts = (
+        *(many_callers, new_configuration, forwarded_request, idle_server, sidecar, watchfiles),
+        service,
+    )
     for part in parts:
         place = Path(folder) / part.__name__
         place.mkdir()
@@ -210,3 +218,34 @@ def watchfiles(place: Path) -> None:
     seen.wait(PATIENCE)
     watcher.note([str(place / "a.scr")])
     watcher.close()
+
+
+def service(place: Path) -> None:
+    """Two clients of a service, one of which listens to its events."""
+    argv = Script(say=[*progress("load")]).command(place / "server")
+    root = place / "root"
+    root.mkdir()
+    (root / "a.scr").write_text(SOURCE, encoding="utf-8")
+    bootstrap = bootstrap_of(root, _only(scripted=_scr(argv)), True)
+    process = ServiceProcess(bootstrap)
+    thread = threading.Thread(target=process.run, args=(None, PATIENCE))
+    thread.start()
+    clients = [Client(root) for _ in range(2)]
+    for client in clients:
+        ours, theirs = socket.socketpair()
+        process.add_client(theirs)
+        with client._starting:
+            client._use(ours, time.monotonic() + PATIENCE)
+    first, second = (lspkit.Workspace.on_engine(RemoteEngine(one), root) for one in clients)
+    with first.events() as events:
+        second.check("a.scr", timeout=PATIENCE)
+        assert events.get(PATIENCE)
+        clients[1].operation({"operation": "documentSymbol", "filePath": "a.scr"})
+        first.submit(first.definition, "a.scr", 2, 4).result(PATIENCE)
+        with second.overlay({"a.scr": "ERROR\n"}):
+            second.check("a.scr", timeout=PATIENCE)
+    clients[0].shutdown()
+    thread.join(PATIENCE)
+    process.close()
+    first.close()
+    second.close()

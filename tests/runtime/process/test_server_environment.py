@@ -67,14 +67,14 @@ def test_in_an_untrusted_project_what_the_user_has_configured_leads_nowhere_into
     assert set(os.environ["PATH"].split(os.pathsep)) <= set(folders)
 
 
-def test_a_restricted_server_gets_harmless_variables(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(os, "environ", {"PATH": ".:/bin", "PYTHONPATH": ".", "LANG": "C", "A": "1"})
+def test_a_restricted_server_gets_harmless_variables() -> None:
+    own = {"PATH": ".:/bin", "PYTHONPATH": ".", "LANG": "C", "A": "1"}
     profile = UntrustedRun(environment={"A": "2", "B": "2"})
     row = Definition(id="x", family="x", languages={}, trust=TrustProfile(untrusted=profile))
     said = read_config({"lsp": {"x": {"command": ["x"], "env": {"B": "1"}}}}).server("x")
     choice = permitted(row, said, "/code", "/code", [], Permit(False, "untrusted"))
     variables = {"PATH": "/bin", "PYTHONPATH": "", "LANG": "C", "TMP": "/own", "A": "2", "B": "2"}
-    assert environment_of(choice, {"TMP": "/own"}, "/code") == variables
+    assert environment_of(choice, {"TMP": "/own"}, "/code", own) == variables
 
 
 def test_without_a_place_for_temporary_files_a_server_is_unavailable_at_once(
