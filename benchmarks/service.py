@@ -167,14 +167,12 @@ def main() -> None:
             rows = [[way, one["seconds"], one["cpu"]] for way, one in shown[server].items()]
             print(f"{server}:")
             print(table(["command", "seconds", "processor s"], rows))
+            bare = shown[server]["python -c pass"]["seconds"]
             for what in ("definition", "hook"):
-                cold, warm = (
-                    shown[server][f"{what}, {how}"]["seconds"] for how in ("cold", "warm")
-                )
-                bare = shown[server]["python -c pass"]["seconds"]
-                print(
-                    f"{what}: cold is {cold / warm:.1f} x warm, warm {warm / bare:.1f} x bare Python"
-                )
+                cold = shown[server][f"{what}, cold"]["seconds"]
+                warm = shown[server][f"{what}, warm"]["seconds"]
+                ratios = f"cold {cold / warm:.1f} x warm, warm {warm / bare:.1f} x bare Python"
+                print(f"{what}: {ratios}")
     write_section("service", {"calls": found, "added_ms": added, "bar_ms": BAR, "commands": shown})
 
 
