@@ -39,6 +39,7 @@ from lspkit.config.project_file import Project, expand_variables, held_back, rea
 from lspkit.config.trust.file_ownership import who_else_can_change
 from lspkit.config.trust.security_section import check_security
 from lspkit.errors import ConfigError
+from lspkit.late_imports import safe_imports
 from lspkit.visible_text import one_line
 from lspkit.workspace_boundary import is_inside, leads_through, own_home, work_tree
 
@@ -121,7 +122,8 @@ def load(
     security = msgspec.convert(merge_values(usual, said.values.get("security", {})), SecurityConfig)
     if standing is None:
         # For the values as written: new aliases must not change what was trusted.
-        from lspkit.config.trust.decision import trust_of  # here, to keep `import lspkit` quick
+        with safe_imports():
+            from lspkit.config.trust.decision import trust_of  # here, to keep imports quick
 
         standing = trust_of(project.file, root, project.values, security, environ, trusted)
     layers = [Layer(Origin("built-in"), BUILT_IN_VALUES), own]
@@ -198,10 +200,11 @@ def _untrusted_warnings(project: Project, standing: TrustDecision) -> list[Confi
     """Warnings about programs of an untrusted project that run because of the user's policy."""
     if standing.state == "trusted" or not standing.allows_fields or not project.values:
         return []
-    from lspkit.config.trust.key_gate import (  # here: only for projects with a file
-        EXECUTION_KEYS,
-        remove_blocked,
-    )
+    with safe_imports():
+        from lspkit.config.trust.key_gate import (  # here: only for projects with a file
+            EXECUTION_KEYS,
+            remove_blocked,
+        )
 
     fields = [one.field for one in remove_blocked(project.values, EXECUTION_KEYS)[1]]
     rule = f"is applied: projectConfigPolicy is always, though the project is {standing.state}"
@@ -234,7 +237,8 @@ def _unknown_server_warnings(
     """Warnings about unknown servers without a command: their names are probably misspelt."""
     if aliases is None:
         return []
-    from lspkit.config.trust.key_gate import EXECUTION_KEYS  # here, to keep `import lspkit` quick
+    with safe_imports():
+        from lspkit.config.trust.key_gate import EXECUTION_KEYS  # here, to keep imports quick
 
     said = [
         (layer.origin.file, id, one)
