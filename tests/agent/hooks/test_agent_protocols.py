@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from pathlib import Path
 from typing import Any
 
 import jsonschema
@@ -122,6 +124,7 @@ TOOLS = {
         "create": "write",
         "edit": "edit",
         "str_replace_editor": "edit",
+        "apply_patch": "patch",
         "view": "read",
         "bash": "shell",
         "powershell": "shell",
@@ -150,6 +153,32 @@ def test_the_tools_of_each_agent_are_known(agent, tool, kind):
     values |= {field.tool: tool, field.arguments: {"path": "a.py"}}
     touch = touched_files(call_of(json.dumps(values)))
     assert (None if touch is None else touch.kind) == kind
+
+
+def settings(agent: str) -> tuple[str, dict[str, Any]]:
+    """The event and the entry in the settings that the documentation shows for an agent."""
+    page = (Path(__file__).parents[3] / "docs" / "command-line-agents.md").read_text("utf-8")
+    titles = {"copilot-cli": "GitHub Copilot CLI"}
+    title = titles.get(agent) or agent.replace("-", " ").title().replace("Cli", "CLI")
+    section = page.partition(f"\n## {title}\n")[2]
+    block = re.search(r"```json\n(.*?)```", section, re.S)
+    assert block is not None
+    [(event, [entry])] = json.loads(block[1])["hooks"].items()
+    return event, entry
+
+
+@pytest.mark.parametrize("agent", AGENTS)
+def test_the_settings_in_the_documentation_run_the_hook_after_every_edit(agent):
+    event, entry = settings(agent)
+    [command] = entry.get("hooks", [entry])
+    assert command["type"] == "command"
+    assert "lspkit hook" in (command.get("command"), command.get("bash"))
+    names = [name for name in EDITS if agent_of(name) == agent]
+    calls = [json.loads(input_text(name)) for name in names]
+    assert event in {"postToolUse", *(one.get("hook_event_name") for one in calls)}
+    edits = [tool for tool, kind in TOOLS[agent].items() if kind in ("write", "edit", "patch")]
+    matched = {tool for tool in TOOLS[agent] if re.fullmatch(entry["matcher"], tool)}
+    assert matched == {tool for tool in edits if "__" not in tool}
 
 
 def changed(name: str, **more: Any) -> str:
