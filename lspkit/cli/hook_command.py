@@ -37,6 +37,8 @@ from lspkit.workspace_boundary import is_inside, project_tree
 
 #: The part of the timeout that is left for stopping the servers.
 CLOSING = 0.1
+#: Seconds within which any interpreter starts. A larger age is that of another clock.
+OLDEST = 60.0
 #: Calls that only matter to hooks that are still there at the next call.
 KEPT = (ToolKind.READ, ToolKind.SHELL)
 
@@ -75,29 +77,36 @@ def _process_age() -> float:
         with open("/proc/self/stat", "rb") as file:
             # The name of the program, in parentheses, may contain spaces.
             start = int(file.read().rpartition(b")")[2].split()[19])
-        return time.clock_gettime(time.CLOCK_BOOTTIME) - start / os.sysconf("SC_CLK_TCK")
-    except (OSError, AttributeError):  # not on Linux: at least the time that was used
-        return time.process_time()
+        age = time.clock_gettime(time.CLOCK_BOOTTIME) - start / os.sysconf("SC_CLK_TCK")
+    except (OSError, AttributeError, ValueError, IndexError):  # not on Linux
+        age = -1.0
+    # If it is not known: at least the time that was used.
+    return age if 0 <= age < OLDEST else time.process_time()
 
 
-@contextmanager
-def open_hooks(root: str, *, use_service: bool) -> Iterator[Hooks]:
-    """The hooks of the service, if there is one; otherwise hooks in this process."""
+def open_hooks(
+    root: str, kind: ToolKind, *, use_service: bool
+) -> AbstractContextManager[Hooks] | None:
+    """The hooks for a call of this kind; None if there are none for which it matters."""
     service = service_hooks(root) if use_service else None
-    if service is not None:
-        with service as hooks:
-            yield hooks
-        return
-    with safe_imports():
-        from lspkit.agent.hooks.edit_hooks import EditHooks  # here: see above
-        from lspkit.workspace import Workspace
-    with Workspace(root) as ws:
-        yield EditHooks(ws)
+    if service is None and kind not in KEPT:
+        return own_hooks(root)
+    return service
 
 
 def service_hooks(root: str) -> AbstractContextManager[Hooks] | None:
     """The hooks in the service process of a workspace. There is no such process yet."""
     return None
+
+
+@contextmanager
+def own_hooks(root: str) -> Iterator[Hooks]:
+    """Hooks in this process."""
+    with safe_imports():
+        from lspkit.agent.hooks.edit_hooks import EditHooks  # here: see above
+        from lspkit.workspace import Workspace
+    with Workspace(root) as ws:
+        yield EditHooks(ws)
 
 
 def root_of(cwd: str, files: tuple[str, ...]) -> str:
@@ -134,10 +143,10 @@ def _work(arguments: argparse.Namespace, deadline: float) -> None:
 def _check(call: HookCall, touch: Touch, arguments: argparse.Namespace, deadline: float) -> None:
     """Check the files, and print the answer before the servers are stopped."""
     root = arguments.root or root_of(call.cwd, touch.files)
-    use_service = not arguments.no_service
-    if touch.kind in KEPT and not (use_service and service_hooks(root)):
+    opened = open_hooks(root, touch.kind, use_service=not arguments.no_service)
+    if opened is None:
         return
-    with open_hooks(root, use_service=use_service) as hooks:
+    with opened as hooks:
         left = deadline - time.monotonic() - CLOSING * arguments.timeout
         # The agent shows the output of the tool itself. So only the findings are asked for.
         paths = {"paths": list(touch.files)}
