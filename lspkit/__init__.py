@@ -9,57 +9,59 @@ with lspkit.Workspace("path/to/project") as ws:
         print(report)
 """
 
-import importlib
 import warnings
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from lspkit.config import Config
-from lspkit.diagnostics.report import Evidence, Report
-from lspkit.edit_types import (
-    AppliedEdit,
-    ChangedFiles,
-    CodeAction,
-    FileEdit,
-    FileOperation,
-    TextEdit,
-    WorkspaceEdit,
-)
-from lspkit.errors import (
-    CancelledError,
-    ConfigError,
-    LspkitError,
-    NoServerError,
-    PathError,
-    PositionError,
-    RequestFailedError,
-    RequestTimeoutError,
-    ServerBrokenError,
-    ServerUnavailableError,
-    UnsupportedError,
-    WorkspaceClosedError,
-)
-from lspkit.late_imports import safe_imports
-from lspkit.runtime.concurrency.call import CancelToken
-from lspkit.servers.status import ServerState, ServerStatus, WorkspaceStatus
-from lspkit.types import (
-    Call,
-    CallItem,
-    Diagnostic,
-    Hover,
-    Location,
-    Parameter,
-    Position,
-    Range,
-    RelatedLocation,
-    Severity,
-    Signature,
-    SignatureHelp,
-    Symbol,
-    TypeItem,
-    Verdict,
-)
+from lspkit.late_imports import late_names
 from lspkit.version import VERSION as __version__
-from lspkit.workspace import UntrustedProjectWarning, Workspace
+
+if TYPE_CHECKING:
+    from lspkit.config import Config
+    from lspkit.diagnostics.report import Evidence, Report
+    from lspkit.edit_types import (
+        AppliedEdit,
+        ChangedFiles,
+        CodeAction,
+        FileEdit,
+        FileOperation,
+        TextEdit,
+        WorkspaceEdit,
+    )
+    from lspkit.errors import (
+        CancelledError,
+        ConfigError,
+        LspkitError,
+        NoServerError,
+        PathError,
+        PositionError,
+        RequestFailedError,
+        RequestTimeoutError,
+        ServerBrokenError,
+        ServerUnavailableError,
+        UnsupportedError,
+        WorkspaceClosedError,
+    )
+    from lspkit.runtime.concurrency.call import CancelToken
+    from lspkit.servers.status import ServerState, ServerStatus, WorkspaceStatus
+    from lspkit.service import ServiceEnvironmentWarning, connect
+    from lspkit.types import (
+        Call,
+        CallItem,
+        Diagnostic,
+        Hover,
+        Location,
+        Parameter,
+        Position,
+        Range,
+        RelatedLocation,
+        Severity,
+        Signature,
+        SignatureHelp,
+        Symbol,
+        TypeItem,
+        Verdict,
+    )
+    from lspkit.workspace import UntrustedProjectWarning, Workspace
 
 __all__ = [
     "AppliedEdit",
@@ -110,6 +112,32 @@ __all__ = [
     "connect",
 ]
 
+#: The names of each module. They are imported when they are first used: some commands of the
+#: command line need none of them.
+_get = late_names(
+    __name__,
+    {
+        "lspkit.config": "Config",
+        "lspkit.diagnostics.report": "Evidence Report",
+        "lspkit.edit_types": (
+            "AppliedEdit ChangedFiles CodeAction FileEdit FileOperation TextEdit WorkspaceEdit"
+        ),
+        "lspkit.errors": (
+            "CancelledError ConfigError LspkitError NoServerError PathError PositionError "
+            "RequestFailedError RequestTimeoutError ServerBrokenError ServerUnavailableError "
+            "UnsupportedError WorkspaceClosedError"
+        ),
+        "lspkit.runtime.concurrency.call": "CancelToken",
+        "lspkit.service": "ServiceEnvironmentWarning connect",
+        "lspkit.servers.status": "ServerState ServerStatus WorkspaceStatus",
+        "lspkit.types": (
+            "Call CallItem Diagnostic Hover Location Parameter Position Range RelatedLocation "
+            "Severity Signature SignatureHelp Symbol TypeItem Verdict"
+        ),
+        "lspkit.workspace": "UntrustedProjectWarning Workspace",
+    },
+)
+
 #: Former names and their present ones. A former name works, with a warning.
 _RENAMED = {
     "Applied": "AppliedEdit",
@@ -129,19 +157,13 @@ _RENAMED = {
 }
 
 
-#: Names that are loaded when they are used, and their modules.
-_LATE = {
-    "ServiceEnvironmentWarning": "lspkit.service",
-    "connect": "lspkit.service",
-}
-
-
 def __getattr__(name: str) -> Any:
-    if name in _LATE:
-        with safe_imports():
-            return getattr(importlib.import_module(_LATE[name]), name)
     if name not in _RENAMED:
-        raise AttributeError(f"module 'lspkit' has no attribute {name!r}")
+        return _get(name)
     message = f"lspkit.{name} is called lspkit.{_RENAMED[name]} now"
     warnings.warn(message, DeprecationWarning, stacklevel=2)
-    return globals()[_RENAMED[name]]
+    return _get(_RENAMED[name])
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -10,11 +10,13 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from importlib import import_module
 from importlib.machinery import ModuleSpec, PathFinder
 from types import ModuleType
+from typing import Any
 
 import msgspec
 
@@ -35,6 +37,29 @@ def safe_imports() -> Iterator[None]:
         yield
     finally:
         _inside.reset(before)
+
+
+def late_names(package: str, names: Mapping[str, str]) -> Callable[[str], Any]:
+    """A `__getattr__` for a package, which imports a name when it is first used.
+
+    `names` are the modules of the package, with the names in each, separated by spaces. The
+    subpackages that hold them can be used as attributes, as if all had been imported.
+    """
+    homes = {name: module for module, several in names.items() for name in several.split()}
+    parts = {module.removeprefix(f"{package}.").partition(".")[0] for module in names}
+
+    def get(name: str) -> Any:
+        with safe_imports():
+            if name in homes:
+                value: Any = getattr(import_module(homes[name]), name)
+            elif name in parts:
+                value = import_module(f"{package}.{name}")
+            else:
+                raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        setattr(sys.modules[package], name, value)
+        return value
+
+    return get
 
 
 def safe_path(entries: Sequence[str]) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import importlib.util
+import json
 import os
 import re
 import subprocess
@@ -39,6 +40,20 @@ def test_every_block_of_python_runs(code):
         check=False,
     )
     assert done.returncode == 0, done.stderr
+
+
+JSON_BLOCKS = [
+    pytest.param(match[1], id=f"{page.name}-{number}")
+    for page in PAGES
+    for number, match in enumerate(
+        re.finditer(r"^```json\n(.*?)^```", page.read_text(encoding="utf-8"), re.M | re.S), 1
+    )
+]
+
+
+@pytest.mark.parametrize("text", JSON_BLOCKS)
+def test_every_block_of_json_is_valid(text):
+    assert json.loads(text)
 
 
 @functools.cache

@@ -31,6 +31,28 @@ def test_importing_brings_nothing_that_only_one_face_needs():
     assert [name for name in UNWANTED if name in loaded] == []
 
 
+def test_importing_brings_no_runtime():
+    program = "import sys, lspkit, lspkit.agent; print(*sys.modules)"
+    loaded = [name.split(".")[1] for name in _run("-c", program).split() if "lspkit." in name]
+    assert {"workspace", "runtime", "servers", "operations", "config"}.isdisjoint(loaded)
+
+
+@pytest.mark.parametrize("package", ["lspkit", "lspkit.agent"])
+def test_every_public_name_is_there(package):
+    program = f"""if True:
+        import {package} as package
+        listed = dir(package)
+        there = [getattr(package, name) is not None for name in package.__all__]
+        print(all(there), set(package.__all__) <= set(listed), len(there) > 10)
+    """
+    assert _run("-c", program).split() == ["True"] * 3
+
+
+def test_subpackages_can_be_used_as_attributes():
+    program = "import lspkit; print(lspkit.config.Config is lspkit.Config, lspkit.types.__name__)"
+    assert _run("-c", program).split() == ["True", "lspkit.types"]
+
+
 def test_importing_starts_no_thread_and_opens_nothing():
     program = (
         "import os, threading\n"

@@ -7,9 +7,10 @@ import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NoReturn
 
+from lspkit.agent.hooks.agent_protocols import AGENTS
 from lspkit.cli import argument_types as words
 from lspkit.cli import trust_command as trust
-from lspkit.cli.exit_codes import FAILED, INTERRUPTED, USAGE
+from lspkit.cli.exit_codes import FAILED, INTERRUPTED, MISUSED_HOOK, USAGE
 from lspkit.cli.output import (
     OutputError,
     escape_unprintable,
@@ -31,7 +32,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     Failures of the output do not change the status of a check.
     """
     escape_unprintable()
-    arguments = argparse.Namespace(debug=False)
+    arguments = argparse.Namespace(debug=False, command=None)
     try:
         try:
             return _run(_parser(), argv, arguments)
@@ -39,8 +40,13 @@ def main(argv: Sequence[str] | None = None) -> int:
             flush_output()
     except KeyboardInterrupt:
         return INTERRUPTED
+    except SystemExit as ending:  # of the parser
+        if ending.code == USAGE and arguments.command == "hook":
+            return MISUSED_HOOK
+        raise
     except Exception as problem:  # noqa: BLE001  every failure is reported here
-        return _report_failure(problem, debug=arguments.debug)
+        status = _report_failure(problem, debug=arguments.debug)
+        return MISUSED_HOOK if arguments.command == "hook" else status
 
 
 def _run(
@@ -89,10 +95,11 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"lspkit {VERSION}")
     parser.add_argument("--debug", action="store_true", help="show tracebacks")
-    commands = parser.add_subparsers(title="commands", metavar="COMMAND")
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", dest="command")
     _add_check(commands)
     _add_config(commands)
     _add_service(commands)
+    _add_hook(commands)
     trust.add_parser(commands)
     for command in commands.choices.values():
         # Also after the command, where users add it after a failure.
@@ -190,6 +197,34 @@ def _stop(arguments: argparse.Namespace) -> int:
     return serve_command.stop(arguments)
 
 
+def _add_hook(commands: _Commands) -> None:
+    hook = commands.add_parser(
+        "hook",
+        help="tell a command-line agent what its edit has broken",
+        description="The hook that a command-line agent runs after a tool call. It reads the call "
+        "from standard input as JSON, and answers with the errors in the edited files. Exit "
+        "status: 0, also if something fails; 1 a mistake in the call.",
+    )
+    hook.add_argument(
+        "--agent", choices=AGENTS, help="the agent (default: recognised from the input)"
+    )
+    hook.add_argument(
+        "--root",
+        type=words.path,
+        metavar="DIR",
+        help="the workspace (default: the git work tree of the agent's folder)",
+    )
+    hook.add_argument(
+        "--timeout",
+        type=words.seconds,
+        default=10.0,
+        metavar="SECONDS",
+        help="for all (default: 10)",
+    )
+    hook.add_argument("--no-service", action="store_true", help="start servers for this call only")
+    hook.set_defaults(run=_hook)
+
+
 def _check(arguments: argparse.Namespace) -> int:
     from lspkit.cli import (
         check_command as check,  # here, so that `--version` and `--help` stay quick
@@ -204,3 +239,11 @@ def _config(arguments: argparse.Namespace) -> int:
     )
 
     return config.run(arguments)
+
+
+def _hook(arguments: argparse.Namespace) -> int:
+    from lspkit.cli import (
+        hook_command as hook,  # here, so that `--version` and `--help` stay quick
+    )
+
+    return hook.run(arguments)

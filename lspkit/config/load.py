@@ -125,7 +125,7 @@ def load(
     if standing is None:
         # For the values as written: new aliases must not change what was trusted.
         with safe_imports():
-            from lspkit.config.trust.decision import trust_of  # here, to keep `import lspkit` quick
+            from lspkit.config.trust.decision import trust_of  # here, to keep imports quick
 
         standing = trust_of(project.file, root, project.values, security, environ, trusted)
     layers = [Layer(Origin("built-in"), BUILT_IN_VALUES), own]
@@ -241,9 +241,7 @@ def _unknown_server_warnings(
     if aliases is None:
         return []
     with safe_imports():
-        from lspkit.config.trust.key_gate import (
-            EXECUTION_KEYS,  # here, to keep `import lspkit` quick
-        )
+        from lspkit.config.trust.key_gate import EXECUTION_KEYS  # here, to keep imports quick
 
     said = [
         (layer.origin.file, id, one)

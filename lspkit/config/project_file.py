@@ -17,6 +17,7 @@ from lspkit.config.config_files import Source, find_project_files
 from lspkit.config.parse import parse_source
 from lspkit.config.problems import MOST, ConfigFault, ConfigWarning, Problems
 from lspkit.errors import ConfigError
+from lspkit.late_imports import safe_imports
 from lspkit.visible_text import one_line
 
 if TYPE_CHECKING:
@@ -82,11 +83,12 @@ def held_back(
 
     `ours` is the configuration without the project's file.
     """
-    from lspkit.config.trust.key_gate import (  # here: only for projects with a file
-        EXECUTION_KEYS,
-        remove_blocked,
-    )
-    from lspkit.config.trust.untrusted_limits import keep_tighter
+    with safe_imports():
+        from lspkit.config.trust.key_gate import (  # here: only for projects with a file
+            EXECUTION_KEYS,
+            remove_blocked,
+        )
+        from lspkit.config.trust.untrusted_limits import keep_tighter
 
     left, blocked = remove_blocked(values, EXECUTION_KEYS)
     left, loose = keep_tighter(left, ours)

@@ -90,12 +90,18 @@ class CommandLine:
         return [self.python, "-c", _UNPRIVILEGED, *map(str, words)]
 
     def __call__(
-        self, *words: str | Path, cwd: Path | str = "/", **environment: str
+        self,
+        *words: str | Path,
+        cwd: Path | str = "/",
+        given: str | None = None,
+        **environment: str,
     ) -> subprocess.CompletedProcess[str]:
+        """Run it, with `given` on standard input."""
         done = subprocess.run(
             self.command(*words),
             cwd=cwd,
             env={**self.environment, "TMPDIR": os.environ["TMPDIR"], **environment},
+            input=given,
             capture_output=True,
             encoding="utf-8",
             errors="surrogateescape",

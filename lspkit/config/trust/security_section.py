@@ -42,7 +42,7 @@ def _text_entries(section: Object, name: str) -> Iterator[tuple[Path, str]]:
 def _root_mistake(entry: str, environ: Mapping[str, str]) -> str:
     """What is valid instead of the entry; empty if the entry is valid."""
     with safe_imports():
-        from lspkit.config.trust.decision import home_of  # here, to keep `import lspkit` quick
+        from lspkit.config.trust.decision import home_of  # here, to keep imports quick
         from lspkit.config.trust.root_pattern import compile_pattern
 
     try:

@@ -1,0 +1,173 @@
+"""`lspkit hook`: the hook of command-line agents. It tells the model what its edit has broken.
+
+The input and the answer are described in `agent/hooks/agent_protocols.py`. A hook must not disturb
+the agent: whatever happens, the exit status is 0, nothing but an answer is written to standard
+output, and the process ends within the timeout.
+
+Most calls edit nothing. So the workspace is imported only when there is something to check.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
+from typing import Any, Protocol
+
+import msgspec
+
+from lspkit.agent.hooks.agent_protocols import (
+    MOST_BYTES,
+    HookCall,
+    IgnoredInput,
+    answer,
+    read_call,
+    touched_files,
+)
+from lspkit.agent.hooks.tool_files import ToolKind, Touch
+from lspkit.cli.exit_codes import CLEAN
+from lspkit.cli.output import is_terminal, print_message, print_result, print_traceback
+from lspkit.late_imports import safe_imports
+from lspkit.visible_text import one_line
+from lspkit.workspace_boundary import is_inside, project_tree
+
+#: The part of the timeout that is left for stopping the servers.
+CLOSING = 0.1
+#: Seconds within which any interpreter starts. A larger age is that of another clock.
+OLDEST = 60.0
+#: Calls that only matter to hooks that are still there at the next call.
+KEPT = (ToolKind.READ, ToolKind.SHELL)
+
+
+class Hooks(Protocol):
+    """`EditHooks` of a workspace, in this process or in another one."""
+
+    def tool_result(
+        self,
+        tool: str,
+        arguments: Mapping[str, Any],
+        output: str,
+        *,
+        is_error: bool = False,
+        timeout: float | None = None,
+    ) -> str:
+        """The output with the findings appended."""
+        ...
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Answer the input, and return 0; the process is ended if that takes too long."""
+    deadline = time.monotonic() - _process_age() + arguments.timeout
+    worker = threading.Thread(target=_work, args=(arguments, deadline), daemon=True)
+    worker.start()
+    worker.join(max(0.0, deadline - time.monotonic()))
+    if worker.is_alive():
+        # It waits for input, or for a server. The guardian stops the servers.
+        os._exit(CLEAN)
+    return CLEAN
+
+
+def _process_age() -> float:
+    """The seconds since this process was started. The agent has waited all the time."""
+    try:
+        with open("/proc/self/stat", "rb") as file:
+            # The name of the program, in parentheses, may contain spaces.
+            start = int(file.read().rpartition(b")")[2].split()[19])
+        age = time.clock_gettime(time.CLOCK_BOOTTIME) - start / os.sysconf("SC_CLK_TCK")
+    except (OSError, AttributeError, ValueError, IndexError):  # not on Linux
+        age = -1.0
+    # If it is not known: at least the time that was used.
+    return age if 0 <= age < OLDEST else time.process_time()
+
+
+def open_hooks(
+    root: str, kind: ToolKind, *, use_service: bool
+) -> AbstractContextManager[Hooks] | None:
+    """The hooks for a call of this kind; None if there are none for which it matters."""
+    service = service_hooks(root) if use_service else None
+    if service is None and kind not in KEPT:
+        return own_hooks(root)
+    return service
+
+
+def service_hooks(root: str) -> AbstractContextManager[Hooks] | None:
+    """The hooks in the service process of a workspace. There is no such process yet."""
+    return None
+
+
+@contextmanager
+def own_hooks(root: str) -> Iterator[Hooks]:
+    """Hooks in this process."""
+    with safe_imports():
+        from lspkit.agent.hooks.edit_hooks import EditHooks  # here: see above
+        from lspkit.workspace import Workspace
+    with Workspace(root) as ws:
+        yield EditHooks(ws)
+
+
+def root_of(cwd: str, files: tuple[str, ...]) -> str:
+    """The git work tree around the folder; else the one in it around the first file; else it."""
+    here = os.path.realpath(cwd)
+    folders = [here, *(os.path.dirname(os.path.realpath(file)) for file in files)]
+    for folder in folders:
+        tree = project_tree(folder)
+        around = folder is here or is_inside(tree, here)
+        if around and os.path.exists(os.path.join(tree, ".git")):
+            return tree
+    return here
+
+
+def _work(arguments: argparse.Namespace, deadline: float) -> None:
+    """Read the input and write the answer. Failures are shown with `--debug` only."""
+    try:
+        call = read_call(_read_input(), arguments.agent)
+        if isinstance(call, IgnoredInput):
+            if arguments.debug or call.is_foreign:
+                print_message(f"{call.why}; `lspkit hook` is for agents, which send a tool call")
+            return
+        call = msgspec.structs.replace(call, cwd=call.cwd or os.getcwd())
+        touch = touched_files(call)
+        if arguments.debug:
+            print_message(_describe(call, touch))
+        if touch is not None:
+            _check(call, touch, arguments, deadline)
+    except Exception as problem:  # noqa: BLE001  a hook must not disturb the agent
+        if arguments.debug:
+            print_traceback(problem)
+
+
+def _check(call: HookCall, touch: Touch, arguments: argparse.Namespace, deadline: float) -> None:
+    """Check the files, and print the answer before the servers are stopped."""
+    root = arguments.root or root_of(call.cwd, touch.files)
+    opened = open_hooks(root, touch.kind, use_service=not arguments.no_service)
+    if opened is None:
+        return
+    with opened as hooks:
+        left = deadline - time.monotonic() - CLOSING * arguments.timeout
+        # The agent shows the output of the tool itself. So only the findings are asked for.
+        paths = {"paths": list(touch.files)}
+        text = hooks.tool_result(touch.kind.value, paths, "", timeout=max(0.0, left))
+        said = answer(call, text)
+        if said:
+            print_result(said)
+
+
+def _read_input() -> bytes:
+    """The input, or a part of it that is too large to be read."""
+    if sys.stdin is None or is_terminal(sys.stdin):
+        return b""
+    data = sys.stdin.buffer.read(MOST_BYTES + 1)
+    # The rest is read as well: an agent whose pipe breaks may report a failure.
+    while sys.stdin.buffer.read(1024 * 1024):
+        pass
+    return data
+
+
+def _describe(call: HookCall, touch: Touch | None) -> str:
+    files = "no files" if touch is None else f"{touch.kind} {', '.join(touch.files)}"
+    who = f"{call.protocol.agent} {call.session}".strip()
+    return one_line(f"{who}: {call.moment.value} {call.tool}: {files}")
