@@ -11,6 +11,8 @@ from tests.server_summary import pytest_terminal_summary as pytest_terminal_summ
 
 #: Servers of the tests' own run in folders that nobody has vetted. Tests of trust say otherwise.
 os.environ.setdefault("LSPKIT_TRUST", "always")
+#: A command must not leave a service behind. Tests of the service say otherwise.
+os.environ.setdefault("LSPKIT_NO_SERVICE", "1")
 
 #: Registered by the entry point under the name `lspkit` where lspkit is installed.
 PLUGIN = "lspkit.testing.plugin"

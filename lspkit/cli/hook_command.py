@@ -15,7 +15,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager
 from typing import Any, Protocol
 
 import msgspec
@@ -31,6 +31,7 @@ from lspkit.agent.hooks.agent_protocols import (
 from lspkit.agent.hooks.tool_files import ToolKind, Touch
 from lspkit.cli.exit_codes import CLEAN
 from lspkit.cli.output import is_terminal, print_message, print_result, print_traceback
+from lspkit.cli.service_option import uses_service
 from lspkit.late_imports import safe_imports
 from lspkit.visible_text import one_line
 from lspkit.workspace_boundary import is_inside, project_tree
@@ -95,8 +96,18 @@ def open_hooks(
 
 
 def service_hooks(root: str) -> AbstractContextManager[Hooks] | None:
-    """The hooks in the service process of a workspace. There is no such process yet."""
-    return None
+    """The hooks in the service of a workspace; None if there can be no service here."""
+    with safe_imports():
+        from lspkit.errors import ServerUnavailableError  # here: see above
+        from lspkit.service.client import Client
+
+    client = Client(root)
+    try:
+        client.start()
+    except ServerUnavailableError:
+        client.close()
+        return None
+    return closing(client)
 
 
 @contextmanager
@@ -143,7 +154,7 @@ def _work(arguments: argparse.Namespace, deadline: float) -> None:
 def _check(call: HookCall, touch: Touch, arguments: argparse.Namespace, deadline: float) -> None:
     """Check the files, and print the answer before the servers are stopped."""
     root = arguments.root or root_of(call.cwd, touch.files)
-    opened = open_hooks(root, touch.kind, use_service=not arguments.no_service)
+    opened = open_hooks(root, touch.kind, use_service=uses_service(arguments))
     if opened is None:
         return
     with opened as hooks:
