@@ -80,6 +80,7 @@ class CommandLine:
             "HOME": str(folder),
             "PYTHONPATH": os.pathsep.join(path for path in sys.path if path),
             "LC_ALL": "C.UTF-8",
+            "LSPKIT_NO_SERVICE": "1",
         }
 
     def command(self, *words: str | Path) -> list[str]:
