@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import argparse
 import os
+import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NoReturn
 
 from lspkit.cli import argument_types as words
 from lspkit.cli import trust_command as trust
-from lspkit.cli.exit_codes import FAILED, INTERRUPTED, USAGE
-from lspkit.cli.output import (
-    OutputError,
-    escape_unprintable,
-    flush_output,
-    print_message,
-    print_traceback,
-)
-from lspkit.errors import LspkitError, PathError
+from lspkit.cli.argument_types import UsageError
+from lspkit.cli.command_table import NO_SERVICE, add_commands
+from lspkit.cli.exit_codes import INTERRUPTED, USAGE
+from lspkit.cli.failure import report_failure
+from lspkit.cli.output import escape_unprintable, flush_output
+from lspkit.errors import PathError
 from lspkit.version import VERSION
-from lspkit.visible_text import one_line
 
 if TYPE_CHECKING:
     _Commands = argparse._SubParsersAction[argparse.ArgumentParser]
@@ -31,20 +28,21 @@ def main(argv: Sequence[str] | None = None) -> int:
     Failures of the output do not change the status of a check.
     """
     escape_unprintable()
+    given = sys.argv[1:] if argv is None else argv
     arguments = argparse.Namespace(debug=False)
     try:
         try:
-            return _run(_parser(), argv, arguments)
+            return _run(build_parser(), given, arguments)
         finally:
             flush_output()
     except KeyboardInterrupt:
         return INTERRUPTED
     except Exception as problem:  # noqa: BLE001  every failure is reported here
-        return _report_failure(problem, debug=arguments.debug)
+        return report_failure(problem, given, arguments)
 
 
 def _run(
-    parser: argparse.ArgumentParser, argv: Sequence[str] | None, arguments: argparse.Namespace
+    parser: argparse.ArgumentParser, argv: Sequence[str], arguments: argparse.Namespace
 ) -> int:
     """Parse the command line into `arguments`, and run the command."""
     parser.parse_args(argv, arguments)
@@ -60,30 +58,14 @@ def _run(
     return status
 
 
-def _report_failure(problem: Exception, *, debug: bool) -> int:
-    """Print a failure, with the traceback if `debug`, and return the exit status."""
-    if debug:
-        print_traceback(problem)
-    if isinstance(problem, LspkitError):
-        print_message(str(problem))
-        return USAGE
-    if isinstance(problem, OutputError):
-        print_message(str(problem))
-        return FAILED
-    more = "" if debug else "; run with --debug to see more"
-    what = one_line(f"{type(problem).__name__}: {problem}")
-    print_message(f"this should not have happened: {what}{more}")
-    return FAILED
-
-
 class _Parser(argparse.ArgumentParser):
-    """Prints errors on one line: an argument may be a file name with any characters."""
+    """Raises errors, which are reported as all others are."""
 
     def error(self, message: str) -> NoReturn:
-        super().error(one_line(message))
+        raise UsageError(message, self.format_usage())
 
 
-def _parser() -> argparse.ArgumentParser:
+def build_parser() -> argparse.ArgumentParser:
     parser: argparse.ArgumentParser = _Parser(
         prog="lspkit", description="Code intelligence from real language servers."
     )
@@ -93,6 +75,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_check(commands)
     _add_config(commands)
     trust.add_parser(commands)
+    add_commands(commands)
     for command in commands.choices.values():
         # Also after the command, where users add it after a failure.
         command.add_argument(
@@ -132,6 +115,7 @@ def _add_check(commands: _Commands) -> None:
         metavar="SECONDS",
         help="for all (default: 60)",
     )
+    check.add_argument(*NO_SERVICE.names, **NO_SERVICE.keywords)
     check.set_defaults(run=_check)
 
 

@@ -2,6 +2,9 @@
 
 CLEAN = 0
 FINDINGS = 1
+#: Of commands that search.
+FOUND = 0
+NOTHING_FOUND = 1
 #: A mistake in the call or in the configuration.
 USAGE = 2
 #: A server is missing or has not answered, or a file or folder cannot be read.
