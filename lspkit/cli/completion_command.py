@@ -194,7 +194,7 @@ ZSH = """\
 #compdef lspkit
 # Completion of lspkit for zsh: lspkit completion zsh > a folder of $fpath, as _lspkit
 _lspkit() {{
-  local state line
+  local curcontext="$curcontext" state line
   local -a commands
   commands=(
 {commands}

@@ -14,27 +14,9 @@ import lspkit
 from lspkit.agent import tool_schemas
 from lspkit.cli import build_parser
 from lspkit.testing import Script
-from tests.cli.shop import scripted_project
+from tests.cli.shop import CALLS, all_answers, scripted_project
 from tests.scripted import SOURCE, config_for
 
-PLACE = {"start": {"line": 0, "character": 4}, "end": {"line": 0, "character": 9}}
-
-#: A call of each command that succeeds; `--json` is added.
-SUCCESS = {
-    "check": ["check", "a.scr"],
-    "config": ["config", "show"],
-    "trust": ["trust", "add", "--yes"],
-    "definition": ["definition", "a.scr:2:3"],
-    "references": ["references", "a.scr:2:3"],
-    "hover": ["hover", "a.scr:2:3"],
-    "implementation": ["implementation", "a.scr:2:3"],
-    "symbols": ["symbols", "a.scr"],
-    "calls": ["calls", "a.scr:2:3"],
-    "rename": ["rename", "a.scr:2:3", "hello"],
-    "status": ["status"],
-    "tools": ["tools"],
-    "completion": ["completion", "bash"],
-}
 #: A call of each command that fails: in the command itself, or in the parser.
 FAILURE = {
     "check": ["check", "--root", "none", "a.scr"],
@@ -64,15 +46,7 @@ def run(bare, tmp_path, scripted):
     """Run a command with `--json` in a folder with the scripted server."""
     folder = tmp_path / "project"
     folder.mkdir()
-    uri = (folder / "a.scr").as_uri()
-    item = {"name": "greet", "kind": 12, "uri": uri, "range": PLACE, "selectionRange": PLACE}
-    answers = {
-        "textDocument/implementation": [{"uri": uri, "range": PLACE}],
-        "textDocument/prepareCallHierarchy": [item],
-        "callHierarchy/incomingCalls": [{"from": item, "fromRanges": [PLACE]}],
-    }
-    variables = scripted_project(folder, scripted(Script(answers=answers)))
-    variables["LSPKIT_STATE"] = str(tmp_path / "state")
+    variables = scripted_project(folder, scripted(Script(answers=all_answers(folder))))
 
     def command(*words: str) -> subprocess.CompletedProcess[str]:
         done: subprocess.CompletedProcess[str] = bare(*words, "--json", cwd=folder, **variables)
@@ -82,12 +56,12 @@ def run(bare, tmp_path, scripted):
 
 
 def test_every_command_is_in_both_tables():
-    assert set(commands()) == set(SUCCESS) == set(FAILURE)
+    assert set(commands()) == set(CALLS) == set(FAILURE)
 
 
-@pytest.mark.parametrize("command", SUCCESS)
+@pytest.mark.parametrize("command", CALLS)
 def test_success_is_json(run, command):
-    done = run(*SUCCESS[command])
+    done = run(*CALLS[command])
     assert (done.returncode, done.stderr) == (0, "")
     found = json.loads(done.stdout)
     assert found
@@ -145,7 +119,7 @@ def test_a_result_is_that_of_the_api(run, tmp_path: Path, scripted):
             "rename": ws.rename("a.scr", 2, 3, "hello").to_dict(),
         }
     for command, answer in expected.items():
-        found: Any = json.loads(run(*SUCCESS[command]).stdout)
+        found: Any = json.loads(run(*CALLS[command]).stdout)
         there = json.dumps(answer).replace(str(folder), str(tmp_path / "project"))
         assert found == json.loads(there)
 

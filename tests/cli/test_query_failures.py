@@ -11,7 +11,7 @@ import pytest
 
 from lspkit.testing import Fault, Script
 from tests.cli.running import TIMEOUT
-from tests.cli.shop import scripted_project
+from tests.cli.shop import CALLS, all_answers, scripted_project
 from tests.scripted import comes_true
 
 #: Every command about a position, with what follows the position.
@@ -51,6 +51,8 @@ MISTAKES = {
     "a.scr:1:99": "column 99 is beyond the end: line 1 has columns 1 to 10",
     "a.scr:0:1": "line is 0: a whole number from 1 is needed",
     "/etc/hosts:1:1": "no server is defined for ",
+    "/none/a.scr:1:1": "/none/a.scr does not exist",
+    "a.scr/b:1:1": "a.scr/b does not exist",
 }
 
 
@@ -178,22 +180,15 @@ def test_a_name_that_is_no_utf8_is_a_name(bare, tmp_path, scripted):
     assert done.stderr == "lspkit: caf\\udce9:1.scr.gone does not exist\n"
 
 
-@pytest.mark.parametrize("command", AT)
+@pytest.mark.parametrize("command", CALLS)
 def test_a_closed_pipe_is_quiet(bare, tmp_path, scripted, command):
-    place = {"start": {"line": 0, "character": 4}, "end": {"line": 0, "character": 9}}
-    uri = (tmp_path / "a.scr").as_uri()
-    item = {"name": "greet", "kind": 12, "uri": uri, "range": place, "selectionRange": place}
-    answers = {
-        "textDocument/implementation": [{"uri": uri, "range": place}],
-        "textDocument/prepareCallHierarchy": [item],
-        "callHierarchy/incomingCalls": [{"from": item, "fromRanges": [place]}],
-    }
-    variables = scripted_project(tmp_path, scripted(Script(answers=answers)))
+    argv = scripted(Script(answers=all_answers(tmp_path)))
+    variables = scripted_project(tmp_path, argv)
     read, write = os.pipe()
     os.close(read)
     try:
         done = subprocess.run(
-            bare.command(command, "a.scr:2:3", *AT[command]),
+            bare.command(*CALLS[command]),
             cwd=tmp_path,
             env={**bare.environment, "TMPDIR": os.environ["TMPDIR"], **variables},
             stdout=write,

@@ -19,6 +19,7 @@ from lspkit.cli.output import as_json, print_lines, print_message, print_result
 from lspkit.cli.query import query_text as show
 from lspkit.cli.query.position_argument import FilePosition, parse_position
 from lspkit.edit_types import AppliedEdit, WorkspaceEdit
+from lspkit.errors import PathError
 from lspkit.servers.status import WorkspaceStatus, status_text
 from lspkit.types import display_path, to_plain
 from lspkit.visible_text import one_line
@@ -57,6 +58,7 @@ class Query(msgspec.Struct, frozen=True):
 def run(arguments: argparse.Namespace) -> int:
     """Ask, print the answer, and return the exit status."""
     at = _position_of(arguments)
+    _check_exists(at.file)
     root = arguments.root or workspace_of([at.file] if at.file else [])
     deadline = time.monotonic() + arguments.timeout
     query = _query_of(arguments)
@@ -97,6 +99,21 @@ def _position_of(arguments: argparse.Namespace) -> FilePosition:
         raise UsageError(f"which position in {name}? Give {name}:LINE:COL, or --symbol NAME")
     place = f"{name}:{at.line}"
     raise UsageError(f"which column of {place}? Give {place}:COL, or --symbol WORD on that line")
+
+
+def _check_exists(file: str) -> None:
+    """Raise if the file does not exist: no workspace is found by its path then.
+
+    The workspace reports all other faults. It also knows `@` before a path, as models write it.
+    """
+    if not file or file.startswith("@"):
+        return
+    try:
+        os.lstat(file)
+    except (FileNotFoundError, NotADirectoryError):
+        raise PathError(f"{file} does not exist", code="ENOENT", path=file) from None
+    except (OSError, ValueError):
+        return
 
 
 def _path_in(ws: Workspace, file: str) -> str:
