@@ -124,6 +124,14 @@ def test_a_result_is_that_of_the_api(run, tmp_path: Path, scripted):
         assert found == json.loads(there)
 
 
+def test_an_edit_that_was_applied_says_what_it_touched(run):
+    done = run(*CALLS["rename"], "--apply")
+    assert (done.returncode, done.stderr) == (0, "")
+    applied = json.loads(done.stdout)
+    assert [Path(one["path"]).name for one in applied["touched"]] == ["a.scr"]
+    assert Path(applied["touched"][0]["path"]).read_text(encoding="utf-8").startswith("def hello\n")
+
+
 def test_a_status_has_a_row_for_each_server(run):
     status = json.loads(run("status").stdout)
     assert "scripted" in {row["server"] for row in status["rows"]}

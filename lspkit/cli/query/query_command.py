@@ -60,9 +60,9 @@ def run(arguments: argparse.Namespace) -> int:
     at = _position_of(arguments)
     _check_exists(at.file)
     root = arguments.root or workspace_of([at.file] if at.file else [])
-    deadline = time.monotonic() + arguments.timeout
     query = _query_of(arguments)
     with open_workspace(root, service=not arguments.no_service) as ws:
+        deadline = time.monotonic() + arguments.timeout
         placed = msgspec.structs.replace(at, file=_path_in(ws, at.file))
         found = query.ask(ws, Question(arguments, placed, deadline))
         # Before the servers are stopped, which may take some seconds.
