@@ -4,23 +4,19 @@ from __future__ import annotations
 
 import argparse
 import os
+import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NoReturn
 
-from lspkit.agent.hooks.agent_protocols import AGENTS
 from lspkit.cli import argument_types as words
 from lspkit.cli import trust_command as trust
-from lspkit.cli.exit_codes import FAILED, INTERRUPTED, MISUSED_HOOK, USAGE
-from lspkit.cli.output import (
-    OutputError,
-    escape_unprintable,
-    flush_output,
-    print_message,
-    print_traceback,
-)
-from lspkit.errors import LspkitError, PathError
+from lspkit.cli.argument_types import UsageError
+from lspkit.cli.command_table import NO_SERVICE, add_commands
+from lspkit.cli.exit_codes import INTERRUPTED, MISUSED_HOOK, USAGE
+from lspkit.cli.failure import report_failure
+from lspkit.cli.output import escape_unprintable, flush_output
+from lspkit.errors import PathError
 from lspkit.version import VERSION
-from lspkit.visible_text import one_line
 
 if TYPE_CHECKING:
     _Commands = argparse._SubParsersAction[argparse.ArgumentParser]
@@ -32,10 +28,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     Failures of the output do not change the status of a check.
     """
     escape_unprintable()
+    given = sys.argv[1:] if argv is None else argv
     arguments = argparse.Namespace(debug=False, command=None)
     try:
         try:
-            return _run(_parser(), argv, arguments)
+            return _run(build_parser(), given, arguments)
         finally:
             flush_output()
     except KeyboardInterrupt:
@@ -45,12 +42,12 @@ def main(argv: Sequence[str] | None = None) -> int:
             return MISUSED_HOOK
         raise
     except Exception as problem:  # noqa: BLE001  every failure is reported here
-        status = _report_failure(problem, debug=arguments.debug)
+        status = report_failure(problem, given, arguments)
         return MISUSED_HOOK if arguments.command == "hook" else status
 
 
 def _run(
-    parser: argparse.ArgumentParser, argv: Sequence[str] | None, arguments: argparse.Namespace
+    parser: argparse.ArgumentParser, argv: Sequence[str], arguments: argparse.Namespace
 ) -> int:
     """Parse the command line into `arguments`, and run the command."""
     parser.parse_args(argv, arguments)
@@ -66,30 +63,14 @@ def _run(
     return status
 
 
-def _report_failure(problem: Exception, *, debug: bool) -> int:
-    """Print a failure, with the traceback if `debug`, and return the exit status."""
-    if debug:
-        print_traceback(problem)
-    if isinstance(problem, LspkitError):
-        print_message(str(problem))
-        return USAGE
-    if isinstance(problem, OutputError):
-        print_message(str(problem))
-        return FAILED
-    more = "" if debug else "; run with --debug to see more"
-    what = one_line(f"{type(problem).__name__}: {problem}")
-    print_message(f"this should not have happened: {what}{more}")
-    return FAILED
-
-
 class _Parser(argparse.ArgumentParser):
-    """Prints errors on one line: an argument may be a file name with any characters."""
+    """Raises errors, which are reported as all others are."""
 
     def error(self, message: str) -> NoReturn:
-        super().error(one_line(message))
+        raise UsageError(message, self.format_usage())
 
 
-def _parser() -> argparse.ArgumentParser:
+def build_parser() -> argparse.ArgumentParser:
     parser: argparse.ArgumentParser = _Parser(
         prog="lspkit", description="Code intelligence from real language servers."
     )
@@ -98,9 +79,8 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", dest="command")
     _add_check(commands)
     _add_config(commands)
-    _add_service(commands)
-    _add_hook(commands)
     trust.add_parser(commands)
+    add_commands(commands)
     for command in commands.choices.values():
         # Also after the command, where users add it after a failure.
         command.add_argument(
@@ -140,6 +120,7 @@ def _add_check(commands: _Commands) -> None:
         metavar="SECONDS",
         help="for all (default: 60)",
     )
+    check.add_argument(*NO_SERVICE.names, **NO_SERVICE.keywords)
     check.set_defaults(run=_check)
 
 
@@ -160,71 +141,6 @@ def _add_config(commands: _Commands) -> None:
     config.add_argument("--json", action="store_true")
 
 
-def _add_service(commands: _Commands) -> None:
-    serve = commands.add_parser(
-        "serve",
-        help="run the service of a workspace in the foreground",
-        description="Run the service of a workspace in the foreground: one set of warm servers for "
-        "all programs. Other commands start it by themselves.",
-    )
-    serve.add_argument("root", nargs="?", type=words.path, metavar="ROOT")
-    serve.add_argument(
-        "--stdio", action="store_true", help="serve one client on standard input and output"
-    )
-    serve.add_argument(
-        "--idle",
-        type=words.seconds,
-        default=900.0,
-        metavar="SECONDS",
-        help="end after this time without a client (default: 900)",
-    )
-    serve.add_argument("--started-by-client", action="store_true", help=argparse.SUPPRESS)
-    serve.set_defaults(run=_serve)
-    stop = commands.add_parser("stop", help="end the service of a workspace, with its servers")
-    stop.add_argument("root", nargs="?", type=words.path, metavar="ROOT")
-    stop.set_defaults(run=_stop)
-
-
-def _serve(arguments: argparse.Namespace) -> int:
-    from lspkit.cli import serve_command  # here, so that `--version` and `--help` stay quick
-
-    return serve_command.serve(arguments)
-
-
-def _stop(arguments: argparse.Namespace) -> int:
-    from lspkit.cli import serve_command  # as above
-
-    return serve_command.stop(arguments)
-
-
-def _add_hook(commands: _Commands) -> None:
-    hook = commands.add_parser(
-        "hook",
-        help="tell a command-line agent what its edit has broken",
-        description="The hook that a command-line agent runs after a tool call. It reads the call "
-        "from standard input as JSON, and answers with the errors in the edited files. Exit "
-        "status: 0, also if something fails; 1 a mistake in the call.",
-    )
-    hook.add_argument(
-        "--agent", choices=AGENTS, help="the agent (default: recognised from the input)"
-    )
-    hook.add_argument(
-        "--root",
-        type=words.path,
-        metavar="DIR",
-        help="the workspace (default: the git work tree of the agent's folder)",
-    )
-    hook.add_argument(
-        "--timeout",
-        type=words.seconds,
-        default=10.0,
-        metavar="SECONDS",
-        help="for all (default: 10)",
-    )
-    hook.add_argument("--no-service", action="store_true", help="start servers for this call only")
-    hook.set_defaults(run=_hook)
-
-
 def _check(arguments: argparse.Namespace) -> int:
     from lspkit.cli import (
         check_command as check,  # here, so that `--version` and `--help` stay quick
@@ -239,11 +155,3 @@ def _config(arguments: argparse.Namespace) -> int:
     )
 
     return config.run(arguments)
-
-
-def _hook(arguments: argparse.Namespace) -> int:
-    from lspkit.cli import (
-        hook_command as hook,  # here, so that `--version` and `--help` stay quick
-    )
-
-    return hook.run(arguments)

@@ -6,6 +6,14 @@ import argparse
 import math
 
 
+class UsageError(Exception):
+    """A mistake in the call. The usage is shown as well, if there is one."""
+
+    def __init__(self, message: str, usage: str = "") -> None:
+        super().__init__(message)
+        self.usage = usage
+
+
 def path(word: str) -> str:
     """A path. An empty one is probably an unset variable, not the current folder."""
     if not word:

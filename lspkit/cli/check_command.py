@@ -11,12 +11,11 @@ from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
 
-from lspkit.cli.config_command import print_warnings
+from lspkit.cli.command_table import uses_service
 from lspkit.cli.exit_codes import CLEAN, FINDINGS, UNKNOWN, USAGE
 from lspkit.cli.file_arguments import select_files, workspace_of
+from lspkit.cli.open_workspace import open_workspace
 from lspkit.cli.output import as_json, is_terminal, print_result
-from lspkit.cli.trust_command import offer_trust
-from lspkit.config.load import load
 from lspkit.diagnostics.report import Report
 from lspkit.errors import (
     LspkitError,
@@ -27,7 +26,6 @@ from lspkit.errors import (
 )
 from lspkit.operations.check import unchecked_report
 from lspkit.operations.effects import TOO_LATE
-from lspkit.servers.selection.choose import aliases
 from lspkit.types import Severity, Verdict, display_path
 from lspkit.visible_text import fold_lines, one_line
 from lspkit.workspace import Workspace
@@ -39,10 +37,7 @@ AT_ONCE = 32
 def run(arguments: argparse.Namespace) -> int:
     """Check the files, print the result, and return the exit status."""
     root = arguments.root or workspace_of(arguments.paths)
-    loaded = load(root, aliases=aliases())
-    print_warnings(loaded)
-    offer_trust(root, loaded)
-    with Workspace(root) as ws:
+    with open_workspace(root, service=uses_service(arguments)) as ws:
         severities = _severities_up_to(arguments.severity) if arguments.severity else None
         deadline = time.monotonic() + arguments.timeout
         meant = select_files(arguments.paths)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+from collections.abc import Sequence
 from typing import Any
 
 from lspkit.cli.exit_codes import CLEAN, USAGE
@@ -25,16 +26,12 @@ def run(arguments: argparse.Namespace) -> int:
     return _COMMANDS[arguments.what](arguments)
 
 
-def print_warnings(loaded: Loaded) -> None:
-    """Print the warnings about the configuration, for other commands.
-
-    Settings that need trust are not included: `trust_command.offer_trust` reports them.
-    """
-    told = [one for one in loaded.warnings if one.place not in loaded.held_back]
-    for warning in told[:TOLD]:
-        print_message(one_line(str(warning)))
-    if len(told) > TOLD:
-        print_message(f"{len(told) - TOLD} more warnings are shown by: lspkit config show")
+def print_warnings(warnings: Sequence[str]) -> None:
+    """Print warnings about the configuration, for other commands."""
+    for warning in warnings[:TOLD]:
+        print_message(warning)
+    if len(warnings) > TOLD:
+        print_message(f"{len(warnings) - TOLD} more warnings are shown by: lspkit config show")
 
 
 def _schema(arguments: argparse.Namespace) -> int:

@@ -2,6 +2,9 @@
 
 CLEAN = 0
 FINDINGS = 1
+#: Of commands that search.
+FOUND = 0
+NOTHING_FOUND = 1
 #: A mistake in the call or in the configuration.
 USAGE = 2
 #: A mistake in the call of `lspkit hook`: for agents, 2 means that the tool call is blocked.

@@ -29,9 +29,9 @@ from lspkit.agent.hooks.agent_protocols import (
     touched_files,
 )
 from lspkit.agent.hooks.tool_files import ToolKind, Touch
+from lspkit.cli.command_table import uses_service
 from lspkit.cli.exit_codes import CLEAN
 from lspkit.cli.output import is_terminal, print_message, print_result, print_traceback
-from lspkit.cli.service_option import uses_service
 from lspkit.late_imports import safe_imports
 from lspkit.visible_text import one_line
 from lspkit.workspace_boundary import is_inside, project_tree

@@ -6,10 +6,25 @@ import io
 import json
 import os
 import sys
+from collections.abc import Iterable
 from typing import Any, TextIO
 
 from lspkit.late_imports import safe_imports
-from lspkit.visible_text import one_line, visible_json
+from lspkit.visible_text import one_line, several_lines, visible_json
+
+#: Styles of parts of a line, as parameters of the escape code that begins them.
+STYLES = {
+    "path": "35",
+    "position": "32",
+    "name": "1",
+    "kind": "36",
+    "removed": "31",
+    "added": "32",
+    "hunk": "36",
+}
+
+#: A part of a line: its text and its style, empty for plain text.
+Part = tuple[str, str]
 
 
 class OutputError(Exception):
@@ -29,6 +44,28 @@ def print_result(text: str) -> None:
         print(_escape_lines(text), flush=True)
     except OSError as problem:
         _handle_write_error(problem)
+
+
+def print_lines(lines: Iterable[Iterable[Part]]) -> None:
+    """Print the result as lines of parts, in colour on a terminal. Tabs are kept."""
+    colour = uses_colour(sys.stdout)
+    text = "\n".join("".join(_render(*part, colour=colour) for part in line) for line in lines)
+    try:
+        print(text, flush=True)
+    except OSError as problem:
+        _handle_write_error(problem)
+
+
+def _render(text: str, style: str, *, colour: bool) -> str:
+    escaped = several_lines(text)
+    return f"\x1b[{STYLES[style]}m{escaped}\x1b[0m" if style and colour else escaped
+
+
+def uses_colour(stream: TextIO | None) -> bool:
+    """Whether a stream is a terminal that shows colours, and the user has not refused them."""
+    # https://no-color.org: any value that is not empty.
+    refused = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
+    return not refused and is_terminal(stream)
 
 
 def as_json(plain: Any, indent: int | None = 1) -> str:
@@ -66,9 +103,7 @@ def _redirect_to_null(stream: TextIO) -> None:
 
 def print_message(text: str) -> None:
     """Print a message on standard error, if there is one."""
-    if sys.stderr is None:
-        return
-    _print_error(f"lspkit: {text}")
+    print_error(f"lspkit: {text}")
 
 
 def print_traceback(problem: BaseException) -> None:
@@ -76,11 +111,13 @@ def print_traceback(problem: BaseException) -> None:
     with safe_imports():
         import traceback  # here: rarely needed
 
-    if sys.stderr is not None:
-        _print_error("".join(traceback.format_exception(problem)).rstrip("\n"))
+    print_error("".join(traceback.format_exception(problem)).rstrip("\n"))
 
 
-def _print_error(text: str) -> None:
+def print_error(text: str) -> None:
+    """Print lines on standard error, if there is one."""
+    if sys.stderr is None:
+        return
     try:
         print(_escape_lines(text), file=sys.stderr, flush=True)
     except OSError:

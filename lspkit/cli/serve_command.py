@@ -18,6 +18,11 @@ from lspkit.service.runtime_folder import Bootstrap, bootstrap_of, read_bootstra
 END_TIMEOUT = 5.0
 
 
+def run(arguments: argparse.Namespace) -> int:
+    """Run one of the two commands."""
+    return serve(arguments) if arguments.command == "serve" else stop(arguments)
+
+
 def serve(arguments: argparse.Namespace) -> int:
     """Run the service in this process until it ends."""
     from lspkit.service import service_process  # here: `stop` does not need it

@@ -18,13 +18,15 @@ from typing import TYPE_CHECKING, Any
 
 from lspkit.cli.argument_types import path
 from lspkit.cli.exit_codes import CLEAN, FINDINGS, USAGE
-from lspkit.cli.output import is_terminal, print_message, print_result
+from lspkit.cli.output import as_json, is_terminal, print_message, print_result
 from lspkit.errors import LspkitError, PathError
 from lspkit.late_imports import safe_imports
+from lspkit.types import to_plain
 from lspkit.visible_text import one_line
 
 if TYPE_CHECKING:
     from lspkit.config.load import Loaded
+    from lspkit.operations.workspace_state import TrustNotice
 
 _CONSEQUENCE = """\
 Trusting it lets its code run as you: these programs, and whatever the tools of a language run in
@@ -48,19 +50,23 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         "--shared", action="store_true", help="also if other users can change its configuration"
     )
     parser.add_argument("--yes", action="store_true", help="do not ask")
+    parser.add_argument(
+        "--json", action="store_true", help="print the outcome as JSON; needs --yes to trust"
+    )
     parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the action, and return the exit status."""
+    as_data, path = arguments.json, arguments.path or os.curdir
     if arguments.action == "list":
-        return _list()
+        return _list(as_data=as_data)
     if arguments.action == "remove":
-        return _remove(arguments.path or os.curdir)
-    return _add(arguments.path or os.curdir, shared=arguments.shared, yes=arguments.yes)
+        return _remove(path, as_data=as_data)
+    return _add(path, shared=arguments.shared, yes=arguments.yes, as_data=as_data)
 
 
-def _add(path: str, *, shared: bool, yes: bool) -> int:
+def _add(path: str, *, shared: bool, yes: bool, as_data: bool = False) -> int:
     from lspkit.config.trust.key_gate import EXECUTION_KEYS, digest
     from lspkit.config.trust.trust_store import add, state_folder
 
@@ -68,47 +74,60 @@ def _add(path: str, *, shared: bool, yes: bool) -> int:
         raise PathError(f"{one_line(path)} is not a folder", code="ENOENT", path=path)
     loaded = _load(path)
     found = loaded.standing
-    print_result(_describe(loaded))
-    if found.shared and not shared:
-        print_result(f"Other users can change it: {one_line(found.shared)}.")
-        print_result("If that is meant to be so, add --shared.")
-        return USAGE
-    if not yes and not is_terminal(sys.stdin, sys.stdout):
-        print_result("It is not trusted: there is no terminal to ask on, and no --yes.")
-        return USAGE
+    if not as_data:
+        print_result(_describe(loaded))
+    refusal = _refusal(found.shared if not shared else "", yes=yes, as_data=as_data)
+    if refusal:
+        return _print_outcome(USAGE, refusal, found.candidate, trusted=False, as_data=as_data)
     if not yes and not _ask(f"Trust {one_line(found.candidate)}? [y/N] "):
         print_result("It is not trusted.")
         return FINDINGS
     content = digest(loaded.project, EXECUTION_KEYS)
     add(state_folder(), found.candidate, content, shared=shared)
     now = _load(path).standing
-    if now.state == "trusted" and now.allows_programs:
-        print_result(f"{one_line(found.candidate)} is trusted.")
-    else:
+    trusted = now.state == "trusted" and now.allows_programs
+    outcome = f"{one_line(found.candidate)} is trusted."
+    if not trusted:
         reason = now.warning or now.why
         why = f"projectConfigPolicy is {now.policy}" if now.state == "trusted" else reason
-        print_result(
-            f"{one_line(found.candidate)} is on the list, but not in force: {one_line(why)}."
-        )
-    return CLEAN
+        outcome = f"{one_line(found.candidate)} is on the list, but not in force: {one_line(why)}."
+    return _print_outcome(CLEAN, outcome, found.candidate, trusted=trusted, as_data=as_data)
 
 
-def offer_trust(root: str, loaded: Loaded) -> None:
+def _refusal(shared: str, *, yes: bool, as_data: bool) -> str:
+    """Why the project cannot be trusted with this call; empty if it can."""
+    if shared:
+        told = f"Other users can change it: {one_line(shared)}."
+        return f"{told}\nIf that is meant to be so, add --shared."
+    if not yes and as_data:
+        return "It is not trusted: with --json nothing is asked, and there is no --yes."
+    if not yes and not is_terminal(sys.stdin, sys.stdout):
+        return "It is not trusted: there is no terminal to ask on, and no --yes."
+    return ""
+
+
+def _print_outcome(status: int, outcome: str, path: str, *, trusted: bool, as_data: bool) -> int:
+    plain = {"path": path, "trusted": trusted, "message": outcome}
+    print_result(as_json(plain) if as_data else outcome)
+    return status
+
+
+def offer_trust(root: str, notice: TrustNotice) -> bool:
     """Before a check of an untrusted project: ask whether to trust it, or print a notice.
 
     On a terminal the question is asked once for each project; otherwise the notice is printed.
+    Returns whether it was asked.
     """
     from lspkit.config.trust.trust_store import state_folder
-    from lspkit.servers.restriction.held_back_servers import notice
 
-    line = notice(loaded)
-    if not line:
-        return
+    if not notice.text:
+        return False
     terminal = is_terminal(sys.stdin, sys.stdout, sys.stderr)
-    if terminal and _first_time(state_folder(), loaded.standing.candidate):
+    if terminal and _first_time(state_folder(), notice.project):
         _add(root, shared=False, yes=False)
-    else:
-        print_message(line)
+        return True
+    print_message(notice.text)
+    return False
 
 
 def _first_time(state: str, candidate: str) -> bool:
@@ -126,28 +145,31 @@ def _first_time(state: str, candidate: str) -> bool:
     return True
 
 
-def _remove(path: str) -> int:
+def _remove(path: str, *, as_data: bool) -> int:
     from lspkit.config.trust.trust_store import remove, state_folder
 
     names = dict.fromkeys([os.path.realpath(path), os.path.abspath(path)])
     removed = [name for name in names if remove(state_folder(), name)]
-    if not removed:
-        print_result(f"{one_line(os.path.realpath(path))} is not on the list.")
-        return USAGE
-    print_result(f"{one_line(removed[0])} is no longer on the list.")
-    return CLEAN
+    name = removed[0] if removed else os.path.realpath(path)
+    outcome = f"{one_line(name)} is {'no longer' if removed else 'not'} on the list."
+    status = CLEAN if removed else USAGE
+    return _print_outcome(status, outcome, name, trusted=False, as_data=as_data)
 
 
-def _list() -> int:
+def _list(*, as_data: bool) -> int:
     from lspkit.config.trust.trust_store import read_trust_list, state_folder
 
     known = read_trust_list(state_folder())
     if known.warning:
         print_message(known.warning)
-    for entry in sorted(known.entries, key=lambda one: one.path):
+    entries = sorted(known.entries, key=lambda one: one.path)
+    if as_data:
+        print_result(as_json([{**to_plain(one), "state": _state(one.path)} for one in entries]))
+        return CLEAN
+    for entry in entries:
         marks = [_state(entry.path), *(["shared"] if entry.shared else []), entry.added[:10]]
         print_result(f"{one_line(entry.path)}  ({', '.join(marks)})")
-    if not known.entries:
+    if not entries:
         print_result("No project was trusted with `lspkit trust`.")
     return CLEAN
 

@@ -88,6 +88,12 @@ class Loaded(msgspec.Struct, frozen=True, kw_only=True):
         said = [servers_in(one.values) for one in self.layers if one.origin.layer in believed]
         return frozenset(id for servers in said for id, one in servers.items() if "command" in one)
 
+    @property
+    def warning_lines(self) -> tuple[str, ...]:
+        """The warnings, without settings that need trust: there is one line about all of them."""
+        told = [one for one in self.warnings if one.place not in self.held_back]
+        return tuple(one_line(str(one)) for one in told)
+
     def source(self, id: str, *, built_in: bool) -> str:
         """Where a server is configured: `built-in`, `global`, `project`, `given`, or `merged`."""
         speakers = ["built-in"] if built_in else []

@@ -76,12 +76,14 @@ class SettingsRequest(Request[Settings | None], frozen=True, kw_only=True):
 
 
 class TrustNotice(msgspec.Struct, frozen=True):
-    """What may not run in an untrusted project, as one line."""
+    """What users should know before they rely on the servers."""
 
     #: The folder that would have to be trusted.
     project: str
-    #: Empty if nothing is held back.
+    #: What may not run in it, on one line; empty if nothing is held back.
     text: str
+    #: Other warnings about the configuration.
+    warnings: tuple[str, ...] = ()
 
 
 class TrustNoticeRequest(Request[TrustNotice], frozen=True, kw_only=True):

@@ -299,7 +299,8 @@ class LocalEngine:
                 notice,  # here: only notebooks need it at once
             )
 
-        return TrustNotice(self.loaded.standing.candidate, notice(self.loaded))
+        loaded = self.loaded
+        return TrustNotice(loaded.standing.candidate, notice(loaded), loaded.warning_lines)
 
     def _reload(self) -> None:
         """Use the configuration as it is now; servers that it changes are restarted."""

@@ -6,6 +6,8 @@ import os
 import warnings
 from collections.abc import Mapping
 
+from lspkit.config.load import load
+from lspkit.errors import ServerUnavailableError
 from lspkit.service.client import READY_TIMEOUT, Client
 from lspkit.service.remote_engine import RemoteEngine
 from lspkit.service.runtime_folder import ConfigLike
@@ -43,7 +45,12 @@ def connect(
         ready_timeout=ready_timeout,
         environ=environ,
     )
-    client.start()
+    try:
+        client.start()
+    except ServerUnavailableError:
+        # An invalid configuration is an error of its own, as for a `Workspace`.
+        load(os.path.abspath(root), config, trusted=trusted, environ=environ)
+        raise
     if client.notice:
         warnings.warn(client.notice, ServiceEnvironmentWarning, stacklevel=2)
     engine = RemoteEngine(client, restart=restart)

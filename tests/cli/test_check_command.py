@@ -40,6 +40,12 @@ def test_a_clean_file_is_status_0(with_ty, project):
 
 
 @server
+def test_own_servers_can_be_demanded(with_ty, project):
+    done = with_ty("check", "--no-service", "right.py", cwd=project)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "1 file: 1 clean\n", "")
+
+
+@server
 def test_findings_are_status_1_and_one_line_each(with_ty, project):
     done = with_ty("check", "right.py", "wrong.py", cwd=project)
     finding, summary = done.stdout.splitlines()

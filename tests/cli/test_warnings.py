@@ -55,6 +55,15 @@ def test_what_is_held_back_is_told_once(bare, file):
     assert "held back: lsp.x.command." in line
 
 
+@pytest.mark.parametrize("command", ["status", "tools"])
+def test_other_commands_tell_it_as_well(bare, file, command):
+    file.write_text('{"timng": 1}', encoding="utf-8")
+    done = bare(command, "--json", cwd=file.parent.parent)
+    [line] = done.stderr.splitlines()
+    assert line.startswith(f"lspkit: {file}:1: timng: ")
+    assert json.loads(done.stdout)
+
+
 def test_a_warning_cannot_write_to_the_terminal(bare, file):
     done = check(bare, file, json.dumps({"a\x1b[31m\nb": 1}))
     assert "\x1b" not in done.stderr

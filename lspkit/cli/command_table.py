@@ -1,0 +1,279 @@
+"""The commands as a table: the parser and the shell completion are made from it.
+
+A command's module is imported when the command runs, so nothing here may import a workspace. It
+has a function `run(arguments)`, which returns the exit status.
+"""
+
+from __future__ import annotations
+
+import argparse
+import functools
+import importlib
+import os
+from typing import Any
+
+import msgspec
+
+from lspkit.agent.hooks.agent_protocols import AGENTS
+from lspkit.cli import argument_types as types
+
+
+class Argument(msgspec.Struct, frozen=True):
+    """One argument: its names, and the keywords of `add_argument`."""
+
+    names: tuple[str, ...]
+    keywords: dict[str, Any]
+
+
+class Command(msgspec.Struct, frozen=True):
+    """One row of the table."""
+
+    name: str
+    help: str
+    #: The module with the function `run`.
+    module: str
+    arguments: tuple[Argument, ...]
+    #: The first sentences of `--help`; the help line if empty.
+    description: str = ""
+    #: Names of arguments of which only one may be given.
+    exclusive: tuple[str, ...] = ()
+
+
+def _argument(*names: str, **keywords: Any) -> Argument:
+    return Argument(names, keywords)
+
+
+#: Metavars of paths. Shells complete them.
+FILES, FOLDERS = ("FILE", "PATH", "FILE[:LINE[:COL]]"), ("DIR",)
+
+QUERY_STATUS = (
+    "Exit status: 0 found, 1 nothing found, 2 a mistake in the call (also a file, position or "
+    "symbol that does not exist), 3 no answer (a server is missing, has failed or has not answered "
+    "in time), 70 lspkit has failed."
+)
+
+JSON = _argument("--json", action="store_true", help="print JSON")
+ROOT = _argument(
+    "--root", type=types.path, metavar="DIR", help="the workspace (default: the current folder)"
+)
+NO_SERVICE = _argument(
+    "--no-service", action="store_true", help="start own servers, also if a service runs"
+)
+TIMEOUT = _argument(
+    "--timeout",
+    type=types.seconds,
+    default=60.0,
+    metavar="SECONDS",
+    help="for the whole call (default: 60)",
+)
+#: Set to anything but the empty text: no command uses the service.
+NO_SERVICE_VARIABLE = "LSPKIT_NO_SERVICE"
+COMMON = (ROOT, TIMEOUT, NO_SERVICE, JSON)
+
+POSITION = _argument(
+    "target",
+    type=types.path,
+    metavar="FILE[:LINE[:COL]]",
+    help="a position, counted from 1; without a column, --symbol is needed",
+)
+SYMBOL = _argument(
+    "--symbol",
+    metavar="NAME",
+    help="a symbol of the file (Class.method), or, with a line, a word on that line",
+)
+AT = (POSITION, SYMBOL, *COMMON)
+
+QUERY = "lspkit.cli.query.query_command"
+SERVICE = "lspkit.cli.serve_command"
+SERVICE_ROOT = _argument(
+    "root",
+    nargs="?",
+    type=types.path,
+    metavar="DIR",
+    help="the workspace (default: the current folder)",
+)
+COMMANDS = (
+    Command("definition", "where a symbol is defined", QUERY, AT),
+    Command(
+        "references",
+        "where a symbol is used",
+        QUERY,
+        (
+            *AT,
+            _argument("--no-declaration", action="store_true", help="without its declaration"),
+        ),
+    ),
+    Command("hover", "type and documentation of a symbol", QUERY, AT),
+    Command("implementation", "where a symbol is implemented", QUERY, AT),
+    Command(
+        "symbols",
+        "the outline of a file, or symbols of the workspace by name",
+        QUERY,
+        (
+            _argument(
+                "target",
+                nargs="?",
+                type=types.path,
+                metavar="FILE",
+                help="the file; with --query: ask only the servers of this file",
+            ),
+            _argument("-q", "--query", metavar="NAME", help="symbols of the workspace by name"),
+            *COMMON,
+        ),
+    ),
+    Command(
+        "calls",
+        "who calls a function, or what it calls",
+        QUERY,
+        (
+            *AT,
+            _argument(
+                "--in",
+                dest="outgoing",
+                action="store_false",
+                default=False,
+                help="who calls it (the default)",
+            ),
+            _argument(
+                "--out", dest="outgoing", action="store_true", default=False, help="what it calls"
+            ),
+        ),
+        exclusive=("--in", "--out"),
+    ),
+    Command(
+        "rename",
+        "rename a symbol: shows the diff, and writes it with --apply",
+        QUERY,
+        (
+            POSITION,
+            _argument("new_name", metavar="NEWNAME", help="the new name"),
+            SYMBOL,
+            _argument(
+                "--apply",
+                action="store_true",
+                help="write the files, and restore them if the edit introduces errors",
+            ),
+            *COMMON,
+        ),
+    ),
+    Command(
+        "status",
+        "the state of the language servers",
+        QUERY,
+        COMMON,
+        "The state of the language servers. No server is started.",
+    ),
+    Command(
+        "tools",
+        "the tools for a model, as JSON",
+        "lspkit.cli.tools_command",
+        (
+            _argument(
+                "--style",
+                choices=["openai", "anthropic", "mcp", "json-schema"],
+                default="openai",
+                help="the form of a declaration (default: openai)",
+            ),
+            _argument(
+                "--shape",
+                choices=["single", "per-operation"],
+                default="single",
+                help="one tool for all operations, or one for each (default: single)",
+            ),
+            ROOT,
+            _argument("--json", action="store_true", help="print JSON, as always"),
+        ),
+        "The tools for a model, as JSON. Tools that the configuration disables are left out.",
+    ),
+    Command(
+        "serve",
+        "run the service of a workspace in the foreground",
+        SERVICE,
+        (
+            SERVICE_ROOT,
+            _argument(
+                "--stdio", action="store_true", help="serve one client on standard input and output"
+            ),
+            _argument(
+                "--idle",
+                type=types.seconds,
+                default=900.0,
+                metavar="SECONDS",
+                help="end after this time without a client (default: 900)",
+            ),
+            _argument("--started-by-client", action="store_true", help=argparse.SUPPRESS),
+            _argument("--json", action="store_true", help="print failures as JSON"),
+        ),
+        "Run the service of a workspace in the foreground: one set of warm servers for all "
+        "programs. Other commands start it by themselves.",
+    ),
+    Command(
+        "stop", "end the service of a workspace, with its servers", SERVICE, (SERVICE_ROOT, JSON)
+    ),
+    Command(
+        "hook",
+        "tell a command-line agent what its edit has broken",
+        "lspkit.cli.hook_command",
+        (
+            _argument(
+                "--agent", choices=AGENTS, help="the agent (default: recognised from the input)"
+            ),
+            _argument(
+                "--root",
+                type=types.path,
+                metavar="DIR",
+                help="the workspace (default: the git work tree of the agent's folder)",
+            ),
+            _argument(
+                "--timeout",
+                type=types.seconds,
+                default=10.0,
+                metavar="SECONDS",
+                help="for all (default: 10)",
+            ),
+            NO_SERVICE,
+            _argument("--json", action="store_true", help="answer in JSON, as always"),
+        ),
+        "The hook that a command-line agent runs after a tool call. It reads the call from "
+        "standard input as JSON, and answers with the errors in the edited files. Exit status: 0, "
+        "also if something fails; 1 a mistake in the call.",
+    ),
+    Command(
+        "completion",
+        "a script that completes lspkit's commands in a shell",
+        "lspkit.cli.completion_command",
+        (
+            _argument("shell", choices=["bash", "zsh", "fish"], help="the shell"),
+            _argument("--json", action="store_true", help="print the script as JSON"),
+        ),
+        "A script that completes lspkit's commands in a shell. Bash: eval \"$(lspkit completion "
+        'bash)"',
+    ),
+)
+
+
+def uses_service(arguments: argparse.Namespace) -> bool:
+    """Whether neither `--no-service` nor the variable forbids it."""
+    return not arguments.no_service and not os.environ.get(NO_SERVICE_VARIABLE)
+
+
+def add_commands(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add all commands of the table to the parser."""
+    for command in COMMANDS:
+        status = f" {QUERY_STATUS}" if command.module == QUERY and command.name != "status" else ""
+        about = command.description or f"{command.help[0].upper()}{command.help[1:]}."
+        parser = commands.add_parser(
+            command.name, help=command.help, description=f"{about}{status}"
+        )
+        groups = [parser.add_mutually_exclusive_group()] if command.exclusive else []
+        for one in command.arguments:
+            only_one = one.names[0] in command.exclusive
+            (groups[0] if only_one else parser).add_argument(*one.names, **one.keywords)
+        parser.set_defaults(run=functools.partial(run_command, command))
+
+
+def run_command(command: Command, arguments: argparse.Namespace) -> int:
+    """Import the module of a command, and run it."""
+    arguments.command = command.name
+    status: int = importlib.import_module(command.module).run(arguments)
+    return status

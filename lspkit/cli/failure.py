@@ -1,0 +1,83 @@
+"""Failures of commands: one line for people, JSON for programs, and the exit status."""
+
+from __future__ import annotations
+
+import argparse
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from lspkit.cli.argument_types import UsageError
+from lspkit.cli.exit_codes import FAILED, UNKNOWN, USAGE
+from lspkit.cli.output import (
+    OutputError,
+    as_json,
+    print_error,
+    print_message,
+    print_result,
+    print_traceback,
+)
+from lspkit.errors import LspkitError
+from lspkit.visible_text import one_line
+
+#: Codes of errors after which nobody knows the answer. All others are mistakes in the call or in
+#: the configuration.
+NO_ANSWER = frozenset(
+    {"ENOSERVER", "EUNAVAILABLE", "EBROKEN", "ETIMEDOUT", "ELSP", "EUNSUPPORTED"}
+    | {"ECANCELLED", "ECLOSED", "EPROTOCOL", "EFRAMING"}
+)
+#: The next step, by code, where the message of the error does not name it.
+NEXT_STEPS = {
+    "EOUTSIDE": "name a folder that contains it with --root",
+    "ETIMEDOUT": "give it more time with --timeout",
+    "EBROKEN": "`lspkit status --json` shows the command of each server",
+}
+
+
+def report_failure(problem: Exception, words: Sequence[str], arguments: argparse.Namespace) -> int:
+    """Print a failure, with the traceback after `--debug`, and return the exit status."""
+    if arguments.debug and not isinstance(problem, UsageError):
+        print_traceback(problem)
+    status, line = _describe(problem, debug=arguments.debug)
+    if _wants_json(words, arguments) and not isinstance(problem, OutputError):
+        try:
+            print_result(as_json({"error": _as_data(problem)}))
+        except OutputError:
+            status = FAILED
+    if isinstance(problem, UsageError) and problem.usage:
+        print_error(problem.usage.rstrip("\n"))
+    print_message(line)
+    return status
+
+
+def _describe(problem: Exception, *, debug: bool) -> tuple[int, str]:
+    """The exit status, and the line for people."""
+    if isinstance(problem, UsageError):
+        return USAGE, one_line(str(problem))
+    if isinstance(problem, OutputError):
+        return FAILED, str(problem)
+    if not isinstance(problem, LspkitError):
+        more = "" if debug else "; run with --debug to see more"
+        what = one_line(f"{type(problem).__name__}: {problem}")
+        return FAILED, f"this should not have happened: {what}{more}"
+    step = NEXT_STEPS.get(problem.code)
+    line = f"{problem}; {step}" if step else str(problem)
+    return UNKNOWN if problem.code in NO_ANSWER else USAGE, line
+
+
+def _wants_json(words: Sequence[str], arguments: argparse.Namespace) -> bool:
+    """Whether the caller reads JSON. After a mistake in the call only the words are known."""
+    as_json = getattr(arguments, "json", False) or getattr(arguments, "format", "") == "json"
+    return as_json or "--json" in words
+
+
+def _as_data(problem: Exception) -> dict[str, Any]:
+    if isinstance(problem, LspkitError):
+        return {name: _finite(value) for name, value in problem.to_dict().items()}
+    code = "EUSAGE" if isinstance(problem, UsageError) else LspkitError.code
+    return {"code": code, "message": str(problem) or type(problem).__name__}
+
+
+def _finite(value: Any) -> Any:
+    """The value, as text if JSON has no such number: `retry_in` may be infinite."""
+    return str(value) if isinstance(value, float) and not math.isfinite(value) else value

@@ -1,0 +1,54 @@
+"""Opens the workspace of a command: in the service, or in this process."""
+
+from __future__ import annotations
+
+import warnings
+
+from lspkit.cli.config_command import print_warnings
+from lspkit.cli.output import print_message
+from lspkit.cli.trust_command import offer_trust
+from lspkit.errors import ServerUnavailableError
+from lspkit.operations import TrustNoticeRequest
+from lspkit.service import connect
+from lspkit.workspace import Workspace
+
+
+def open_workspace(root: str, *, service: bool) -> Workspace:
+    """The workspace at a folder, to be used in a `with` statement.
+
+    First come the warnings about its configuration, and the question or notice about trust. If
+    there can be no service here, one line says so, and the servers run in this process.
+    """
+    why = ""
+    if service:
+        try:
+            return _connect(root)
+        except ServerUnavailableError as problem:
+            why = str(problem)
+    ws = Workspace(root)
+    if why:
+        print_message(f"no service is used, the servers run in this process: {why}")
+    return _introduced(ws, root)
+
+
+def _connect(root: str) -> Workspace:
+    """A workspace in the service, which is started if necessary."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        ws = connect(root, restart=True)
+    for warning in caught:
+        print_message(str(warning.message))
+    return _introduced(ws, root)
+
+
+def _introduced(ws: Workspace, root: str) -> Workspace:
+    """The workspace, after what users must know about it."""
+    try:
+        notice = ws.run(TrustNoticeRequest())
+        print_warnings(notice.warnings)
+        if offer_trust(root, notice):
+            ws.reload()
+    except BaseException:
+        ws.close()
+        raise
+    return ws

@@ -1,0 +1,191 @@
+"""Runs the commands that ask a workspace: one row for each, with what to ask and how to show it."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import msgspec
+
+from lspkit.agent.tools.source_lines import SourceLines
+from lspkit.cli.argument_types import UsageError
+from lspkit.cli.command_table import uses_service
+from lspkit.cli.exit_codes import FOUND, NOTHING_FOUND
+from lspkit.cli.file_arguments import workspace_of
+from lspkit.cli.open_workspace import open_workspace
+from lspkit.cli.output import as_json, print_lines, print_message, print_result
+from lspkit.cli.query import query_text as show
+from lspkit.cli.query.position_argument import FilePosition, parse_position
+from lspkit.edit_types import AppliedEdit, WorkspaceEdit
+from lspkit.errors import PathError
+from lspkit.servers.status import WorkspaceStatus, status_text
+from lspkit.types import display_path, to_plain
+from lspkit.visible_text import one_line
+from lspkit.workspace import Workspace
+from lspkit.workspace_boundary import boundary_of
+
+
+class Question(msgspec.Struct, frozen=True):
+    """What a command asks about."""
+
+    arguments: argparse.Namespace
+    #: The file is empty for questions about the whole workspace.
+    at: FilePosition
+    deadline: float
+
+    @property
+    def timeout(self) -> float:
+        """The seconds that are left."""
+        return max(0.0, self.deadline - time.monotonic())
+
+    def ask(self, method: Callable[..., Any], **more: Any) -> Any:
+        """Call a method of the workspace about the position."""
+        at, symbol = self.at, self.arguments.symbol
+        return method(at.file, at.line, at.column, symbol=symbol, timeout=self.timeout, **more)
+
+
+class Query(msgspec.Struct, frozen=True):
+    """One row: how a command asks, and how its result is shown."""
+
+    ask: Callable[[Workspace, Question], Any]
+    lines: Callable[[Any, SourceLines], Iterator[show.Line]]
+    #: What is said if nothing was found.
+    nothing: str = ""
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Ask, print the answer, and return the exit status."""
+    at = _position_of(arguments)
+    _check_exists(at.file)
+    root = arguments.root or workspace_of([at.file] if at.file else [])
+    query = _query_of(arguments)
+    with open_workspace(root, service=uses_service(arguments)) as ws:
+        deadline = time.monotonic() + arguments.timeout
+        placed = msgspec.structs.replace(at, file=_path_in(ws, at.file))
+        found = query.ask(ws, Question(arguments, placed, deadline))
+        # Before the servers are stopped, which may take some seconds.
+        return _print_answer(ws, query, found, as_data=arguments.json)
+
+
+def _print_answer(ws: Workspace, query: Query, found: Any, *, as_data: bool) -> int:
+    nothing = found is None or found == [] or found == WorkspaceEdit()
+    if as_data:
+        print_result(as_json(to_plain(found)))
+    elif nothing:
+        print_message(query.nothing)
+    else:
+        security = ws.config.security
+        boundary = boundary_of(
+            str(ws.root), exclude=security.exclude, allow_external=security.allow_external_paths
+        )
+        print_lines(query.lines(found, SourceLines(boundary)))
+    return NOTHING_FOUND if nothing else FOUND
+
+
+def _position_of(arguments: argparse.Namespace) -> FilePosition:
+    """The file and the position that the command is about; no file for the whole workspace."""
+    word: str = getattr(arguments, "target", None) or ""
+    if arguments.command == "symbols" and not word and arguments.query is None:
+        raise UsageError("give a FILE for its outline, or --query NAME for the whole workspace")
+    if not hasattr(arguments, "symbol"):
+        return FilePosition(word)
+    at = parse_position(word)
+    if arguments.symbol is not None or at.column is not None:
+        return at
+    name = one_line(at.file)
+    if at.line is None:
+        raise UsageError(f"which position in {name}? Give {name}:LINE:COL, or --symbol NAME")
+    place = f"{name}:{at.line}"
+    raise UsageError(f"which column of {place}? Give {place}:COL, or --symbol WORD on that line")
+
+
+def _check_exists(file: str) -> None:
+    """Raise if the file does not exist: no workspace is found by its path then.
+
+    The workspace reports all other faults. It also knows `@` before a path, as models write it.
+    """
+    if not file or file.startswith("@"):
+        return
+    try:
+        os.lstat(file)
+    except (FileNotFoundError, NotADirectoryError):
+        raise PathError(f"{file} does not exist", code="ENOENT", path=file) from None
+    except (OSError, ValueError):
+        return
+
+
+def _path_in(ws: Workspace, file: str) -> str:
+    """The file as the user wrote it if the workspace is the current folder, for error messages."""
+    here = os.path.realpath(os.curdir) == str(ws.root)
+    return file if here or not file else os.path.abspath(file)
+
+
+def _query_of(arguments: argparse.Namespace) -> Query:
+    if arguments.command == "symbols" and arguments.query is not None:
+        return WORKSPACE_SYMBOLS
+    if arguments.command == "calls" and arguments.outgoing:
+        return OUTGOING_CALLS
+    return QUERIES[arguments.command]
+
+
+def _references(ws: Workspace, question: Question) -> Any:
+    declared = not question.arguments.no_declaration
+    return question.ask(ws.references, include_declaration=declared)
+
+
+def _outline(ws: Workspace, question: Question) -> Any:
+    return ws.document_symbols(question.at.file, timeout=question.timeout)
+
+
+def _workspace_symbols(ws: Workspace, question: Question) -> Any:
+    file = question.at.file or None
+    return ws.workspace_symbols(question.arguments.query, file, timeout=question.timeout)
+
+
+def _rename(ws: Workspace, question: Question) -> WorkspaceEdit | AppliedEdit:
+    edit: WorkspaceEdit = question.ask(ws.rename, new_name=question.arguments.new_name)
+    if not question.arguments.apply or not edit.changes:
+        return edit
+    return ws.apply(edit, verify=True, timeout=question.timeout)
+
+
+def _rename_lines(found: WorkspaceEdit | AppliedEdit, sources: SourceLines) -> Iterator[show.Line]:
+    if isinstance(found, WorkspaceEdit):
+        yield from show.edit_lines(found, sources)
+        return
+    yield from show.edit_lines(found.edit, sources)
+    for file in found.files:
+        yield [("changed ", ""), (display_path(file), "path")]
+
+
+def _status_lines(found: WorkspaceStatus, _: SourceLines) -> Iterator[show.Line]:
+    for line in status_text(found).split("\n"):
+        yield [(line, "")]
+
+
+#: By command.
+QUERIES = {
+    "definition": Query(
+        lambda ws, at: at.ask(ws.definition), show.location_lines, "no definition was found"
+    ),
+    "references": Query(_references, show.location_lines, "no reference was found"),
+    "hover": Query(
+        lambda ws, at: at.ask(ws.hover), show.hover_lines, "there is no description of it"
+    ),
+    "implementation": Query(
+        lambda ws, at: at.ask(ws.implementation), show.location_lines, "no implementation was found"
+    ),
+    "symbols": Query(_outline, show.outline_lines, "the file has no symbols"),
+    "calls": Query(
+        lambda ws, at: at.ask(ws.incoming_calls), show.incoming_lines, "no caller was found"
+    ),
+    "rename": Query(_rename, _rename_lines, "there is nothing to rename"),
+    "status": Query(lambda ws, _: ws.status(), _status_lines),
+}
+WORKSPACE_SYMBOLS = Query(_workspace_symbols, show.symbol_lines, "no such symbol was found")
+OUTGOING_CALLS = Query(
+    lambda ws, at: at.ask(ws.outgoing_calls), show.outgoing_lines, "no call was found"
+)

@@ -1,0 +1,27 @@
+"""`lspkit tools`: the tools for a model, as JSON."""
+
+from __future__ import annotations
+
+import argparse
+import os
+
+from lspkit.agent import tool_schemas
+from lspkit.cli.config_command import print_warnings
+from lspkit.cli.exit_codes import FOUND, NOTHING_FOUND
+from lspkit.cli.output import as_json, print_message, print_result
+from lspkit.config.load import load
+from lspkit.servers.selection.choose import aliases
+from lspkit.workspace_boundary import boundary_of
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print the tools that the configuration allows, and return the exit status."""
+    root = arguments.root or os.curdir
+    boundary_of(root)  # raises if it is not a folder
+    loaded = load(root, aliases=aliases())
+    print_warnings(loaded.warning_lines)
+    tools = tool_schemas(arguments.style, arguments.shape, config=loaded.config)
+    print_result(as_json(tools))
+    if not tools:
+        print_message("the configuration disables all tools")
+    return FOUND if tools else NOTHING_FOUND
