@@ -88,9 +88,8 @@ class ServiceProcess:
 
     def run(self, listener: socket.socket | None, idle_timeout: float) -> str:
         """Serve until the end; returns its reason."""
-        root = _identity(self._bootstrap.workspace_root)
         idle_since = time.monotonic()
-        with selectors.DefaultSelector() as selector:
+        with selectors.DefaultSelector() as selector, _opened(self._bootstrap) as root:
             selector.register(self._wake_reader, selectors.EVENT_READ)
             if listener is not None:
                 selector.register(listener, selectors.EVENT_READ)
@@ -243,18 +242,28 @@ def _retire_others(place: Place) -> None:
 
 @contextlib.contextmanager
 def _signals() -> Iterator[Callable[[Callable[[str], None]], None]]:
-    """Gives a function that says what SIGTERM, SIGINT and SIGHUP call."""
+    """Gives a function that says what SIGTERM, SIGINT and SIGHUP call.
+
+    A signal before that is not lost: the function is called as soon as it is known.
+    """
     ending: list[Callable[[str], None]] = []
+    received: list[str] = []
 
     def on_signal(number: int, _: object) -> None:
+        received.append(f"signal {signal.Signals(number).name}")
         for end in ending:
-            end(f"signal {signal.Signals(number).name}")
+            end(received[0])
+
+    def call_on_signal(end: Callable[[str], None]) -> None:
+        ending.append(end)
+        if received:
+            end(received[0])
 
     names = ("SIGTERM", "SIGINT", "SIGHUP")
     numbers = [getattr(signal, name) for name in names if hasattr(signal, name)]
     before = {number: signal.signal(number, on_signal) for number in numbers}
     try:
-        yield ending.append
+        yield call_on_signal
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
@@ -310,7 +319,21 @@ def _same_user(connection: socket.socket) -> bool:
     return True  # the folder's mode keeps others out
 
 
-def _identity(root: str) -> tuple[int, int] | None:
+@contextlib.contextmanager
+def _opened(bootstrap: Bootstrap) -> Iterator[tuple[int, int] | None]:
+    """The identity of the root, which no other folder gets as long as this one is open."""
+    try:
+        descriptor = os.open(bootstrap.workspace_root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    except OSError:
+        yield None
+        return
+    try:
+        yield _identity(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _identity(root: str | int) -> tuple[int, int] | None:
     try:
         found = os.stat(root)
     except OSError:
