@@ -26,7 +26,7 @@ from lspkit.protocol.wire.framing import frame
 from lspkit.runtime.concurrency.threads import OwnThread
 from lspkit.service.client import COMPARED, Ready
 from lspkit.service.client_session import ClientSession
-from lspkit.service.peer import Peer
+from lspkit.service.peer import LARGEST_REQUEST, Peer
 from lspkit.service.runtime_folder import Bootstrap, Place
 from lspkit.service.shared_workspace import SharedWorkspace
 from lspkit.version import VERSION
@@ -127,7 +127,7 @@ class ServiceProcess:
 
     def add_client(self, connection: socket.socket) -> None:
         """Serve a connection."""
-        peer = Peer(connection, self._take, self._lost, "client")
+        peer = Peer(connection, self._take, self._lost, "client", largest_whole=LARGEST_REQUEST)
         with self._lock:
             full = len(self._sessions) >= MOST_CLIENTS
             if not full:
@@ -194,18 +194,17 @@ def serve_socket(bootstrap: Bootstrap, place: Place, *, idle_timeout: float = ID
         raise ServerUnavailableError(
             f"a service for {bootstrap.workspace_root} is running already; to end it: lspkit stop"
         ) from None
-    with lock, _signals() as on_signal, _listener(place) as listener:
-        # Later services have higher epochs, so that a client which reconnects waits for nothing
-        # that is over.
+    with lock, _signals() as on_signal:
+        # Before the socket: a client that connects to it would not learn what is wrong here. Later
+        # services have higher epochs, so that a client which reconnects waits for nothing that is
+        # over.
         process = ServiceProcess(bootstrap, first_epoch=time.time_ns() // 1_000_000)
         try:
             on_signal(process.end)
-            _retire_others(place)
-            return process.run(listener, idle_timeout)
+            with _listener(place) as listener:
+                _retire_others(place)
+                return process.run(listener, idle_timeout)
         finally:
-            # First, so that a client which comes now starts another service.
-            with contextlib.suppress(OSError):
-                os.unlink(place.socket)
             process.close()
 
 
@@ -222,7 +221,12 @@ def _listener(place: Place) -> Iterator[socket.socket]:
             os.umask(before)
         listener.listen(BACKLOG)
         listener.setblocking(False)
-        yield listener
+        try:
+            yield listener
+        finally:
+            # First, so that a client which comes now starts another service.
+            with contextlib.suppress(OSError):
+                os.unlink(place.socket)
 
 
 def _retire_others(place: Place) -> None:
