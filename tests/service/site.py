@@ -24,6 +24,7 @@ from lspkit.service.runtime_folder import Place, bootstrap_of
 from lspkit.testing import Log, Script
 from tests.runtime.process_trees import ends
 from tests.scripted import SOURCE, comes_true, config_for
+from tests.service.raw_client import RawClient
 
 #: The folder of the package, for programs that a test starts.
 PACKAGES = str(Path(lspkit.__file__).parents[1])
@@ -130,9 +131,21 @@ class Site:
         assert all(map(ends, family)), "the service left processes"
 
 
+def started(site: Site, *options: str) -> subprocess.Popen[bytes]:
+    """A service in the foreground that is ready."""
+    process = site.start("serve", str(site.project), *options, stderr=subprocess.DEVNULL)
+    assert comes_true(site.service_pid)
+    with RawClient(site.place.socket) as client:
+        assert (client.receive() or {})["method"] == "lsp/ready"
+    return process
+
+
 def is_service(process: psutil.Process) -> bool:
-    """Whether it is a service that a client has started."""
-    return "--started-by-client" in process.cmdline()
+    """Whether it is a service that a client has started, and that runs."""
+    try:
+        return "--started-by-client" in process.cmdline()
+    except psutil.NoSuchProcess:
+        return False
 
 
 def descendants() -> list[psutil.Process]:
@@ -140,11 +153,14 @@ def descendants() -> list[psutil.Process]:
 
     Orphans among them are adopted by this process.
     """
-    return [
-        process
-        for process in psutil.Process().children(recursive=True)
-        if process.is_running() and process.status() != psutil.STATUS_ZOMBIE
-    ]
+    return [process for process in psutil.Process().children(recursive=True) if _runs(process)]
+
+
+def _runs(process: psutil.Process) -> bool:
+    try:
+        return bool(process.status() != psutil.STATUS_ZOMBIE)
+    except psutil.NoSuchProcess:
+        return False
 
 
 def nothing_runs() -> bool:

@@ -14,16 +14,7 @@ from lspkit.testing import Grandchild, Script
 from tests.runtime.process_trees import ends
 from tests.scripted import ask, comes_true
 from tests.service.raw_client import RawClient
-from tests.service.site import PATIENCE, Site, descendants, nothing_runs
-
-
-def started(site: Site, *options: str) -> subprocess.Popen[bytes]:
-    """A service in the foreground that accepts clients."""
-    process = site.start("serve", str(site.project), *options, stderr=subprocess.DEVNULL)
-    assert comes_true(site.service_pid)
-    with RawClient(site.place.socket) as client:
-        assert (client.receive() or {})["method"] == "lsp/ready"
-    return process
+from tests.service.site import PATIENCE, Site, descendants, nothing_runs, started
 
 
 def ended_in_order(site: Site, process: subprocess.Popen[bytes]) -> bool:
