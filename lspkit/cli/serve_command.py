@@ -5,13 +5,12 @@ from __future__ import annotations
 import argparse
 import logging
 import os
-import signal
 import time
 
 from lspkit.cli.exit_codes import CLEAN
 from lspkit.cli.output import print_message, print_result
-from lspkit.errors import PathError, ServerUnavailableError
-from lspkit.service.election import BOOTSTRAP_VARIABLE, connect_socket
+from lspkit.errors import PathError
+from lspkit.service.election import BOOTSTRAP_VARIABLE, connect_socket, service_pid
 from lspkit.service.runtime_folder import Bootstrap, bootstrap_of, read_bootstrap
 
 #: Seconds to wait for a service to end, before it is killed.
@@ -52,37 +51,32 @@ def _bootstrap(arguments: argparse.Namespace) -> Bootstrap:
 
 
 def stop(arguments: argparse.Namespace) -> int:
-    """End the service of a workspace, with its servers."""
-    from lspkit.service.client import Client  # here, to keep `--help` quick
-
+    """End the service of a workspace, with its servers. One that hangs is killed."""
     bootstrap = bootstrap_of(arguments.root or os.curdir, None, None)
-    place = bootstrap.place(os.environ)
-    found = connect_socket(place)
+    found = connect_socket(bootstrap.place(os.environ))
     if found is None:
         print_result(f"no service is running for {bootstrap.workspace_root}")
         return CLEAN
-    found.close()
-    client = Client(bootstrap.workspace_root)
-    try:
-        client.start()
-        pid = client.ready.pid if client.ready is not None else 0
-        client.shutdown()
-    except ServerUnavailableError:
-        pid = 0  # it has ended meanwhile
-    finally:
-        client.close()
-    if pid and not _ended(pid):
-        os.kill(pid, signal.SIGKILL)
-    print_result(f"the service for {bootstrap.workspace_root} has ended")
+    with found:
+        outcome = _end_process(service_pid(found))
+    print_result(f"the service for {bootstrap.workspace_root} {outcome}")
     return CLEAN
 
 
-def _ended(pid: int) -> bool:
-    deadline = time.monotonic() + END_TIMEOUT
-    while time.monotonic() < deadline:
-        try:
-            os.kill(pid, 0)
-        except OSError:
-            return True
-        time.sleep(0.02)
-    return False
+def _end_process(pid: int) -> str:
+    """End a process, if necessary by SIGKILL; returns what has happened."""
+    import psutil  # here: `serve` does not need it
+
+    try:
+        process = psutil.Process(pid)
+        process.terminate()
+        deadline = time.monotonic() + END_TIMEOUT
+        # The program that has started the service may not have waited for it.
+        while process.is_running() and process.status() != psutil.STATUS_ZOMBIE:
+            if time.monotonic() >= deadline:
+                process.kill()
+                return "did not end, and was killed"
+            time.sleep(0.02)
+    except psutil.NoSuchProcess:
+        pass  # it has ended meanwhile
+    return "has ended"

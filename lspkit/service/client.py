@@ -101,9 +101,11 @@ class Client:
         self._numbers = itertools.count(1)
         #: Serialises starts.
         self._starting = threading.Lock()
-        #: Guards `_peer`, `_state` and `_reason`.
+        #: Guards `_peer`, `_left`, `_state` and `_reason`.
         self._lock = threading.Lock()
         self._peer: Peer | None = None
+        #: Connections that are over, and whose sockets have to be closed by another thread.
+        self._left: list[Peer] = []
         self._state: State = "never-started"
         self._reason = ""
         self._closed = False
@@ -176,6 +178,7 @@ class Client:
                 return self._peer
             if self._closed or (self._state == "dead" and not self._restart):
                 raise self._dead_error()
+            self._close_left()
             try:
                 return self._connect()
             except BaseException as problem:
@@ -254,6 +257,7 @@ class Client:
             if self._peer is not peer:
                 return
             self._peer, self._state = None, "dead"
+            self._left.append(peer)
             self._reason = self._reason or f"the service has ended ({peer.reason})"
         for number in list(self._pending):
             pending = self._pending.pop(number, None)
@@ -278,8 +282,15 @@ class Client:
         if peer is not None:
             peer.close()
             self._ended(peer)
+        self._close_left()
         with self._lock:
             self._state = "dead"
+
+    def _close_left(self) -> None:
+        with self._lock:
+            left, self._left = self._left, []
+        for peer in left:
+            peer.close()
 
     def drop_after_fork(self) -> None:
         """In a forked child: the connection belongs to the parent."""
@@ -288,8 +299,9 @@ class Client:
         self._closed, self._state = True, "dead"
         self._reason = "this workspace belongs to the process that was forked"
         self._pending = {}
-        if peer is not None:
-            peer.drop_after_fork()
+        left, self._left = self._left, []
+        for one in left if peer is None else [*left, peer]:
+            one.drop_after_fork()
 
     # Methods of the service
 

@@ -36,6 +36,10 @@ log = logging.getLogger("lspkit.service")
 
 #: Requests of one client that may be in progress.
 MOST_CALLS = 1000
+#: Bytes of their parameters. A single request may have more.
+MOST_PARAMS = 64 * 1024 * 1024
+#: Milliseconds that a call waits for an epoch at most: a month.
+LONGEST_WAIT = 30 * 24 * 3600 * 1000
 
 
 class _CheckFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -102,6 +106,8 @@ class ClientSession:
         self._lock = threading.Lock()
         #: Requests in progress, by id.
         self._calls: dict[bytes, IncomingCall] = {}
+        #: Bytes of their parameters.
+        self._params = 0
         #: Numbers of overlays, and paths of texts that were synced.
         self._overlays: set[int] = set()
         self._texts: set[str] = set()
@@ -124,11 +130,11 @@ class ClientSession:
     def _begin(self, message: messages.RequestMessage) -> None:
         call = IncomingCall(message.id, message.params or b"{}", self._shared.engine, self._send)
         with self._lock:
-            refused = call.id in self._calls or len(self._calls) >= MOST_CALLS
-            if not refused:
+            why = self._refusal(call)
+            if not why:
                 self._calls[call.id] = call
-        if refused:
-            why = f"the id is in use, or {MOST_CALLS} requests are in progress"
+                self._params += len(call.params)
+        if why:
             self._peer.send(error_body(call.id, messages.INVALID_REQUEST, why))
             return
         try:
@@ -144,10 +150,23 @@ class ClientSession:
         except Exception as problem:  # noqa: BLE001 (the client gets it)
             call.fail(problem)
 
+    def _refusal(self, call: IncomingCall) -> str:
+        """Why a request is not accepted; empty if it is. Called with the lock."""
+        if call.id in self._calls:
+            return "a request with this id is in progress"
+        if len(self._calls) >= MOST_CALLS:
+            return f"{MOST_CALLS} requests are in progress"
+        if self._calls and self._params + len(call.params) > MOST_PARAMS:
+            return f"requests with {self._params} bytes are in progress"
+        return ""
+
     def _send(self, call: IncomingCall, body: bytes) -> None:
         """Answer a call, unless it has been answered or its client is gone."""
         with self._lock:
-            answered = self._calls.pop(call.id, None) is not call
+            answered = self._calls.get(call.id) is not call
+            if not answered:
+                del self._calls[call.id]
+                self._params -= len(call.params)
         if not answered:
             self._peer.send(body)
 
@@ -216,7 +235,8 @@ class ClientSession:
         """`lsp/diagnosticsAfter`: the known diagnostics, after waiting for a newer epoch."""
         given = _diagnostics_after.decode(call.params)
         wait = WaitForChangeRequest(after=given.after_epoch)
-        call.run(wait, max(0, given.wait_ms) / 1000, lambda _: self.diagnostics(call))
+        seconds = min(max(0, given.wait_ms), LONGEST_WAIT) / 1000
+        call.run(wait, seconds, lambda _: self.diagnostics(call))
 
     def status(self, call: IncomingCall) -> None:
         """`lsp/status`: the state of all servers, and of the service."""
@@ -230,14 +250,14 @@ class ClientSession:
         """`lsp/operation`: the single tool of a model, and its envelope."""
         given = msgspec.json.decode(call.params)
         toolbox = self._shared.toolbox
-        self._shared.in_thread(lambda: call.answer(toolbox.call(given, cancel=call.cancel)))
+        self._in_thread(call, lambda: toolbox.call(given, cancel=call.cancel))
 
     def tool_result(self, call: IncomingCall) -> None:
         """`lsp/toolResult`: the output of an agent's tool, with findings appended."""
         given = _tool_result.decode(call.params)
         hooks = self._shared.hooks
 
-        def run() -> None:
+        def run() -> dict[str, str]:
             output = hooks.tool_result(
                 given.tool,
                 given.arguments,
@@ -246,7 +266,18 @@ class ClientSession:
                 timeout=given.timeout,
                 cancel=call.cancel,
             )
-            call.answer({"output": output})
+            return {"output": output}
+
+        self._in_thread(call, run)
+
+    def _in_thread(self, call: IncomingCall, job: Callable[[], Any]) -> None:
+        """Answer a call with the result of a job that may wait."""
+
+        def run() -> None:
+            try:
+                call.answer(job())
+            except Exception as problem:  # noqa: BLE001 (the client gets it)
+                call.fail(problem)
 
         self._shared.in_thread(run)
 

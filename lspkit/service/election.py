@@ -5,6 +5,7 @@ from __future__ import annotations
 import fnmatch
 import os
 import socket
+import struct
 import subprocess
 import sys
 import time
@@ -65,6 +66,16 @@ def connect_socket(place: Place) -> socket.socket | None:
             f"the service cannot be reached at {place.socket}: {problem.strerror}"
         ) from None
     return made
+
+
+def service_pid(connection: socket.socket) -> int:
+    """The process that listens at the other end, also if it hangs."""
+    if sys.platform == "darwin":
+        return connection.getsockopt(0, 2)  # LOCAL_PEERPID
+    size = struct.calcsize("3i")
+    data = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, size)
+    pid: int = struct.unpack("3i", data)[0]
+    return pid
 
 
 def connect_or_start(

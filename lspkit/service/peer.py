@@ -27,14 +27,20 @@ log = logging.getLogger("lspkit.service")
 LARGEST_MESSAGE = 32 * 1024 * 1024
 #: Characters in one part of a larger message: in JSON, at most four times as many bytes.
 PART = 4 * 1024 * 1024
-#: Bytes of a message in parts.
+#: Bytes of a message in parts: of a result, and of a request.
 LARGEST_WHOLE = 512 * 1024 * 1024
+LARGEST_REQUEST = 64 * 1024 * 1024
+#: Bytes that a part counts at least, so that the number of parts is bounded.
+SMALLEST_PART = 4096
 #: Bytes that wait to be written before a peer that does not read is disconnected.
 LONGEST_QUEUE = 64 * 1024 * 1024
 #: Bytes that wait before optional messages (events) are dropped.
 EVENT_QUEUE = 1024 * 1024
 #: Bytes outside messages before a peer is disconnected.
 MOST_GARBAGE = 64 * 1024
+#: Bytes of messages that cannot be decoded before a peer is disconnected: each costs more time than
+#: a valid one.
+MOST_MALFORMED = 1024 * 1024
 #: The method of a part.
 PART_METHOD = "lsp/part"
 CHUNK = 256 * 1024
@@ -63,15 +69,21 @@ class Peer:
         on_message: Callable[[Peer, Message], None],
         on_end: Callable[[Peer], None],
         name: str,
+        *,
+        largest_whole: int = LARGEST_WHOLE,
     ) -> None:
         self._socket = connection
+        self._largest_whole = largest_whole
         self._on_message = on_message
         self._on_end = on_end
         self._reader = OwnThread(self._read, f"{name} reader")
         self._writer = OwnThread(self._write, f"{name} writer")
         self._numbers = itertools.count()
-        #: Parts of messages that are incomplete. Only the reader uses it.
+        #: Parts of messages that are incomplete, their size, and the bytes of malformed messages.
+        #: Only the reader uses these.
         self._parts: dict[int, list[str]] = {}
+        self._parts_size = 0
+        self._malformed = 0
         #: Guards the fields below.
         self._lock = threading.Condition(threading.Lock())
         self._queue: collections.deque[bytes] = collections.deque()
@@ -184,6 +196,10 @@ class Peer:
                 return
             message = messages.parse(whole)
         self._on_message(self, message)
+        if isinstance(message, messages.Malformed):
+            self._malformed += len(body)
+            if self._malformed > MOST_MALFORMED:
+                raise _TooMuch(f"it sent {self._malformed} bytes of messages that are malformed")
 
     def _joined(self, raw: bytes) -> bytes | None:
         """The message whose last part this is; None if more are to come."""
@@ -191,11 +207,15 @@ class Peer:
             part = _part.decode(raw)
         except msgspec.DecodeError as problem:
             raise _TooMuch(f"it sent a part that cannot be read: {problem}") from None
-        texts = self._parts.setdefault(part.of, [])
-        texts.append(part.text)
-        if sum(len(text) for parts in self._parts.values() for text in parts) > LARGEST_WHOLE:
-            raise _TooMuch(f"it sent a message of more than {LARGEST_WHOLE} bytes")
-        return "".join(self._parts.pop(part.of)).encode() if part.last else None
+        self._parts.setdefault(part.of, []).append(part.text)
+        self._parts_size += max(len(part.text), SMALLEST_PART)
+        if self._parts_size > self._largest_whole:
+            raise _TooMuch(f"it sent a message of more than {self._largest_whole} bytes")
+        if not part.last:
+            return None
+        texts = self._parts.pop(part.of)
+        self._parts_size -= sum(max(len(text), SMALLEST_PART) for text in texts)
+        return "".join(texts).encode()
 
     # The end
 

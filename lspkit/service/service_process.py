@@ -26,7 +26,7 @@ from lspkit.protocol.wire.framing import frame
 from lspkit.runtime.concurrency.threads import OwnThread
 from lspkit.service.client import COMPARED, Ready
 from lspkit.service.client_session import ClientSession
-from lspkit.service.peer import Peer
+from lspkit.service.peer import LARGEST_REQUEST, Peer
 from lspkit.service.runtime_folder import Bootstrap, Place
 from lspkit.service.shared_workspace import SharedWorkspace
 from lspkit.version import VERSION
@@ -88,9 +88,8 @@ class ServiceProcess:
 
     def run(self, listener: socket.socket | None, idle_timeout: float) -> str:
         """Serve until the end; returns its reason."""
-        root = _identity(self._bootstrap.workspace_root)
         idle_since = time.monotonic()
-        with selectors.DefaultSelector() as selector:
+        with selectors.DefaultSelector() as selector, _opened(self._bootstrap) as root:
             selector.register(self._wake_reader, selectors.EVENT_READ)
             if listener is not None:
                 selector.register(listener, selectors.EVENT_READ)
@@ -128,7 +127,7 @@ class ServiceProcess:
 
     def add_client(self, connection: socket.socket) -> None:
         """Serve a connection."""
-        peer = Peer(connection, self._take, self._lost, "client")
+        peer = Peer(connection, self._take, self._lost, "client", largest_whole=LARGEST_REQUEST)
         with self._lock:
             full = len(self._sessions) >= MOST_CLIENTS
             if not full:
@@ -195,18 +194,17 @@ def serve_socket(bootstrap: Bootstrap, place: Place, *, idle_timeout: float = ID
         raise ServerUnavailableError(
             f"a service for {bootstrap.workspace_root} is running already; to end it: lspkit stop"
         ) from None
-    with lock, _signals() as on_signal, _listener(place) as listener:
-        # Later services have higher epochs, so that a client which reconnects waits for nothing
-        # that is over.
+    with lock, _signals() as on_signal:
+        # Before the socket: a client that connects to it would not learn what is wrong here. Later
+        # services have higher epochs, so that a client which reconnects waits for nothing that is
+        # over.
         process = ServiceProcess(bootstrap, first_epoch=time.time_ns() // 1_000_000)
         try:
             on_signal(process.end)
-            _retire_others(place)
-            return process.run(listener, idle_timeout)
+            with _listener(place) as listener:
+                _retire_others(place)
+                return process.run(listener, idle_timeout)
         finally:
-            # First, so that a client which comes now starts another service.
-            with contextlib.suppress(OSError):
-                os.unlink(place.socket)
             process.close()
 
 
@@ -223,7 +221,12 @@ def _listener(place: Place) -> Iterator[socket.socket]:
             os.umask(before)
         listener.listen(BACKLOG)
         listener.setblocking(False)
-        yield listener
+        try:
+            yield listener
+        finally:
+            # First, so that a client which comes now starts another service.
+            with contextlib.suppress(OSError):
+                os.unlink(place.socket)
 
 
 def _retire_others(place: Place) -> None:
@@ -243,18 +246,28 @@ def _retire_others(place: Place) -> None:
 
 @contextlib.contextmanager
 def _signals() -> Iterator[Callable[[Callable[[str], None]], None]]:
-    """Gives a function that says what SIGTERM, SIGINT and SIGHUP call."""
+    """Gives a function that says what SIGTERM, SIGINT and SIGHUP call.
+
+    A signal before that is not lost: the function is called as soon as it is known.
+    """
     ending: list[Callable[[str], None]] = []
+    received: list[str] = []
 
     def on_signal(number: int, _: object) -> None:
+        received.append(f"signal {signal.Signals(number).name}")
         for end in ending:
-            end(f"signal {signal.Signals(number).name}")
+            end(received[0])
+
+    def call_on_signal(end: Callable[[str], None]) -> None:
+        ending.append(end)
+        if received:
+            end(received[0])
 
     names = ("SIGTERM", "SIGINT", "SIGHUP")
     numbers = [getattr(signal, name) for name in names if hasattr(signal, name)]
     before = {number: signal.signal(number, on_signal) for number in numbers}
     try:
-        yield ending.append
+        yield call_on_signal
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
@@ -310,7 +323,21 @@ def _same_user(connection: socket.socket) -> bool:
     return True  # the folder's mode keeps others out
 
 
-def _identity(root: str) -> tuple[int, int] | None:
+@contextlib.contextmanager
+def _opened(bootstrap: Bootstrap) -> Iterator[tuple[int, int] | None]:
+    """The identity of the root, which no other folder gets as long as this one is open."""
+    try:
+        descriptor = os.open(bootstrap.workspace_root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    except OSError:
+        yield None
+        return
+    try:
+        yield _identity(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _identity(root: str | int) -> tuple[int, int] | None:
     try:
         found = os.stat(root)
     except OSError:

@@ -1,0 +1,60 @@
+"""`lspkit stop`: with a service, without one, and with one that hangs."""
+
+from __future__ import annotations
+
+import os
+import signal
+
+from tests.runtime.process_trees import ends
+from tests.scripted import ask
+from tests.service.site import Site, descendants, nothing_runs
+
+
+def test_it_ends_the_service_with_its_servers(site: Site) -> None:
+    with site.connect() as ws:
+        assert ask(ws) == "1:5"
+        done = site.run("stop", str(site.project))
+        assert done.returncode == 0
+        assert done.stdout == f"the service for {site.project} has ended\n"
+        assert done.stderr == ""
+        assert nothing_runs(), descendants()
+        assert site.sockets() == []
+
+
+def test_a_service_that_its_client_has_not_waited_for_counts_as_ended(site: Site) -> None:
+    with site.connect():
+        pid = site.service_pid()
+        done = site.run("stop", str(site.project))
+        assert done.returncode == 0
+        # SIGKILL as the status would show that it was waited for in vain.
+        assert os.waitpid(pid, 0) == (pid, 0)
+
+
+def test_without_a_service_it_says_so(site: Site) -> None:
+    done = site.run("stop")
+    assert done.returncode == 0
+    assert done.stdout == f"no service is running for {site.project}\n"
+
+
+def test_a_socket_that_a_killed_service_has_left_is_no_service(site: Site) -> None:
+    with site.connect():
+        pass
+    os.kill(site.service_pid(), signal.SIGKILL)
+    assert nothing_runs(), descendants()
+    done = site.run("stop")
+    assert done.returncode == 0
+    assert done.stdout == f"no service is running for {site.project}\n"
+
+
+def test_a_service_that_hangs_is_killed_with_its_servers(site: Site) -> None:
+    with site.connect() as ws:
+        assert ask(ws) == "1:5"
+        pid = site.service_pid()
+        os.kill(pid, signal.SIGSTOP)
+        done = site.run("stop")
+        assert done.returncode == 0, done.stderr
+        assert done.stdout == f"the service for {site.project} did not end, and was killed\n"
+        assert ends(pid)
+        assert nothing_runs(), descendants()
+    with site.connect() as ws:
+        assert ask(ws) == "1:5"
