@@ -48,7 +48,8 @@ class CallResult(msgspec.Struct, frozen=True):
 def _encode_other(value: object) -> object:
     if isinstance(value, PurePath):
         return str(value)
-    raise NotImplementedError(f"a {type(value).__name__} cannot be sent as JSON")
+    # As msgspec says it where there is no hook: an error of the caller, not of this module.
+    raise TypeError(f"Encoding objects of type {type(value).__name__} is unsupported")
 
 
 def _decode_other(kind: type, value: Any) -> object:
