@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 import lspkit
+import lspkit.operations as ops
 from lspkit.edit_types import FileEdit, TextEdit, WorkspaceEdit
 from lspkit.errors import (
     CancelledError,
@@ -139,11 +140,14 @@ def test_an_overlay_of_another_connection_cannot_be_ended(
     services: Services, root: Path, argv: list[str]
 ) -> None:
     one, other = (services.connect(root, config=config_for(argv)) for _ in range(2))
-    with one.overlay({A: "ERROR\n"}):
-        number = 1
-        with pytest.raises(ValueError, match="has no overlay"):
-            other.run(lspkit.operations.ShowDiskRequest(number=number))
-        assert len(other.check(A).diagnostics) == 1
+    number = one.run(ops.ShowTextsRequest(texts={A: "ERROR\n"}))
+
+    with pytest.raises(ValueError, match="has no overlay"):
+        other.run(ops.ShowDiskRequest(number=number))
+
+    assert len(other.check(A).diagnostics) == 1
+    one.run(ops.ShowDiskRequest(number=number))
+    assert other.check(A).diagnostics == []
 
 
 def test_a_mark_of_another_engine_is_not_complete(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+import msgspec
 import pytest
 
 import lspkit.operations as ops
@@ -31,8 +32,12 @@ def cases_of(project: Project) -> dict[str, Case]:
         return lambda s: getattr(s.ws, name)(near, *method, timeout=LONG, **more)
 
     def actions(scene: Scene) -> Any:
-        start, end = {"line": 1, "column": 1}, {"end_line": 6, "end_column": 60}
-        return scene.ws.code_actions(main, **start, **end, timeout=LONG)
+        offers = []
+        for finding in scene.ws.check(main, timeout=LONG).diagnostics:
+            (line, column), end = msgspec.structs.astuple(finding.range.start), finding.range.end
+            beyond = {"end_line": end.line, "end_column": end.column}
+            offers += scene.ws.code_actions(main, line, column, **beyond, timeout=LONG)
+        return offers
 
     def checked_text(scene: Scene) -> Any:
         return scene.ws.check(main, project.files[main] + "\n1 +\n", timeout=LONG)
