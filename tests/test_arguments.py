@@ -25,6 +25,10 @@ WRONG: dict[str, tuple[Callable[[Any], Any], str]] = {
     "written None": (lambda ws: ws.write("a.py", None), "text is None: a str is needed"),
     "new name": (lambda ws: ws.rename("a.py", 1, 1, 5), "new_name is 5: a str is needed"),
     "query": (lambda ws: ws.workspace_symbols(None), "query is None: a str is needed"),
+    "epoch": (lambda ws: ws.wait_for_change("1"), "after is '1': a whole number is needed"),
+    "mark": (lambda ws: ws.changed_files("1"), "after is '1': a whole number is needed"),
+    "edit": (lambda ws: ws.apply("x"), "edit is 'x': WorkspaceEdit is needed"),
+    "applied edit": (lambda ws: ws.undo(None), "applied is None: AppliedEdit is needed"),
     "one path for many": (lambda ws: ws.check_all("a.py"), "paths is 'a.py': a list of paths"),
     "one kind for many": (
         lambda ws: ws.code_actions("a.py", 1, 1, only="quickfix"),

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Generator
-from typing import Any, Generic, TypeVar
+from types import NoneType, UnionType
+from typing import Any, Generic, TypeVar, get_args
 
 import msgspec
 
@@ -15,11 +16,36 @@ T_co = TypeVar("T_co", covariant=True)
 
 
 @functools.cache
-def _texts(kind: type[Request[Any]]) -> tuple[tuple[str, bool], ...]:
-    """The fields of a request that hold text, each with whether it may be None."""
-    optional = str | None
-    fields = msgspec.structs.fields(kind)
-    return tuple((one.name, one.type == optional) for one in fields if one.type in (str, optional))
+def _plain_fields(request: type[Request[Any]]) -> tuple[tuple[str, type, bool], ...]:
+    """The fields of one plain type, each with that type and whether it may be None."""
+    found: list[tuple[str, type, bool]] = []
+    for field in msgspec.structs.fields(request):
+        union = field.type if isinstance(field.type, UnionType) else None
+        kinds = set(get_args(union)) if union is not None else {field.type}
+        may_be_none = NoneType in kinds
+        kinds.discard(NoneType)
+        kind: Any = kinds.pop() if len(kinds) == 1 else None
+        is_struct = isinstance(kind, type) and issubclass(kind, msgspec.Struct)
+        # The numbers of a position have a check of their own.
+        is_number = kind is int and not issubclass(request, PositionRequest)
+        if kind in (str, bool) or is_struct or is_number:
+            found.append((field.name, kind, may_be_none))
+    return tuple(found)
+
+
+def _as_plain(name: str, kind: type, value: Any) -> Any:
+    """The value as exactly this type, so that every engine gets the same; or a `TypeError`."""
+    if kind is bool:
+        return bool(value)
+    if kind is str:
+        check_text(name, value)
+        return str.__str__(value)  # a subclass, which msgspec cannot encode
+    if kind is int and hasattr(value, "__index__"):
+        return int(value)
+    if not isinstance(value, kind):
+        wanted = "a whole number" if kind is int else kind.__name__
+        raise TypeError(f"{name} is {value!r:.80}: {wanted} is needed")
+    return value
 
 
 def check_text(name: str, value: object) -> None:
@@ -33,12 +59,10 @@ class Request(msgspec.Struct, Generic[T_co], frozen=True, kw_only=True):
     """Base of all requests, with the type of the result. Plain values: it can be sent as JSON."""
 
     def __post_init__(self) -> None:
-        for name, may_be_none in _texts(type(self)):
+        for name, kind, may_be_none in _plain_fields(type(self)):
             value = getattr(self, name)
-            if type(value) is not str and not (value is None and may_be_none):
-                check_text(name, value)
-                # A subclass of str, which msgspec cannot encode.
-                msgspec.structs.force_setattr(self, name, str.__str__(value))
+            if type(value) is not kind and not (value is None and may_be_none):
+                msgspec.structs.force_setattr(self, name, _as_plain(name, kind, value))
 
 
 class FileRequest(Request[T_co], Generic[T_co], frozen=True, kw_only=True):

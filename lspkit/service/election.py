@@ -11,11 +11,9 @@ import sys
 import time
 from collections.abc import Mapping
 
-import msgspec
-
 from lspkit.errors import ConfigError, ServerUnavailableError
 from lspkit.late_imports import safe_imports
-from lspkit.service.runtime_folder import Bootstrap, Place
+from lspkit.service.runtime_folder import Bootstrap, Place, write_bootstrap
 
 #: Variables of the client that the service gets; other variables never reach a server.
 PASSED_ON = (
@@ -110,7 +108,7 @@ def _start(
     place: Place, bootstrap: Bootstrap, environ: Mapping[str, str], deadline: float
 ) -> socket.socket:
     """Start the service, and connect to it. Called with the lock."""
-    text = msgspec.json.encode(bootstrap).decode()
+    text = write_bootstrap(bootstrap)
     if len(text) > LARGEST_BOOTSTRAP:
         raise ConfigError(f"the configuration has more than {LARGEST_BOOTSTRAP} bytes as JSON")
     variables = service_environment(environ) | {BOOTSTRAP_VARIABLE: text}

@@ -184,6 +184,13 @@ class Peer:
             self.end(str(problem))
         finally:
             self._on_end(self)
+            self._release()
+
+    def _release(self) -> None:
+        """Close the socket, also where nobody calls `close`: the other side has ended."""
+        self.end("the connection failed")
+        if joined([self._writer]):
+            self._socket.close()
 
     def _refuse(self, why: str) -> None:
         self.send(messages.error_response(b"null", messages.PARSE_ERROR, why))

@@ -7,6 +7,7 @@ may have at most about 100 bytes, so names are short hashes.
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import stat
 import tempfile
@@ -90,11 +91,17 @@ def bootstrap_of(
     return Bootstrap(os.path.realpath(root), given, trusted)
 
 
+def write_bootstrap(bootstrap: Bootstrap) -> str:
+    """The value of `LSP_BOOTSTRAP`. A path that is not UTF-8 is written with escapes."""
+    return json.dumps(msgspec.to_builtins(bootstrap))
+
+
 def read_bootstrap(text: str) -> Bootstrap:
     """The value of `LSP_BOOTSTRAP`. Raises a `ConfigError` if it cannot be used."""
     try:
-        found = msgspec.json.decode(text, type=Bootstrap)
-    except (msgspec.DecodeError, UnicodeError) as problem:
+        # Not msgspec: it refuses lone surrogates, which are parts of paths that are not UTF-8.
+        found = msgspec.convert(json.loads(text), Bootstrap)
+    except (msgspec.ValidationError, ValueError, RecursionError) as problem:
         raise _bad_bootstrap(str(problem)) from None
     root = found.workspace_root
     if not os.path.isabs(root) or not os.path.isdir(root):

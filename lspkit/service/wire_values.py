@@ -12,7 +12,7 @@ import logging
 import re
 from collections.abc import Callable
 from pathlib import Path, PurePath
-from typing import Any
+from typing import Any, get_args, get_origin
 
 import msgspec
 
@@ -42,8 +42,8 @@ class CallResult(msgspec.Struct, frozen=True, omit_defaults=True):
 
     value: msgspec.Raw
     #: Ids of the servers that have answered.
-    answered: tuple[str, ...] = ()
-    #: A list: the errors of servers that have not.
+    answered: msgspec.Raw = EMPTY_LIST
+    #: Errors of servers that have not, where another server has.
     failed: msgspec.Raw = EMPTY_LIST
     escaped: bool = False
 
@@ -51,7 +51,8 @@ class CallResult(msgspec.Struct, frozen=True, omit_defaults=True):
 def _encode_other(value: object) -> object:
     if isinstance(value, PurePath):
         return str(value)
-    raise NotImplementedError(f"a {type(value).__name__} cannot be sent as JSON")
+    # As msgspec says it where there is no hook: an error of the caller, not of this module.
+    raise TypeError(f"Encoding objects of type {type(value).__name__} is unsupported")
 
 
 def _decode_other(kind: type, value: Any) -> object:
@@ -108,7 +109,10 @@ def encode_value(value: Any) -> tuple[msgspec.Raw, bool]:
 
 def _unescaped(raw: bytes | msgspec.Raw, kind: Any) -> Any:
     plain = _each_string(msgspec.json.decode(raw), _unescape)
-    return msgspec.convert(plain, kind, dec_hook=_decode_other, str_keys=True)
+    found = msgspec.convert(plain, kind, dec_hook=_decode_other, str_keys=True)
+    if get_origin(kind) is dict and get_args(kind)[0] is Path:
+        return {Path(key): value for key, value in found.items()}  # `convert` leaves them as texts
+    return found
 
 
 def encode_call(request: Request[Any], timeout: float | None) -> CallParams:
@@ -137,16 +141,16 @@ def decode_call(raw: bytes) -> tuple[Request[Any], float | None]:
 
 def encode_result(value: Any, answered: set[str], failed: list[Exception]) -> CallResult:
     """The result of an operation, with the servers that answered and the errors of others."""
-    if not failed:
-        raw, escaped = encode_value(value)
-        return CallResult(raw, tuple(answered), escaped=escaped)
-    errors = [error_to_dict(one) for one in failed]
-    (raw, escaped), (raw_errors, escaped_errors) = encode_value(value), encode_value(errors)
-    if escaped != escaped_errors:  # one mark for both
-        both = msgspec.to_builtins([value, errors], enc_hook=_encode_other, str_keys=True)
-        value, errors = _each_string(both, _escape)
-        raw, raw_errors = (msgspec.Raw(_encoder.encode(one)) for one in (value, errors))
-    return CallResult(raw, tuple(sorted(answered)), raw_errors, escaped or escaped_errors)
+    parts = [value, sorted(answered), [error_to_dict(one) for one in failed]]
+    escaped = False  # one mark for all
+    try:
+        encoded = [_encoder.encode(one) for one in parts]
+    except UnicodeEncodeError:
+        escaped = True
+        plain = msgspec.to_builtins(parts, enc_hook=_encode_other, str_keys=True)
+        encoded = [_encoder.encode(_each_string(one, _escape)) for one in plain]
+    result, names, errors = map(msgspec.Raw, encoded)
+    return CallResult(result, names, errors, escaped)
 
 
 def decode_result(name: str, raw: bytes) -> tuple[Any, tuple[str, ...], list[Exception]]:
@@ -154,11 +158,12 @@ def decode_result(name: str, raw: bytes) -> tuple[Any, tuple[str, ...], list[Exc
     codec = CODECS[name]
     try:
         given = codec.read_result(raw)
-        value, errors = given.value, given.failed
+        value, answered, errors = given.value, given.answered, given.failed
         if given.escaped:
             parts = _result.decode(raw)
-            value, errors = _unescaped(parts.value, codec.result), _unescaped(parts.failed, list)
-        return value, given.answered, [error_from_wire(one) for one in errors]
+            value = _unescaped(parts.value, codec.result)
+            answered, errors = (_unescaped(one, list) for one in (parts.answered, parts.failed))
+        return value, tuple(answered), [error_from_wire(one) for one in errors]
     except (msgspec.DecodeError, UnicodeError, KeyError, TypeError) as problem:
         raise ProtocolError(f"the service sent a result that cannot be read: {problem}") from None
 
@@ -211,7 +216,7 @@ def decode_error(data: bytes | None, message: str) -> Exception:
         given = msgspec.json.decode(data)
         values = _each_string(given["error"], _unescape) if given["escaped"] else given["error"]
         return error_from_wire(values)
-    except (msgspec.DecodeError, KeyError, TypeError) as problem:
+    except (msgspec.DecodeError, KeyError, TypeError, AttributeError) as problem:
         return ProtocolError(f"the service sent an error that cannot be read: {problem}")
 
 
