@@ -1,8 +1,9 @@
 """Many clients and kills: python benchmarks/service_election.py [CLIENTS] [ROUNDS]
 
 First so many processes connect and ask at the same moment: one service should answer all of them.
-Then they do it again after the service was killed. At last a service and a client that writes are
-killed in every order for so many rounds: nothing may be left, and nothing lost that was written.
+Then they do it again after the service was killed, and while it is killed. At last a service and a
+client that writes are killed in every order for so many rounds: nothing may be left, and nothing
+lost that was written.
 """
 
 from __future__ import annotations
@@ -31,25 +32,32 @@ ROUNDS = 50
 READY_TIMEOUT = 120
 
 
-def election(site: Site, count: int) -> None:
-    """Two rounds of questions, with the service killed in between."""
+def election(site: Site, name: str, count: int, kill_after: int = 0) -> None:
+    """All clients connect, ask once and leave; the service is killed after so many answers."""
     words = [sys.executable, "-m", "tests.service.clients_program", str(site.project), str(count)]
-    options = ["--rounds", "2", "--restart", "--ready-timeout", str(READY_TIMEOUT)]
+    options = ["--restart", "--ready-timeout", str(READY_TIMEOUT)]
     with subprocess.Popen(
         [*words, *options], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=site.environ
     ) as process:
         assert process.stdin is not None and process.stdout is not None
-        for name in ("at the same moment", "after the service was killed"):
-            began = time.monotonic()
-            process.stdin.write(b"\n")
-            process.stdin.flush()
-            told = [json.loads(process.stdout.readline()) for _ in range(count)]
-            report(name, told, time.monotonic() - began)
-            if pid := site.service_pid():
-                os.kill(pid, signal.SIGKILL)
-                ends(pid)
-        process.stdin.close()
-    print(f"nothing left: {nothing_runs()}; language servers: {len(site.log.pids())}")
+        began = time.monotonic()
+        process.stdin.write(b"\n")
+        process.stdin.flush()
+        told = []
+        while len(told) < count and (line := process.stdout.readline()):
+            told.append(json.loads(line))
+            if len(told) == kill_after:
+                kill_service(site)
+        report(name, told, time.monotonic() - began)
+    kill_service(site)
+    print(f"  nothing left: {nothing_runs()}; language servers so far: {len(site.log.pids())}")
+
+
+def kill_service(site: Site) -> None:
+    """Kill the service, and wait for its end."""
+    if pid := site.service_pid():
+        os.kill(pid, signal.SIGKILL)
+        ends(pid)
 
 
 def report(name: str, told: list[dict[str, Any]], seconds: float) -> None:
@@ -68,7 +76,9 @@ def main() -> None:
     adopt_orphans()
     if count:
         with Site() as site:
-            election(site, count)
+            election(site, "at the same moment", count)
+            election(site, "after the service was killed", count)
+            election(site, "while the service is killed", count, count // 10)
     began = time.monotonic()
     with Site() as site:
         for order in itertools.islice(itertools.cycle(ORDERS), rounds):

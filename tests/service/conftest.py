@@ -9,6 +9,12 @@ import pytest
 from tests.service.site import Site
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if item.path.parent.name == "service" and item.path.name.startswith("test_process_"):
+            item.add_marker(pytest.mark.slow)
+
+
 @pytest.fixture
 def site() -> Iterator[Site]:
     """A project without a service so far. Its services end with the test."""

@@ -115,6 +115,20 @@ def test_a_client_waits_for_another_that_starts_the_service_until_its_time_is_ov
         assert ask(ws) == ANSWER
 
 
+def test_a_service_that_hangs_is_an_error_when_the_time_is_over(site: Site) -> None:
+    with site.connect() as ws:
+        pid = site.service_pid()
+        os.kill(pid, signal.SIGSTOP)
+        try:
+            with pytest.raises(
+                lspkit.ServerUnavailableError, match="does not say that it is ready"
+            ):
+                site.connect(ready_timeout=0.2)
+        finally:
+            os.kill(pid, signal.SIGCONT)
+        assert ask(ws) == ANSWER
+
+
 def kill(pid: int) -> None:
     """Kill a service, and wait for its end."""
     os.kill(pid, signal.SIGKILL)
