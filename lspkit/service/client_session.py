@@ -184,7 +184,9 @@ class ClientSession:
 
     def call(self, call: IncomingCall) -> None:
         """`lsp/call`: any operation of a workspace."""
-        request, timeout = decode_call(call.params)
+        request, timeout, cancelled = decode_call(call.params)
+        if cancelled:
+            call.cancel.set()
         if isinstance(request, ShowDiskRequest) and request.number not in self._overlays:
             raise ValueError(f"this connection has no overlay {request.number}")
         log = call.answer_log

@@ -83,7 +83,9 @@ class RemoteEngine:
 
     def _attempt(self, request: Request[Any], limits: Limits, deadline: float | None) -> Steps[Any]:
         left = None if deadline is None else deadline - time.monotonic()
-        pending = self.client.begin("lsp/call", encode_call(request, left))
+        # With the request: a cancel that follows it would race with the answer.
+        cancelled = limits.cancel is not None and limits.cancel.is_set()
+        pending = self.client.begin("lsp/call", encode_call(request, left, cancelled=cancelled))
         try:
             yield from self._await_answer(pending, limits.cancel, deadline)
         except BaseException:

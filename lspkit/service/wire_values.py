@@ -32,6 +32,8 @@ class CallParams(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     #: Seconds that are left for the call; None: no limit.
     timeout: float | None = None
     escaped: bool = False
+    #: Whether the caller had cancelled it before it was sent.
+    cancelled: bool = False
 
 
 EMPTY_LIST = msgspec.Raw(b"[]")
@@ -115,16 +117,18 @@ def _unescaped(raw: bytes | msgspec.Raw, kind: Any) -> Any:
     return found
 
 
-def encode_call(request: Request[Any], timeout: float | None) -> CallParams:
+def encode_call(
+    request: Request[Any], timeout: float | None, *, cancelled: bool = False
+) -> CallParams:
     """The parameters that carry a request. `timeout` is the time that is left."""
     params, escaped = encode_value(request)
     # JSON has no infinity.
     left = None if timeout is None or timeout == float("inf") else max(0.0, timeout)
-    return CallParams(NAMES[type(request)], params, left, escaped)
+    return CallParams(NAMES[type(request)], params, left, escaped, cancelled)
 
 
-def decode_call(raw: bytes) -> tuple[Request[Any], float | None]:
-    """The request that parameters carry, and its timeout.
+def decode_call(raw: bytes) -> tuple[Request[Any], float | None, bool]:
+    """The request that parameters carry, its timeout, and whether it is cancelled already.
 
     Raises `msgspec.ValidationError` or `LspkitError` for values that no request can have.
     """
@@ -136,7 +140,7 @@ def decode_call(raw: bytes) -> tuple[Request[Any], float | None]:
         request: Request[Any] = _unescaped(given.params, codec.request)
     else:
         request = codec.read_request(given.params)
-    return request, given.timeout
+    return request, given.timeout, given.cancelled
 
 
 def encode_result(value: Any, answered: set[str], failed: list[Exception]) -> CallResult:

@@ -71,6 +71,11 @@ FAILURES: dict[str, tuple[type[Exception], str, Case]] = {
     "unknown symbol": (errors.PositionError, "EPOSITION", call("hover", A, symbol="gret")),
     "no server": (errors.NoServerError, "ENOSERVER", call("hover", "x.none", 1, 1)),
     "unavailable": (errors.ServerUnavailableError, "EUNAVAILABLE", call("hover", "x.gone", 1, 1)),
+    "unavailable, with the command to install it": (
+        errors.ServerUnavailableError,
+        "EUNAVAILABLE",
+        call("hover", "x.go", 1, 1),
+    ),
     "broken": (errors.ServerBrokenError, "EBROKEN", call("hover", "x.brk", 1, 1)),
     "broken again": (errors.ServerBrokenError, "EBROKEN", call("hover", "x.brk", 1, 1)),
     "unsupported": (errors.UnsupportedError, "EUNSUPPORTED", call("hover", "x.lim", 1, 1)),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import lspkit
 import lspkit.operations as ops
 from lspkit.agent import EditHooks, Toolbox
 from lspkit.runtime.concurrency.call import AnswerLog
@@ -94,6 +95,12 @@ def received(params: Any) -> Case:
     return case
 
 
+def cancelled() -> lspkit.CancelToken:
+    token = lspkit.CancelToken()
+    token.set()
+    return token
+
+
 def submitted(name: str, *given: Any, **more: Any) -> Case:
     def case(scene: Scene) -> Any:
         future = scene.ws.submit(getattr(scene.ws, name), *given, **more)
@@ -180,6 +187,8 @@ RESULTS: dict[str, Case] = {
     "overlay": overlaid,
     "sync": synced,
     "epoch and wait_for_change": epochs,
+    "status, cancelled before": lambda s: type(s.ws.run(ops.StatusRequest(), cancel=cancelled())),
+    "epoch, cancelled before": lambda s: s.ws.wait_for_change(-1, cancel=cancelled()) > -1,
     "changed_files": changed_on_disk,
     "write, move and delete": written,
     "apply and undo": edited,

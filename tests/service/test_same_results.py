@@ -19,7 +19,7 @@ pytestmark = pytest.mark.slow
 
 
 def write_project(root: Path) -> None:
-    for name in (A, "p.two", "x.none", "x.gone", "x.brk", "x.lim"):
+    for name in (A, "p.two", "x.none", "x.gone", "x.brk", "x.lim", "x.go"):
         (root / name).write_text(TEXT)
     (root / ODD).write_text(TEXT)
     (root / "b.scr").write_text("def treat\n")
@@ -51,6 +51,7 @@ def configuration(folder: Path, root: Path) -> dict[str, Any]:
         for name, (extension, script) in scripts.items()
     }
     servers["gone"] = {"command": ["no-such-program-of-lspkit"], "extensions": [".gone"]}
+    servers["gopls"] = {"command": ["no-such-program-of-lspkit"]}
     return {"lsp": servers}
 
 
@@ -79,6 +80,11 @@ def test_an_error_is_the_same(outcomes: Outcomes, name: str) -> None:
     assert type(local) is kind, local
     assert getattr(local, "code", "") == code
     assert differences(remote, local) == []
+
+
+def test_the_command_that_installs_a_server_is_passed_on(outcomes: Outcomes) -> None:
+    remote = outcomes.remote["unavailable, with the command to install it"]
+    assert "gopls" in remote.install
 
 
 @pytest.mark.parametrize("name", CLOSED)

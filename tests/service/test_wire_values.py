@@ -48,7 +48,9 @@ def call_arrives(request: Any, timeout: float | None) -> tuple[Any, float | None
     body = messages.request(1, "lsp/call", encode_call(request, timeout))
     message = messages.parse(body)
     assert isinstance(message, messages.RequestMessage), message
-    return decode_call(message.params or b"")
+    arrived, left, cancelled = decode_call(message.params or b"")
+    assert not cancelled
+    return arrived, left
 
 
 def result_arrives(
