@@ -9,35 +9,13 @@ from collections.abc import Generator
 from pathlib import Path
 from typing import Any
 
+from lspkit import errors
 from lspkit.diagnostics.introduced_errors import introduced_errors
 from lspkit.diagnostics.report import Report
 from lspkit.edit_types import AppliedEdit, CodeAction, WorkspaceEdit, combine_edits
-from lspkit.errors import (
-    LspkitError,
-    NoServerError,
-    PathError,
-    RequestFailedError,
-    ServerUnavailableError,
-)
-from lspkit.operations.check import (
-    CheckAllRequest,
-    CheckRequest,
-    check,
-    check_all,
-    unchecked_report,
-)
+from lspkit.operations import check as checks
+from lspkit.operations import effects
 from lspkit.operations.code_actions import resolve_action, text_digest
-from lspkit.operations.effects import (
-    Apply,
-    ChangeDisk,
-    Effect,
-    EndOverlay,
-    Overlay,
-    ReadText,
-    Reply,
-    RunCommand,
-    Undo,
-)
 from lspkit.operations.request import Request, check_text, operation, single_effect
 from lspkit.operations.workspace_edit import decode_edits, translate_edit
 from lspkit.protocol.text import Text
@@ -97,18 +75,18 @@ class ShowDiskRequest(Request[None], frozen=True, kw_only=True):
 
 
 @operation("write", WriteRequest, Report)
-def write(request: WriteRequest) -> Generator[Effect, Any, Report]:
+def write(request: WriteRequest) -> Generator[effects.Effect, Any, Report]:
     """Write the file, and check it."""
-    yield ChangeDisk("write", request.path, text=request.text)
+    yield effects.ChangeDisk("write", request.path, text=request.text)
     try:
-        report: Report = yield from check(CheckRequest(path=request.path))
-    except (NoServerError, ServerUnavailableError) as problem:
-        return unchecked_report(request.path, problem)  # the file is written nevertheless
+        report: Report = yield from checks.check(checks.CheckRequest(path=request.path))
+    except (errors.NoServerError, errors.ServerUnavailableError) as problem:
+        return checks.unchecked_report(request.path, problem)  # the file is written nevertheless
     return report
 
 
 @operation("apply", ApplyRequest, AppliedEdit)
-def apply(request: ApplyRequest) -> Generator[Effect, Any, AppliedEdit]:
+def apply(request: ApplyRequest) -> Generator[effects.Effect, Any, AppliedEdit]:
     """Apply an edit or an action, all or none."""
     edit = request.edit
     if request.action is not None:
@@ -117,11 +95,11 @@ def apply(request: ApplyRequest) -> Generator[Effect, Any, AppliedEdit]:
             return (yield from _run(request.action, found, verify=request.verify))
         edit = found
     if edit is None:
-        raise RequestFailedError(
+        raise errors.RequestFailedError(
             "there is nothing to apply: neither an edit nor an action was given"
         )
     before = (yield from _reports(edit)) if request.verify else {}
-    applied: AppliedEdit = yield Apply(edit)
+    applied: AppliedEdit = yield effects.Apply(edit)
     if request.verify:
         yield from _verify(applied, before)
     return applied
@@ -129,31 +107,31 @@ def apply(request: ApplyRequest) -> Generator[Effect, Any, AppliedEdit]:
 
 def _run(
     action: CodeAction, command: WireCommand, *, verify: bool
-) -> Generator[Effect, Any, AppliedEdit]:
+) -> Generator[effects.Effect, Any, AppliedEdit]:
     """Let the server execute a command: all edits that it requests are applied, or none.
 
     The changed files are not known in advance, so only the action's own file is checked before.
     """
-    text: Text = yield ReadText(action.via, None)
+    text: Text = yield effects.ReadText(action.via, None)
     if text_digest(text) != action.sha256:
         message = f"{action.via} has changed since {action.title!r} was offered; request it again"
-        raise PathError(message, code="ECHANGED", path=action.via)
+        raise errors.PathError(message, code="ECHANGED", path=action.via)
     before: dict[Path, Report] = {}
     if verify:
-        before = yield from check_all(CheckAllRequest(paths=(action.via,)))
+        before = yield from checks.check_all(checks.CheckAllRequest(paths=(action.via,)))
     made: list[AppliedEdit] = []
 
-    def make(reply: Reply) -> Generator[Effect, Any, None]:
+    def make(reply: effects.Reply) -> Generator[effects.Effect, Any, None]:
         for wire in decode_edits(reply):
             edit = yield from translate_edit(wire, reply)
-            made.append((yield Apply(edit)))
+            made.append((yield effects.Apply(edit)))
 
     arguments = command.arguments or []
     try:
-        yield RunCommand(action.server, action.via, command.command, arguments, make)
-    except LspkitError:
+        yield effects.RunCommand(action.server, action.via, command.command, arguments, make)
+    except errors.LspkitError:
         for one in reversed(made):
-            yield Undo(one)
+            yield effects.Undo(one)
         raise
     applied = combine_edits(made, action.server)
     if verify:
@@ -161,31 +139,36 @@ def _run(
     return applied
 
 
-def _reports(edit: WorkspaceEdit) -> Generator[Effect, Any, dict[Path, Report]]:
+def _reports(edit: WorkspaceEdit) -> Generator[effects.Effect, Any, dict[Path, Report]]:
     """Reports about the files of an edit before it is applied."""
     paths = tuple(str(one.path) for one in edit.changes if one.path is not None)
-    reports: dict[Path, Report] = yield from check_all(CheckAllRequest(paths=paths))
+    reports: dict[Path, Report] = yield from checks.check_all(checks.CheckAllRequest(paths=paths))
     return reports
 
 
-def _verify(applied: AppliedEdit, before: dict[Path, Report]) -> Generator[Effect, Any, None]:
+def _verify(
+    applied: AppliedEdit, before: dict[Path, Report]
+) -> Generator[effects.Effect, Any, None]:
     """Check the changed files, and undo the edit if it introduced errors."""
     there = tuple(str(one.path) for one in applied.touched if one.now == "file")
-    after: dict[Path, Report] = yield from check_all(CheckAllRequest(paths=there))
+    after: dict[Path, Report] = yield from checks.check_all(checks.CheckAllRequest(paths=there))
     new = introduced_errors(applied.edit, before, after)
     if new:
-        yield Undo(applied)
+        yield effects.Undo(applied)
         found = "; ".join(str(one) for findings in new for one in findings[:3])
-        raise RequestFailedError(
+        raise errors.RequestFailedError(
             f"the edit was undone, since it introduces errors: {found}",
             server=applied.edit.server,
         )
 
 
-single_effect("delete", DeleteRequest, None, lambda one: ChangeDisk("delete", one.path))
+single_effect("delete", DeleteRequest, None, lambda one: effects.ChangeDisk("delete", one.path))
 single_effect(
-    "move", MoveRequest, None, lambda one: ChangeDisk("move", one.path, new_path=one.new_path)
+    "move",
+    MoveRequest,
+    None,
+    lambda one: effects.ChangeDisk("move", one.path, new_path=one.new_path),
 )
-single_effect("undo", UndoRequest, None, lambda one: Undo(one.applied))
-single_effect("show_texts", ShowTextsRequest, int, lambda one: Overlay(one.texts))
-single_effect("show_disk", ShowDiskRequest, None, lambda one: EndOverlay(one.number))
+single_effect("undo", UndoRequest, None, lambda one: effects.Undo(one.applied))
+single_effect("show_texts", ShowTextsRequest, int, lambda one: effects.Overlay(one.texts))
+single_effect("show_disk", ShowDiskRequest, None, lambda one: effects.EndOverlay(one.number))

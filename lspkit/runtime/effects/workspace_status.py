@@ -20,18 +20,8 @@ from lspkit.runtime.files import Files
 from lspkit.runtime.pool.pool import Pool
 from lspkit.runtime.process.usage import usage
 from lspkit.runtime.server.server import Server
+from lspkit.servers import status
 from lspkit.servers.selection.choose import Choice, begins_at, definitions, is_built_in, permitted
-from lspkit.servers.status import (
-    NOT_FOUND,
-    Broken,
-    RootStatus,
-    ServerState,
-    ServerStatus,
-    WorkspaceStatus,
-    snapshot,
-    why_nothing_runs,
-    worst,
-)
 from lspkit.types import Severity
 
 
@@ -59,12 +49,14 @@ def find_servers(effect: FindServers, files: Files, pool: Pool) -> list[FileServ
     """Perform `FindServers`."""
     path = files.locate(effect.path, may_be_missing=True).path
     return [
-        FileServer(id, root, ServerState.IDLE if server is None else _state(server))
+        FileServer(id, root, status.ServerState.IDLE if server is None else _state(server))
         for (id, root), server in pool.expected(path).items()
     ]
 
 
-def take_status(files: Files, pool: Pool, loaded: Loaded, root: str | None) -> WorkspaceStatus:
+def take_status(
+    files: Files, pool: Pool, loaded: Loaded, root: str | None
+) -> status.WorkspaceStatus:
     """Perform `TakeStatus`."""
     from lspkit.servers.restriction.held_back_servers import (
         notice,  # here: to keep `import lspkit` quick
@@ -74,7 +66,7 @@ def take_status(files: Files, pool: Pool, loaded: Loaded, root: str | None) -> W
     held_back = notice(loaded)
     told = (*([held_back] if held_back else []), *(str(one) for one in loaded.warnings))
     if not config.enabled:
-        return snapshot((), time.time(), unavailable=DISABLED, warnings=told)
+        return status.snapshot((), time.time(), unavailable=DISABLED, warnings=told)
     folders = pool.folders()
     permit, at = pool.permits(workspace), begins_at(workspace, pool.permits)
     running: dict[str, list[Server]] = {}
@@ -102,24 +94,24 @@ def take_status(files: Files, pool: Pool, loaded: Loaded, root: str | None) -> W
     beyond = [warning for one in pool.servers() if (warning := _beyond(one))]
     warnings = (*told, *pool.disk_events.warnings(), *beside, *beyond)
     # One line has to suffice, and what is held back may be the whole reason.
-    why = why_nothing_runs(rows)
+    why = status.why_nothing_runs(rows)
     unavailable = f"{why}; {held_back}" if why and held_back else why
-    return snapshot(rows, time.time(), unavailable=unavailable, warnings=warnings)
+    return status.snapshot(rows, time.time(), unavailable=unavailable, warnings=warnings)
 
 
-def _row(choice: Choice, servers: list[Server], pool: Pool, loaded: Loaded) -> ServerStatus:
+def _row(choice: Choice, servers: list[Server], pool: Pool, loaded: Loaded) -> status.ServerStatus:
     definition, said, argv = choice.definition, choice.config, choice.argv
     roots = tuple(sorted((_root(one, pool) for one in servers), key=lambda one: one.root))
-    state, reason = ServerState.IDLE, ""
+    state, reason = status.ServerState.IDLE, ""
     if said.disabled:
-        state = ServerState.DISABLED
+        state = status.ServerState.DISABLED
     elif not argv and definition.launch.commands:
-        state, reason = ServerState.UNAVAILABLE, NOT_FOUND
+        state, reason = status.ServerState.UNAVAILABLE, status.NOT_FOUND
     elif choice.held_back:
-        state, reason = ServerState.UNAVAILABLE, choice.why_not
-    return ServerStatus(
+        state, reason = status.ServerState.UNAVAILABLE, choice.why_not
+    return status.ServerStatus(
         server=definition.id,
-        state=worst((one.state for one in roots), state),
+        state=status.worst((one.state for one in roots), state),
         languages=tuple(dict.fromkeys(definition.languages.values())),
         extensions=tuple(definition.languages),
         markers=definition.roots.markers,
@@ -134,7 +126,7 @@ def _row(choice: Choice, servers: list[Server], pool: Pool, loaded: Loaded) -> S
     )
 
 
-def _root(server: Server, pool: Pool) -> RootStatus:
+def _root(server: Server, pool: Pool) -> status.RootStatus:
     connection, failure = server.channel.connection, server.channel.failure
     pid = connection.child.pid if connection is not None and failure is None else None
     memory, cpu = usage(pid)
@@ -143,12 +135,14 @@ def _root(server: Server, pool: Pool) -> RootStatus:
     broken = None
     if failure is not None:
         wait = max(0.0, record.retry_at - time.monotonic())
-        broken = Broken(record.attempts, None if wait == float("inf") else wait, str(failure))
+        broken = status.Broken(
+            record.attempts, None if wait == float("inf") else wait, str(failure)
+        )
     flying = tuple(pending.method for pending in list(server.channel.session.pending.values()))
     seen = None if connection is None else time.monotonic() - connection.last_received
     work = server.channel.session.progress.busy_with()
     files = len({said.uri for said in server.record.known()})
-    return RootStatus(
+    return status.RootStatus(
         root=server.root,
         state=_state(server),
         pid=pid,
@@ -177,12 +171,12 @@ def _beyond(server: Server) -> str:
     return f"{server.id} sends more than lspkit takes: {', '.join(dropped)} were dropped"
 
 
-def _state(server: Server) -> ServerState:
+def _state(server: Server) -> status.ServerState:
     if isinstance(server.channel.failure, ServerUnavailableError):
-        return ServerState.UNAVAILABLE
+        return status.ServerState.UNAVAILABLE
     if server.channel.failure is not None:
-        return ServerState.BROKEN
-    return ServerState.ACTIVE if server.is_ready else ServerState.STARTING
+        return status.ServerState.BROKEN
+    return status.ServerState.ACTIVE if server.is_ready else status.ServerState.STARTING
 
 
 def _counted(servers: list[Server]) -> dict[str, int]:

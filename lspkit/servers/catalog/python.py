@@ -4,20 +4,8 @@ from __future__ import annotations
 
 from lspkit.diagnostics.proof_rule import ProofRule
 from lspkit.protocol.server_signal import log_line
+from lspkit.servers import definition_parts as parts
 from lspkit.servers.definition import Definition
-from lspkit.servers.definition_parts import (
-    HARMLESS,
-    Caveats,
-    ConfigFiles,
-    DiskReactions,
-    DocumentSync,
-    Exceptions,
-    Launch,
-    Refresh,
-    Roots,
-    TrustProfile,
-    UntrustedRun,
-)
 
 _LANGUAGES = {".py": "python", ".pyi": "python", ".pyw": "python"}
 _MARKERS = (
@@ -27,7 +15,7 @@ _MARKERS = (
 
 #: It reads them 0.1 s after the notification. It ignores a new `pyrightconfig.json` if the other
 #: file exists.
-_PYRIGHT = ConfigFiles(
+_PYRIGHT = parts.ConfigFiles(
     files=("/pyrightconfig.json", "/pyproject.toml"),
     imports=("pyrightconfig.json", "pyproject.toml"),
     first_only=True,
@@ -47,7 +35,7 @@ _LEFT_OUT = (
 
 #: pyright notices changed packages late, and changes outside of its root never. After a change of
 #: the settings it reads all files again before it answers.
-_BEGINS_ANEW = Refresh(
+_BEGINS_ANEW = parts.Refresh(
     method="workspace/didChangeConfiguration",
     params={"settings": {}},
     files=("*.py", "*.pyi", "*.pth"),
@@ -62,15 +50,15 @@ PYTHON: tuple[Definition, ...] = (
         family="python",
         languages=_LANGUAGES,
         confuses_declarations=True,
-        roots=Roots(markers=_MARKERS),
-        launch=Launch(
+        roots=parts.Roots(markers=_MARKERS),
+        launch=parts.Launch(
             commands=(("basedpyright-langserver", "--stdio"),),
             settings={"basedpyright": {"analysis": _FINDS_SRC}},
         ),
-        trust=TrustProfile(
+        trust=parts.TrustProfile(
             trusted_settings={"python": {"pythonPath": "{interpreter}"}},
             # The packages of the project without its interpreter, so that imports resolve.
-            untrusted=UntrustedRun(
+            untrusted=parts.UntrustedRun(
                 settings={
                     "python": {
                         "pythonPath": "{python}",
@@ -80,11 +68,11 @@ PYTHON: tuple[Definition, ...] = (
                 }
             ),
         ),
-        documents=DocumentSync(unsaved="changed"),
-        disk=DiskReactions(
+        documents=parts.DocumentSync(unsaved="changed"),
+        disk=parts.DiskReactions(
             packages="site-packages", refresh=_BEGINS_ANEW, source_folders=("src",), config=_PYRIGHT
         ),
-        caveats=Caveats(workspace_pull=False),
+        caveats=parts.Caveats(workspace_pull=False),
         install={"pip": "basedpyright", "uv": "basedpyright", "npm": "basedpyright"},
         quirks=(
             "The pip package is a Python process around a Node one.",
@@ -100,15 +88,15 @@ PYTHON: tuple[Definition, ...] = (
         family="python",
         languages=_LANGUAGES,
         confuses_declarations=True,
-        roots=Roots(markers=_MARKERS),
-        launch=Launch(
+        roots=parts.Roots(markers=_MARKERS),
+        launch=parts.Launch(
             commands=(("pyright-langserver", "--stdio"),),
             settings={"python": {"analysis": _FINDS_SRC}},
         ),
-        trust=TrustProfile(
+        trust=parts.TrustProfile(
             trusted_settings={"python": {"pythonPath": "{interpreter}"}},
             # The packages of the project without its interpreter, so that imports resolve.
-            untrusted=UntrustedRun(
+            untrusted=parts.UntrustedRun(
                 settings={
                     "python": {
                         "pythonPath": "{python}",
@@ -117,11 +105,11 @@ PYTHON: tuple[Definition, ...] = (
                 }
             ),
         ),
-        documents=DocumentSync(unsaved="changed"),
-        disk=DiskReactions(
+        documents=parts.DocumentSync(unsaved="changed"),
+        disk=parts.DiskReactions(
             packages="site-packages", refresh=_BEGINS_ANEW, source_folders=("src",), config=_PYRIGHT
         ),
-        caveats=Caveats(workspace_pull=False),
+        caveats=parts.Caveats(workspace_pull=False),
         install={"npm": "pyright", "pip": "pyright", "uv": "pyright"},
         quirks=(
             "The pip package downloads the server when it is first run; the npm package has it.",
@@ -136,24 +124,24 @@ PYTHON: tuple[Definition, ...] = (
         family="python",
         languages=_LANGUAGES,
         confuses_declarations=True,
-        roots=Roots(markers=_MARKERS),
-        launch=Launch(commands=(("ty", "server"),)),
+        roots=parts.Roots(markers=_MARKERS),
+        launch=parts.Launch(commands=(("ty", "server"),)),
         # With uv it would build the project.
-        trust=TrustProfile(
-            untrusted=UntrustedRun(
+        trust=parts.TrustProfile(
+            untrusted=parts.UntrustedRun(
                 initialization={"untrustedWorkspace": True}, environment={"TY_UV": "0"}
             )
         ),
-        documents=DocumentSync(unsaved="opened", misses_created=True),
-        disk=DiskReactions(
+        documents=parts.DocumentSync(unsaved="opened", misses_created=True),
+        disk=parts.DiskReactions(
             packages="site-packages",
             source_folders=("src", "python"),
             # It ignores a notification of a file whose modification time is unchanged.
             reads_closed="old",
         ),
-        caveats=Caveats(skipped_folders=_LEFT_OUT),
+        caveats=parts.Caveats(skipped_folders=_LEFT_OUT),
         # Its main thread and the one that answers wait for each other.
-        exceptions=Exceptions(blocks_on_new_files=True),
+        exceptions=parts.Exceptions(blocks_on_new_files=True),
         install={"pip": "'lspkit[python]'", "uv": "ty"},
         quirks=(
             "Runs nothing that lies in the project.",
@@ -169,13 +157,13 @@ PYTHON: tuple[Definition, ...] = (
         id="pyrefly",
         family="python",
         languages=_LANGUAGES,
-        roots=Roots(markers=(*_MARKERS, "pyrefly.toml")),
-        launch=Launch(
+        roots=parts.Roots(markers=(*_MARKERS, "pyrefly.toml")),
+        launch=parts.Launch(
             commands=(("pyrefly", "lsp"),),
             # By default it hardly checks a project without pyrefly.toml, which overrides this.
             settings={"python": {"pyrefly": {"typeCheckingMode": "default"}}},
         ),
-        documents=DocumentSync(unsaved="never"),
+        documents=parts.DocumentSync(unsaved="never"),
         # It reads changes on disk in the background, with progress. What it publishes before the
         # end of that is about other files as they were before.
         proofs=(
@@ -186,15 +174,15 @@ PYTHON: tuple[Definition, ...] = (
                 ask="textDocument/documentSymbol",
             ),
         ),
-        disk=DiskReactions(
+        disk=parts.DiskReactions(
             packages="site-packages",
             reads=_TYPED,
             # It does not register for `.pth` files.
-            config=ConfigFiles(files=("/pyproject.toml", "/pyrefly.toml", "*.pth")),
+            config=parts.ConfigFiles(files=("/pyproject.toml", "/pyrefly.toml", "*.pth")),
             source_folders=("src", "typings"),
         ),
         # `**/`: it matches whole paths.
-        caveats=Caveats(
+        caveats=parts.Caveats(
             skipped_folders=("**/__pycache__", "**/node_modules", "**/venv", "/typings")
         ),
         install={"pip": "pyrefly", "uv": "pyrefly"},
@@ -211,21 +199,21 @@ PYTHON: tuple[Definition, ...] = (
         id="zuban",
         family="python",
         languages=_LANGUAGES,
-        roots=Roots(markers=(*_MARKERS, "mypy.ini", ".mypy.ini")),
-        launch=Launch(commands=(("zuban", "server"),)),
-        documents=DocumentSync(unsaved="opened", unsaved_files=True),
-        disk=DiskReactions(
+        roots=parts.Roots(markers=(*_MARKERS, "mypy.ini", ".mypy.ini")),
+        launch=parts.Launch(commands=(("zuban", "server"),)),
+        documents=parts.DocumentSync(unsaved="opened", unsaved_files=True),
+        disk=parts.DiskReactions(
             packages="site-packages",
             reads=_TYPED,
             # Its own watcher may notice a change only after the next request.
             reads_closed="always",
-            config=ConfigFiles(
+            config=parts.ConfigFiles(
                 files=("/pyproject.toml", "/mypy.ini", "/.mypy.ini", "/setup.cfg", "*.pth")
             ),
             source_folders=("src",),
         ),
         # A stub or a package takes the place of a module that it has already found.
-        exceptions=Exceptions(modules=("*.pyi", "__init__.py")),
+        exceptions=parts.Exceptions(modules=("*.pyi", "__init__.py")),
         install={"pip": "zuban", "uv": "zuban"},
         quirks=(
             "Publishes without a version.",
@@ -240,22 +228,22 @@ PYTHON: tuple[Definition, ...] = (
         role="lint",
         languages=_LANGUAGES,
         answers_only=("textDocument/codeAction", "textDocument/formatting", "textDocument/hover"),
-        roots=Roots(markers=(*_MARKERS, "ruff.toml", ".ruff.toml")),
-        launch=Launch(commands=(("ruff", "server"),)),
-        trust=HARMLESS,
+        roots=parts.Roots(markers=(*_MARKERS, "ruff.toml", ".ruff.toml")),
+        launch=parts.Launch(commands=(("ruff", "server"),)),
+        trust=parts.HARMLESS,
         proofs=(ProofRule(alone=True),),
-        disk=DiskReactions(
+        disk=parts.DiskReactions(
             # It does not register for configuration above its root, nor for extended files. It
             # reads all of them again after a notification of a file in its root.
-            refresh=Refresh(
+            refresh=parts.Refresh(
                 method="workspace/didChangeWatchedFiles",
                 params={"changes": [{"uri": "{root}/ruff.toml", "type": 2}]},
                 files=("*.toml",),
             ),
             # It registers for these files, but not for what they extend.
-            config=ConfigFiles(imports=("ruff.toml", ".ruff.toml", "pyproject.toml")),
+            config=parts.ConfigFiles(imports=("ruff.toml", ".ruff.toml", "pyproject.toml")),
         ),
-        caveats=Caveats(
+        caveats=parts.Caveats(
             skipped_folders=(
                 *_LEFT_OUT,
                 *(".ipynb_checkpoints", ".pyenv", ".pytest_cache", ".vscode", "site-packages"),
