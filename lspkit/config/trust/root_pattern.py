@@ -71,10 +71,7 @@ class Pattern:
 
 
 def compile_pattern(
-    entry: str,
-    *,
-    home: Callable[[str], str] = os.path.expanduser,
-    windows: bool = os.name == "nt",
+    entry: str, *, home: Callable[[str], str] = os.path.expanduser, windows: bool = os.name == "nt"
 ) -> Pattern:
     r"""Compile an entry; an invalid one raises a `ConfigError`.
 
