@@ -13,15 +13,6 @@ _MARKERS = (
     *("pyrightconfig.json", "ty.toml"),
 )
 
-#: It reads them 0.1 s after the notification. It ignores a new `pyrightconfig.json` if the other
-#: file exists.
-_PYRIGHT = parts.ConfigFiles(
-    files=("/pyrightconfig.json", "/pyproject.toml"),
-    imports=("pyrightconfig.json", "pyproject.toml"),
-    first_only=True,
-    says=(log_line("oading configuration file"), log_line("Loading pyproject.toml file")),
-)
-
 #: The default of pyright, which any other setting of `analysis` turns off: one of the user, or one
 #: for an untrusted project.
 _FINDS_SRC = {"autoSearchPaths": True}
@@ -33,12 +24,35 @@ _LEFT_OUT = (
     *("dist", "node_modules", "venv"),
 )
 
-#: pyright notices changed packages late, and changes outside of its root never. After a change of
-#: the settings it reads all files again before it answers.
-_BEGINS_ANEW = parts.Refresh(
-    method="workspace/didChangeConfiguration",
-    params={"settings": {}},
-    files=("*.py", "*.pyi", "*.pth"),
+#: pyright in a trusted project, and in another one: there, the packages of the project without its
+#: interpreter, so that imports resolve.
+_INTERPRETER = {"python": {"pythonPath": "{interpreter}"}}
+_PACKAGES = {"analysis": {"extraPaths": "{packages}"}}
+_NO_INTERPRETER = {"python": {"pythonPath": "{python}", **_PACKAGES}}
+
+_PYRIGHT_DISK = parts.DiskReactions(
+    packages="site-packages",
+    # It notices changed packages late, and changes outside of its root never. After a change of
+    # the settings it reads all files again before it answers.
+    refresh=parts.Refresh(
+        method="workspace/didChangeConfiguration",
+        params={"settings": {}},
+        files=("*.py", "*.pyi", "*.pth"),
+    ),
+    source_folders=("src",),
+    # It reads them 0.1 s after the notification. It ignores a new `pyrightconfig.json` if the other
+    # file exists.
+    config=parts.ConfigFiles(
+        files=("/pyrightconfig.json", "/pyproject.toml"),
+        imports=("pyrightconfig.json", "pyproject.toml"),
+        first_only=True,
+        says=(log_line("oading configuration file"), log_line("Loading pyproject.toml file")),
+    ),
+)
+_PYRIGHT_QUIRKS = (
+    "Offers to be asked for diagnostics only once it is up, and then publishes none.",
+    "Never ends its answer about a whole project, nor says when all of it is told.",
+    "Without declarations, leaves out the reference that it was asked at, whatever it is.",
 )
 
 #: What a type checker of Python reads besides sources.
@@ -56,29 +70,16 @@ PYTHON: tuple[Definition, ...] = (
             settings={"basedpyright": {"analysis": _FINDS_SRC}},
         ),
         trust=parts.TrustProfile(
-            trusted_settings={"python": {"pythonPath": "{interpreter}"}},
-            # The packages of the project without its interpreter, so that imports resolve.
-            untrusted=parts.UntrustedRun(
-                settings={
-                    "python": {
-                        "pythonPath": "{python}",
-                        "analysis": {"extraPaths": "{packages}"},
-                    },
-                    "basedpyright": {"analysis": {"extraPaths": "{packages}"}},
-                }
-            ),
+            trusted_settings=_INTERPRETER,
+            untrusted=parts.UntrustedRun(settings={**_NO_INTERPRETER, "basedpyright": _PACKAGES}),
         ),
         documents=parts.DocumentSync(unsaved="changed"),
-        disk=parts.DiskReactions(
-            packages="site-packages", refresh=_BEGINS_ANEW, source_folders=("src",), config=_PYRIGHT
-        ),
+        disk=_PYRIGHT_DISK,
         caveats=parts.Caveats(workspace_pull=False),
         install={"pip": "basedpyright", "uv": "basedpyright", "npm": "basedpyright"},
         quirks=(
             "The pip package is a Python process around a Node one.",
-            "Offers to be asked for diagnostics only once it is up, and then publishes none.",
-            "Never ends its answer about a whole project, nor says when all of it is told.",
-            "Without declarations, leaves out the reference that it was asked at, whatever it is.",
+            *_PYRIGHT_QUIRKS,
             "Runs the interpreter that it finds in the project.",
         ),
         verified="1.40.2",
@@ -94,28 +95,15 @@ PYTHON: tuple[Definition, ...] = (
             settings={"python": {"analysis": _FINDS_SRC}},
         ),
         trust=parts.TrustProfile(
-            trusted_settings={"python": {"pythonPath": "{interpreter}"}},
-            # The packages of the project without its interpreter, so that imports resolve.
-            untrusted=parts.UntrustedRun(
-                settings={
-                    "python": {
-                        "pythonPath": "{python}",
-                        "analysis": {"extraPaths": "{packages}"},
-                    },
-                }
-            ),
+            trusted_settings=_INTERPRETER, untrusted=parts.UntrustedRun(settings=_NO_INTERPRETER)
         ),
         documents=parts.DocumentSync(unsaved="changed"),
-        disk=parts.DiskReactions(
-            packages="site-packages", refresh=_BEGINS_ANEW, source_folders=("src",), config=_PYRIGHT
-        ),
+        disk=_PYRIGHT_DISK,
         caveats=parts.Caveats(workspace_pull=False),
         install={"npm": "pyright", "pip": "pyright", "uv": "pyright"},
         quirks=(
             "The pip package downloads the server when it is first run; the npm package has it.",
-            "Offers to be asked for diagnostics only once it is up, and then publishes none.",
-            "Never ends its answer about a whole project, nor says when all of it is told.",
-            "Without declarations, leaves out the reference that it was asked at, whatever it is.",
+            *_PYRIGHT_QUIRKS,
         ),
         verified="1.1.414",
     ),
