@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Literal
 
@@ -61,7 +61,7 @@ AT_ONCE = 64
 
 
 @operation("check", CheckRequest, Report)
-def check(request: CheckRequest) -> Generator[effects.Effect, Any, Report]:
+def check(request: CheckRequest) -> effects.Effects[Report]:
     """A report about the file as it is now, or with the content `text`."""
     scope = effects.OtherScope() if request.scope == "project" else None
     found: effects.Examination = yield effects.Examine(request.path, request.text, scope)
@@ -85,7 +85,7 @@ def check(request: CheckRequest) -> Generator[effects.Effect, Any, Report]:
 
 def _merge(
     uri: str, examined: Iterable[effects.Examined]
-) -> Generator[effects.Effect, Any, tuple[list[Diagnostic], list[Evidence]]]:
+) -> effects.Effects[tuple[list[Diagnostic], list[Evidence]]]:
     """The findings of all servers, each once, in order; and the evidence of each server."""
     merged: dict[tuple[Any, ...], Diagnostic] = {}
     servers: list[Evidence] = []
@@ -101,7 +101,7 @@ def _merge(
 
 def _read(
     one: effects.Examined, uri: str, lists: Iterable[bytes]
-) -> Generator[effects.Effect, Any, tuple[list[Diagnostic], int]]:
+) -> effects.Effects[tuple[list[Diagnostic], int]]:
     if one.view is None:
         return [], 0
     return (yield from read_findings(effects.Reply(one.server, b"", one.view), uri, lists))
@@ -109,7 +109,7 @@ def _read(
 
 def _other_files(
     found: effects.OthersExamined, severities: tuple[str, ...]
-) -> Generator[effects.Effect, Any, OtherFiles]:
+) -> effects.Effects[OtherFiles]:
     if found.coverage == "none":
         return OtherFiles()
     by_path: dict[str, list[Diagnostic]] = {}
@@ -135,15 +135,13 @@ def _other_files(
 
 
 @operation("check_others", CheckOthersRequest, OtherFiles)
-def check_others(request: CheckOthersRequest) -> Generator[effects.Effect, Any, OtherFiles]:
+def check_others(request: CheckOthersRequest) -> effects.Effects[OtherFiles]:
     """The findings in the other files as they are now."""
     found: effects.OthersExamined = yield effects.ExamineOthers(request.paths, request.scope)
     return (yield from _other_files(found, found.severities))
 
 
-def _stale_diagnostics(
-    found: effects.Examination,
-) -> Generator[effects.Effect, Any, list[Diagnostic]]:
+def _stale_diagnostics(found: effects.Examination) -> effects.Effects[list[Diagnostic]]:
     """Earlier findings of the servers that have not answered."""
     known: dict[tuple[Any, ...], Diagnostic] = {}
     for one in found.servers:
@@ -154,7 +152,7 @@ def _stale_diagnostics(
     return [known[key] for key in sorted(known)]
 
 
-def _compare(report: Report, found: effects.Examination) -> Generator[effects.Effect, Any, Report]:
+def _compare(report: Report, found: effects.Examination) -> effects.Effects[Report]:
     """Add the comparison with the state before the edit; store a proven state for the next one."""
     views = (one.view for one in found.servers if one.how != "none" and one.view is not None)
     view = next(views, None)
@@ -194,7 +192,7 @@ def _evidence(one: effects.Examined, unreadable: int) -> Evidence:
 
 def read_findings(
     reply: effects.Reply, uri: str, lists: Iterable[bytes]
-) -> Generator[effects.Effect, Any, tuple[list[Diagnostic], int]]:
+) -> effects.Effects[tuple[list[Diagnostic], int]]:
     """The findings in a server's raw lists about a file, and how many cannot be decoded."""
     read = [read_diagnostics(raw) for raw in lists]
     wires = [wire for one in read for wire in one.items]
@@ -245,7 +243,7 @@ def _finding(wire: WireDiagnostic, uri: str, server: str, translate: Translator)
 
 
 @operation("check_all", CheckAllRequest, dict[Path, Report])
-def check_all(request: CheckAllRequest) -> Generator[effects.Effect, Any, dict[Path, Report]]:
+def check_all(request: CheckAllRequest) -> effects.Effects[dict[Path, Report]]:
     """A report about each file. A file that cannot be checked is unknown, with the reason."""
     reports: dict[Path, Report] = {}
     for first in range(0, len(request.paths), AT_ONCE):
@@ -272,9 +270,7 @@ def unchecked_report(path: str, problem: LspkitError) -> Report:
 
 
 @operation("diagnostics", DiagnosticsRequest, dict[Path, list[Diagnostic]])
-def diagnostics(
-    request: DiagnosticsRequest,
-) -> Generator[effects.Effect, Any, dict[Path, list[Diagnostic]]]:
+def diagnostics(request: DiagnosticsRequest) -> effects.Effects[dict[Path, list[Diagnostic]]]:
     """The findings by file, sorted by path and line. No server is asked."""
     reports: list[effects.KnownDiagnostics] = yield effects.TakeKnownDiagnostics(request.path)
     by_file: dict[Path, dict[tuple[Any, ...], Diagnostic]] = {}

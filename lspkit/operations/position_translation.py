@@ -7,11 +7,10 @@ is not available (library sources are not opened), the units are used as they ar
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable
-from typing import Any
+from collections.abc import Iterable
 
 from lspkit.errors import PositionError
-from lspkit.operations.effects import Effect, FindPlaces, FoundFile, Reply
+from lspkit.operations.effects import Effects, FindPlaces, FoundFile, Reply
 from lspkit.protocol.text import Encoding, Text
 from lspkit.protocol.uris import normalize_uri
 from lspkit.protocol.wire.results import WirePosition, WireRange
@@ -94,7 +93,7 @@ def _position_error(at: WirePosition, why: str) -> PositionError:
 
 def make_translator(
     reply: Reply, uris: Iterable[str], *, texts: bool = False
-) -> Generator[Effect, Any, Translator]:
+) -> Effects[Translator]:
     """A translator for these URIs of the server that replied.
 
     With `texts`, their texts are read also if the conversion does not need them.

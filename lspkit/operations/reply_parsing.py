@@ -7,11 +7,11 @@ decoded, the others are the answer, and the loss is reported with `ReportUndecod
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
-from typing import Any, TypeVar
+from collections.abc import Callable
+from typing import TypeVar
 
 from lspkit import errors
-from lspkit.operations.effects import Effect, Reply, ReportUndecodable
+from lspkit.operations.effects import Effects, Reply, ReportUndecodable
 from lspkit.protocol.wire.results import Read
 
 T = TypeVar("T")
@@ -32,7 +32,7 @@ def decode_replies(
     *,
     says: Callable[[T], object] = lambda _: True,
     whole: bool = False,
-) -> Generator[Effect, Any, list[tuple[Reply, list[T]]]]:
+) -> Effects[list[tuple[Reply, list[T]]]]:
     """Each answer with its items.
 
     `says` tells whether an item has any content without its undecodable parts. `whole` is for

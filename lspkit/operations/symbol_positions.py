@@ -7,12 +7,12 @@ the symbol is missing or ambiguous, the error lists candidates.
 from __future__ import annotations
 
 import re
-from collections.abc import Generator, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import lspkit.types as types
 from lspkit.errors import PositionError
-from lspkit.operations.effects import Ask, Build, Effect, ReadText, Reply
+from lspkit.operations.effects import Ask, Build, Effects, ReadText, Reply
 from lspkit.operations.position_translation import to_wire
 from lspkit.operations.request import PositionRequest
 from lspkit.operations.symbols import DocumentSymbolsRequest, document_symbols
@@ -24,9 +24,7 @@ SUGGESTED = 20
 SHOWN = 5
 
 
-def ask_at(
-    request: PositionRequest[Any], method: str, **more: Any
-) -> Generator[Effect, Any, list[Reply]]:
+def ask_at(request: PositionRequest[Any], method: str, **more: Any) -> Effects[list[Reply]]:
     """Send a request about the position; `more` are further params."""
     line, column = yield from position_of(request)
     replies: list[Reply] = yield Ask(
@@ -45,7 +43,7 @@ def params_at(line: int, column: int, **more: Any) -> Build:
     return build
 
 
-def position_of(request: PositionRequest[Any]) -> Generator[Effect, Any, tuple[int, int]]:
+def position_of(request: PositionRequest[Any]) -> Effects[tuple[int, int]]:
     """Line and column that the request means."""
     if request.symbol is None:
         # The request's constructor has checked that both are given.
@@ -55,9 +53,7 @@ def position_of(request: PositionRequest[Any]) -> Generator[Effect, Any, tuple[i
     return (yield from _position_by_name(request, request.symbol))
 
 
-def _position_by_name(
-    request: PositionRequest[Any], name: str
-) -> Generator[Effect, Any, tuple[int, int]]:
+def _position_by_name(request: PositionRequest[Any], name: str) -> Effects[tuple[int, int]]:
     symbols = yield from document_symbols(
         DocumentSymbolsRequest(path=request.path, text=request.text)
     )
@@ -114,7 +110,7 @@ def _chains(
 
 def _position_on_line(
     request: PositionRequest[Any], line: int, name: str
-) -> Generator[Effect, Any, tuple[int, int]]:
+) -> Effects[tuple[int, int]]:
     text: Text = yield ReadText(request.path, request.text)
     return line, _column_of_word(text, line, name)
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import lspkit.types as types
-from lspkit.operations.effects import Ask, AskWorkspace, Effect, Reply
+from lspkit.operations.effects import Ask, AskWorkspace, Effects, Reply
 from lspkit.operations.position_translation import Translator, make_translator
 from lspkit.operations.reply_parsing import decode_replies
 from lspkit.operations.request import FileRequest, Request, operation
@@ -30,7 +30,7 @@ def _document_params(uri: str, _: Text, __: Encoding) -> dict[str, Any]:
 
 
 @operation("document_symbols", DocumentSymbolsRequest, list[types.Symbol])
-def document_symbols(request: DocumentSymbolsRequest) -> Generator[Effect, Any, list[types.Symbol]]:
+def document_symbols(request: DocumentSymbolsRequest) -> Effects[list[types.Symbol]]:
     """All symbols in text order, as a tree if the server sends one."""
     replies: list[Reply] = yield Ask(
         request.path, request.text, "textDocument/documentSymbol", _document_params
@@ -42,9 +42,7 @@ def document_symbols(request: DocumentSymbolsRequest) -> Generator[Effect, Any, 
 
 
 @operation("workspace_symbols", WorkspaceSymbolsRequest, list[types.Symbol])
-def workspace_symbols(
-    request: WorkspaceSymbolsRequest,
-) -> Generator[Effect, Any, list[types.Symbol]]:
+def workspace_symbols(request: WorkspaceSymbolsRequest) -> Effects[list[types.Symbol]]:
     """The symbols that the servers find, sorted by path, line and column."""
     replies: list[Reply] = yield AskWorkspace(
         request.path, "workspace/symbol", {"query": request.query}
@@ -56,7 +54,7 @@ def workspace_symbols(
     return [found[key] for key in sorted(found)]
 
 
-def translate_symbols(replies: list[Reply]) -> Generator[Effect, Any, list[types.Symbol]]:
+def translate_symbols(replies: list[Reply]) -> Effects[list[types.Symbol]]:
     """The symbols of all answers."""
     found: list[types.Symbol] = []
     for reply, wires in (yield from decode_replies(replies, read_symbols)):

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
-from typing import Any
-
 import msgspec
 
 from lspkit.edit_types import FileEdit, FileOperation, TextEdit, WorkspaceEdit
 from lspkit.errors import PositionError, RequestFailedError
-from lspkit.operations.effects import Effect, Reply
+from lspkit.operations.effects import Effects, Reply
 from lspkit.operations.position_translation import Translator, make_translator
 from lspkit.operations.reply_parsing import undecodable_error
 from lspkit.protocol.text import Text
@@ -32,7 +29,7 @@ def _unusable_edit_error(reply: Reply, why: str) -> RequestFailedError:
     return RequestFailedError(message, server=reply.server)
 
 
-def translate_edit(wire: WireEdit, reply: Reply) -> Generator[Effect, Any, WorkspaceEdit]:
+def translate_edit(wire: WireEdit, reply: Reply) -> Effects[WorkspaceEdit]:
     """A server's edit with the texts that it is for. An invalid edit is refused."""
     changes = changes_of(wire)
     uris = [uri for one in changes for uri in _uris(one)]

@@ -17,13 +17,13 @@ from lspkit.runtime.exchange.ask_server import (
     request_deadline,
     request_document,
     request_server,
+    wait_for_turn,
     wait_until_ready,
 )
 from lspkit.runtime.exchange.context import Context
 from lspkit.runtime.exchange.disk_sync import catch_up_with_disk, deliver_events
 from lspkit.runtime.exchange.preparation import prepare_server
 from lspkit.runtime.exchange.replies import about_the_file, collect_replies, unsupported
-from lspkit.runtime.exchange.turn_taking import wait_for_turn
 from lspkit.runtime.files import File, Files
 from lspkit.runtime.pool.pool import Pool
 from lspkit.runtime.server.document_queue import QueueEntry

@@ -7,23 +7,22 @@ through the edit jail, and the server is told the result before it continues.
 from __future__ import annotations
 
 import collections
-from collections.abc import Callable, Generator
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import NamedTuple
 
 from lspkit.errors import LspkitError, RequestFailedError
 from lspkit.limits import LARGEST_EDITS, MOST_EDITS
-from lspkit.operations.effects import Effect, Reply, RunCommand
+from lspkit.operations.effects import Effects, Reply, RunCommand
 from lspkit.protocol.events import EditAsked
 from lspkit.protocol.methods import APPLY_EDIT, EXECUTE_COMMAND
 from lspkit.runtime.concurrency.broadcast import Broadcast
 from lspkit.runtime.concurrency.call import CallContext
 from lspkit.runtime.concurrency.drive import together
 from lspkit.runtime.concurrency.waiter import Outcome, Steps
-from lspkit.runtime.exchange.ask_server import request_deadline, wait_for_answer
+from lspkit.runtime.exchange.ask_server import request_deadline, wait_for_answer, wait_for_turn
 from lspkit.runtime.exchange.context import Context
 from lspkit.runtime.exchange.preparation import prepare_server
 from lspkit.runtime.exchange.replies import view_of
-from lspkit.runtime.exchange.turn_taking import wait_for_turn
 from lspkit.runtime.files import File
 from lspkit.runtime.server.document_queue import QueueEntry
 from lspkit.runtime.server.server import Server
@@ -62,7 +61,7 @@ class EditInbox:
 
 
 #: Drives an operation of the engine, here the one that applies an edit.
-Drive = Callable[[Generator[Effect, Any, None], CallContext], Steps[None]]
+Drive = Callable[[Effects[None], CallContext], Steps[None]]
 
 
 class _Run(NamedTuple):

@@ -28,8 +28,8 @@ from lspkit.runtime.exchange.ask_server import (
     wait_for_room,
     wait_until_ready,
 )
-from lspkit.runtime.exchange.companion_servers import SHARE, companion_of
 from lspkit.runtime.exchange.context import Context
+from lspkit.runtime.exchange.preparation import SHARE, companion_of
 from lspkit.runtime.files import File
 from lspkit.runtime.server.server import Server
 from lspkit.servers.definition_parts import Forwards

@@ -21,19 +21,16 @@ from lspkit.runtime.concurrency.call import CallContext
 from lspkit.runtime.concurrency.drive import together
 from lspkit.runtime.concurrency.waiter import Steps
 from lspkit.runtime.exchange import disk_sync
-from lspkit.runtime.exchange.ask_server import wait_for_room, wait_until_ready
+from lspkit.runtime.exchange.ask_server import wait_for_room, wait_for_turn, wait_until_ready
 from lspkit.runtime.exchange.context import Context
-from lspkit.runtime.exchange.loading import wait_while_reloading
-from lspkit.runtime.exchange.preparation import prepare_server
+from lspkit.runtime.exchange.preparation import prepare_server, wait_while_reloading
 from lspkit.runtime.exchange.replies import nowhere
-from lspkit.runtime.exchange.turn_taking import wait_for_turn
 from lspkit.runtime.files import File
 from lspkit.runtime.freshness.baselines import Baselines
 from lspkit.runtime.freshness.check_subject import CheckSubject
-from lspkit.runtime.freshness.config_reread import OUTDATED, wait_for_reread
 from lspkit.runtime.freshness.other_files import OtherFilesResult, check_other_files
 from lspkit.runtime.freshness.proof_by_request import prove
-from lspkit.runtime.freshness.read_back import wait_until_read
+from lspkit.runtime.freshness.server_catch_up import OUTDATED, wait_for_reread, wait_until_read
 from lspkit.runtime.freshness.unsaved_neighbours import UnsavedNeighbours, beside, judged
 from lspkit.runtime.server.document_queue import QueueEntry
 from lspkit.runtime.server.metrics import log_findings

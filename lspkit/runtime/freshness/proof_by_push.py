@@ -171,10 +171,7 @@ def _barrier(
 
 
 def _result(
-    one: CheckSubject,
-    watch: _Watch,
-    decision: Proven | Quiet,
-    said: StoredReport | None,
+    one: CheckSubject, watch: _Watch, decision: Proven | Quiet, said: StoredReport | None
 ) -> Examined:
     rule, view = watch.rule, watch.view
     lists = [] if said is None else [said.items]

@@ -31,7 +31,7 @@ from lspkit.runtime.exchange.ask_server import (
     wait_for_answer,
 )
 from lspkit.runtime.exchange.context import Context
-from lspkit.runtime.exchange.loading import wait_while_reloading
+from lspkit.runtime.exchange.preparation import wait_while_reloading
 from lspkit.runtime.exchange.replies import about_the_file, view_of
 from lspkit.runtime.files import File
 from lspkit.runtime.freshness.check_subject import CheckSubject

@@ -30,8 +30,7 @@ from lspkit.protocol.uris import path_to_uri
 from lspkit.protocol.watch_registrations import DELETED, METHOD, REPLACED, FileEvent
 from lspkit.runtime.concurrency.waiter import Waiter
 from lspkit.runtime.files import Files
-from lspkit.runtime.pool.event_queue import EventQueue, QueuedEvent
-from lspkit.runtime.pool.file_event import ServerFileEvent
+from lspkit.runtime.pool.event_queue import EventQueue, QueuedEvent, ServerFileEvent
 from lspkit.runtime.server.reread_request import request_reread
 from lspkit.runtime.server.server import Server
 from lspkit.runtime.watch import Changelog, WatchedRoots, is_excluded

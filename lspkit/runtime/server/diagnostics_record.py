@@ -18,8 +18,7 @@ from lspkit.runtime.server.metrics import log_findings
 from lspkit.runtime.server.pending_request import PendingRequest
 from lspkit.servers import Choice
 from lspkit.servers.project.config_inputs import Inputs
-from lspkit.servers.project.ignore_files import ignoring
-from lspkit.servers.project.skipped_files import passed_over
+from lspkit.servers.project.skipped_files import ignoring, passed_over
 from lspkit.servers.readiness import Loading
 
 #: Why an empty list is no proof where the server skips a folder.

@@ -9,19 +9,54 @@ from __future__ import annotations
 import fnmatch
 import os
 import re
+import time
 from collections.abc import Iterable, Iterator
 
 import msgspec
 
-from lspkit.protocol.watch_registrations import CHANGED
+from lspkit.protocol.watch_registrations import CHANGED, CREATED, DELETED
 from lspkit.servers.definition import Definition
 from lspkit.servers.project.config_imports import imported_by
 from lspkit.servers.project.file_relevance import changes_modules, is_named
-from lspkit.servers.project.file_times import Times
-from lspkit.servers.project.installed import is_of_packages
+from lspkit.servers.project.package_folders import is_of_packages
 from lspkit.workspace_boundary import is_inside
 
 _WILD = re.compile(r"[*?\[]")
+#: How far the clock of a file system may be behind, in nanoseconds.
+_BEHIND = 20_000_000
+#: For a file that existed when the process was started: its values are unknown.
+_OLD = (0, 0, 0)
+
+
+class Times:
+    """The times and sizes of files that have changed since a process was started.
+
+    For a server that compares these instead of contents. It does not notice new content with an
+    equal time and size: from an archive, from a cache, or on a file system with coarse times.
+    """
+
+    def __init__(self) -> None:
+        self._began = time.time_ns()
+        #: Path: modification time, size and ctime. Those of a deleted file are kept, since the
+        #: server keeps its content.
+        self._known: dict[str, tuple[int, int, int]] = {}
+
+    def hide(self, path: str, kind: int) -> bool:
+        """Whether a file has new content, with the time and size that it had before."""
+        try:
+            found = os.stat(path)
+        except OSError:
+            kind = DELETED
+        if kind == DELETED:
+            self._known.setdefault(path, _OLD)
+            return False
+        known = self._known.get(path, None if kind == CREATED else _OLD)
+        now = self._known[path] = found.st_mtime_ns, found.st_size, found.st_ctime_ns
+        if known is None:
+            return False
+        if known == _OLD:
+            return found.st_mtime_ns < self._began < found.st_ctime_ns + _BEHIND
+        return now[:2] == known[:2] and now != known
 
 
 class Markers:

@@ -99,10 +99,7 @@ def _lent(definition: Definition, folders: Sequence[str]) -> Definition | str:
 
 
 def restrict(
-    definition: Definition,
-    argv: tuple[str, ...],
-    root: str,
-    workspace: str,
+    definition: Definition, argv: tuple[str, ...], root: str, workspace: str
 ) -> Definition | str:
     """The definition as it runs in an untrusted project; or why it cannot run there."""
     profile = definition.trust.untrusted
