@@ -93,9 +93,7 @@ def _merge(
         read, unreadable = yield from _read(one, uri, one.lists)
         servers.append(_evidence(one, unreadable))
         for finding in read:
-            key = (finding.range, finding.message)
-            known = merged.get(key)
-            merged[key] = finding if known is None else merge_finding(known, finding)
+            _add(merged, finding)
     return [merged[key] for key in sorted(merged)], servers
 
 
@@ -126,12 +124,8 @@ def _other_files(
     counted = [one for all in by_path.values() for one in all if one.severity.value in severities]
     # Without other files there are no findings in them.
     verdict = verdict_of(counted, everybody) if found.elsewhere else Verdict.CLEAN
-    return OtherFiles(
-        found.coverage,
-        verdict,
-        {path: by_path[path] for path in sorted(by_path)},
-        {path: unknown[path] for path in sorted(unknown)},
-    )
+    by_path, unknown = dict(sorted(by_path.items())), dict(sorted(unknown.items()))
+    return OtherFiles(found.coverage, verdict, by_path, unknown)
 
 
 @operation("check_others", CheckOthersRequest, OtherFiles)
@@ -172,6 +166,11 @@ def _compare(report: Report, found: effects.Examination) -> effects.Effects[Repo
     return report
 
 
+def _add(merged: dict[tuple[Any, ...], Diagnostic], finding: Diagnostic) -> None:
+    key = (finding.range, finding.message)
+    merged[key] = merge_finding(merged[key], finding) if key in merged else finding
+
+
 def merge_finding(one: Diagnostic, other: Diagnostic) -> Diagnostic:
     """Merge a finding that two servers report: the worse severity, and both servers."""
     worse = min(one, other, key=lambda finding: finding.severity.rank)
@@ -210,11 +209,6 @@ def read_findings(
     return found, dropped
 
 
-def severity_of(wire: WireDiagnostic) -> Severity:
-    """The severity of a finding."""
-    return severity_from_number(wire.severity)
-
-
 def severity_from_number(number: int | None) -> Severity:
     """The severity for a number of the protocol. None is an error; an unknown number is info."""
     return Severity.ERROR if number is None else SEVERITIES.get(number, Severity.INFO)
@@ -230,7 +224,7 @@ def _finding(wire: WireDiagnostic, uri: str, server: str, translate: Translator)
     return Diagnostic(
         path=place.path,
         range=translate.range(place.text, wire.range),
-        severity=severity_of(wire),
+        severity=severity_from_number(wire.severity),
         message=wire.text,
         uri=uri,
         code="" if wire.code is None else str(wire.code),
@@ -260,13 +254,7 @@ def unchecked_report(path: str, problem: LspkitError) -> Report:
     """A report about a file that cannot be checked: it is unknown, with the reason."""
     server = getattr(problem, "server", "")
     evidence = Evidence(server, None, "none", 0.0, reason=problem.message, code=problem.code)
-    return Report(
-        path=Path(path),
-        verdict=verdict_of([], [evidence]),
-        diagnostics=[],
-        servers=[evidence],
-        duration=0.0,
-    )
+    return Report(Path(path), verdict_of([], [evidence]), [], [evidence], duration=0.0)
 
 
 @operation("diagnostics", DiagnosticsRequest, dict[Path, list[Diagnostic]])
@@ -284,7 +272,5 @@ def diagnostics(request: DiagnosticsRequest) -> effects.Effects[dict[Path, list[
         for finding in found:
             if finding.path is None:
                 continue
-            merged = by_file.setdefault(finding.path, {})
-            key = (finding.range, finding.message)
-            merged[key] = merge_finding(merged[key], finding) if key in merged else finding
+            _add(by_file.setdefault(finding.path, {}), finding)
     return {path: [by_file[path][key] for key in sorted(by_file[path])] for path in sorted(by_file)}

@@ -6,14 +6,14 @@ An item is sent back to its server byte for byte: servers keep their own data in
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any, Generic, TypeVar
 
 import msgspec
 
 from lspkit.errors import LspkitError, PositionError
 from lspkit.operations.effects import Ask, DoAll, Effects, Reply, ReportUndecodable
-from lspkit.operations.position_translation import Translator, make_translator
+from lspkit.operations.position_translation import Translator, make_translator, sort_unique
 from lspkit.operations.reply_parsing import OWN_FAULTS, decode_replies
 from lspkit.operations.request import PositionRequest, Request, T_co, operation
 from lspkit.operations.symbol_positions import ask_at
@@ -44,26 +44,29 @@ class ItemRequest(PositionRequest[T_co], Generic[T_co], frozen=True, kw_only=Tru
             Request.__post_init__(self)
 
 
+R = TypeVar("R", bound=ItemRequest[Any])
+
+
 class IncomingCallsRequest(ItemRequest[list[Call]], frozen=True, kw_only=True):
-    """Get the callers."""
+    """Get the calls to the item; the ranges are in the callers' files."""
 
     item: CallItem | None = None
 
 
 class OutgoingCallsRequest(ItemRequest[list[Call]], frozen=True, kw_only=True):
-    """Get the callees."""
+    """Get the calls in the item; the ranges are in the item's own file."""
 
     item: CallItem | None = None
 
 
 class SupertypesRequest(ItemRequest[list[TypeItem]], frozen=True, kw_only=True):
-    """Get the supertypes."""
+    """Get the types directly above."""
 
     item: TypeItem | None = None
 
 
 class SubtypesRequest(ItemRequest[list[TypeItem]], frozen=True, kw_only=True):
-    """Get the subtypes."""
+    """Get the types directly below."""
 
     item: TypeItem | None = None
 
@@ -72,31 +75,7 @@ class SubtypesRequest(ItemRequest[list[TypeItem]], frozen=True, kw_only=True):
 def prepare_call_hierarchy(request: CallHierarchyRequest) -> Effects[list[CallItem]]:
     """The items at the position, of all servers."""
     found = yield from _prepare(request, "textDocument/prepareCallHierarchy", CallItem)
-    return _sort_items(found)
-
-
-@operation("incoming_calls", IncomingCallsRequest, list[Call])
-def incoming_calls(request: IncomingCallsRequest) -> Effects[list[Call]]:
-    """The calls to the item; the ranges are in the callers' files."""
-    return (yield from _calls(request, request.item, "callHierarchy/incomingCalls"))
-
-
-@operation("outgoing_calls", OutgoingCallsRequest, list[Call])
-def outgoing_calls(request: OutgoingCallsRequest) -> Effects[list[Call]]:
-    """The calls in the item; the ranges are in the item's own file."""
-    return (yield from _calls(request, request.item, "callHierarchy/outgoingCalls"))
-
-
-@operation("supertypes", SupertypesRequest, list[TypeItem])
-def supertypes(request: SupertypesRequest) -> Effects[list[TypeItem]]:
-    """The types directly above."""
-    return (yield from _types(request, request.item, "typeHierarchy/supertypes"))
-
-
-@operation("subtypes", SubtypesRequest, list[TypeItem])
-def subtypes(request: SubtypesRequest) -> Effects[list[TypeItem]]:
-    """The types directly below."""
-    return (yield from _types(request, request.item, "typeHierarchy/subtypes"))
+    return sort_unique(found, _sort_key)
 
 
 def _prepare(request: PositionRequest[Any], method: str, kind: type[Item]) -> Effects[list[Item]]:
@@ -109,14 +88,6 @@ def _prepare(request: PositionRequest[Any], method: str, kind: type[Item]) -> Ef
 
 def _sort_key(item: HierarchyItem) -> tuple[Any, ...]:
     return (str(item.path or item.uri), item.selection, item.name)
-
-
-def _sort_items(items: Iterable[Item]) -> list[Item]:
-    """The items without duplicates, sorted by path, line and column."""
-    found: dict[tuple[Any, ...], Item] = {}
-    for item in items:
-        found.setdefault(_sort_key(item), item)
-    return [found[place] for place in sorted(found)]
 
 
 def _items(
@@ -247,7 +218,7 @@ def _types(
 ) -> Effects[list[TypeItem]]:
     ask = functools.partial(_types_of, method=method)
     found = yield from _ask_each(request, given, TypeItem, ask)
-    return _sort_items(one for _, types in found for one in types)
+    return sort_unique((one for _, types in found for one in types), _sort_key)
 
 
 def _types_of(item: TypeItem, method: str) -> Effects[list[TypeItem]]:
@@ -256,3 +227,20 @@ def _types_of(item: TypeItem, method: str) -> Effects[list[TypeItem]]:
     for reply, items in (yield from decode_replies(replies, read_hierarchy_items)):
         found += yield from _items(reply, items, item.via, TypeItem)
     return found
+
+
+def _about_item(
+    name: str, request: type[R], result: Any, answer: Callable[..., Effects[Any]], method: str
+) -> None:
+    """Add an operation about an item."""
+
+    @operation(name, request, result)
+    def ask(request: R) -> Effects[Any]:
+        return (yield from answer(request, request.item, method))
+
+
+_CALLS, _TYPES = list[Call], list[TypeItem]
+_about_item("incoming_calls", IncomingCallsRequest, _CALLS, _calls, "callHierarchy/incomingCalls")
+_about_item("outgoing_calls", OutgoingCallsRequest, _CALLS, _calls, "callHierarchy/outgoingCalls")
+_about_item("supertypes", SupertypesRequest, _TYPES, _types, "typeHierarchy/supertypes")
+_about_item("subtypes", SubtypesRequest, _TYPES, _types, "typeHierarchy/subtypes")

@@ -7,7 +7,7 @@ from typing import Any
 
 import lspkit.types as types
 from lspkit.operations.effects import Ask, AskWorkspace, Effects, Reply
-from lspkit.operations.position_translation import Translator, make_translator
+from lspkit.operations.position_translation import Translator, make_translator, sort_unique
 from lspkit.operations.reply_parsing import decode_replies
 from lspkit.operations.request import FileRequest, Request, operation
 from lspkit.protocol.text import Encoding, Text
@@ -35,10 +35,7 @@ def document_symbols(request: DocumentSymbolsRequest) -> Effects[list[types.Symb
     replies: list[Reply] = yield Ask(
         request.path, request.text, "textDocument/documentSymbol", _document_params
     )
-    found: dict[tuple[Any, ...], types.Symbol] = {}
-    for symbol in (yield from translate_symbols(replies)):
-        found.setdefault(text_order(symbol), symbol)
-    return [found[key] for key in sorted(found)]
+    return sort_unique((yield from translate_symbols(replies)), text_order)
 
 
 @operation("workspace_symbols", WorkspaceSymbolsRequest, list[types.Symbol])
@@ -47,11 +44,8 @@ def workspace_symbols(request: WorkspaceSymbolsRequest) -> Effects[list[types.Sy
     replies: list[Reply] = yield AskWorkspace(
         request.path, "workspace/symbol", {"query": request.query}
     )
-    found: dict[tuple[Any, ...], types.Symbol] = {}
-    for symbol in (yield from translate_symbols(replies)):
-        key = (str(symbol.path or symbol.uri), symbol.selection, symbol.name, symbol.kind)
-        found.setdefault(key, symbol)
-    return [found[key] for key in sorted(found)]
+    found = yield from translate_symbols(replies)
+    return sort_unique(found, lambda one: (str(one.path or one.uri), *text_order(one)))
 
 
 def translate_symbols(replies: list[Reply]) -> Effects[list[types.Symbol]]:

@@ -91,39 +91,37 @@ def _ask_this(
     if not effect.ignore_capabilities and not server.channel.session.supports(
         effect.method, server.channel.key_of(file.uri)
     ):
-        raise unsupported(effect.method, server)
+        raise unsupported(effect.method, server.id)
     method, about = effect.method, file.uri if effect.in_step else ""
     if about and effect.text is None and not server.channel.queue.has_exclusive_calls:
         until = request_deadline(context, server, call)
         try:
             asked = request_document(
-                context, server, file, None, method, effect.build, until, polite=True
+                context, server, file, None, method, effect.build, until, gives_way=True
             )
             return (yield from asked)
         except ExclusiveCallWaiting:
             pass
     # A caller's own text must not be shown while another caller waits for an answer.
-    turn = QueueEntry(exclusive=effect.text is not None and server.choice.definition.compares_files)
-    try:
-        server.channel.queue.join(about, turn)
-        if not (yield from wait_for_turn(context, server, turn, call, method, may_leave=may_leave)):
-            return None
-        until = request_deadline(context, server, call)
-        if about:
-            asked = request_document(
-                context, server, file, effect.text, method, effect.build, until
-            )
-        else:
-            params = effect.build(file.uri, NO_TEXT, server.channel.session.encoding)
-            asked = request_server(context, server, method, params, until)
-        return (yield from asked)
-    finally:
+    exclusive = effect.text is not None and server.choice.definition.compares_files
+    with QueueEntry(exclusive=exclusive) as turn:
         try:
+            server.channel.queue.join(about, turn)
+            waiting = wait_for_turn(context, server, turn, call, method, may_leave=may_leave)
+            if not (yield from waiting):
+                return None
+            until = request_deadline(context, server, call)
+            if about:
+                asked = request_document(
+                    context, server, file, effect.text, method, effect.build, until
+                )
+            else:
+                params = effect.build(file.uri, NO_TEXT, server.channel.session.encoding)
+                asked = request_server(context, server, method, params, until)
+            return (yield from asked)
+        finally:
             if turn.done and effect.text is not None:
                 restore_document(context, server, file.uri)
-        finally:
-            turn.over = True
-            server.channel.queue.tidy()
 
 
 def _successor(context: Context, server: Server, file: File, call: CallContext) -> Steps[Server]:

@@ -35,7 +35,7 @@ class EditInbox:
 
     def __init__(self, server: Server) -> None:
         self.asked: collections.deque[EditAsked] = collections.deque()
-        self.news = Broadcast()
+        self.activity = Broadcast()
         self.closed = False
         self._server = server
         #: Edits that were refused because there were too many.
@@ -52,12 +52,12 @@ class EditInbox:
             self._server.edit_done(event, TOO_MANY)
             return
         self.asked.append(event)
-        self.news.tell()
+        self.activity.tell()
 
     def close(self) -> None:
         """No more edits will come."""
         self.closed = True
-        self.news.tell(over=True)
+        self.activity.tell(over=True)
 
 
 #: Drives an operation of the engine, here the one that applies an edit.
@@ -85,8 +85,7 @@ def run_command(
     if server is None:
         raise failures[0] if failures else _no_longer_there(effect)
     # The second entry: the command changes what is on disk, not another caller's own text.
-    turn, alone = QueueEntry(), QueueEntry()
-    try:
+    with QueueEntry() as turn, QueueEntry() as alone:
         server.channel.commands.join(EXECUTE_COMMAND, turn)
         yield from prepare_server(context, server, file, None, call)
         yield from wait_for_turn(context, server, turn, call, EXECUTE_COMMAND, may_leave=False)
@@ -94,10 +93,6 @@ def run_command(
         server.channel.queue.join("", alone)
         yield from wait_for_turn(context, server, alone, call, EXECUTE_COMMAND, may_leave=False)
         yield from _run(context, _Run(server, file, effect, EditInbox(server), call, drive))
-    finally:
-        turn.over = alone.over = True
-        server.channel.commands.tidy()
-        server.channel.queue.tidy()
 
 
 def _run(context: Context, run: _Run) -> Steps[None]:
@@ -128,14 +123,14 @@ def _send(context: Context, run: _Run) -> Steps[None]:
 def _make_edits(run: _Run) -> Steps[None]:
     inbox, problem = run.inbox, None
     while True:
-        news = inbox.news.next()
+        activity = inbox.activity.next()
         if run.call.is_over:
             break  # `_send` raises why
         if inbox.asked:
             failure = yield from _make_edit(run, inbox.asked[0])
             problem = problem or failure
             inbox.asked.popleft()
-        elif inbox.closed or (yield (news, run.call.deadline)) is not Outcome.DONE:
+        elif inbox.closed or (yield (activity, run.call.deadline)) is not Outcome.DONE:
             break
     if inbox.refused:
         run.server.record.beyond("edits", inbox.refused)

@@ -8,13 +8,8 @@ import time
 from lspkit.config.load import Loaded
 from lspkit.config.model import DISABLED
 from lspkit.errors import ServerUnavailableError
+from lspkit.operations import effects
 from lspkit.operations.check import severity_from_number
-from lspkit.operations.effects import (
-    FileServer,
-    FindServers,
-    KnownDiagnostics,
-    TakeKnownDiagnostics,
-)
 from lspkit.protocol.wire.raw_items import read_severities
 from lspkit.runtime.files import Files
 from lspkit.runtime.pool.pool import Pool
@@ -25,14 +20,16 @@ from lspkit.servers.selection.choose import Choice, begins_at, definitions, is_b
 from lspkit.types import Severity
 
 
-def known(effect: TakeKnownDiagnostics, files: Files, pool: Pool) -> list[KnownDiagnostics]:
+def known(
+    effect: effects.TakeKnownDiagnostics, files: Files, pool: Pool
+) -> list[effects.KnownDiagnostics]:
     """Perform `TakeKnownDiagnostics`."""
     uri = None if effect.path is None else files.locate(effect.path, may_be_missing=True).uri
-    found: list[KnownDiagnostics] = []
+    found: list[effects.KnownDiagnostics] = []
     for server in pool.servers():
         pushes, encoding = server.record.known(), server.channel.session.encoding
         found += [
-            KnownDiagnostics(server.id, push.uri, push.items, encoding)
+            effects.KnownDiagnostics(server.id, push.uri, push.items, encoding)
             for push in pushes
             if uri in (None, push.uri) and _is_shown(push.uri, files)
         ]
@@ -45,11 +42,11 @@ def _is_shown(uri: str, files: Files) -> bool:
     return path is not None and (path in files.overlays.paths() or os.path.isfile(path))
 
 
-def find_servers(effect: FindServers, files: Files, pool: Pool) -> list[FileServer]:
+def find_servers(effect: effects.FindServers, files: Files, pool: Pool) -> list[effects.FileServer]:
     """Perform `FindServers`."""
     path = files.locate(effect.path, may_be_missing=True).path
     return [
-        FileServer(id, root, status.ServerState.IDLE if server is None else _state(server))
+        effects.FileServer(id, root, status.ServerState.IDLE if server is None else _state(server))
         for (id, root), server in pool.expected(path).items()
     ]
 
@@ -58,9 +55,8 @@ def take_status(
     files: Files, pool: Pool, loaded: Loaded, root: str | None
 ) -> status.WorkspaceStatus:
     """Perform `TakeStatus`."""
-    from lspkit.servers.restriction.held_back_servers import (
-        notice,  # here: to keep `import lspkit` quick
-    )
+    # Here, to keep `import lspkit` quick.
+    from lspkit.servers.restriction.held_back_servers import notice
 
     config, workspace = pool.config, files.boundary.root
     held_back = notice(loaded)
@@ -73,23 +69,11 @@ def take_status(
     for server in pool.servers():
         if root is None or server.root == root:
             running.setdefault(server.id, []).append(server)
-    rows = [
-        _row(
-            permitted(
-                definition,
-                config.server(definition.id, definition.aliases),
-                workspace,
-                workspace,
-                folders,
-                permit,
-                at,
-            ),
-            running.get(definition.id, []),
-            pool,
-            loaded,
-        )
-        for definition in definitions(config)
-    ]
+    rows = []
+    for one in definitions(config):
+        said = config.server(one.id, one.aliases)
+        choice = permitted(one, said, workspace, workspace, folders, permit, at)
+        rows.append(_row(choice, running.get(one.id, []), pool, loaded))
     beside = [warning for one in pool.servers() for warning in one.setup.sidecar_warnings]
     beyond = [warning for one in pool.servers() if (warning := _beyond(one))]
     warnings = (*told, *pool.disk_events.warnings(), *beside, *beyond)

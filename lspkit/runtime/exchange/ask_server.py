@@ -67,15 +67,15 @@ def request_document(
     build: Build,
     until: float,
     *,
-    polite: bool = False,
+    gives_way: bool = False,
 ) -> Steps[Reply]:
     """Send a request about a document, brought up to date first, and wait for its answer.
 
-    With `polite`, for a caller without a place in the queue, `ExclusiveCallWaiting` is raised
+    With `gives_way`, for a caller without a place in the queue, `ExclusiveCallWaiting` is raised
     instead of a second request if a call with a text of its own waits for the server.
     """
     send = functools.partial(server.channel.ask_about, file, text, method, build)
-    return _send_until_answered(context, server, method, until, send, polite=polite)
+    return _send_until_answered(context, server, method, until, send, gives_way=gives_way)
 
 
 def _send_until_answered(
@@ -85,7 +85,7 @@ def _send_until_answered(
     until: float,
     send: Callable[[], PendingRequest],
     *,
-    polite: bool = False,
+    gives_way: bool = False,
 ) -> Steps[Reply]:
     """Send a request, and again if the server dropped it because the document changed."""
     pause = RETRY_AFTER
@@ -99,7 +99,7 @@ def _send_until_answered(
             return Reply(server.id, value.result, view, method, pending.seq)
         if value.server_code not in GIVEN_UP or time.monotonic() + pause >= until:
             raise value
-        if polite and server.channel.queue.has_exclusive_calls:
+        if gives_way and server.channel.queue.has_exclusive_calls:
             raise ExclusiveCallWaiting
         uncancelled((yield (Waiter(), time.monotonic() + pause)))
         pause = min(2 * pause, LONGEST_PAUSE)

@@ -28,13 +28,13 @@ def wait_for_project(context: Context, server: Server, call: CallContext) -> Ste
     """Wait until the server, which has a document, has loaded its project."""
     begin_by = time.monotonic() + server.record.loading.begins_within
     while server.channel.failure is None:
-        news = server.news.next()
+        activity = server.activity.next()
         busy, late = bool(server.channel.session.progress.work), time.monotonic() >= begin_by
         if server.record.loading.look(busy=busy, late=late):
             server.record.believe()
             return
         until = call.deadline if busy or late else begin_by
-        outcome = yield (news, until)
+        outcome = yield (activity, until)
         if outcome is not Outcome.DONE and until == call.deadline:
             yield from wait_for(context, server, Waiter(), 0.0)  # raises with the reason
 
@@ -42,9 +42,9 @@ def wait_for_project(context: Context, server: Server, call: CallContext) -> Ste
 def wait_while_reloading(context: Context, server: Server, call: CallContext) -> Steps[None]:
     """Wait while the server is loading its project again."""
     while server.record.loading.again and server.channel.failure is None:
-        news = server.news.next()
+        activity = server.activity.next()
         if server.record.loading.again:
-            yield from wait_for(context, server, news, call.deadline)
+            yield from wait_for(context, server, activity, call.deadline)
 
 
 def companion_of(server: Server, path: str, pool: Pool, call: CallContext) -> Server | None:
@@ -67,7 +67,7 @@ def wait_for_companion(
     other: Server | None = None
     try:
         other = companion_of(server, file.path, context.pool, call)
-        if other is None or other.record.loading.done or other is server.goes_on_without:
+        if other is None or other.record.loading.done or other is server.late_companion:
             return
         left = min(call.deadline - time.monotonic(), request_timeout(context, server))
         its = CallContext(SHARE * max(left, 0.0))
@@ -79,7 +79,7 @@ def wait_for_companion(
         raise
     except LspkitError as problem:
         if isinstance(problem, RequestTimeoutError):
-            server.goes_on_without = other
+            server.late_companion = other
         log.debug("%s goes on without a companion: %s", server.id, problem)
 
 

@@ -31,7 +31,7 @@ from lspkit.runtime.freshness.check_subject import CheckSubject
 from lspkit.runtime.freshness.other_files import OtherFilesResult, check_other_files
 from lspkit.runtime.freshness.proof_by_request import prove
 from lspkit.runtime.freshness.server_catch_up import OUTDATED, wait_for_reread, wait_until_read
-from lspkit.runtime.freshness.unsaved_neighbours import UnsavedNeighbours, beside, judged
+from lspkit.runtime.freshness.unsaved_neighbours import beside, judged
 from lspkit.runtime.server.document_queue import QueueEntry
 from lspkit.runtime.server.metrics import log_findings
 from lspkit.runtime.server.server import Server
@@ -161,38 +161,37 @@ def _examine_one(
     makes the result unknown.
     """
     began = time.monotonic()
-    turn = QueueEntry(exclusive=effect.text is not None and server.choice.definition.compares_files)
+    exclusive = effect.text is not None and server.choice.definition.compares_files
     found = _SourceResult()
-    try:
-        if not own:
-            server.channel.queue.join(file.uri, turn)
-        yield from prepare_server(context, server, file, effect.text, call)
-        if not own and not (
-            yield from wait_for_turn(context, server, turn, call, PULL_DIAGNOSTICS, may_leave=True)
-        ):
-            raise errors.ServerBrokenError(OUTDATED, server=server.id)
-        yield from wait_for_room(context, server, PULL_DIAGNOSTICS, call.deadline)
-        disk_sync.refresh_documents(context, server, call)
-        subject = CheckSubject(server, file, effect.text, call, began, own)
-        found.examined = yield from _prove_all(context, subject, effect, found)
-        if effect.others is not None:
-            # Before the caller's text is removed: the other files may depend on it.
-            found.others = yield from check_other_files(
-                context, server, [file.path], effect.others, call, _examine_other, file.uri
-            )
-    except (*OWN_FAULTS, errors.CancelledError) as problem:
-        found.examined.append(_failed(problem, began, server.id))
-        found.absent += [problem] if isinstance(problem, errors.ServerUnavailableError) else []
-        if effect.others is not None:
-            found.others.coverage = "open"
-            found.others.missed(found.examined[-1])
-    finally:
+    with QueueEntry(exclusive=exclusive) as turn:
         try:
+            if not own:
+                server.channel.queue.join(file.uri, turn)
+            yield from prepare_server(context, server, file, effect.text, call)
+            if not own and not (
+                yield from wait_for_turn(
+                    context, server, turn, call, PULL_DIAGNOSTICS, may_leave=True
+                )
+            ):
+                raise errors.ServerBrokenError(OUTDATED, server=server.id)
+            yield from wait_for_room(context, server, PULL_DIAGNOSTICS, call.deadline)
+            disk_sync.refresh_documents(context, server, call)
+            subject = CheckSubject(server, file, effect.text, call, began, own)
+            found.examined = yield from _prove_all(context, subject, effect, found)
+            if effect.others is not None:
+                # Before the caller's text is removed: the other files may depend on it.
+                found.others = yield from check_other_files(
+                    context, server, [file.path], effect.others, call, _examine_other, file.uri
+                )
+        except (*OWN_FAULTS, errors.CancelledError) as problem:
+            found.examined.append(_failed(problem, began, server.id))
+            found.absent += [problem] if isinstance(problem, errors.ServerUnavailableError) else []
+            if effect.others is not None:
+                found.others.coverage = "open"
+                found.others.missed(found.examined[-1])
+        finally:
             if effect.text is not None and turn.done:
                 disk_sync.restore_document(context, server, file.uri)
-        finally:
-            turn.over = True
-            server.channel.queue.tidy()
     known = any(one.how != "none" for one in found.examined)
     took = time.monotonic() - began if known else None
     if known:
@@ -215,7 +214,7 @@ def _prove_all(
         yield from wait_while_reloading(context, one.server, one.call)
         yield from wait_for_reread(context, one.server, one.call)
         examined: list[Examined] = []
-        texts = _beside(context, one.server, one.uri, one.own)
+        texts = beside(one.server, one.uri, context.files, context.pool, one.own)
         found.beside = found.beside or bool(texts.name)
         for rule in one.server.choice.definition.proofs:
             name = "this text" if not _is_on_disk(one.file, effect) else texts.name
@@ -237,10 +236,6 @@ def _prove_all(
             if file is None or file.stamp is None:
                 return examined
             one = msgspec.structs.replace(one, file=file)
-
-
-def _beside(context: Context, server: Server, uri: str, own: str) -> UnsavedNeighbours:
-    return beside(server, uri, context.files, context.pool, own)
 
 
 def _examine_other(

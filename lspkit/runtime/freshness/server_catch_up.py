@@ -33,16 +33,16 @@ PAUSE = 0.01
 def wait_for_reread(context: Context, server: Server, call: CallContext) -> Steps[None]:
     """Wait until it says so, if its configuration has changed; otherwise it has to be restarted."""
     while (since := server.record.rereading) is not None and server.usable:
-        news = server.news.next()
+        activity = server.activity.next()
         if server.record.rereading is None:
             return
         latest = since + PATIENCE
         if time.monotonic() >= latest:
             context.pool.renew(server)
         elif latest > call.deadline:
-            yield from wait_for(context, server, news, call.deadline)
+            yield from wait_for(context, server, activity, call.deadline)
         else:
-            uncancelled((yield (news, latest)))
+            uncancelled((yield (activity, latest)))
 
 
 def wait_until_read(context: Context, server: Server, call: CallContext) -> Steps[None]:

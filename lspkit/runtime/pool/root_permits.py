@@ -23,9 +23,8 @@ def permits_of(loaded: Loaded, workspace: str, trusted: bool | None) -> Permits:
         if key not in known:
             standing = whole = loaded.standing
             if root != workspace:
-                from lspkit.config.trust.decision import (
-                    trust_of,  # here, to keep `import lspkit` quick
-                )
+                # Here, to keep `import lspkit` quick.
+                from lspkit.config.trust.decision import trust_of
 
                 security = loaded.config.security
                 standing = trust_of(None, root, {}, security, os.environ, trusted, workspace)

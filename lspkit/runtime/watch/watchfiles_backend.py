@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 
 from lspkit.late_imports import safe_imports
 from lspkit.runtime.watch.notifier import Hints, Notifier
+from lspkit.workspace_boundary import folders_above
 
 if TYPE_CHECKING:
     from watchfiles._rust_notify import RustNotify
@@ -66,7 +67,8 @@ class WatchfilesNotifier(Notifier):
                 return
             self._folders[folder] = inode
             if self._recursive and any(
-                parent in self._folders and parent not in self._new for parent in _above(folder)
+                parent in self._folders and parent not in self._new
+                for parent in folders_above(folder)
             ):
                 return
             self._new.add(folder)
@@ -177,11 +179,4 @@ class WatchfilesNotifier(Notifier):
 def outermost(folders: Iterable[str]) -> list[str]:
     """Those that lie in none of the others."""
     known = set(folders)
-    return sorted(one for one in known if not any(parent in known for parent in _above(one)))
-
-
-def _above(folder: str) -> Iterable[str]:
-    """The folders above a path, innermost first."""
-    while (parent := os.path.dirname(folder)) != folder:
-        yield parent
-        folder = parent
+    return sorted(one for one in known if not any(parent in known for parent in folders_above(one)))

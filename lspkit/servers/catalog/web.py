@@ -43,10 +43,7 @@ _TSSERVER = {
 }
 #: For vtsls, the same for both languages. Without the syntax server, requests wait for the project
 #: instead of being answered from one file. A request must not download types of packages.
-_VTSLS = {
-    "tsserver": {"useSyntaxServer": "never"},
-    "disableAutomaticTypeAcquisition": True,
-}
+_VTSLS = {"tsserver": {"useSyntaxServer": "never"}, "disableAutomaticTypeAcquisition": True}
 #: The same for TypeScript 7; the names differ between its versions.
 _NO_FETCHING = {
     "disableAutomaticTypeAcquisition": True,

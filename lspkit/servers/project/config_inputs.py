@@ -10,7 +10,7 @@ import fnmatch
 import os
 import re
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 import msgspec
 
@@ -19,7 +19,7 @@ from lspkit.servers.definition import Definition
 from lspkit.servers.project.config_imports import imported_by
 from lspkit.servers.project.file_relevance import changes_modules, is_named
 from lspkit.servers.project.package_folders import is_of_packages
-from lspkit.workspace_boundary import is_inside
+from lspkit.workspace_boundary import folders_above, is_inside
 
 _WILD = re.compile(r"[*?\[]")
 #: How far the clock of a file system may be behind, in nanoseconds.
@@ -124,7 +124,7 @@ class Inputs(msgspec.Struct):
     def _import(self, path: str, names: tuple[str, ...]) -> bool:
         if self._imported is None:
             self._imported = imported_by(self.root, names)
-        return bool(self._imported) and any(one in self._imported for one in _and_above(path))
+        return not self._imported.isdisjoint((path, *folders_above(path)))
 
 
 def is_shadowed(path: str, names: tuple[str, ...], root: str) -> bool:
@@ -132,12 +132,3 @@ def is_shadowed(path: str, names: tuple[str, ...], root: str) -> bool:
     plain = [one.removeprefix("/") for one in names]
     before = plain[: plain.index(os.path.basename(path))]
     return any(os.path.exists(os.path.join(root, one)) for one in before)
-
-
-def _and_above(path: str) -> Iterator[str]:
-    """The path, and all folders above it."""
-    while True:
-        yield path
-        path, below = os.path.dirname(path), path
-        if path == below:
-            return

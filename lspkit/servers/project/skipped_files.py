@@ -22,6 +22,7 @@ from lspkit.protocol.globs import compile_glob
 from lspkit.servers.definition import Definition
 from lspkit.servers.selection.npm_package import without_waiting
 from lspkit.servers.selection.roots import has_marker, upwards
+from lspkit.workspace_boundary import folders_above
 
 #: Characters that are escaped, or special in globs but not in git's patterns.
 _ODD = re.compile(r"\\.|[{}]")
@@ -36,7 +37,7 @@ def passed_over(path: str, definition: Definition, root: str, workspace: str) ->
     # Most paths contain no such name, and this is called for each empty list.
     if not patterns or not any(map(_any_of(patterns).fullmatch, path.split(os.sep))):
         return ""
-    for folder in _folders(path):
+    for folder in folders_above(path):
         name = os.path.basename(folder)
         for pattern in patterns:
             reach, slash, wanted = pattern.rpartition("/")
@@ -65,7 +66,7 @@ def _reaches(reach: str, folder: str, definition: Definition, root: str, workspa
             return parent == workspace or has_marker(parent, _markers(definition))
     # Servers look for their project upwards, beyond the workspace.
     return any(upwards(folder, workspace)) or any(
-        has_marker(above, _markers(definition)) for above in _folders(folder)
+        has_marker(above, _markers(definition)) for above in folders_above(folder)
     )
 
 
@@ -75,13 +76,6 @@ def _markers(definition: Definition) -> tuple[str, ...]:
 
     known = next((one for one in BUILT_IN if one.id == definition.id), definition)
     return known.roots.markers
-
-
-def _folders(path: str) -> Iterator[str]:
-    """All folders above a path, the nearest first."""
-    while (folder := os.path.dirname(path)) != path:
-        yield folder
-        path = folder
 
 
 def ignoring(path: str, names: tuple[str, ...], root: str) -> str:
