@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import os
 import stat
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import msgspec
 
@@ -74,14 +74,10 @@ def boundary_of(
 
 def work_tree(folder: str) -> str:
     """The git work tree that contains a folder, or the folder itself."""
-    at = folder
-    while True:
+    for at in (folder, *folders_above(folder)):
         if os.path.exists(os.path.join(at, ".git")):
             return at
-        above = os.path.dirname(at)
-        if above == at:
-            return folder
-        at = above
+    return folder
 
 
 def project_tree(workspace: str) -> str:
@@ -105,6 +101,13 @@ def own_home() -> str:
         return os.path.realpath(pwd.getpwuid(os.getuid()).pw_dir)
     except KeyError:
         return ""
+
+
+def folders_above(path: str) -> Iterator[str]:
+    """All folders above a path, the nearest first."""
+    while (folder := os.path.dirname(path)) != path:
+        yield folder
+        path = folder
 
 
 def is_inside(path: str, folder: str) -> bool:

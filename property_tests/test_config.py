@@ -24,10 +24,11 @@ from lspkit.config.key_aliases import (
     TIMES,
     snake,
 )
-from lspkit.config.load import BUILT_IN_VALUES, load
+from lspkit.config.load import load
 from lspkit.config.merge import Layer, Origin, leaves, merge_layers, merge_values, origins_of
 from lspkit.config.model import ServerConfig
 from lspkit.config.normalize import Style, normalize
+from lspkit.config.parse import BUILT_IN_VALUES
 from lspkit.config.problems import Path as Place
 from lspkit.config.problems import Problems, place_of
 from lspkit.config.type_check import REFUSED, check_value

@@ -133,11 +133,13 @@ CHECK: tuple[Thread | Call, ...] = (
     Call(5, "_examine_one", "runtime/freshness/check_file.py", "for each server:"),
     Call(6, "DocumentQueue.join", "runtime/server/document_queue.py", "a turn per document"),
     Call(6, "prepare_server", "runtime/exchange/preparation.py", "up, and project loaded"),
-    Call(6, "wait_for_turn", "runtime/exchange/turn_taking.py", "until it is this caller's turn"),
+    Call(6, "wait_for_turn", "runtime/exchange/ask_server.py", "until it is this caller's turn"),
     Call(6, "refresh_documents", "runtime/exchange/disk_sync.py", "open documents follow the disk"),
     Call(6, "_prove_all", "runtime/freshness/check_file.py", "again if the text changes"),
-    Call(7, "wait_until_read", "runtime/freshness/read_back.py", "what changed on disk is read"),
-    Call(7, "wait_for_reread", "runtime/freshness/config_reread.py", "so is its configuration"),
+    Call(
+        7, "wait_until_read", "runtime/freshness/server_catch_up.py", "what changed on disk is read"
+    ),
+    Call(7, "wait_for_reread", "runtime/freshness/server_catch_up.py", "so is its configuration"),
     Call(7, "prove", "runtime/freshness/proof_by_request.py", "for each proof rule, either"),
     Call(8, "_send_until_answered", "runtime/exchange/ask_server.py", "asks for the findings"),
     Call(8, "wait_for_push", "runtime/freshness/proof_by_push.py", "or waits until it has spoken"),

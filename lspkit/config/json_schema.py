@@ -12,15 +12,7 @@ from typing import Any
 
 import msgspec
 
-from lspkit.config import model
-from lspkit.config.key_aliases import (
-    EXTENSIONS,
-    INSIDE_LSP,
-    INSIDE_SERVER,
-    SERVER_TABLES,
-    TIMES,
-    snake,
-)
+from lspkit.config import key_aliases, model
 
 #: The dialect of the schema.
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
@@ -66,9 +58,9 @@ def _doc_lines(kind: type) -> dict[str, str]:
 def _allow_in_server(entry: dict[str, Any]) -> None:
     entry["command"]["anyOf"].append({"type": "string", "minLength": 1})
     others = {
-        **dict(INSIDE_SERVER),
-        **{name: f"timing.{stands_for}" for name, stands_for in TIMES.items()},
-        **dict.fromkeys(EXTENSIONS, "extensions"),
+        **dict(key_aliases.INSIDE_SERVER),
+        **{name: f"timing.{stands_for}" for name, stands_for in key_aliases.TIMES.items()},
+        **dict.fromkeys(key_aliases.EXTENSIONS, "extensions"),
         "args": "command",
         "enabled": "disabled",
         "languageId": "languageIds",
@@ -80,14 +72,17 @@ def _allow_in_server(entry: dict[str, Any]) -> None:
 
 def _allow_at_top(top: dict[str, Any]) -> None:
     top["$schema"] = {"type": "string"}
-    for name in (*SERVER_TABLES, "enabled"):
+    for name in (*key_aliases.SERVER_TABLES, "enabled"):
         top[name] = _alias_schema("lsp")
     [servers] = _objects(top["lsp"]["anyOf"])
     entries = servers["additionalProperties"]
     servers["properties"] = {
         "servers": {"type": "object", "additionalProperties": entries, **_alias_schema("lsp")},
         "enabled": {"type": "boolean", **_alias_schema("lsp")},
-        **{name: _alias_schema(".".join(stands_for)) for name, stands_for in INSIDE_LSP.items()},
+        **{
+            name: _alias_schema(".".join(stands_for))
+            for name, stands_for in key_aliases.INSIDE_LSP.items()
+        },
     }
 
 
@@ -98,9 +93,9 @@ def _objects(kinds: list[dict[str, Any]]) -> list[dict[str, Any]]:
 def _add_snake_case(properties: dict[str, Any]) -> dict[str, Any]:
     """The properties, each also under its name in snake_case."""
     others = {
-        snake(name): {**value, **_alias_schema(name)}
+        key_aliases.snake(name): {**value, **_alias_schema(name)}
         for name, value in properties.items()
-        if snake(name) not in properties
+        if key_aliases.snake(name) not in properties
     }
     return {**properties, **others}
 

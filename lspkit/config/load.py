@@ -14,26 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from lspkit.config.config_files import Source, global_file, kind_of_file, read_source, user_home
-from lspkit.config.merge import (
-    Layer,
-    Origin,
-    merge_layers,
-    merge_values,
-    origins_of,
-    servers_in,
-    sort_servers,
-)
+from lspkit.config import merge, parse
+from lspkit.config.config_files import global_file, kind_of_file, read_source, user_home
 from lspkit.config.model import Config, SecurityConfig
 from lspkit.config.normalize import Closer
-from lspkit.config.parse import (
-    BUILT_IN_VALUES,
-    Given,
-    ParsedConfig,
-    config_of,
-    parse_source,
-    read_given,
-)
 from lspkit.config.problems import ConfigWarning, place_of, suggestion_for
 from lspkit.config.project_file import Project, expand_variables, held_back, read_project
 from lspkit.config.trust.file_ownership import who_else_can_change
@@ -54,7 +38,7 @@ class Loaded(msgspec.Struct, frozen=True, kw_only=True):
     #: The configuration as plain values, including defaults.
     values: dict[str, Any]
     #: The merged layers, in this order.
-    layers: tuple[Layer, ...]
+    layers: tuple[merge.Layer, ...]
     #: The user's file, also if it does not exist; None if a configuration was passed in.
     global_file: str | None = None
     #: The project's file, also if it could not be used; None if there is none.
@@ -71,7 +55,7 @@ class Loaded(msgspec.Struct, frozen=True, kw_only=True):
     standing: TrustDecision
     warnings: tuple[ConfigWarning, ...] = ()
     #: The source of each setting, by place.
-    origins: dict[str, Origin]
+    origins: dict[str, merge.Origin]
     #: The variables of the user, for servers as well.
     environ: Mapping[str, str] = os.environ
 
@@ -85,7 +69,7 @@ class Loaded(msgspec.Struct, frozen=True, kw_only=True):
         believed = {"global", "given"} | (
             {"project"} if self.standing.policy == "always" else set()
         )
-        said = [servers_in(one.values) for one in self.layers if one.origin.layer in believed]
+        said = [merge.servers_in(one.values) for one in self.layers if one.origin.layer in believed]
         return frozenset(id for servers in said for id, one in servers.items() if "command" in one)
 
     @property
@@ -97,13 +81,13 @@ class Loaded(msgspec.Struct, frozen=True, kw_only=True):
     def source(self, id: str, *, built_in: bool) -> str:
         """Where a server is configured: `built-in`, `global`, `project`, `given`, or `merged`."""
         speakers = ["built-in"] if built_in else []
-        speakers += [one.origin.layer for one in self.layers if id in servers_in(one.values)]
+        speakers += [one.origin.layer for one in self.layers if id in merge.servers_in(one.values)]
         return speakers[0] if len(speakers) == 1 else "merged"
 
 
 def load(
     root: str,
-    given: Given | None = None,
+    given: parse.Given | None = None,
     *,
     trusted: bool | None = None,
     environ: Mapping[str, str] = os.environ,
@@ -121,29 +105,35 @@ def load(
     if given is None:
         file = global_file(environ, home or user_home(environ))
         said, project = _read_global(file, root, environ, closer), read_project(root)
-        origin = Origin("global", file)
+        origin = merge.Origin("global", file)
     else:
-        file, said, project = None, read_given(given, closer), Project()
-        origin = Origin("given", None if said.source is None else said.source.file)
-    own = Layer(origin, use_server_ids(_expand(said.values, said.source, environ), aliases))
-    usual = BUILT_IN_VALUES["security"]
-    security = msgspec.convert(merge_values(usual, said.values.get("security", {})), SecurityConfig)
+        file, said, project = None, parse.read_given(given, closer), Project()
+        origin = merge.Origin("given", None if said.source is None else said.source.file)
+    own = merge.Layer(
+        origin, use_server_ids(expand_variables(said.values, said.source, environ), aliases)
+    )
+    usual = parse.BUILT_IN_VALUES["security"]
+    security = msgspec.convert(
+        merge.merge_values(usual, said.values.get("security", {})), SecurityConfig
+    )
     if standing is None:
         # For the values as written: new aliases must not change what was trusted.
         with safe_imports():
             from lspkit.config.trust.decision import trust_of  # here, to keep imports quick
 
         standing = trust_of(project.file, root, project.values, security, environ, trusted)
-    layers = [Layer(Origin("built-in"), BUILT_IN_VALUES), own]
-    ours = merge_layers(BUILT_IN_VALUES, own.values)
+    layers = [merge.Layer(merge.Origin("built-in"), parse.BUILT_IN_VALUES), own]
+    ours = merge.merge_layers(parse.BUILT_IN_VALUES, own.values)
     theirs, blocked = _gate_project(
         project, use_server_ids(project.values, aliases), ours, standing, environ
     )
     if project.source is not None:
-        layers.append(Layer(Origin("project", project.file), theirs))
-    values = sort_servers(functools.reduce(merge_layers, [layer.values for layer in layers]))
+        layers.append(merge.Layer(merge.Origin("project", project.file), theirs))
+    values = merge.sort_servers(
+        functools.reduce(merge.merge_layers, [layer.values for layer in layers])
+    )
     return Loaded(
-        config=given if isinstance(given, Config) else config_of(values),
+        config=given if isinstance(given, Config) else parse.config_of(values),
         values=values,
         layers=tuple(layers),
         global_file=file,
@@ -155,23 +145,30 @@ def load(
         standing=standing,
         warnings=(
             *said.warnings,
-            *_project_warnings(project, standing, blocked),
+            *project.warnings,
+            *([ConfigWarning(standing.warning)] if standing.warning else []),
+            *_untrusted_warnings(project, standing),
+            *blocked,
             *_unknown_server_warnings(
-                [own, Layer(Origin("project", project.file), project.values)], aliases
+                [own, merge.Layer(merge.Origin("project", project.file), project.values)], aliases
             ),
         ),
-        origins=origins_of(layers, values),
+        origins=merge.origins_of(layers, values),
         environ=environ,
     )
 
 
-def _read_global(file: str, root: str, environ: Mapping[str, str], closer: Closer) -> ParsedConfig:
+def _read_global(
+    file: str, root: str, environ: Mapping[str, str], closer: Closer
+) -> parse.ParsedConfig:
     if not os.path.lexists(file):
         missing = ConfigWarning("LSPKIT_CONFIG names this file, which does not exist", file)
-        return ParsedConfig(warnings=(missing,) if environ.get("LSPKIT_CONFIG") else ())
+        return parse.ParsedConfig(warnings=(missing,) if environ.get("LSPKIT_CONFIG") else ())
     around = work_tree(os.path.realpath(root))
     if not is_inside(own_home(), around) and leads_through(file, around):
-        return ParsedConfig(warnings=(ConfigWarning("it is not used: it is in the project", file),))
+        return parse.ParsedConfig(
+            warnings=(ConfigWarning("it is not used: it is in the project", file),)
+        )
     try:
         why = who_else_can_change(file, environ)
     except OSError:
@@ -179,7 +176,7 @@ def _read_global(file: str, root: str, environ: Mapping[str, str], closer: Close
     if why:
         message = f"{one_line(file)} is not used: {one_line(why)}"
         raise ConfigError(message, file=file, expected="a file that only you can change")
-    return parse_source(read_source(file, kind_of_file(file)), closer)
+    return parse.parse_source(read_source(file, kind_of_file(file)), closer)
 
 
 def _gate_project(
@@ -193,16 +190,7 @@ def _gate_project(
     theirs, blocked = values, tuple[ConfigWarning, ...]()
     if values and not standing.allows_fields:
         theirs, blocked = held_back(values, ours, project.file, standing)
-    return _expand(theirs, project.source, environ), blocked
-
-
-def _project_warnings(
-    project: Project, standing: TrustDecision, blocked: tuple[ConfigWarning, ...]
-) -> list[ConfigWarning]:
-    """What is wrong with the project's file, with its trust, and what of it is not applied."""
-    about_trust = [ConfigWarning(standing.warning)] if standing.warning else []
-    untrusted = _untrusted_warnings(project, standing)
-    return [*project.warnings, *about_trust, *untrusted, *blocked]
+    return expand_variables(theirs, project.source, environ), blocked
 
 
 def _untrusted_warnings(project: Project, standing: TrustDecision) -> list[ConfigWarning]:
@@ -220,28 +208,20 @@ def _untrusted_warnings(project: Project, standing: TrustDecision) -> list[Confi
     return [ConfigWarning(f"it {rule}", project.file, place=place) for place in fields]
 
 
-def _expand(
-    values: dict[str, Any], source: Source | None, environ: Mapping[str, str]
-) -> dict[str, Any]:
-    return (
-        expand_variables(values, environ) if source is not None and source.kind.expands else values
-    )
-
-
 def use_server_ids(values: dict[str, Any], aliases: Mapping[str, str] | None) -> dict[str, Any]:
     """The values with every server under its id. Settings under the id itself take precedence."""
-    servers = servers_in(values)
+    servers = merge.servers_in(values)
     if not aliases or not any(name in aliases for name in servers):
         return values
     made: dict[str, Any] = {}
     for name in sorted(servers, key=lambda one: (one not in aliases, one)):
         id = aliases.get(name, name)
-        made = merge_layers({"lsp": made}, {"lsp": {id: servers[name]}})["lsp"]
+        made = merge.merge_layers({"lsp": made}, {"lsp": {id: servers[name]}})["lsp"]
     return {**values, "lsp": made}
 
 
 def _unknown_server_warnings(
-    layers: Sequence[Layer], aliases: Mapping[str, str] | None
+    layers: Sequence[merge.Layer], aliases: Mapping[str, str] | None
 ) -> list[ConfigWarning]:
     """Warnings about unknown servers without a command: their names are probably misspelt."""
     if aliases is None:
@@ -252,7 +232,7 @@ def _unknown_server_warnings(
     said = [
         (layer.origin.file, id, one)
         for layer in layers
-        for id, one in servers_in(layer.values).items()
+        for id, one in merge.servers_in(layer.values).items()
     ]
     known = {*EXECUTION_KEYS, *aliases, *(id for _, id, one in said if "command" in one)}
     message = "no server has this name, and there is no command to start one"

@@ -12,24 +12,8 @@ from typing import Any
 
 import msgspec
 
-from lspkit.config.key_aliases import (
-    EXTENSIONS,
-    INSIDE_LSP,
-    INSIDE_SERVER,
-    PASSED_OVER,
-    SERVER_TABLES,
-    TIMES,
-    snake,
-)
+from lspkit.config import key_aliases, model
 from lspkit.config.merge import merge_values
-from lspkit.config.model import (
-    Command,
-    Config,
-    Extension,
-    ServerConfig,
-    ServerTimingConfig,
-    Word,
-)
 from lspkit.config.object_reader import Object, members_of, open_object, sort_by_fields
 from lspkit.config.problems import Path, Problems
 from lspkit.config.type_check import REFUSED, to_json_values
@@ -39,7 +23,9 @@ MOST_SERVERS = 1000
 
 #: Keys inside `lsp` that are not servers, in camelCase and snake_case.
 RESERVED = frozenset(
-    one for name in ("servers", "enabled", *INSIDE_LSP) for one in (name, snake(name))
+    one
+    for name in ("servers", "enabled", *key_aliases.INSIDE_LSP)
+    for one in (name, key_aliases.snake(name))
 )
 
 #: What is valid for `lsp`.
@@ -92,7 +78,7 @@ class _Reading:
         enabled = given.read("enabled", bool) is not False
         bare = self._style.bare
         servers: dict[str, Any] = {}
-        for name in SERVER_TABLES:
+        for name in key_aliases.SERVER_TABLES:
             if (taken := given.take(name)) is not None:
                 bare = False
                 servers = merge_values(servers, self._servers(*taken))
@@ -102,13 +88,13 @@ class _Reading:
             inner, said = self._lsp(*taken)
             enabled = enabled and inner is not False
             servers = merge_values(servers, inner or {})
-        said = merge_values(said, given.fields(Config, leave_out=("lsp",)))
+        said = merge_values(said, given.fields(model.Config, leave_out=("lsp",)))
         if bare:
             servers = self._servers(given.rest(dict), given.path)
-        given.end([*members_of(Config), *SERVER_TABLES])
+        given.end([*members_of(model.Config), *key_aliases.SERVER_TABLES])
         if servers or not enabled:
             said["lsp"] = servers if enabled else False
-        return sort_by_fields(Config, said)
+        return sort_by_fields(model.Config, said)
 
     def _lsp(self, value: Any, path: Path) -> tuple[dict[str, Any] | bool, dict[str, Any]]:
         """The servers, or false; and the other settings inside `lsp`."""
@@ -118,7 +104,7 @@ class _Reading:
         if given is None:
             return {}, {}
         elsewhere: dict[str, Any] = {}
-        for name, (*above, last) in INSIDE_LSP.items():
+        for name, (*above, last) in key_aliases.INSIDE_LSP.items():
             if (read := given.read(name, _type_at((*above, last)))) is not REFUSED:
                 target = elsewhere
                 for step in above:
@@ -146,7 +132,7 @@ class _Reading:
 
 
 def _type_at(target: tuple[str, ...]) -> Any:
-    kind: Any = Config
+    kind: Any = model.Config
     for step in target:
         kind = members_of(kind)[step]
     return kind
@@ -165,24 +151,26 @@ def normalize_server(
     others = {**_read_aliases(given), **_read_extensions(given)}
     command, disabled = _read_command(given), _read_disabled(given)
     _check_transport(given)
-    own = given.fields(ServerConfig, leave_out=("command", "disabled"))
+    own = given.fields(model.ServerConfig, leave_out=("command", "disabled"))
     said: dict[str, Any] = merge_values(others, own)
     if command is not None:
         said["command"] = command
     if disabled is not None:
         said["disabled"] = disabled
-    given.end(members_of(ServerConfig), PASSED_OVER if foreign else ())
-    return sort_by_fields(ServerConfig, said)
+    given.end(members_of(model.ServerConfig), key_aliases.PASSED_OVER if foreign else ())
+    return sort_by_fields(model.ServerConfig, said)
 
 
 def _read_aliases(given: Object) -> dict[str, Any]:
     said: dict[str, Any] = {}
-    for name, stands_for in INSIDE_SERVER:
-        if (value := given.read(name, members_of(ServerConfig)[stands_for])) is not REFUSED:
+    for name, stands_for in key_aliases.INSIDE_SERVER:
+        if (value := given.read(name, members_of(model.ServerConfig)[stands_for])) is not REFUSED:
             said[stands_for] = value
     times: dict[str, Any] = {}
-    for name, stands_for in TIMES.items():
-        if (value := given.read(name, members_of(ServerTimingConfig)[stands_for])) is not REFUSED:
+    for name, stands_for in key_aliases.TIMES.items():
+        if (
+            value := given.read(name, members_of(model.ServerTimingConfig)[stands_for])
+        ) is not REFUSED:
             times[stands_for] = value
     return {**said, "timing": times} if times else said
 
@@ -195,8 +183,8 @@ def _read_command(given: Object) -> list[str] | None:
             given.findings.warn(args[1], "it is ignored: there is no command")
         return None
     single = isinstance(taken[0], str)
-    words = given.check(taken, Word if single else Command)
-    more = [] if args is None else given.check(args, list[Word])
+    words = given.check(taken, model.Word if single else model.Command)
+    more = [] if args is None else given.check(args, list[model.Word])
     if words is REFUSED or more is REFUSED:
         return None
     return [*([words] if single else words), *more]
@@ -215,10 +203,10 @@ def _read_extensions(given: Object) -> dict[str, Any]:
     """Extensions under the names of other tools; an object also gives the language ids."""
     extensions: dict[str, None] = {}
     languages: dict[str, str] = {}
-    for name in EXTENSIONS:
+    for name in key_aliases.EXTENSIONS:
         if (taken := given.take(name)) is None:
             continue
-        kind = dict[Extension, str] if isinstance(taken[0], dict) else list[Extension]
+        kind = dict[model.Extension, str] if isinstance(taken[0], dict) else list[model.Extension]
         value = given.check(taken, kind)
         if value is not REFUSED:
             extensions |= dict.fromkeys(value)

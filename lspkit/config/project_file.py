@@ -102,10 +102,15 @@ def held_back(
     return left, (*told, *(ConfigWarning(looser, file, place=place) for place in loose))
 
 
-def expand_variables(values: dict[str, Any], environ: Mapping[str, str]) -> dict[str, Any]:
-    """The values with `${NAME}` and `${NAME:-default}` in the `env` of servers replaced."""
+def expand_variables(
+    values: dict[str, Any], source: Source | None, environ: Mapping[str, str]
+) -> dict[str, Any]:
+    """The values with `${NAME}` and `${NAME:-default}` in the `env` of servers replaced.
+
+    Only in the kinds of files that may refer to variables.
+    """
     servers = values.get("lsp")
-    if not isinstance(servers, dict):
+    if source is None or not source.kind.expands or not isinstance(servers, dict):
         return values
 
     def value_of(match: re.Match[str]) -> str:

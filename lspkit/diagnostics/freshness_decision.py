@@ -15,9 +15,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from msgspec.structs import replace
+
 from lspkit.diagnostics.freshness_events import (
     CHANGED,
     Began,
+    Case,
     Decision,
     Ended,
     FreshnessEvent,
@@ -54,10 +57,9 @@ def settle(
     moved = _superseding_text(target, events)
     waited = Wait(target.deadline)
     if since is not None:
-        events_of_it = (
-            events if moved is None else [one for one in events if _concerns_target(one, moved)]
-        )
-        judged = _RULES[rule.how or "version"](target, rule, events_of_it, since, now, debounce)
+        mine = events if moved is None else [one for one in events if _concerns_target(one, moved)]
+        case = Case(target, rule, mine, since, now, debounce)
+        judged = _RULES[rule.how or "version"](case)
         if isinstance(judged, Wait):
             waited = judged
         elif moved is None or rule.how in (None, "version") or judged.at < moved.at:
@@ -102,91 +104,54 @@ def _since(target: Target, rule: ProofRule, events: Iterable[FreshnessEvent]) ->
     return since if rule.sees == "buffer" or saved is None else max(since, saved)
 
 
-def _proof_by_pull(
-    target: Target,
-    _: ProofRule,
-    events: Sequence[FreshnessEvent],
-    since: float,
-    __: float,
-    ___: float,
-) -> Judged:
-    for event in events:
-        if not isinstance(event, Pulled) or event.uri != target.uri or event.at < since:
-            continue
-        if event.asked_seq >= target.seq:
+def _proof_by_pull(case: Case) -> Judged:
+    pulls = (one for one in case.events if isinstance(one, Pulled) and one.at >= case.since)
+    for event in pulls:
+        if event.uri == case.target.uri and event.asked_seq >= case.target.seq:
             return Proven("pull", event.at)
-    return Wait(target.deadline, "pull")
+    return case.wait("pull")
 
 
-def _proof_by_order(
-    target: Target,
-    rule: ProofRule,
-    events: Sequence[FreshnessEvent],
-    since: float,
-    _: float,
-    __: float,
-) -> Judged:
-    for at in _answers(target, rule, events):
-        if at >= since:
+def _proof_by_order(case: Case) -> Judged:
+    for at in case.answers:
+        if at >= case.since:
             return Proven("ordered", at)
-    return Wait(target.deadline, "ordered")
+    return case.wait("ordered")
 
 
-def _answers(target: Target, rule: ProofRule, events: Sequence[FreshnessEvent]) -> list[float]:
-    """The times of answers to the rule's request that was sent after the target."""
-    return [
-        one.at
-        for one in events
-        if isinstance(one, RequestAnswered) and one.tag == rule.ask and one.asked_seq >= target.seq
-    ]
-
-
-def _proof_by_version(
-    target: Target,
-    rule: ProofRule,
-    events: Sequence[FreshnessEvent],
-    since: float,
-    now: float,
-    debounce: float,
-) -> Judged:
-    kinds = _OF_VERSION | Started | Began | Ended if rule.token else _OF_VERSION
-    heard = sorted((one for one in events if isinstance(one, kinds)), key=lambda one: one.at)
+def _proof_by_version(case: Case) -> Judged:
+    kinds = _OF_VERSION | Started | Began | Ended if case.rule.token else _OF_VERSION
+    heard = sorted((one for one in case.events if isinstance(one, kinds)), key=lambda one: one.at)
     # A proof stays valid after later events.
     for index, following in enumerate(heard):
-        at = min(now, following.at)
-        judged = _proof_by_version_so_far(target, rule, heard[:index], since, at, debounce)
+        so_far = replace(case, events=heard[:index], now=min(case.now, following.at))
+        judged = _proof_by_version_so_far(so_far)
         if isinstance(judged, Proven):
             return judged
-    return _proof_by_version_so_far(target, rule, heard, since, now, debounce)
+    return _proof_by_version_so_far(replace(case, events=heard))
 
 
-def _proof_by_version_so_far(
-    target: Target,
-    rule: ProofRule,
-    events: Sequence[FreshnessEvent],
-    since: float,
-    now: float,
-    debounce: float,
-) -> Judged:
+def _proof_by_version_so_far(case: Case) -> Judged:
+    target, rule, events, since = case.target, case.rule, case.events, case.since
     pushes = [one for one in events if isinstance(one, Pushed) and one.uri == target.uri]
     after = [one for one in pushes if one.at > since]
     spoken = [one.at for one in after if one.version is not None and one.version >= target.version]
     rested = [one.at for one in events if isinstance(one, Rested) and one.uri == target.uri]
     looked = looked_since(rule, events, since) if rule.token else None
-    if looked is not None and spoken and spoken[-1] >= looked + _pause(rule, debounce):
+    if looked is not None and spoken and spoken[-1] >= looked + case.pause:
         # Other files may change meanwhile; the server has read the relevant changes.
         return Proven("version", spoken[-1])
     idle = idle_since(rule, events) if rule.token else since
     if idle is None or (spoken and rule.rests_by and not any(at >= spoken[-1] for at in rested)):
-        return Wait(target.deadline)
-    answers = _answers(target, rule, events) if rule.ask else [since]
+        return case.wait()
+    answers = case.answers if rule.ask else [since]
     if spoken and rule.ask and not any(at >= spoken[-1] for at in answers):
-        return Wait(target.deadline, "ordered")
+        return case.wait("ordered")
     if spoken:
         # `single` holds for changes; a document that is opened may get two pushes.
-        pause = 0.0 if rule.single and not target.first else _pause(rule, debounce)
+        pause = 0.0 if rule.single and not target.first else case.pause
         start = max(spoken[0], idle, answers[-1])
-        settled = _silence([start, *(at for at in spoken if at > start)], pause, target, now)
+        settled = _silence([start, *(at for at in spoken if at > start)], pause, case)
         return settled if isinstance(settled, Wait) else Proven("version", settled)
     # While it still publishes older versions, it has not processed this one.
     silent = max([since, *(one.at for one in after)])
@@ -195,34 +160,24 @@ def _proof_by_version_so_far(
         # There was a push without a version, or before another change: touch the document.
         again = silent + target.pause
     elif rule.rests_by:
-        return Wait(target.deadline)
+        return case.wait()
     else:
         # After a touch, the server may not repeat findings that it published for an older version.
         again = silent + (target.pause if after and target.touched else target.patience)
-    return Wait(target.deadline, "touch") if now >= again else Wait(again)
+    return case.wait("touch") if case.now >= again else case.wait(until=again)
 
 
-def _proof_by_quiet(
-    target: Target,
-    rule: ProofRule,
-    events: Sequence[FreshnessEvent],
-    since: float,
-    now: float,
-    debounce: float,
-) -> Judged:
-    after = [
-        one.at
-        for one in events
-        if isinstance(one, Pushed) and one.uri == target.uri and one.at > since
-    ]
+def _proof_by_quiet(case: Case) -> Judged:
+    pushes = (one for one in case.events if isinstance(one, Pushed) and one.at > case.since)
+    after = [one.at for one in pushes if one.uri == case.target.uri]
     if not after:
-        return Wait(target.deadline)
-    settled = _silence(after, _pause(rule, debounce), target, now)
+        return case.wait()
+    settled = _silence(after, case.pause, case)
     if isinstance(settled, Wait):
         return settled
     # A silence that the deadline has shortened is not a proof.
-    whole = any(at + _pause(rule, debounce) == settled for at in after)
-    return Proven("quiet", settled) if rule.trusted and whole else Quiet(settled)
+    whole = any(at + case.pause == settled for at in after)
+    return Proven("quiet", settled) if case.rule.trusted and whole else Quiet(settled)
 
 
 #: The events that decide about a push, besides the server's task if the rule has one.
@@ -237,18 +192,14 @@ _RULES = {
 }
 
 
-def _pause(rule: ProofRule, debounce: float) -> float:
-    return debounce if rule.debounce is None else rule.debounce
-
-
-def _silence(times: Sequence[float], pause: float, target: Target, now: float) -> float | Wait:
+def _silence(times: Sequence[float], pause: float, case: Case) -> float | Wait:
     """When the first silence of that length ended, or the wait for it."""
     for at, following in zip(times, [*times[1:], float("inf")], strict=True):
         quiet_at = at + pause
         if following >= quiet_at:
-            until = min(quiet_at, target.deadline)
-            return until if now >= until else Wait(until)
-    return Wait(target.deadline)
+            until = min(quiet_at, case.target.deadline)
+            return until if case.now >= until else Wait(until)
+    return case.wait()
 
 
 def _why(rule: ProofRule, since: float | None) -> str:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from typing import Literal
 
 import msgspec
 
-from lspkit.diagnostics.proof_rule import How
+from lspkit.diagnostics.proof_rule import How, ProofRule
+
+#: What is sent to the server while its findings are awaited.
+Ask = Literal["", "pull", "ordered", "touch", "save", "start", "stop"]
 
 #: Seconds after a write without a push until the server gets a touch.
 PATIENCE = 2.0
@@ -150,13 +155,43 @@ class Wait(msgspec.Struct, frozen=True):
     """Not yet: decide again at that time or after the next event, and send this meanwhile."""
 
     until: float
-    ask: Literal["", "pull", "ordered", "touch", "save", "start", "stop"] = ""
+    ask: Ask = ""
 
 
 class Unknown(msgspec.Struct, frozen=True):
     """It cannot be proven any more."""
 
     reason: str
+
+
+class Case(msgspec.Struct, frozen=True):
+    """What a rule decides about."""
+
+    target: Target
+    rule: ProofRule
+    #: The events so far that can be about the target.
+    events: Sequence[FreshnessEvent]
+    #: The time from which events count.
+    since: float
+    now: float
+    #: Seconds of silence that count, unless the rule says otherwise.
+    debounce: float
+
+    @property
+    def answers(self) -> list[float]:
+        """The times of answers to the rule's request that was sent after the target."""
+        answered = (one for one in self.events if isinstance(one, RequestAnswered))
+        mine = (one for one in answered if one.tag == self.rule.ask)
+        return [one.at for one in mine if one.asked_seq >= self.target.seq]
+
+    @property
+    def pause(self) -> float:
+        """Seconds of silence that count."""
+        return self.debounce if self.rule.debounce is None else self.rule.debounce
+
+    def wait(self, ask: Ask = "", until: float = math.inf) -> Wait:
+        """Wait until then, at the latest until the deadline."""
+        return Wait(min(until, self.target.deadline), ask)
 
 
 #: The result of a single rule.

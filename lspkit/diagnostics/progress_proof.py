@@ -10,6 +10,7 @@ read the change before.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 
 import msgspec
@@ -17,6 +18,7 @@ import msgspec
 from lspkit.diagnostics.freshness_events import (
     PATIENCE,
     Began,
+    Case,
     Ended,
     FreshnessEvent,
     Judged,
@@ -28,24 +30,17 @@ from lspkit.diagnostics.freshness_events import (
     Saved,
     Started,
     Stopped,
-    Target,
-    Wait,
 )
 from lspkit.diagnostics.proof_rule import ProofRule
 
 
-def proof_by_progress(
-    target: Target,
-    rule: ProofRule,
-    events: Sequence[FreshnessEvent],
-    since: float,
-    now: float,
-    _: float,
-) -> Judged:
+def proof_by_progress(case: Case) -> Judged:
+    """The rule `progress`."""
+    target, rule, events, since = case.target, case.rule, case.events, case.since
     if rule.start:
-        return _proof_by_run(target, rule, events, since, now)
+        return _proof_by_run(case)
     if rule.publishes:
-        return _proof_by_publishing(target, rule, events, since, now)
+        return _proof_by_publishing(case)
     began: str | None = None
     for event in events:
         if isinstance(event, Began) and _is_named(event, rule) and event.at >= since:
@@ -53,11 +48,11 @@ def proof_by_progress(
         elif isinstance(event, Ended) and event.token == began:
             return Proven("progress", event.at)
     if began is not None:
-        return Wait(target.deadline)
+        return case.wait()
     # A change without `didSave` starts no task.
-    told = target.seq == 0 or any(isinstance(one, Saved) and one.at >= since for one in events)
-    again = since + target.patience if told or target.touched else now
-    return Wait(target.deadline, "save") if now >= again else Wait(again)
+    saved = target.seq == 0 or any(isinstance(one, Saved) and one.at >= since for one in events)
+    again = since + target.patience if saved or target.touched else case.now
+    return case.wait("save") if case.now >= again else case.wait(until=again)
 
 
 class _Run(msgspec.Struct):
@@ -88,27 +83,23 @@ def _runs(rule: ProofRule, events: Iterable[FreshnessEvent]) -> list[_Run]:
     return runs
 
 
-def _proof_by_run(
-    target: Target, rule: ProofRule, events: Sequence[FreshnessEvent], since: float, now: float
-) -> Judged:
-    runs = _runs(rule, events)
+def _proof_by_run(case: Case) -> Judged:
+    rule = case.rule
+    runs = _runs(rule, case.events)
     for run in runs:
-        if run.asked < since or run.ended is None or run.stopped:
+        if run.asked < case.since or run.ended is None or run.stopped:
             continue
-        for event in events:
-            if (
-                isinstance(event, RequestAnswered)
-                and event.tag == rule.ask
-                and event.at >= run.ended
-            ):
+        answered = (one for one in case.events if isinstance(one, RequestAnswered))
+        for event in answered:
+            if event.tag == rule.ask and event.at >= run.ended:
                 return Proven("progress", event.at)
-        return Wait(target.deadline, "ordered")  # its findings may not have been sent yet
-    if may_start(rule, events, now):
-        return Wait(target.deadline, "start")
+        return case.wait("ordered")  # its findings may not have been sent yet
+    if may_start(rule, case.events, case.now):
+        return case.wait("start")
     last = runs[-1]
     if last.began is None:
-        return Wait(last.asked + PATIENCE)
-    return Wait(target.deadline, "stop" if rule.stop and last.asked < since else "")
+        return case.wait(until=last.asked + PATIENCE)
+    return case.wait("stop" if rule.stop and last.asked < case.since else "")
 
 
 def at_work_since(rule: ProofRule, events: Sequence[FreshnessEvent]) -> float | None:
@@ -131,35 +122,23 @@ def may_start(rule: ProofRule, events: Sequence[FreshnessEvent], now: float) -> 
     return any(isinstance(one, Ready) and one.at > last.asked for one in events)
 
 
-def _proof_by_publishing(
-    target: Target, rule: ProofRule, events: Sequence[FreshnessEvent], since: float, now: float
-) -> Judged:
-    taken_in = [
-        one.at
-        for one in events
-        if isinstance(one, RequestAnswered) and one.tag == rule.ask and one.asked_seq >= target.seq
-    ]
-    if not taken_in:
-        return Wait(target.deadline, "ordered")
-    start = first = max(since, taken_in[0])
+def _proof_by_publishing(case: Case) -> Judged:
+    target, rule, events, since = case.target, case.rule, case.events, case.since
+    if not case.answers:
+        return case.wait("ordered")
+    start = first = max(since, case.answers[0])
+    begun = [one for one in events if isinstance(one, Began)]
     if rule.after:
-        named = [
-            one for one in events if isinstance(one, Began) and one.title.startswith(rule.after)
-        ]
-        looked = [one.at for one in named if one.at >= since]
-        first = max(start, looked[0]) if looked else float("inf")
-    began = [
-        one.at
-        for one in events
-        if isinstance(one, Began) and _is_named(one, rule) and one.at >= first
-    ]
+        looked = [one.at for one in begun if one.title.startswith(rule.after) and one.at >= since]
+        first = max(start, looked[0]) if looked else math.inf
+    began = [one.at for one in begun if _is_named(one, rule) and one.at >= first]
     for event in events if began else ():
         if isinstance(event, Pushed) and event.uri == target.uri and event.at >= began[0]:
             return Proven("progress", event.at) if rule.trusted else Quiet(event.at)
     again = start + target.patience
-    if began or now < again:
-        return Wait(target.deadline if began else again)
-    return Wait(target.deadline, "touch")
+    if began or case.now < again:
+        return case.wait() if began else case.wait(until=again)
+    return case.wait("touch")
 
 
 def idle_since(rule: ProofRule, events: Iterable[FreshnessEvent]) -> float | None:

@@ -49,7 +49,7 @@ class DiagnosticsStore:
 
     def push(self, uri: str, version: int | None, items: bytes, at: float) -> StoredReport:
         """Store a push."""
-        return self._keep(uri, version, items, at)
+        return self.pulled(uri, version, items, at, source=PUSHED)
 
     def pulled(
         self,
@@ -57,24 +57,11 @@ class DiagnosticsStore:
         version: int | None,
         items: bytes,
         at: float,
-        *,
         source: str = "pull",
         result_id: str | None = None,
         asked_at: float | None = None,
     ) -> StoredReport:
         """Store the answer to a pull."""
-        return self._keep(uri, version, items, at, source, result_id, asked_at)
-
-    def _keep(
-        self,
-        uri: str,
-        version: int | None,
-        items: bytes,
-        at: float,
-        source: str = PUSHED,
-        result_id: str | None = None,
-        asked_at: float | None = None,
-    ) -> StoredReport:
         self.epoch += 1
         said = StoredReport(uri, version, items, at, self.epoch, source, result_id, asked_at)
         known = self.last(uri, source)

@@ -14,11 +14,7 @@ from lspkit.protocol.uris import path_to_uri
 from lspkit.protocol.wire.messages import decode_any
 
 #: The commands for a check of one file. They are sent at once, and processed in order.
-COMMANDS = (
-    "syntacticDiagnosticsSync",
-    "semanticDiagnosticsSync",
-    "suggestionDiagnosticsSync",
-)
+COMMANDS = ("syntacticDiagnosticsSync", "semanticDiagnosticsSync", "suggestionDiagnosticsSync")
 
 _SEVERITIES = {"error": 1, "warning": 2, "message": 3, "suggestion": 4}
 

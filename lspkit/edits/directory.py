@@ -13,7 +13,6 @@ import contextlib
 import errno
 import os
 import stat
-from types import TracebackType
 from typing import Self
 
 from lspkit.edits.descriptor import Descriptor, open_descriptor, open_fd
@@ -69,12 +68,7 @@ class Directory:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        problem: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:

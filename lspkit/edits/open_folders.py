@@ -13,7 +13,6 @@ import errno
 import os
 import stat
 from collections.abc import Iterator
-from types import TracebackType
 from typing import Self
 
 from lspkit.edits.directory import Directory, Identity, open_base
@@ -92,12 +91,7 @@ class OpenFolders:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        problem: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         for folder in self._open.values():
             folder.close()
         self._open.clear()

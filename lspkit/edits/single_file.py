@@ -14,12 +14,7 @@ from collections.abc import Callable, Iterator
 
 from lspkit.edits.directory import Directory, identity, spare_name
 from lspkit.edits.open_folders import confirm, reach_folder
-from lspkit.edits.path_errors import (
-    changed_error,
-    error_fields,
-    name_leading_inside,
-    write_error,
-)
+from lspkit.edits.path_errors import changed_error, error_fields, name_leading_inside, write_error
 from lspkit.errors import PathError
 from lspkit.workspace_boundary import Boundary, Located, locate
 

@@ -12,21 +12,11 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 
+from lspkit.edits import transaction_steps
 from lspkit.edits.open_folders import OpenFolders
 from lspkit.edits.path_errors import error_fields, write_error
 from lspkit.edits.planned_tree import FileState, PlannedChange
 from lspkit.edits.single_file import BeforeStep, no_step
-from lspkit.edits.transaction_steps import (
-    Confirm,
-    Drop,
-    Keep,
-    MakeFolder,
-    PutInPlace,
-    RemoveFolder,
-    SetAside,
-    Stage,
-    Step,
-)
 from lspkit.errors import PathError
 
 
@@ -40,7 +30,7 @@ def carry_out(
     if not changes:
         return {}
     stages, steps = _prepare(changes, folders)
-    begun: list[Step] = []
+    begun: list[transaction_steps.Step] = []
     try:
         for number, step in enumerate(steps):
             before_step(number)
@@ -63,7 +53,7 @@ def carry_out(
 
 def _prepare(
     changes: Sequence[PlannedChange], folders: OpenFolders
-) -> tuple[Mapping[str, Stage], list[Step]]:
+) -> tuple[Mapping[str, transaction_steps.Stage], list[transaction_steps.Step]]:
     """The steps in their order."""
     passing = {one.path for one in changes if "folder" in (one.before.kind, one.after.kind)}
 
@@ -80,24 +70,27 @@ def _prepare(
     folders_going = [one for one in changes if one.before.kind == "folder"]
     folders_coming = [one for one in changes if one.after.kind == "folder"]
 
-    stages = {one.path: Stage(folders, one, beside(one.path)) for one in coming}
-    kept = {one.path: Keep(folders, one, beside(one.path)) for one in replaced}
-    aside = [SetAside(folders, one, beside(one.path)) for one in going]
+    stages = {one.path: transaction_steps.Stage(folders, one, beside(one.path)) for one in coming}
+    kept = {one.path: transaction_steps.Keep(folders, one, beside(one.path)) for one in replaced}
+    aside = [transaction_steps.SetAside(folders, one, beside(one.path)) for one in going]
     spares = [one.spare for one in kept.values()] + [one.spare for one in aside]
     return stages, [
-        Confirm(folders),
+        transaction_steps.Confirm(folders),
         *stages.values(),
         *kept.values(),
         *aside,
-        *(RemoveFolder(folders, one) for one in reversed(folders_going)),
-        *(MakeFolder(folders, one) for one in folders_coming),
-        *(PutInPlace(folders, one, stages[one.path], kept.get(one.path)) for one in coming),
-        Confirm(folders),
-        *(Drop(one) for one in spares),
+        *(transaction_steps.RemoveFolder(folders, one) for one in reversed(folders_going)),
+        *(transaction_steps.MakeFolder(folders, one) for one in folders_coming),
+        *(
+            transaction_steps.PutInPlace(folders, one, stages[one.path], kept.get(one.path))
+            for one in coming
+        ),
+        transaction_steps.Confirm(folders),
+        *(transaction_steps.Drop(one) for one in spares),
     ]
 
 
-def _take_back(begun: Sequence[Step]) -> list[str]:
+def _take_back(begun: Sequence[transaction_steps.Step]) -> list[str]:
     """Roll the steps back, last one first. Returns a line for each that failed.
 
     An interrupt is delayed: stopping here would leave a partial change.

@@ -10,7 +10,6 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from typing import Protocol
 
 import msgspec
 
@@ -21,7 +20,7 @@ from lspkit.edits.planned_tree import FileState, PlannedChange, state_of
 from lspkit.errors import PathError
 
 
-class Step(Protocol):
+class Step:
     """One change of the disk."""
 
     #: The path for messages.
@@ -29,9 +28,10 @@ class Step(Protocol):
 
     def do(self) -> None:
         """Do it."""
+        raise NotImplementedError
 
     def take_back(self) -> None:
-        """Make it undone, however far it got."""
+        """Make it undone, however far it got. There may be nothing to do."""
 
 
 class Spare:
@@ -68,7 +68,7 @@ class Spare:
         self.folder.discard(self.name)
 
 
-class _PathStep:
+class _PathStep(Step):
     """Base of the steps for one path."""
 
     def __init__(self, folders: OpenFolders, change: PlannedChange) -> None:
@@ -97,15 +97,26 @@ class _PathStep:
         return changed_error(message, **error_fields(self.path, self._folders.boundary))
 
 
-class Stage(_PathStep):
-    """Writes the new content to a temporary file."""
+class _SpareStep(_PathStep):
+    """Base of the steps with a temporary file."""
 
     def __init__(self, folders: OpenFolders, change: PlannedChange, beside: str) -> None:
         super().__init__(folders, change)
         self.spare = Spare(folders, beside)
+        #: Of the file that it writes or keeps.
+        self.identity: Identity | None = None
+
+    def _go_back(self) -> None:
+        self.spare.discard()
+
+
+class Stage(_SpareStep):
+    """Writes the new content to a temporary file."""
+
+    def __init__(self, folders: OpenFolders, change: PlannedChange, beside: str) -> None:
+        super().__init__(folders, change, beside)
         #: The written state, with its actual mode.
         self.state = change.after
-        self.identity: Identity | None = None
 
     def do(self) -> None:
         self._begun = self.spare.look() is None
@@ -117,17 +128,9 @@ class Stage(_PathStep):
         if self.state.kind == "file":
             self.state = msgspec.structs.replace(self.state, mode=stat.S_IMODE(found.st_mode))
 
-    def _go_back(self) -> None:
-        self.spare.discard()
 
-
-class Keep(_PathStep):
+class Keep(_SpareStep):
     """Gives the file that will be replaced a second name, or copies it if that is not possible."""
-
-    def __init__(self, folders: OpenFolders, change: PlannedChange, beside: str) -> None:
-        super().__init__(folders, change)
-        self.spare = Spare(folders, beside)
-        self.identity: Identity | None = None
 
     def do(self) -> None:
         folder, name = self._home()
@@ -139,9 +142,6 @@ class Keep(_PathStep):
         if not folder.link(name, self.spare.folder, self.spare.name):
             self.spare.write(self._change.before)
 
-    def _go_back(self) -> None:
-        self.spare.discard()
-
     def put_back(self) -> None:
         """Restore the file under its own name."""
         folder, name = self._home()
@@ -150,12 +150,8 @@ class Keep(_PathStep):
         self.spare.folder.rename(self.spare.name, folder, name)
 
 
-class SetAside(_PathStep):
+class SetAside(_SpareStep):
     """Renames the file that will be deleted to a temporary name."""
-
-    def __init__(self, folders: OpenFolders, change: PlannedChange, beside: str) -> None:
-        super().__init__(folders, change)
-        self.spare = Spare(folders, beside)
 
     def do(self) -> None:
         folder, name = self._home()
@@ -255,7 +251,7 @@ class PutInPlace(_PathStep):
             self._kept.put_back()
 
 
-class Confirm:
+class Confirm(Step):
     """Checks that the used folders were not moved or replaced."""
 
     def __init__(self, folders: OpenFolders) -> None:
@@ -265,12 +261,9 @@ class Confirm:
     def do(self) -> None:
         self._folders.confirm()
 
-    def take_back(self) -> None:
-        """Nothing was done."""
 
-
-class Drop:
-    """Deletes a temporary file that is no longer needed."""
+class Drop(Step):
+    """Deletes a temporary file that is no longer needed. A step that needs it writes it again."""
 
     def __init__(self, spare: Spare) -> None:
         self.path = spare.path
@@ -278,6 +271,3 @@ class Drop:
 
     def do(self) -> None:
         self._spare.discard()
-
-    def take_back(self) -> None:
-        """The step that needs the file writes it again."""

@@ -5,43 +5,20 @@ The engine accesses the disk; the sequence of steps is here.
 
 from __future__ import annotations
 
-from collections.abc import Generator
 from pathlib import Path
-from typing import Any
 
-from lspkit.diagnostics.introduced_errors import introduced_errors
+from lspkit import errors
+from lspkit.diagnostics.compare import Before, changed_words, drop_reworded
 from lspkit.diagnostics.report import Report
-from lspkit.edit_types import AppliedEdit, CodeAction, WorkspaceEdit, combine_edits
-from lspkit.errors import (
-    LspkitError,
-    NoServerError,
-    PathError,
-    RequestFailedError,
-    ServerUnavailableError,
-)
-from lspkit.operations.check import (
-    CheckAllRequest,
-    CheckRequest,
-    check,
-    check_all,
-    unchecked_report,
-)
+from lspkit.edit_types import AppliedEdit, CodeAction, FileEdit, WorkspaceEdit, combine_edits
+from lspkit.operations import check as checks
+from lspkit.operations import effects
 from lspkit.operations.code_actions import resolve_action, text_digest
-from lspkit.operations.effects import (
-    Apply,
-    ChangeDisk,
-    Effect,
-    EndOverlay,
-    Overlay,
-    ReadText,
-    Reply,
-    RunCommand,
-    Undo,
-)
 from lspkit.operations.request import Request, check_text, operation, single_effect
 from lspkit.operations.workspace_edit import decode_edits, translate_edit
 from lspkit.protocol.text import Text
 from lspkit.protocol.wire.results import WireCommand
+from lspkit.types import Diagnostic
 
 
 class WriteRequest(Request[Report], frozen=True, kw_only=True):
@@ -97,18 +74,18 @@ class ShowDiskRequest(Request[None], frozen=True, kw_only=True):
 
 
 @operation("write", WriteRequest, Report)
-def write(request: WriteRequest) -> Generator[Effect, Any, Report]:
+def write(request: WriteRequest) -> effects.Effects[Report]:
     """Write the file, and check it."""
-    yield ChangeDisk("write", request.path, text=request.text)
+    yield effects.ChangeDisk("write", request.path, text=request.text)
     try:
-        report: Report = yield from check(CheckRequest(path=request.path))
-    except (NoServerError, ServerUnavailableError) as problem:
-        return unchecked_report(request.path, problem)  # the file is written nevertheless
+        report: Report = yield from checks.check(checks.CheckRequest(path=request.path))
+    except (errors.NoServerError, errors.ServerUnavailableError) as problem:
+        return checks.unchecked_report(request.path, problem)  # the file is written nevertheless
     return report
 
 
 @operation("apply", ApplyRequest, AppliedEdit)
-def apply(request: ApplyRequest) -> Generator[Effect, Any, AppliedEdit]:
+def apply(request: ApplyRequest) -> effects.Effects[AppliedEdit]:
     """Apply an edit or an action, all or none."""
     edit = request.edit
     if request.action is not None:
@@ -117,43 +94,41 @@ def apply(request: ApplyRequest) -> Generator[Effect, Any, AppliedEdit]:
             return (yield from _run(request.action, found, verify=request.verify))
         edit = found
     if edit is None:
-        raise RequestFailedError(
+        raise errors.RequestFailedError(
             "there is nothing to apply: neither an edit nor an action was given"
         )
     before = (yield from _reports(edit)) if request.verify else {}
-    applied: AppliedEdit = yield Apply(edit)
+    applied: AppliedEdit = yield effects.Apply(edit)
     if request.verify:
         yield from _verify(applied, before)
     return applied
 
 
-def _run(
-    action: CodeAction, command: WireCommand, *, verify: bool
-) -> Generator[Effect, Any, AppliedEdit]:
+def _run(action: CodeAction, command: WireCommand, *, verify: bool) -> effects.Effects[AppliedEdit]:
     """Let the server execute a command: all edits that it requests are applied, or none.
 
     The changed files are not known in advance, so only the action's own file is checked before.
     """
-    text: Text = yield ReadText(action.via, None)
+    text: Text = yield effects.ReadText(action.via, None)
     if text_digest(text) != action.sha256:
         message = f"{action.via} has changed since {action.title!r} was offered; request it again"
-        raise PathError(message, code="ECHANGED", path=action.via)
+        raise errors.PathError(message, code="ECHANGED", path=action.via)
     before: dict[Path, Report] = {}
     if verify:
-        before = yield from check_all(CheckAllRequest(paths=(action.via,)))
+        before = yield from checks.check_all(checks.CheckAllRequest(paths=(action.via,)))
     made: list[AppliedEdit] = []
 
-    def make(reply: Reply) -> Generator[Effect, Any, None]:
+    def make(reply: effects.Reply) -> effects.Effects[None]:
         for wire in decode_edits(reply):
             edit = yield from translate_edit(wire, reply)
-            made.append((yield Apply(edit)))
+            made.append((yield effects.Apply(edit)))
 
     arguments = command.arguments or []
     try:
-        yield RunCommand(action.server, action.via, command.command, arguments, make)
-    except LspkitError:
+        yield effects.RunCommand(action.server, action.via, command.command, arguments, make)
+    except errors.LspkitError:
         for one in reversed(made):
-            yield Undo(one)
+            yield effects.Undo(one)
         raise
     applied = combine_edits(made, action.server)
     if verify:
@@ -161,31 +136,74 @@ def _run(
     return applied
 
 
-def _reports(edit: WorkspaceEdit) -> Generator[Effect, Any, dict[Path, Report]]:
+def _reports(edit: WorkspaceEdit) -> effects.Effects[dict[Path, Report]]:
     """Reports about the files of an edit before it is applied."""
     paths = tuple(str(one.path) for one in edit.changes if one.path is not None)
-    reports: dict[Path, Report] = yield from check_all(CheckAllRequest(paths=paths))
+    reports: dict[Path, Report] = yield from checks.check_all(checks.CheckAllRequest(paths=paths))
     return reports
 
 
-def _verify(applied: AppliedEdit, before: dict[Path, Report]) -> Generator[Effect, Any, None]:
+def _verify(applied: AppliedEdit, before: dict[Path, Report]) -> effects.Effects[None]:
     """Check the changed files, and undo the edit if it introduced errors."""
     there = tuple(str(one.path) for one in applied.touched if one.now == "file")
-    after: dict[Path, Report] = yield from check_all(CheckAllRequest(paths=there))
-    new = introduced_errors(applied.edit, before, after)
+    after: dict[Path, Report] = yield from checks.check_all(checks.CheckAllRequest(paths=there))
+    new = _introduced_errors(applied.edit, before, after)
     if new:
-        yield Undo(applied)
+        yield effects.Undo(applied)
         found = "; ".join(str(one) for findings in new for one in findings[:3])
-        raise RequestFailedError(
-            f"the edit was undone, since it introduces errors: {found}",
-            server=applied.edit.server,
+        raise errors.RequestFailedError(
+            f"the edit was undone, since it introduces errors: {found}", server=applied.edit.server
         )
 
 
-single_effect("delete", DeleteRequest, None, lambda one: ChangeDisk("delete", one.path))
+def _introduced_errors(
+    edit: WorkspaceEdit, before: dict[Path, Report], after: dict[Path, Report]
+) -> list[list[Diagnostic]]:
+    """The new findings that count, by file, without files that have none.
+
+    An error that differs only in names which the edit has renamed is not new.
+    """
+    texts = _texts(edit)
+    words = {word for old, new in texts.values() for word in changed_words(old, new)}
+    found = [
+        _new_findings(report, before.get(path), texts.get(path), words)
+        for path, report in after.items()
+    ]
+    return [new for new in found if new]
+
+
+def _new_findings(
+    report: Report, before: Report | None, texts: tuple[str, str] | None, words: set[str]
+) -> list[Diagnostic]:
+    if report.introduced is None or before is None:
+        return [] if before is not None and before.counted else report.counted
+    new = [one for one in report.introduced if one.severity.value in report.severities]
+    if not new or texts is None:
+        return new
+    # The compared findings may belong to an older text than the edited one.
+    gone = tuple(one for one in report.fixed or () if one in before.diagnostics)
+    return drop_reworded(new, Text(texts[1]), Before(Text(texts[0]), gone), words)
+
+
+def _texts(edit: WorkspaceEdit) -> dict[Path, tuple[str, str]]:
+    """The text of each file before and after the edit, which may change it more than once."""
+    texts: dict[Path, tuple[str, str]] = {}
+    for one in edit.changes:
+        if not isinstance(one, FileEdit) or one.path is None:
+            continue
+        if one.before is not None and one.after is not None:
+            first, _ = texts.get(one.path, (one.before, ""))
+            texts[one.path] = first, one.after
+    return texts
+
+
+single_effect("delete", DeleteRequest, None, lambda one: effects.ChangeDisk("delete", one.path))
 single_effect(
-    "move", MoveRequest, None, lambda one: ChangeDisk("move", one.path, new_path=one.new_path)
+    "move",
+    MoveRequest,
+    None,
+    lambda one: effects.ChangeDisk("move", one.path, new_path=one.new_path),
 )
-single_effect("undo", UndoRequest, None, lambda one: Undo(one.applied))
-single_effect("show_texts", ShowTextsRequest, int, lambda one: Overlay(one.texts))
-single_effect("show_disk", ShowDiskRequest, None, lambda one: EndOverlay(one.number))
+single_effect("undo", UndoRequest, None, lambda one: effects.Undo(one.applied))
+single_effect("show_texts", ShowTextsRequest, int, lambda one: effects.Overlay(one.texts))
+single_effect("show_disk", ShowDiskRequest, None, lambda one: effects.EndOverlay(one.number))

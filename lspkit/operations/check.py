@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Literal
 
@@ -12,21 +12,7 @@ from lspkit.diagnostics.compare import Before, compare_findings
 from lspkit.diagnostics.report import Evidence, OtherFiles, Report, verdict_of, why_of
 from lspkit.errors import LspkitError, RequestFailedError
 from lspkit.limits import MOST_RELATED
-from lspkit.operations.effects import (
-    DoAll,
-    Effect,
-    Examination,
-    Examine,
-    Examined,
-    ExamineOthers,
-    KnownDiagnostics,
-    OtherScope,
-    OthersExamined,
-    Remember,
-    Reply,
-    ReportUndecodable,
-    TakeKnownDiagnostics,
-)
+from lspkit.operations import effects
 from lspkit.operations.position_translation import Translator, make_translator
 from lspkit.operations.request import FileRequest, Request, operation
 from lspkit.protocol.open_documents import View
@@ -61,7 +47,7 @@ class CheckOthersRequest(Request[OtherFiles], frozen=True, kw_only=True):
 
     #: The changed files, which are not checked themselves.
     paths: tuple[str, ...]
-    scope: OtherScope = OtherScope()
+    scope: effects.OtherScope = effects.OtherScope()
 
 
 class DiagnosticsRequest(Request[dict[Path, list[Diagnostic]]], frozen=True, kw_only=True):
@@ -75,10 +61,10 @@ AT_ONCE = 64
 
 
 @operation("check", CheckRequest, Report)
-def check(request: CheckRequest) -> Generator[Effect, Any, Report]:
+def check(request: CheckRequest) -> effects.Effects[Report]:
     """A report about the file as it is now, or with the content `text`."""
-    scope = OtherScope() if request.scope == "project" else None
-    found: Examination = yield Examine(request.path, request.text, scope)
+    scope = effects.OtherScope() if request.scope == "project" else None
+    found: effects.Examination = yield effects.Examine(request.path, request.text, scope)
     if request.severities is not None:
         found = msgspec.structs.replace(found, severities=request.severities)
     diagnostics, servers = yield from _merge(found.uri, found.servers)
@@ -98,8 +84,8 @@ def check(request: CheckRequest) -> Generator[Effect, Any, Report]:
 
 
 def _merge(
-    uri: str, examined: Iterable[Examined]
-) -> Generator[Effect, Any, tuple[list[Diagnostic], list[Evidence]]]:
+    uri: str, examined: Iterable[effects.Examined]
+) -> effects.Effects[tuple[list[Diagnostic], list[Evidence]]]:
     """The findings of all servers, each once, in order; and the evidence of each server."""
     merged: dict[tuple[Any, ...], Diagnostic] = {}
     servers: list[Evidence] = []
@@ -107,23 +93,21 @@ def _merge(
         read, unreadable = yield from _read(one, uri, one.lists)
         servers.append(_evidence(one, unreadable))
         for finding in read:
-            key = (finding.range, finding.message)
-            known = merged.get(key)
-            merged[key] = finding if known is None else merge_finding(known, finding)
+            _add(merged, finding)
     return [merged[key] for key in sorted(merged)], servers
 
 
 def _read(
-    one: Examined, uri: str, lists: Iterable[bytes]
-) -> Generator[Effect, Any, tuple[list[Diagnostic], int]]:
+    one: effects.Examined, uri: str, lists: Iterable[bytes]
+) -> effects.Effects[tuple[list[Diagnostic], int]]:
     if one.view is None:
         return [], 0
-    return (yield from read_findings(Reply(one.server, b"", one.view), uri, lists))
+    return (yield from read_findings(effects.Reply(one.server, b"", one.view), uri, lists))
 
 
 def _other_files(
-    found: OthersExamined, severities: tuple[str, ...]
-) -> Generator[Effect, Any, OtherFiles]:
+    found: effects.OthersExamined, severities: tuple[str, ...]
+) -> effects.Effects[OtherFiles]:
     if found.coverage == "none":
         return OtherFiles()
     by_path: dict[str, list[Diagnostic]] = {}
@@ -140,22 +124,18 @@ def _other_files(
     counted = [one for all in by_path.values() for one in all if one.severity.value in severities]
     # Without other files there are no findings in them.
     verdict = verdict_of(counted, everybody) if found.elsewhere else Verdict.CLEAN
-    return OtherFiles(
-        found.coverage,
-        verdict,
-        {path: by_path[path] for path in sorted(by_path)},
-        {path: unknown[path] for path in sorted(unknown)},
-    )
+    by_path, unknown = dict(sorted(by_path.items())), dict(sorted(unknown.items()))
+    return OtherFiles(found.coverage, verdict, by_path, unknown)
 
 
 @operation("check_others", CheckOthersRequest, OtherFiles)
-def check_others(request: CheckOthersRequest) -> Generator[Effect, Any, OtherFiles]:
+def check_others(request: CheckOthersRequest) -> effects.Effects[OtherFiles]:
     """The findings in the other files as they are now."""
-    found: OthersExamined = yield ExamineOthers(request.paths, request.scope)
+    found: effects.OthersExamined = yield effects.ExamineOthers(request.paths, request.scope)
     return (yield from _other_files(found, found.severities))
 
 
-def _stale_diagnostics(found: Examination) -> Generator[Effect, Any, list[Diagnostic]]:
+def _stale_diagnostics(found: effects.Examination) -> effects.Effects[list[Diagnostic]]:
     """Earlier findings of the servers that have not answered."""
     known: dict[tuple[Any, ...], Diagnostic] = {}
     for one in found.servers:
@@ -166,7 +146,7 @@ def _stale_diagnostics(found: Examination) -> Generator[Effect, Any, list[Diagno
     return [known[key] for key in sorted(known)]
 
 
-def _compare(report: Report, found: Examination) -> Generator[Effect, Any, Report]:
+def _compare(report: Report, found: effects.Examination) -> effects.Effects[Report]:
     """Add the comparison with the state before the edit; store a proven state for the next one."""
     views = (one.view for one in found.servers if one.how != "none" and one.view is not None)
     view = next(views, None)
@@ -182,8 +162,13 @@ def _compare(report: Report, found: Examination) -> Generator[Effect, Any, Repor
             report, introduced=introduced, fixed=fixed, remaining=remaining
         )
     if found.on_disk and all(one.proven for one in report.servers if one.applies):
-        yield Remember(found.path, Before(view.text, tuple(report.diagnostics)))
+        yield effects.Remember(found.path, Before(view.text, tuple(report.diagnostics)))
     return report
+
+
+def _add(merged: dict[tuple[Any, ...], Diagnostic], finding: Diagnostic) -> None:
+    key = (finding.range, finding.message)
+    merged[key] = merge_finding(merged[key], finding) if key in merged else finding
 
 
 def merge_finding(one: Diagnostic, other: Diagnostic) -> Diagnostic:
@@ -193,7 +178,7 @@ def merge_finding(one: Diagnostic, other: Diagnostic) -> Diagnostic:
     return msgspec.structs.replace(worse, servers=servers)
 
 
-def _evidence(one: Examined, unreadable: int) -> Evidence:
+def _evidence(one: effects.Examined, unreadable: int) -> Evidence:
     if unreadable:
         # One of these may be an error, so the absence of errors is not proven.
         reason = f"{unreadable} of its findings could not be decoded"
@@ -205,8 +190,8 @@ def _evidence(one: Examined, unreadable: int) -> Evidence:
 
 
 def read_findings(
-    reply: Reply, uri: str, lists: Iterable[bytes]
-) -> Generator[Effect, Any, tuple[list[Diagnostic], int]]:
+    reply: effects.Reply, uri: str, lists: Iterable[bytes]
+) -> effects.Effects[tuple[list[Diagnostic], int]]:
     """The findings in a server's raw lists about a file, and how many cannot be decoded."""
     read = [read_diagnostics(raw) for raw in lists]
     wires = [wire for one in read for wire in one.items]
@@ -224,11 +209,6 @@ def read_findings(
     return found, dropped
 
 
-def severity_of(wire: WireDiagnostic) -> Severity:
-    """The severity of a finding."""
-    return severity_from_number(wire.severity)
-
-
 def severity_from_number(number: int | None) -> Severity:
     """The severity for a number of the protocol. None is an error; an unknown number is info."""
     return Severity.ERROR if number is None else SEVERITIES.get(number, Severity.INFO)
@@ -244,7 +224,7 @@ def _finding(wire: WireDiagnostic, uri: str, server: str, translate: Translator)
     return Diagnostic(
         path=place.path,
         range=translate.range(place.text, wire.range),
-        severity=severity_of(wire),
+        severity=severity_from_number(wire.severity),
         message=wire.text,
         uri=uri,
         code="" if wire.code is None else str(wire.code),
@@ -257,13 +237,13 @@ def _finding(wire: WireDiagnostic, uri: str, server: str, translate: Translator)
 
 
 @operation("check_all", CheckAllRequest, dict[Path, Report])
-def check_all(request: CheckAllRequest) -> Generator[Effect, Any, dict[Path, Report]]:
+def check_all(request: CheckAllRequest) -> effects.Effects[dict[Path, Report]]:
     """A report about each file. A file that cannot be checked is unknown, with the reason."""
     reports: dict[Path, Report] = {}
     for first in range(0, len(request.paths), AT_ONCE):
         paths = request.paths[first : first + AT_ONCE]
         checks = tuple(CheckRequest(path=one, severities=request.severities) for one in paths)
-        results: list[Report | LspkitError] = yield DoAll(checks)
+        results: list[Report | LspkitError] = yield effects.DoAll(checks)
         for path, result in zip(paths, results, strict=True):
             report = result if isinstance(result, Report) else unchecked_report(path, result)
             reports[report.path] = report
@@ -274,33 +254,23 @@ def unchecked_report(path: str, problem: LspkitError) -> Report:
     """A report about a file that cannot be checked: it is unknown, with the reason."""
     server = getattr(problem, "server", "")
     evidence = Evidence(server, None, "none", 0.0, reason=problem.message, code=problem.code)
-    return Report(
-        path=Path(path),
-        verdict=verdict_of([], [evidence]),
-        diagnostics=[],
-        servers=[evidence],
-        duration=0.0,
-    )
+    return Report(Path(path), verdict_of([], [evidence]), [], [evidence], duration=0.0)
 
 
 @operation("diagnostics", DiagnosticsRequest, dict[Path, list[Diagnostic]])
-def diagnostics(
-    request: DiagnosticsRequest,
-) -> Generator[Effect, Any, dict[Path, list[Diagnostic]]]:
+def diagnostics(request: DiagnosticsRequest) -> effects.Effects[dict[Path, list[Diagnostic]]]:
     """The findings by file, sorted by path and line. No server is asked."""
-    reports: list[KnownDiagnostics] = yield TakeKnownDiagnostics(request.path)
+    reports: list[effects.KnownDiagnostics] = yield effects.TakeKnownDiagnostics(request.path)
     by_file: dict[Path, dict[tuple[Any, ...], Diagnostic]] = {}
     for report in reports:
         nowhere = View("", Text(""), 0, report.encoding)
-        reply = Reply(report.server, b"", nowhere)
+        reply = effects.Reply(report.server, b"", nowhere)
         found, dropped = yield from read_findings(reply, report.uri, (report.items,))
         if dropped:
             message = f"{dropped} of the findings of {report.server} cannot be decoded"
-            yield ReportUndecodable((RequestFailedError(message, server=report.server),))
+            yield effects.ReportUndecodable((RequestFailedError(message, server=report.server),))
         for finding in found:
             if finding.path is None:
                 continue
-            merged = by_file.setdefault(finding.path, {})
-            key = (finding.range, finding.message)
-            merged[key] = merge_finding(merged[key], finding) if key in merged else finding
+            _add(by_file.setdefault(finding.path, {}), finding)
     return {path: [by_file[path][key] for key in sorted(by_file[path])] for path in sorted(by_file)}

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Generator
 from typing import Any
 
 import msgspec
 
 from lspkit.edit_types import CodeAction, WorkspaceEdit
 from lspkit.errors import PositionError, RequestFailedError
-from lspkit.operations.effects import Ask, Effect, KnownDiagnostics, Reply, TakeKnownDiagnostics
+from lspkit.operations.effects import Ask, Effects, KnownDiagnostics, Reply, TakeKnownDiagnostics
 from lspkit.operations.position_translation import to_wire
 from lspkit.operations.reply_parsing import decode_replies, undecodable_error
 from lspkit.operations.request import PositionRequest, check_number, operation
@@ -36,7 +35,7 @@ class CodeActionsRequest(PositionRequest[list[CodeAction]], frozen=True, kw_only
 
 
 @operation("code_actions", CodeActionsRequest, list[CodeAction])
-def code_actions(request: CodeActionsRequest) -> Generator[Effect, Any, list[CodeAction]]:
+def code_actions(request: CodeActionsRequest) -> Effects[list[CodeAction]]:
     """The code actions of all servers, preferred ones first."""
     line, column = yield from position_of(request)
     end = (request.end_line or line, request.end_column or column)
@@ -91,9 +90,7 @@ def _touches(raw: bytes, first: int, last: int) -> bool:
         return False
 
 
-def _action(
-    raw: bytes, wire: WireAction, reply: Reply, via: str
-) -> Generator[Effect, Any, CodeAction]:
+def _action(raw: bytes, wire: WireAction, reply: Reply, via: str) -> Effects[CodeAction]:
     edit, unusable = None, ""
     try:
         if wire.edit is not None:
@@ -118,7 +115,7 @@ def text_digest(text: Text) -> str:
     return hashlib.sha256(text.value.encode(errors="surrogatepass")).hexdigest()
 
 
-def resolve_action(action: CodeAction) -> Generator[Effect, Any, WorkspaceEdit | WireCommand]:
+def resolve_action(action: CodeAction) -> Effects[WorkspaceEdit | WireCommand]:
     """The edit of an action, which the server may have to resolve first.
 
     If there is none, the command that the server has to execute.

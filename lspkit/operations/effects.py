@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -20,7 +20,16 @@ from lspkit.servers.status import ServerState
 Build = Callable[[str, Text, Encoding], Any]
 
 
-class Ask(msgspec.Struct, frozen=True):
+class Effect(msgspec.Struct, frozen=True):
+    """What an operation asks of the engine. The engine sends a result back, or raises an error."""
+
+
+T = TypeVar("T")
+#: An operation or a part of one: it yields effects, and returns its result.
+Effects = Generator[Effect, Any, T]
+
+
+class Ask(Effect, frozen=True):
     """A request to every server of a file that supports it. Sent back: `list[Reply]`.
 
     Servers that failed are left out if at least one has answered; if none has, the first error is
@@ -51,7 +60,7 @@ class Reply(msgspec.Struct, frozen=True):
     seq: int = 0
 
 
-class ReportUndecodable(msgspec.Struct, frozen=True):
+class ReportUndecodable(Effect, frozen=True):
     """Answers that cannot be decoded, completely or in part. Sent back: None."""
 
     problems: tuple[LspkitError, ...]
@@ -59,14 +68,14 @@ class ReportUndecodable(msgspec.Struct, frozen=True):
     failed: tuple[str, ...] = ()
 
 
-class ReadText(msgspec.Struct, frozen=True):
+class ReadText(Effect, frozen=True):
     """The text of a file as its servers see it. Sent back: `Text`."""
 
     path: str
     text: str | None
 
 
-class FindPlaces(msgspec.Struct, frozen=True):
+class FindPlaces(Effect, frozen=True):
     """The files that URIs of a server name. Sent back: `dict[str, FoundFile]`."""
 
     server: str
@@ -100,7 +109,7 @@ class OtherScope(msgspec.Struct, frozen=True):
     most: int | None = None
 
 
-class Examine(msgspec.Struct, frozen=True):
+class Examine(Effect, frozen=True):
     """Fresh diagnostics of a file from all its servers. Sent back: `Examination`."""
 
     path: str
@@ -109,7 +118,7 @@ class Examine(msgspec.Struct, frozen=True):
     others: OtherScope | None = None
 
 
-class ExamineOthers(msgspec.Struct, frozen=True):
+class ExamineOthers(Effect, frozen=True):
     """Fresh diagnostics of other files, from the servers of these files.
 
     Sent back: `OthersExamined`.
@@ -170,49 +179,49 @@ class Examination(msgspec.Struct, frozen=True):
     others: OthersExamined = OthersExamined()
 
 
-class Remember(msgspec.Struct, frozen=True):
+class Remember(Effect, frozen=True):
     """Store proven findings, to compare the next ones with. Sent back: None."""
 
     path: Path
     before: Before
 
 
-class Overlay(msgspec.Struct, frozen=True):
+class Overlay(Effect, frozen=True):
     """Show servers texts instead of files. Sent back: the number for `EndOverlay`."""
 
     texts: dict[str, str]
 
 
-class EndOverlay(msgspec.Struct, frozen=True):
+class EndOverlay(Effect, frozen=True):
     """Show servers the files again. Sent back: None."""
 
     number: int
 
 
-class TakeConfig(msgspec.Struct, frozen=True):
+class TakeConfig(Effect, frozen=True):
     """The configuration. Sent back: `Settings`, or None if the caller has it."""
 
     #: The generation that the caller has.
     known: int = 0
 
 
-class TakeTrustNotice(msgspec.Struct, frozen=True):
+class TakeTrustNotice(Effect, frozen=True):
     """What may not run in an untrusted project. Sent back: `TrustNotice`."""
 
 
-class Apply(msgspec.Struct, frozen=True):
+class Apply(Effect, frozen=True):
     """Apply an edit, all or none, and notify the servers. Sent back: `AppliedEdit`."""
 
     edit: WorkspaceEdit
 
 
-class Undo(msgspec.Struct, frozen=True):
+class Undo(Effect, frozen=True):
     """Undo an edit, all or none, and notify the servers. Sent back: None."""
 
     applied: AppliedEdit
 
 
-class ChangeDisk(msgspec.Struct, frozen=True):
+class ChangeDisk(Effect, frozen=True):
     """Write, move or delete a file and notify the servers. Sent back: None."""
 
     kind: str
@@ -221,7 +230,7 @@ class ChangeDisk(msgspec.Struct, frozen=True):
     new_path: str = ""
 
 
-class AskWorkspace(msgspec.Struct, frozen=True):
+class AskWorkspace(Effect, frozen=True):
     """A request to the servers of a file, or to all running ones. Sent back: `list[Reply]`.
 
     If none is running, the servers for the workspace's files are started.
@@ -232,7 +241,7 @@ class AskWorkspace(msgspec.Struct, frozen=True):
     params: Any
 
 
-class TakeKnownDiagnostics(msgspec.Struct, frozen=True):
+class TakeKnownDiagnostics(Effect, frozen=True):
     """The last reports about a file, or about all. Sent back: `list[KnownDiagnostics]`."""
 
     path: str | None
@@ -247,7 +256,7 @@ class KnownDiagnostics(msgspec.Struct, frozen=True):
     encoding: Encoding
 
 
-class RunCommand(msgspec.Struct, frozen=True):
+class RunCommand(Effect, frozen=True):
     """Let a server execute a command, and apply the edits that it requests meanwhile.
 
     Sent back: None, when the server has answered. An edit that failed is raised then.
@@ -259,23 +268,23 @@ class RunCommand(msgspec.Struct, frozen=True):
     command: str
     arguments: list[Any]
     #: Applies one edit, which is passed as a reply of the server.
-    make: Callable[[Reply], Generator[Effect, Any, None]]
+    make: Callable[[Reply], Effects[None]]
 
 
-class SyncFile(msgspec.Struct, frozen=True):
+class SyncFile(Effect, frozen=True):
     """Send the text of a file to its servers, without waiting. Sent back: None."""
 
     path: str
     text: str | None
 
 
-class TakeStatus(msgspec.Struct, frozen=True):
+class TakeStatus(Effect, frozen=True):
     """The state of all servers, without waiting. Sent back: `WorkspaceStatus`."""
 
     root: str | None
 
 
-class FindServers(msgspec.Struct, frozen=True):
+class FindServers(Effect, frozen=True):
     """The servers of a file, running or not. Sent back: `list[FileServer]`."""
 
     path: str
@@ -294,51 +303,23 @@ class FileServer(msgspec.Struct, frozen=True):
 TOO_LATE = "the timeout expired before this file was checked"
 
 
-class DoAll(msgspec.Struct, frozen=True):
+class DoAll(Effect, frozen=True):
     """Run other requests concurrently. Sent back: a list of results and errors, in order."""
 
     requests: tuple[Any, ...]
 
 
-class Reread(msgspec.Struct, frozen=True):
+class Reread(Effect, frozen=True):
     """Reload the configuration, and restart the servers that it changes. Sent back: None."""
 
 
-class TakeChanges(msgspec.Struct, frozen=True):
+class TakeChanges(Effect, frozen=True):
     """The files that have changed on disk since a mark. Sent back: `ChangedFiles`."""
 
     after: int | None
 
 
-class AwaitChange(msgspec.Struct, frozen=True):
+class AwaitChange(Effect, frozen=True):
     """Wait until the epoch is newer than this. Sent back: the epoch."""
 
     after: int
-
-
-Effect = (
-    Ask
-    | AskWorkspace
-    | ReportUndecodable
-    | ReadText
-    | FindPlaces
-    | Examine
-    | ExamineOthers
-    | TakeKnownDiagnostics
-    | SyncFile
-    | TakeStatus
-    | FindServers
-    | DoAll
-    | Reread
-    | AwaitChange
-    | TakeChanges
-    | Remember
-    | Overlay
-    | EndOverlay
-    | ChangeDisk
-    | TakeConfig
-    | TakeTrustNotice
-    | Apply
-    | Undo
-    | RunCommand
-)

@@ -6,14 +6,14 @@ An item is sent back to its server byte for byte: servers keep their own data in
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable
 from typing import Any, Generic, TypeVar
 
 import msgspec
 
 from lspkit.errors import LspkitError, PositionError
-from lspkit.operations.effects import Ask, DoAll, Effect, Reply, ReportUndecodable
-from lspkit.operations.position_translation import Translator, make_translator
+from lspkit.operations.effects import Ask, DoAll, Effects, Reply, ReportUndecodable
+from lspkit.operations.position_translation import Translator, make_translator, sort_unique
 from lspkit.operations.reply_parsing import OWN_FAULTS, decode_replies
 from lspkit.operations.request import PositionRequest, Request, T_co, operation
 from lspkit.operations.symbol_positions import ask_at
@@ -44,66 +44,41 @@ class ItemRequest(PositionRequest[T_co], Generic[T_co], frozen=True, kw_only=Tru
             Request.__post_init__(self)
 
 
+R = TypeVar("R", bound=ItemRequest[Any])
+
+
 class IncomingCallsRequest(ItemRequest[list[Call]], frozen=True, kw_only=True):
-    """Get the callers."""
+    """Get the calls to the item; the ranges are in the callers' files."""
 
     item: CallItem | None = None
 
 
 class OutgoingCallsRequest(ItemRequest[list[Call]], frozen=True, kw_only=True):
-    """Get the callees."""
+    """Get the calls in the item; the ranges are in the item's own file."""
 
     item: CallItem | None = None
 
 
 class SupertypesRequest(ItemRequest[list[TypeItem]], frozen=True, kw_only=True):
-    """Get the supertypes."""
+    """Get the types directly above."""
 
     item: TypeItem | None = None
 
 
 class SubtypesRequest(ItemRequest[list[TypeItem]], frozen=True, kw_only=True):
-    """Get the subtypes."""
+    """Get the types directly below."""
 
     item: TypeItem | None = None
 
 
 @operation("prepare_call_hierarchy", CallHierarchyRequest, list[CallItem])
-def prepare_call_hierarchy(
-    request: CallHierarchyRequest,
-) -> Generator[Effect, Any, list[CallItem]]:
+def prepare_call_hierarchy(request: CallHierarchyRequest) -> Effects[list[CallItem]]:
     """The items at the position, of all servers."""
     found = yield from _prepare(request, "textDocument/prepareCallHierarchy", CallItem)
-    return _sort_items(found)
+    return sort_unique(found, _sort_key)
 
 
-@operation("incoming_calls", IncomingCallsRequest, list[Call])
-def incoming_calls(request: IncomingCallsRequest) -> Generator[Effect, Any, list[Call]]:
-    """The calls to the item; the ranges are in the callers' files."""
-    return (yield from _calls(request, request.item, "callHierarchy/incomingCalls"))
-
-
-@operation("outgoing_calls", OutgoingCallsRequest, list[Call])
-def outgoing_calls(request: OutgoingCallsRequest) -> Generator[Effect, Any, list[Call]]:
-    """The calls in the item; the ranges are in the item's own file."""
-    return (yield from _calls(request, request.item, "callHierarchy/outgoingCalls"))
-
-
-@operation("supertypes", SupertypesRequest, list[TypeItem])
-def supertypes(request: SupertypesRequest) -> Generator[Effect, Any, list[TypeItem]]:
-    """The types directly above."""
-    return (yield from _types(request, request.item, "typeHierarchy/supertypes"))
-
-
-@operation("subtypes", SubtypesRequest, list[TypeItem])
-def subtypes(request: SubtypesRequest) -> Generator[Effect, Any, list[TypeItem]]:
-    """The types directly below."""
-    return (yield from _types(request, request.item, "typeHierarchy/subtypes"))
-
-
-def _prepare(
-    request: PositionRequest[Any], method: str, kind: type[Item]
-) -> Generator[Effect, Any, list[Item]]:
+def _prepare(request: PositionRequest[Any], method: str, kind: type[Item]) -> Effects[list[Item]]:
     replies = yield from ask_at(request, method)
     found: list[Item] = []
     for reply, items in (yield from decode_replies(replies, read_hierarchy_items)):
@@ -115,17 +90,9 @@ def _sort_key(item: HierarchyItem) -> tuple[Any, ...]:
     return (str(item.path or item.uri), item.selection, item.name)
 
 
-def _sort_items(items: Iterable[Item]) -> list[Item]:
-    """The items without duplicates, sorted by path, line and column."""
-    found: dict[tuple[Any, ...], Item] = {}
-    for item in items:
-        found.setdefault(_sort_key(item), item)
-    return [found[place] for place in sorted(found)]
-
-
 def _items(
     reply: Reply, read: list[tuple[bytes, WireItem]], via: str, kind: type[Item]
-) -> Generator[Effect, Any, list[Item]]:
+) -> Effects[list[Item]]:
     """The items of an answer, each with its raw bytes."""
     translate = yield from make_translator(reply, [wire.uri for _, wire in read])
     return [_item(wire, raw, reply.server, via, translate, kind) for raw, wire in read]
@@ -153,8 +120,8 @@ def _ask_each(
     request: ItemRequest[list[T]],
     given: Item | None,
     kind: type[Item],
-    ask: Callable[[Item], Generator[Effect, Any, list[T]]],
-) -> Generator[Effect, Any, list[tuple[Item, list[T]]]]:
+    ask: Callable[[Item], Effects[list[T]]],
+) -> Effects[list[tuple[Item, list[T]]]]:
     """The results for the given item, or for each item at the position.
 
     A position may have several items: overloads, or one item per server.
@@ -168,9 +135,7 @@ def _ask_each(
     return (yield from _complete_servers(list(zip(items, results, strict=True))))
 
 
-def _items_at_position(
-    request: ItemRequest[Any], kind: type[Item]
-) -> Generator[Effect, Any, list[Item]]:
+def _items_at_position(request: ItemRequest[Any], kind: type[Item]) -> Effects[list[Item]]:
     """The distinct items at the position."""
     method = "textDocument/prepareCallHierarchy"
     if kind is not CallItem:
@@ -185,7 +150,7 @@ def _items_at_position(
 
 def _complete_servers(
     results: list[tuple[Item, list[T] | LspkitError]],
-) -> Generator[Effect, Any, list[tuple[Item, list[T]]]]:
+) -> Effects[list[tuple[Item, list[T]]]]:
     """The results of the servers that have answered for all of their items.
 
     The other servers count as failed, as after a single request.
@@ -208,7 +173,7 @@ def _complete_servers(
     return found
 
 
-def _ask_about(item: HierarchyItem, method: str) -> Generator[Effect, Any, list[Reply]]:
+def _ask_about(item: HierarchyItem, method: str) -> Effects[list[Reply]]:
     raw = msgspec.Raw(item.raw.encode())
     replies: list[Reply] = yield Ask(
         item.via, None, method, lambda *_: {"item": raw}, server=item.server, in_step=False
@@ -218,7 +183,7 @@ def _ask_about(item: HierarchyItem, method: str) -> Generator[Effect, Any, list[
 
 def _calls(
     request: ItemRequest[list[Call]], given: CallItem | None, method: str
-) -> Generator[Effect, Any, list[Call]]:
+) -> Effects[list[Call]]:
     """The calls of all items, merged by caller or callee."""
     found: dict[tuple[Any, ...], Call] = {}
     ask = functools.partial(_calls_of, method=method)
@@ -233,7 +198,7 @@ def _calls(
     return [found[key] for key in sorted(found)]
 
 
-def _calls_of(item: CallItem, method: str) -> Generator[Effect, Any, list[Call]]:
+def _calls_of(item: CallItem, method: str) -> Effects[list[Call]]:
     found: list[Call] = []
     replies = yield from _ask_about(item, method)
     for reply, read in (yield from decode_replies(replies, read_calls_with_items)):
@@ -250,15 +215,32 @@ def _calls_of(item: CallItem, method: str) -> Generator[Effect, Any, list[Call]]
 
 def _types(
     request: ItemRequest[list[TypeItem]], given: TypeItem | None, method: str
-) -> Generator[Effect, Any, list[TypeItem]]:
+) -> Effects[list[TypeItem]]:
     ask = functools.partial(_types_of, method=method)
     found = yield from _ask_each(request, given, TypeItem, ask)
-    return _sort_items(one for _, types in found for one in types)
+    return sort_unique((one for _, types in found for one in types), _sort_key)
 
 
-def _types_of(item: TypeItem, method: str) -> Generator[Effect, Any, list[TypeItem]]:
+def _types_of(item: TypeItem, method: str) -> Effects[list[TypeItem]]:
     found: list[TypeItem] = []
     replies = yield from _ask_about(item, method)
     for reply, items in (yield from decode_replies(replies, read_hierarchy_items)):
         found += yield from _items(reply, items, item.via, TypeItem)
     return found
+
+
+def _about_item(
+    name: str, request: type[R], result: Any, answer: Callable[..., Effects[Any]], method: str
+) -> None:
+    """Add an operation about an item."""
+
+    @operation(name, request, result)
+    def ask(request: R) -> Effects[Any]:
+        return (yield from answer(request, request.item, method))
+
+
+_CALLS, _TYPES = list[Call], list[TypeItem]
+_about_item("incoming_calls", IncomingCallsRequest, _CALLS, _calls, "callHierarchy/incomingCalls")
+_about_item("outgoing_calls", OutgoingCallsRequest, _CALLS, _calls, "callHierarchy/outgoingCalls")
+_about_item("supertypes", SupertypesRequest, _TYPES, _types, "typeHierarchy/supertypes")
+_about_item("subtypes", SubtypesRequest, _TYPES, _types, "typeHierarchy/subtypes")

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
-from typing import Any
-
 import lspkit.types as types
-from lspkit.operations.effects import Effect, Reply
+from lspkit.operations.effects import Effects, Reply
 from lspkit.operations.position_translation import make_translator, sort_locations
 from lspkit.operations.reply_parsing import decode_replies
 from lspkit.operations.request import PositionRequest, operation
@@ -15,7 +12,7 @@ from lspkit.protocol.text import Text
 from lspkit.protocol.wire.raw_items import read_location_ranges
 from lspkit.protocol.wire.results import WireMarkup, WireSignature, read_hover, read_signature_help
 
-Locations = Generator[Effect, Any, list[types.Location]]
+Locations = Effects[list[types.Location]]
 
 
 class DefinitionRequest(PositionRequest[list[types.Location]], frozen=True, kw_only=True):
@@ -80,7 +77,7 @@ def references(request: ReferencesRequest) -> Locations:
 
 
 @operation("hover", HoverRequest, types.Hover | None)
-def hover(request: HoverRequest) -> Generator[Effect, Any, types.Hover | None]:
+def hover(request: HoverRequest) -> Effects[types.Hover | None]:
     """The texts of all servers, and the first range."""
     replies = yield from ask_at(request, "textDocument/hover")
     texts: list[str] = []
@@ -97,9 +94,7 @@ def hover(request: HoverRequest) -> Generator[Effect, Any, types.Hover | None]:
 
 
 @operation("signature_help", SignatureHelpRequest, types.SignatureHelp | None)
-def signature_help(
-    request: SignatureHelpRequest,
-) -> Generator[Effect, Any, types.SignatureHelp | None]:
+def signature_help(request: SignatureHelpRequest) -> Effects[types.SignatureHelp | None]:
     """The first answer that has a signature."""
     replies = yield from ask_at(request, "textDocument/signatureHelp")
     read = decode_replies(replies, read_signature_help, says=lambda one: one.signatures)

@@ -7,26 +7,24 @@ is not available (library sources are not opened), the units are used as they ar
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable
-from typing import Any
+from collections.abc import Callable, Iterable
+from typing import Any, TypeVar
 
 from lspkit.errors import PositionError
-from lspkit.operations.effects import Effect, FindPlaces, FoundFile, Reply
+from lspkit.operations.effects import Effects, FindPlaces, FoundFile, Reply
 from lspkit.protocol.text import Encoding, Text
 from lspkit.protocol.uris import normalize_uri
 from lspkit.protocol.wire.results import WirePosition, WireRange
 from lspkit.types import Location, Position, Range
+
+T = TypeVar("T")
 
 
 def to_wire(text: Text, line: int, column: int, encoding: Encoding) -> dict[str, int]:
     """A position in the server's units; `PositionError` with the bounds if it is out of range."""
     if text.is_plain(line - 1, column - 1, encoding):
         return {"line": line - 1, "character": column - 1}
-    if line > text.line_count:
-        raise PositionError(
-            f"line {line} is beyond the end: the file has lines 1 to {text.line_count}",
-            bounds=f"line 1 to {text.line_count}",
-        )
+    check_line(text, line)
     length = len(text.line(line - 1))
     if column > length + 1:
         raise PositionError(
@@ -34,6 +32,15 @@ def to_wire(text: Text, line: int, column: int, encoding: Encoding) -> dict[str,
             bounds=f"column 1 to {length + 1}",
         )
     return {"line": line - 1, "character": text.units(line - 1, column - 1, encoding)}
+
+
+def check_line(text: Text, line: int) -> None:
+    """Raise a `PositionError` if the text has no such line, counted from 1."""
+    if line > text.line_count:
+        raise PositionError(
+            f"line {line} is beyond the end: the file has lines 1 to {text.line_count}",
+            bounds=f"line 1 to {text.line_count}",
+        )
 
 
 class Translator:
@@ -94,7 +101,7 @@ def _position_error(at: WirePosition, why: str) -> PositionError:
 
 def make_translator(
     reply: Reply, uris: Iterable[str], *, texts: bool = False
-) -> Generator[Effect, Any, Translator]:
+) -> Effects[Translator]:
     """A translator for these URIs of the server that replied.
 
     With `texts`, their texts are read also if the conversion does not need them.
@@ -108,6 +115,14 @@ def make_translator(
     places |= {uri: here for uri in others if normalize_uri(uri) == view.uri}
     places[view.uri] = here
     return Translator(view.encoding, places)
+
+
+def sort_unique(items: Iterable[T], key: Callable[[T], Any]) -> list[T]:
+    """The items in the order of their keys; of several with one key the first."""
+    found: dict[Any, T] = {}
+    for item in items:
+        found.setdefault(key(item), item)
+    return [found[one] for one in sorted(found)]
 
 
 def sort_locations(locations: Iterable[Location]) -> list[Location]:

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
-from typing import Any
-
 from lspkit.edit_types import WorkspaceEdit
 from lspkit.errors import PositionError, UnsupportedError
-from lspkit.operations.effects import Ask, Effect, FindPlaces, FoundFile, Reply, SyncFile
+from lspkit.operations.effects import Ask, Effects, FindPlaces, FoundFile, Reply, SyncFile
 from lspkit.operations.reply_parsing import decode_replies
 from lspkit.operations.request import PositionRequest, operation
 from lspkit.operations.symbol_positions import params_at, position_of
@@ -27,7 +24,7 @@ class RenameRequest(PositionRequest[WorkspaceEdit], frozen=True, kw_only=True):
 
 
 @operation("rename", RenameRequest, WorkspaceEdit)
-def rename(request: RenameRequest) -> Generator[Effect, Any, WorkspaceEdit]:
+def rename(request: RenameRequest) -> Effects[WorkspaceEdit]:
     """The edit of the first server that has one: two edits would change everything twice."""
     line, column = yield from position_of(request)
     at = params_at(line, column)
@@ -59,9 +56,7 @@ def rename(request: RenameRequest) -> Generator[Effect, Any, WorkspaceEdit]:
     return (yield from translate_edit(*found)) if found is not None else WorkspaceEdit()
 
 
-def _first_edit(
-    replies: list[Reply],
-) -> Generator[Effect, Any, tuple[WireEdit, Reply] | None]:
+def _first_edit(replies: list[Reply]) -> Effects[tuple[WireEdit, Reply] | None]:
     """The first edit that is not empty."""
     for reply, wires in (yield from decode_replies(replies, read_edit, whole=True)):
         for wire in wires:
@@ -70,7 +65,7 @@ def _first_edit(
     return None
 
 
-def _files_with_mark(wire: WireEdit, reply: Reply) -> Generator[Effect, Any, list[str]]:
+def _files_with_mark(wire: WireEdit, reply: Reply) -> Effects[list[str]]:
     """The files of an edit that begin with a byte order mark."""
     documents = (one.text_document for one in changes_of(wire))
     uris = tuple(one.uri for one in documents if one is not None)

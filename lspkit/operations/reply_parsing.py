@@ -7,28 +7,22 @@ decoded, the others are the answer, and the loss is reported with `ReportUndecod
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
-from typing import Any, TypeVar
+from collections.abc import Callable
+from typing import TypeVar
 
-from lspkit.errors import (
-    RequestFailedError,
-    RequestTimeoutError,
-    ServerBrokenError,
-    ServerUnavailableError,
-    UnsupportedError,
-)
-from lspkit.operations.effects import Effect, Reply, ReportUndecodable
+from lspkit import errors
+from lspkit.operations.effects import Effects, Reply, ReportUndecodable
 from lspkit.protocol.wire.results import Read
 
 T = TypeVar("T")
 
 #: Errors that concern one server and not the others.
 OWN_FAULTS = (
-    ServerBrokenError,
-    ServerUnavailableError,
-    RequestFailedError,
-    RequestTimeoutError,
-    UnsupportedError,
+    errors.ServerBrokenError,
+    errors.ServerUnavailableError,
+    errors.RequestFailedError,
+    errors.RequestTimeoutError,
+    errors.UnsupportedError,
 )
 
 
@@ -38,14 +32,14 @@ def decode_replies(
     *,
     says: Callable[[T], object] = lambda _: True,
     whole: bool = False,
-) -> Generator[Effect, Any, list[tuple[Reply, list[T]]]]:
+) -> Effects[list[tuple[Reply, list[T]]]]:
     """Each answer with its items.
 
     `says` tells whether an item has any content without its undecodable parts. `whole` is for
     answers that must not be used in part, such as edits.
     """
     found: list[tuple[Reply, list[T]]] = []
-    problems: list[RequestFailedError] = []
+    problems: list[errors.RequestFailedError] = []
     failed: list[str] = []
     for reply in replies:
         told = read(reply.result)
@@ -63,10 +57,10 @@ def decode_replies(
     return found
 
 
-def undecodable_error(reply: Reply, parts: int = 0) -> RequestFailedError:
+def undecodable_error(reply: Reply, parts: int = 0) -> errors.RequestFailedError:
     """The error for an answer that cannot be decoded, or for this number of its parts."""
     what = f"the answer of {reply.server} to {reply.method or 'a request'}"
     message = f"{what} cannot be read: it does not conform to the protocol"
     if parts:
         message = f"{parts} {'part' if parts == 1 else 'parts'} of {what} cannot be read"
-    return RequestFailedError(message, server=reply.server)
+    return errors.RequestFailedError(message, server=reply.server)

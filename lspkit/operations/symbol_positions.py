@@ -7,13 +7,13 @@ the symbol is missing or ambiguous, the error lists candidates.
 from __future__ import annotations
 
 import re
-from collections.abc import Generator, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import lspkit.types as types
 from lspkit.errors import PositionError
-from lspkit.operations.effects import Ask, Build, Effect, ReadText, Reply
-from lspkit.operations.position_translation import to_wire
+from lspkit.operations.effects import Ask, Build, Effects, ReadText, Reply
+from lspkit.operations.position_translation import check_line, to_wire
 from lspkit.operations.request import PositionRequest
 from lspkit.operations.symbols import DocumentSymbolsRequest, document_symbols
 from lspkit.protocol.text import Encoding, Text
@@ -24,9 +24,7 @@ SUGGESTED = 20
 SHOWN = 5
 
 
-def ask_at(
-    request: PositionRequest[Any], method: str, **more: Any
-) -> Generator[Effect, Any, list[Reply]]:
+def ask_at(request: PositionRequest[Any], method: str, **more: Any) -> Effects[list[Reply]]:
     """Send a request about the position; `more` are further params."""
     line, column = yield from position_of(request)
     replies: list[Reply] = yield Ask(
@@ -45,19 +43,18 @@ def params_at(line: int, column: int, **more: Any) -> Build:
     return build
 
 
-def position_of(request: PositionRequest[Any]) -> Generator[Effect, Any, tuple[int, int]]:
+def position_of(request: PositionRequest[Any]) -> Effects[tuple[int, int]]:
     """Line and column that the request means."""
     if request.symbol is None:
         # The request's constructor has checked that both are given.
         return request.line or 1, request.column or 1
     if request.line is not None:
-        return (yield from _position_on_line(request, request.line, request.symbol))
+        text: Text = yield ReadText(request.path, request.text)
+        return request.line, _column_of_word(text, request.line, request.symbol)
     return (yield from _position_by_name(request, request.symbol))
 
 
-def _position_by_name(
-    request: PositionRequest[Any], name: str
-) -> Generator[Effect, Any, tuple[int, int]]:
+def _position_by_name(request: PositionRequest[Any], name: str) -> Effects[tuple[int, int]]:
     symbols = yield from document_symbols(
         DocumentSymbolsRequest(path=request.path, text=request.text)
     )
@@ -112,19 +109,8 @@ def _chains(
         yield from _chains(symbol.children, chain)
 
 
-def _position_on_line(
-    request: PositionRequest[Any], line: int, name: str
-) -> Generator[Effect, Any, tuple[int, int]]:
-    text: Text = yield ReadText(request.path, request.text)
-    return line, _column_of_word(text, line, name)
-
-
 def _column_of_word(text: Text, line: int, name: str) -> int:
-    if line > text.line_count:
-        raise PositionError(
-            f"line {line} is beyond the end: the file has lines 1 to {text.line_count}",
-            bounds=f"line 1 to {text.line_count}",
-        )
+    check_line(text, line)
     written = text.line(line - 1)
     columns = [match.start() + 1 for match in re.finditer(_whole_word(name), written)]
     if len(columns) == 1:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import lspkit.types as types
-from lspkit.operations.effects import Ask, AskWorkspace, Effect, Reply
-from lspkit.operations.position_translation import Translator, make_translator
+from lspkit.operations.effects import Ask, AskWorkspace, Effects, Reply
+from lspkit.operations.position_translation import Translator, make_translator, sort_unique
 from lspkit.operations.reply_parsing import decode_replies
 from lspkit.operations.request import FileRequest, Request, operation
 from lspkit.protocol.text import Encoding, Text
@@ -30,33 +30,25 @@ def _document_params(uri: str, _: Text, __: Encoding) -> dict[str, Any]:
 
 
 @operation("document_symbols", DocumentSymbolsRequest, list[types.Symbol])
-def document_symbols(request: DocumentSymbolsRequest) -> Generator[Effect, Any, list[types.Symbol]]:
+def document_symbols(request: DocumentSymbolsRequest) -> Effects[list[types.Symbol]]:
     """All symbols in text order, as a tree if the server sends one."""
     replies: list[Reply] = yield Ask(
         request.path, request.text, "textDocument/documentSymbol", _document_params
     )
-    found: dict[tuple[Any, ...], types.Symbol] = {}
-    for symbol in (yield from translate_symbols(replies)):
-        found.setdefault(text_order(symbol), symbol)
-    return [found[key] for key in sorted(found)]
+    return sort_unique((yield from translate_symbols(replies)), text_order)
 
 
 @operation("workspace_symbols", WorkspaceSymbolsRequest, list[types.Symbol])
-def workspace_symbols(
-    request: WorkspaceSymbolsRequest,
-) -> Generator[Effect, Any, list[types.Symbol]]:
+def workspace_symbols(request: WorkspaceSymbolsRequest) -> Effects[list[types.Symbol]]:
     """The symbols that the servers find, sorted by path, line and column."""
     replies: list[Reply] = yield AskWorkspace(
         request.path, "workspace/symbol", {"query": request.query}
     )
-    found: dict[tuple[Any, ...], types.Symbol] = {}
-    for symbol in (yield from translate_symbols(replies)):
-        key = (str(symbol.path or symbol.uri), symbol.selection, symbol.name, symbol.kind)
-        found.setdefault(key, symbol)
-    return [found[key] for key in sorted(found)]
+    found = yield from translate_symbols(replies)
+    return sort_unique(found, lambda one: (str(one.path or one.uri), *text_order(one)))
 
 
-def translate_symbols(replies: list[Reply]) -> Generator[Effect, Any, list[types.Symbol]]:
+def translate_symbols(replies: list[Reply]) -> Effects[list[types.Symbol]]:
     """The symbols of all answers."""
     found: list[types.Symbol] = []
     for reply, wires in (yield from decode_replies(replies, read_symbols)):

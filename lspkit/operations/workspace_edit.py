@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
-from typing import Any
-
-import msgspec
-
 from lspkit.edit_types import FileEdit, FileOperation, TextEdit, WorkspaceEdit
 from lspkit.errors import PositionError, RequestFailedError
-from lspkit.operations.effects import Effect, Reply
+from lspkit.operations.effects import Effects, Reply
 from lspkit.operations.position_translation import Translator, make_translator
 from lspkit.operations.reply_parsing import undecodable_error
 from lspkit.protocol.text import Text
-from lspkit.protocol.wire.results import WireChange, WireEdit, WireTextEdit, read_edit
+from lspkit.protocol.wire.results import WireChange, WireDocument, WireEdit, read_edit
 from lspkit.types import Position, display_path
 
 KINDS = {"create": "create", "rename": "rename", "delete": "delete"}
@@ -32,7 +27,7 @@ def _unusable_edit_error(reply: Reply, why: str) -> RequestFailedError:
     return RequestFailedError(message, server=reply.server)
 
 
-def translate_edit(wire: WireEdit, reply: Reply) -> Generator[Effect, Any, WorkspaceEdit]:
+def translate_edit(wire: WireEdit, reply: Reply) -> Effects[WorkspaceEdit]:
     """A server's edit with the texts that it is for. An invalid edit is refused."""
     changes = changes_of(wire)
     uris = [uri for one in changes for uri in _uris(one)]
@@ -45,13 +40,10 @@ def changes_of(wire: WireEdit) -> list[WireChange]:
     """The changes of an edit, in the form of `documentChanges`."""
     if wire.document_changes is not None:
         return wire.document_changes
-    return [_document_change(uri, edits) for uri, edits in (wire.changes or {}).items()]
-
-
-def _document_change(uri: str, edits: list[WireTextEdit]) -> WireChange:
-    return msgspec.convert(
-        {"textDocument": {"uri": uri}, "edits": msgspec.to_builtins(edits)}, WireChange
-    )
+    return [
+        WireChange(text_document=WireDocument(uri), edits=edits)
+        for uri, edits in (wire.changes or {}).items()
+    ]
 
 
 def _uris(change: WireChange) -> list[str]:

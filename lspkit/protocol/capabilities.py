@@ -30,9 +30,7 @@ _FINDINGS: dict[str, Any] = {
 
 #: Sent with `initialize`, together with the position encodings.
 CLIENT_CAPABILITIES: dict[str, Any] = {
-    "general": {
-        "staleRequestSupport": {"cancel": True, "retryOnContentModified": []},
-    },
+    "general": {"staleRequestSupport": {"cancel": True, "retryOnContentModified": []}},
     "window": {"workDoneProgress": True, "showDocument": {"support": False}},
     "workspace": {
         "applyEdit": True,
@@ -118,10 +116,7 @@ PROVIDERS: dict[str, tuple[str, str]] = {
     "typeHierarchy/supertypes": ("typeHierarchyProvider", "textDocument/prepareTypeHierarchy"),
     "typeHierarchy/subtypes": ("typeHierarchyProvider", "textDocument/prepareTypeHierarchy"),
     "workspace/symbol": ("workspaceSymbolProvider", ""),
-    "workspace/diagnostic": (
-        "diagnosticProvider.workspaceDiagnostics",
-        "textDocument/diagnostic",
-    ),
+    "workspace/diagnostic": ("diagnosticProvider.workspaceDiagnostics", "textDocument/diagnostic"),
     "workspace/executeCommand": ("executeCommandProvider", ""),
 }
 

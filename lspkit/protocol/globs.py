@@ -15,16 +15,7 @@ import functools
 import re
 from collections.abc import Callable, Iterator
 
-from lspkit.protocol.glob_automaton import (
-    ANY,
-    EMPTY,
-    SLASH,
-    WITHIN,
-    Automaton,
-    Builder,
-    CharacterSet,
-    Piece,
-)
+from lspkit.protocol import glob_automaton as automaton
 
 #: Longest pattern, in characters. Longer paths cannot be opened on most systems.
 MAX_PATTERN = 4096
@@ -59,7 +50,7 @@ def compile_glob(pattern: str) -> Callable[[str], bool]:
         whole = parser.sequence(0, len(pattern), 0)
     except _Meaningless:
         return _match_nothing
-    return Automaton(parser, whole)
+    return automaton.Automaton(parser, whole)
 
 
 def pattern_mistake(pattern: str) -> str:
@@ -107,7 +98,7 @@ class _Meaningless(Exception):
     """The pattern cannot match anything."""
 
 
-class _Parser(Builder):
+class _Parser(automaton.Builder):
     """Reads a pattern."""
 
     def __init__(self, pattern: str) -> None:
@@ -116,30 +107,30 @@ class _Parser(Builder):
         # Where each bracket or brace that has a partner ends, by where it starts.
         self._ends = dict(_partners(pattern))
 
-    def sequence(self, start: int, stop: int, depth: int) -> Piece:
+    def sequence(self, start: int, stop: int, depth: int) -> automaton.Piece:
         """A whole pattern, or one of the choices in braces."""
         segments = list(self._split("/", start, stop))
         stars = [self._pattern[low:high] == "**" for low, high in segments]
         if all(stars):
-            return self.repeat(self.symbol(ANY))
-        result = EMPTY
+            return self.repeat(self.symbol(automaton.ANY))
+        result = automaton.EMPTY
         for index, (low, high) in enumerate(segments):
             rest = stars[index + 1 :]
             if not stars[index]:
                 result = self.join(result, self._segment(low, high, depth))
                 # `a/**` matches the folder itself, too: the slash is part of the stars.
                 if rest and not all(rest):
-                    result = self.join(result, self.symbol(SLASH))
+                    result = self.join(result, self.symbol(automaton.SLASH))
             elif index and stars[index - 1]:
                 continue
             else:
-                slash, path = self.symbol(SLASH), self.repeat(self.symbol(ANY))
+                slash, path = self.symbol(automaton.SLASH), self.repeat(self.symbol(automaton.ANY))
                 stretch = self.join(slash, path) if all(rest) else self.join(path, slash)
-                result = self.join(result, self.either([stretch, EMPTY]))
+                result = self.join(result, self.either([stretch, automaton.EMPTY]))
         return result
 
-    def _segment(self, start: int, stop: int, depth: int) -> Piece:
-        result, at = EMPTY, start
+    def _segment(self, start: int, stop: int, depth: int) -> automaton.Piece:
+        result, at = automaton.EMPTY, start
         while at < stop:
             end = self._ends.get(at, at + 1)
             # Several stars in a row are one. This also makes thousands of them cheap.
@@ -148,7 +139,7 @@ class _Parser(Builder):
             at = end
         return result
 
-    def _item(self, start: int, end: int, depth: int) -> Piece:
+    def _item(self, start: int, end: int, depth: int) -> automaton.Piece:
         character = self._pattern[start]
         if end > start + 1:
             if character == "[":
@@ -158,10 +149,10 @@ class _Parser(Builder):
             choices = self._split(",", start + 1, end - 1)
             return self.either([self.sequence(*choice, depth + 1) for choice in choices])
         if character == "*":
-            return self.repeat(self.symbol(WITHIN))
+            return self.repeat(self.symbol(automaton.WITHIN))
         if character == "?":
-            return self.symbol(WITHIN)
-        return self.symbol(CharacterSet(((character, character),)))
+            return self.symbol(automaton.WITHIN)
+        return self.symbol(automaton.CharacterSet(((character, character),)))
 
     def _split(self, separator: str, start: int, stop: int) -> Iterator[tuple[int, int]]:
         """Split at the separators outside brackets and braces."""
@@ -198,7 +189,7 @@ def _class_end(pattern: str, start: int) -> int:
     return pattern.find("]", at + 1) + 1
 
 
-def _character_class(members: str) -> CharacterSet:
+def _character_class(members: str) -> automaton.CharacterSet:
     negated = members[0] in "!^"
     members = members[1:] if negated else members
     ranges = []
@@ -212,4 +203,4 @@ def _character_class(members: str) -> CharacterSet:
             raise _Meaningless
         ranges.append((low, high))
         at += 1
-    return CharacterSet(tuple(ranges), negated)
+    return automaton.CharacterSet(tuple(ranges), negated)

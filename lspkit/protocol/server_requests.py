@@ -94,15 +94,8 @@ def _unregister(
     return ClientReply(event=events.Unregistered(tuple(one for one in dropped if one is not None)))
 
 
-def _workspace_folders(
-    _: dict[str, Any], opening: InitializeOptions, __: Capabilities
-) -> ClientReply:
+def _workspace_folders(_: Any, opening: InitializeOptions, __: Any) -> ClientReply:
     return ClientReply([{"uri": opening.root_uri, "name": opening.root_name}])
-
-
-def _apply_edit(_: dict[str, Any], __: InitializeOptions, ___: Capabilities) -> ClientReply:
-    reason = "lspkit applies edits only while a command runs that a caller has requested"
-    return ClientReply({"applied": False, "failureReason": reason})
 
 
 def _answer_with(result: Any) -> Answerer:
@@ -114,6 +107,8 @@ def _answer_and_notify(method: str) -> Answerer:
     return lambda params, _, __: ClientReply({}, event=events.Notified(method, encode(params)))
 
 
+_NO_EDIT = "lspkit applies edits only while a command runs that a caller has requested"
+
 #: The answer by method.
 REPLIES: dict[str, Answerer] = {
     "workspace/configuration": _configuration,
@@ -121,7 +116,7 @@ REPLIES: dict[str, Answerer] = {
     "client/unregisterCapability": _unregister,
     "window/workDoneProgress/create": _answer_with(None),
     "workspace/workspaceFolders": _workspace_folders,
-    "workspace/applyEdit": _apply_edit,
+    "workspace/applyEdit": _answer_with({"applied": False, "failureReason": _NO_EDIT}),
     "window/showMessageRequest": _answer_with(None),
     "window/showDocument": _answer_with({"success": False}),
     # typescript-language-server asks the user for the name of an extracted symbol.

@@ -11,17 +11,7 @@ import msgspec
 from lspkit.diagnostics.proof_rule import OFFERED, ProofRule
 from lspkit.protocol.capabilities import DocumentKey
 from lspkit.protocol.uris import uri_to_path
-from lspkit.servers.definition_parts import (
-    Caveats,
-    DiskReactions,
-    DocumentSync,
-    Exceptions,
-    Forwards,
-    Launch,
-    Readiness,
-    Roots,
-    TrustProfile,
-)
+from lspkit.servers import definition_parts as parts
 
 #: `types`: of several for one language the first one found runs. `lint`: runs beside it.
 Role = Literal["types", "lint"]
@@ -61,18 +51,18 @@ class Definition(msgspec.Struct, frozen=True, kw_only=True):
     #: Whether its references without declarations are wrong. Then all references and the
     #: declarations are requested, and the latter are removed.
     confuses_declarations: bool = False
-    roots: Roots = Roots()
-    launch: Launch = Launch()
-    trust: TrustProfile = TrustProfile()
-    readiness: Readiness = Readiness()
-    documents: DocumentSync = DocumentSync()
+    roots: parts.Roots = parts.Roots()
+    launch: parts.Launch = parts.Launch()
+    trust: parts.TrustProfile = parts.TrustProfile()
+    readiness: parts.Readiness = parts.Readiness()
+    documents: parts.DocumentSync = parts.DocumentSync()
     #: How it is proven that findings are of the current text: one rule for each source of findings.
     proofs: tuple[ProofRule, ...] = (OFFERED,)
-    disk: DiskReactions = DiskReactions()
-    caveats: Caveats = Caveats()
+    disk: parts.DiskReactions = parts.DiskReactions()
+    caveats: parts.Caveats = parts.Caveats()
     #: Its requests that another server answers.
-    forwards: Forwards | None = None
-    exceptions: Exceptions = Exceptions()
+    forwards: parts.Forwards | None = None
+    exceptions: parts.Exceptions = parts.Exceptions()
     #: Package manager: what it has to install.
     install: dict[str, str] = {}
     #: What a user or a reader of this table should know about it.

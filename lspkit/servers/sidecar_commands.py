@@ -68,12 +68,7 @@ def beside(choice: Choice, folders: list[str]) -> Commands:
 
 
 def commands(
-    definition: Definition,
-    said: ServerConfig,
-    root: str,
-    folders: Sequence[str],
-    *,
-    trusted: bool,
+    definition: Definition, said: ServerConfig, root: str, folders: Sequence[str], *, trusted: bool
 ) -> Commands:
     """The programs to run beside a server in this root.
 

@@ -10,8 +10,7 @@ import pytest
 from lspkit.protocol.watch_registrations import CHANGED, CREATED, DELETED, REPLACED
 from lspkit.servers.definition import Definition
 from lspkit.servers.definition_parts import Exceptions
-from lspkit.servers.project.config_inputs import Inputs
-from lspkit.servers.project.file_times import Times
+from lspkit.servers.project.config_inputs import Inputs, Times
 
 #: Nanoseconds: a time long ago, and one that is not here yet.
 LONG_AGO, LATER = 10**18, 4 * 10**18

@@ -16,7 +16,7 @@ import pytest
 from lspkit.limits import MOST_COMPILE_STEPS, MOST_IGNORE_RULES, MOST_NAMES
 from lspkit.servers.project import config_imports
 from lspkit.servers.project.config_imports import imported_by
-from lspkit.servers.project.ignore_files import ignoring
+from lspkit.servers.project.skipped_files import ignoring
 from lspkit.servers.restriction.compile_commands import CompileFlags, compiling, words_of
 
 #: Seconds of CPU that nothing here comes near, also on a slow machine.

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from lspkit.servers.project.ignore_files import ignoring, is_ignored, read_rules
+from lspkit.servers.project.skipped_files import ignoring, is_ignored, read_rules
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, get_args
 
 import msgspec
@@ -25,7 +25,7 @@ from lspkit.config.trust.root_pattern import Pattern, compile_pattern
 from lspkit.config.trust.trust_store import TrustEntry, TrustList, trust_list_for
 from lspkit.errors import ConfigError
 from lspkit.visible_text import one_line
-from lspkit.workspace_boundary import is_inside
+from lspkit.workspace_boundary import folders_above, is_inside
 
 #: The environment variable: `always` or `never`, for every project.
 VARIABLE = "LSPKIT_TRUST"
@@ -236,19 +236,10 @@ def _is_other_repository(anchor: str, place: str) -> bool:
 
 def _repository(folder: str) -> str | None:
     """The work tree that contains a folder. A folder that cannot be examined is an error."""
-    for at in _folder_and_parents(folder):
+    for at in (folder, *folders_above(folder)):
         try:
             os.lstat(os.path.join(at, ".git"))
         except (FileNotFoundError, NotADirectoryError):
             continue
         return os.path.normcase(at)
     return None
-
-
-def _folder_and_parents(folder: str) -> Iterator[str]:
-    while True:
-        yield folder
-        above = os.path.dirname(folder)
-        if above == folder:
-            return
-        folder = above

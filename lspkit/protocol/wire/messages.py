@@ -359,11 +359,7 @@ def response(id: RawJson, result: Any) -> bytes:
     return encode({"jsonrpc": "2.0", "id": msgspec.Raw(id), "result": result})
 
 
-def error_response(
-    id: RawJson,
-    code: int,
-    message: str,
-) -> bytes:
+def error_response(id: RawJson, code: int, message: str) -> bytes:
     """The error answer to a request of the server."""
     error = {"code": code, "message": message}
     return encode({"jsonrpc": "2.0", "id": msgspec.Raw(id), "error": error})

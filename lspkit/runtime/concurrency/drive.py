@@ -56,7 +56,7 @@ def together(jobs: Sequence[Steps[T]], call: CallContext) -> Steps[list[T | Exce
 
 
 class _Round(Generic[T]):
-    """The jobs of one `together`. Other threads only call `_ring`."""
+    """The jobs of one `together`. Other threads only call `_note_end`."""
 
     def __init__(self, jobs: Sequence[Steps[T]]) -> None:
         self._jobs = jobs
@@ -64,8 +64,8 @@ class _Round(Generic[T]):
         #: The wait of each unfinished job, and its end.
         self.waits: dict[int, Step] = {}
         #: Jobs whose wait may be over. Adding and removing are atomic.
-        self._rung: collections.deque[int] = collections.deque()
-        self._bell = Waiter()
+        self._ended: collections.deque[int] = collections.deque()
+        self._waiter = Waiter()
         #: When the first wait times out.
         self._until = 0.0
 
@@ -82,28 +82,28 @@ class _Round(Generic[T]):
             self.results[number] = problem
         else:
             self.waits[number] = step
-            step[0].on_done = lambda: self._ring(number)
+            step[0].on_done = lambda: self._note_end(number)
             if step[0].done:
-                self._ring(number)
+                self._note_end(number)
 
-    def _ring(self, number: int) -> None:
-        self._rung.append(number)
-        self._bell.complete()
+    def _note_end(self, number: int) -> None:
+        self._ended.append(number)
+        self._waiter.complete()
 
     def step(self) -> Step:
         """A wait that ends with the first wait of the jobs."""
-        self._bell = Waiter()
-        if self._rung:  # a wait ended before this waiter existed
-            self._bell.complete()
+        self._waiter = Waiter()
+        if self._ended:  # a wait ended before this waiter existed
+            self._waiter.complete()
         self._until = min(until for _, until in self.waits.values())
-        return self._bell, self._until
+        return self._waiter, self._until
 
     def look(self, outcome: Outcome, call: CallContext) -> None:
         """Continue the jobs whose wait is over."""
         if outcome is Outcome.CANCELLED or time.monotonic() >= min(self._until, call.deadline):
             self._end_waits(outcome, call)
-        for _ in range(len(self._rung)):
-            number = self._rung.popleft()
+        for _ in range(len(self._ended)):
+            number = self._ended.popleft()
             step = self.waits.get(number)
             if step is not None and step[0].done:
                 self.go_on(number, Outcome.DONE)

@@ -5,21 +5,34 @@ If a server is replaced before it has answered, its successor is asked.
 
 from __future__ import annotations
 
+from typing import Any
+
+import msgspec
+
 from lspkit.errors import ServerBrokenError, ServerUnavailableError
 from lspkit.operations.effects import Ask, Reply
+from lspkit.protocol.text import Encoding, Text
+from lspkit.protocol.wire.raw_items import read_location_ranges, read_raw_items
 from lspkit.runtime.concurrency.call import CallContext
 from lspkit.runtime.concurrency.drive import together
 from lspkit.runtime.concurrency.waiter import Steps
-from lspkit.runtime.effects.reference_lists import are_confused, ask_references
-from lspkit.runtime.exchange.ask_server import request_deadline, request_document, request_server
+from lspkit.runtime.exchange.ask_server import (
+    request_deadline,
+    request_document,
+    request_server,
+    wait_for_turn,
+)
 from lspkit.runtime.exchange.context import Context
 from lspkit.runtime.exchange.disk_sync import locate, restore_document, servers_of
 from lspkit.runtime.exchange.preparation import prepare_server
 from lspkit.runtime.exchange.replies import NO_TEXT, collect_replies, no_longer_there, unsupported
-from lspkit.runtime.exchange.turn_taking import wait_for_turn
 from lspkit.runtime.files import File
 from lspkit.runtime.server.document_queue import ExclusiveCallWaiting, QueueEntry
 from lspkit.runtime.server.server import Server
+
+REFERENCES, DECLARATION = "textDocument/references", "textDocument/declaration"
+#: How often both requests for references are sent, until they are about one text.
+MOST_TRIES = 3
 
 
 def ask_servers_of_file(context: Context, effect: Ask, call: CallContext) -> Steps[list[Reply]]:
@@ -44,8 +57,9 @@ def ask_servers_of_file(context: Context, effect: Ask, call: CallContext) -> Ste
 def _ask_one(
     context: Context, server: Server, file: File, effect: Ask, call: CallContext
 ) -> Steps[Reply]:
-    if are_confused(server, effect):
-        return (yield from ask_references(context, _ask_as_is, server, file, effect, call))
+    confused = server.choice.definition.confuses_declarations
+    if confused and effect.method == REFERENCES and not effect.ignore_capabilities:
+        return (yield from _ask_references(context, server, file, effect, call))
     return (yield from _ask_as_is(context, server, file, effect, call))
 
 
@@ -77,39 +91,37 @@ def _ask_this(
     if not effect.ignore_capabilities and not server.channel.session.supports(
         effect.method, server.channel.key_of(file.uri)
     ):
-        raise unsupported(effect.method, server)
+        raise unsupported(effect.method, server.id)
     method, about = effect.method, file.uri if effect.in_step else ""
     if about and effect.text is None and not server.channel.queue.has_exclusive_calls:
         until = request_deadline(context, server, call)
         try:
             asked = request_document(
-                context, server, file, None, method, effect.build, until, polite=True
+                context, server, file, None, method, effect.build, until, gives_way=True
             )
             return (yield from asked)
         except ExclusiveCallWaiting:
             pass
     # A caller's own text must not be shown while another caller waits for an answer.
-    turn = QueueEntry(exclusive=effect.text is not None and server.choice.definition.compares_files)
-    try:
-        server.channel.queue.join(about, turn)
-        if not (yield from wait_for_turn(context, server, turn, call, method, may_leave=may_leave)):
-            return None
-        until = request_deadline(context, server, call)
-        if about:
-            asked = request_document(
-                context, server, file, effect.text, method, effect.build, until
-            )
-        else:
-            params = effect.build(file.uri, NO_TEXT, server.channel.session.encoding)
-            asked = request_server(context, server, method, params, until)
-        return (yield from asked)
-    finally:
+    exclusive = effect.text is not None and server.choice.definition.compares_files
+    with QueueEntry(exclusive=exclusive) as turn:
         try:
+            server.channel.queue.join(about, turn)
+            waiting = wait_for_turn(context, server, turn, call, method, may_leave=may_leave)
+            if not (yield from waiting):
+                return None
+            until = request_deadline(context, server, call)
+            if about:
+                asked = request_document(
+                    context, server, file, effect.text, method, effect.build, until
+                )
+            else:
+                params = effect.build(file.uri, NO_TEXT, server.channel.session.encoding)
+                asked = request_server(context, server, method, params, until)
+            return (yield from asked)
+        finally:
             if turn.done and effect.text is not None:
                 restore_document(context, server, file.uri)
-        finally:
-            turn.over = True
-            server.channel.queue.tidy()
 
 
 def _successor(context: Context, server: Server, file: File, call: CallContext) -> Steps[Server]:
@@ -120,3 +132,45 @@ def _successor(context: Context, server: Server, file: File, call: CallContext) 
             return one
     missing = ServerBrokenError(f"{server.id} is no longer there for this file", server=server.id)
     raise next((one for one in failures if one.fields.get("server") == server.id), missing)
+
+
+def _ask_references(
+    context: Context, server: Server, file: File, effect: Ask, call: CallContext
+) -> Steps[Reply]:
+    """References from a server that omits others when asked for them without declarations.
+
+    It is asked for all references and for the declarations of the name, which are removed here if
+    they are not wanted.
+    """
+    wants_declarations = False
+
+    def every(uri: str, text: Text, encoding: Encoding) -> dict[str, Any]:
+        nonlocal wants_declarations
+        params: dict[str, Any] = effect.build(uri, text, encoding)
+        wants_declarations = params["context"]["includeDeclaration"]
+        return {**params, "context": {"includeDeclaration": True}}
+
+    def place(uri: str, text: Text, encoding: Encoding) -> dict[str, Any]:
+        params: dict[str, Any] = effect.build(uri, text, encoding)
+        return {name: value for name, value in params.items() if name != "context"}
+
+    with_declarations = msgspec.structs.replace(effect, build=every)
+    declarations = msgspec.structs.replace(effect, method=DECLARATION, build=place)
+    for _ in range(MOST_TRIES):
+        reply = yield from _ask_as_is(context, server, file, with_declarations, call)
+        if wants_declarations:
+            break
+        declared = yield from _ask_as_is(context, server, file, declarations, call)
+        if declared.view.text.value == reply.view.text.value:
+            return msgspec.structs.replace(reply, result=_without(reply.result, declared.result))
+    return reply
+
+
+def _without(references: bytes, declarations: bytes) -> bytes:
+    """The references that are no declaration. Those that cannot be decoded stay."""
+    declared, pieces = read_location_ranges(declarations).items, read_raw_items(references)
+    if pieces.dropped:
+        return references
+    places = ((piece, read_location_ranges(piece).items) for piece in pieces.items)
+    kept = [piece for piece, place in places if not place or place[0] not in declared]
+    return b"[" + b",".join(kept) + b"]"

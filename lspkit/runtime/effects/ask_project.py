@@ -17,13 +17,13 @@ from lspkit.runtime.exchange.ask_server import (
     request_deadline,
     request_document,
     request_server,
+    wait_for_turn,
     wait_until_ready,
 )
 from lspkit.runtime.exchange.context import Context
 from lspkit.runtime.exchange.disk_sync import catch_up_with_disk, deliver_events
 from lspkit.runtime.exchange.preparation import prepare_server
 from lspkit.runtime.exchange.replies import about_the_file, collect_replies, unsupported
-from lspkit.runtime.exchange.turn_taking import wait_for_turn
 from lspkit.runtime.files import File, Files
 from lspkit.runtime.pool.pool import Pool
 from lspkit.runtime.server.document_queue import QueueEntry
@@ -63,7 +63,7 @@ def _ask_about_project(
     if sample is not None and not len(server.channel.documents):
         yield from _introduce(context, server, sample, call)
     if not server.channel.session.supports(effect.method):
-        raise unsupported(effect.method, server)
+        raise unsupported(effect.method, server.id)
     until = request_deadline(context, server, call)
     latest = server.channel.clock.told_at() + server.choice.definition.exceptions.indexed_within
     pause, reply = AGAIN_AFTER, None
@@ -85,14 +85,10 @@ def _ask_in_turn(
     context: Context, server: Server, effect: AskWorkspace, call: CallContext, until: float
 ) -> Steps[Reply]:
     """Ask while no caller shows the server its own text, which is no part of the project."""
-    turn = QueueEntry()
-    try:
+    with QueueEntry() as turn:
         server.channel.queue.join("", turn)
         yield from wait_for_turn(context, server, turn, call, effect.method, may_leave=False)
         return (yield from request_server(context, server, effect.method, effect.params, until))
-    finally:
-        turn.over = True
-        server.channel.queue.tidy()
 
 
 def _introduce(context: Context, server: Server, sample: File, call: CallContext) -> Steps[None]:
@@ -106,10 +102,10 @@ def _introduce(context: Context, server: Server, sample: File, call: CallContext
         server.channel.sync(sample, None)
     # It may answer about a file before that is in its index.
     while server.channel.failure is None:
-        news = server.news.next()
+        activity = server.activity.next()
         if server.record.is_done_with(sample.uri):
             return
-        if (yield (news, min(until, call.deadline))) is not Outcome.DONE:
+        if (yield (activity, min(until, call.deadline))) is not Outcome.DONE:
             return  # then it is asked without that
 
 

@@ -33,7 +33,7 @@ def change_disk(context: Context, replaced: ReplacedFiles, effect: ChangeDisk) -
             effect.path, effect.new_path, context.files.boundary, make_folders=True
         )
         events = [FileEvent(old, DELETED), FileEvent(new, CREATED)]
-    _announce(context, events)
+    context.pool.disk_events.changed_by_us(events)
 
 
 def _write(context: Context, replaced: ReplacedFiles, path: str, text: str) -> list[FileEvent]:
@@ -52,7 +52,7 @@ def apply_edit(context: Context, edit: WorkspaceEdit) -> AppliedEdit:
     from lspkit.edits import apply  # here: it is rarely needed, and takes some milliseconds
 
     applied = apply.apply(edit, context.files.boundary, versions=_versions(context, edit))
-    _announce(context, _events(applied))
+    context.pool.disk_events.changed_by_us(_events(applied))
     return applied
 
 
@@ -61,7 +61,8 @@ def undo_edit(context: Context, applied: AppliedEdit) -> None:
     from lspkit.edits import apply  # as above
 
     apply.undo(applied, context.files.boundary)
-    _announce(context, [_reversed(event) for event in _events(applied)])
+    events = [FileEvent(one.path, _REVERSED[one.kind]) for one in _events(applied)]
+    context.pool.disk_events.changed_by_us(events)
 
 
 def _versions(context: Context, edit: WorkspaceEdit) -> dict[str, int]:
@@ -72,11 +73,6 @@ def _versions(context: Context, edit: WorkspaceEdit) -> dict[str, int]:
             with server.channel.lock:
                 versions |= {one.key.uri: one.version for one in server.channel.documents}
     return versions
-
-
-def _announce(context: Context, events: list[FileEvent]) -> None:
-    """Tell the servers: deleted files are closed, written ones updated."""
-    context.pool.disk_events.changed_by_us(events)
 
 
 def show_texts(context: Context, texts: dict[str, str], call: CallContext) -> int:
@@ -129,10 +125,6 @@ def _events(applied: AppliedEdit) -> list[FileEvent]:
             kind = CHANGED if was and now else CREATED if now else DELETED
             events.append(FileEvent(str(one.path), kind))
     return events
-
-
-def _reversed(event: FileEvent) -> FileEvent:
-    return FileEvent(event.path, _REVERSED[event.kind])
 
 
 def _begins_with_mark(path: str) -> bool:

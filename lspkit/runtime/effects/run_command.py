@@ -7,23 +7,22 @@ through the edit jail, and the server is told the result before it continues.
 from __future__ import annotations
 
 import collections
-from collections.abc import Callable, Generator
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import NamedTuple
 
 from lspkit.errors import LspkitError, RequestFailedError
 from lspkit.limits import LARGEST_EDITS, MOST_EDITS
-from lspkit.operations.effects import Effect, Reply, RunCommand
+from lspkit.operations.effects import Effects, Reply, RunCommand
 from lspkit.protocol.events import EditAsked
 from lspkit.protocol.methods import APPLY_EDIT, EXECUTE_COMMAND
 from lspkit.runtime.concurrency.broadcast import Broadcast
 from lspkit.runtime.concurrency.call import CallContext
 from lspkit.runtime.concurrency.drive import together
 from lspkit.runtime.concurrency.waiter import Outcome, Steps
-from lspkit.runtime.exchange.ask_server import request_deadline, wait_for_answer
+from lspkit.runtime.exchange.ask_server import request_deadline, wait_for_answer, wait_for_turn
 from lspkit.runtime.exchange.context import Context
 from lspkit.runtime.exchange.preparation import prepare_server
 from lspkit.runtime.exchange.replies import view_of
-from lspkit.runtime.exchange.turn_taking import wait_for_turn
 from lspkit.runtime.files import File
 from lspkit.runtime.server.document_queue import QueueEntry
 from lspkit.runtime.server.server import Server
@@ -36,7 +35,7 @@ class EditInbox:
 
     def __init__(self, server: Server) -> None:
         self.asked: collections.deque[EditAsked] = collections.deque()
-        self.news = Broadcast()
+        self.activity = Broadcast()
         self.closed = False
         self._server = server
         #: Edits that were refused because there were too many.
@@ -53,16 +52,16 @@ class EditInbox:
             self._server.edit_done(event, TOO_MANY)
             return
         self.asked.append(event)
-        self.news.tell()
+        self.activity.tell()
 
     def close(self) -> None:
         """No more edits will come."""
         self.closed = True
-        self.news.tell(over=True)
+        self.activity.tell(over=True)
 
 
 #: Drives an operation of the engine, here the one that applies an edit.
-Drive = Callable[[Generator[Effect, Any, None], CallContext], Steps[None]]
+Drive = Callable[[Effects[None], CallContext], Steps[None]]
 
 
 class _Run(NamedTuple):
@@ -86,8 +85,7 @@ def run_command(
     if server is None:
         raise failures[0] if failures else _no_longer_there(effect)
     # The second entry: the command changes what is on disk, not another caller's own text.
-    turn, alone = QueueEntry(), QueueEntry()
-    try:
+    with QueueEntry() as turn, QueueEntry() as alone:
         server.channel.commands.join(EXECUTE_COMMAND, turn)
         yield from prepare_server(context, server, file, None, call)
         yield from wait_for_turn(context, server, turn, call, EXECUTE_COMMAND, may_leave=False)
@@ -95,10 +93,6 @@ def run_command(
         server.channel.queue.join("", alone)
         yield from wait_for_turn(context, server, alone, call, EXECUTE_COMMAND, may_leave=False)
         yield from _run(context, _Run(server, file, effect, EditInbox(server), call, drive))
-    finally:
-        turn.over = alone.over = True
-        server.channel.commands.tidy()
-        server.channel.queue.tidy()
 
 
 def _run(context: Context, run: _Run) -> Steps[None]:
@@ -129,14 +123,14 @@ def _send(context: Context, run: _Run) -> Steps[None]:
 def _make_edits(run: _Run) -> Steps[None]:
     inbox, problem = run.inbox, None
     while True:
-        news = inbox.news.next()
+        activity = inbox.activity.next()
         if run.call.is_over:
             break  # `_send` raises why
         if inbox.asked:
             failure = yield from _make_edit(run, inbox.asked[0])
             problem = problem or failure
             inbox.asked.popleft()
-        elif inbox.closed or (yield (news, run.call.deadline)) is not Outcome.DONE:
+        elif inbox.closed or (yield (activity, run.call.deadline)) is not Outcome.DONE:
             break
     if inbox.refused:
         run.server.record.beyond("edits", inbox.refused)

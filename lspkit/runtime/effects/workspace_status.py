@@ -9,41 +9,28 @@ from lspkit.config.load import Loaded
 from lspkit.config.model import DISABLED
 from lspkit.errors import ServerUnavailableError
 from lspkit.late_imports import safe_imports
+from lspkit.operations import effects
 from lspkit.operations.check import severity_from_number
-from lspkit.operations.effects import (
-    FileServer,
-    FindServers,
-    KnownDiagnostics,
-    TakeKnownDiagnostics,
-)
 from lspkit.protocol.wire.raw_items import read_severities
 from lspkit.runtime.files import Files
 from lspkit.runtime.pool.pool import Pool
 from lspkit.runtime.process.usage import usage
 from lspkit.runtime.server.server import Server
+from lspkit.servers import status
 from lspkit.servers.selection.choose import Choice, begins_at, definitions, is_built_in, permitted
-from lspkit.servers.status import (
-    NOT_FOUND,
-    Broken,
-    RootStatus,
-    ServerState,
-    ServerStatus,
-    WorkspaceStatus,
-    snapshot,
-    why_nothing_runs,
-    worst,
-)
 from lspkit.types import Severity
 
 
-def known(effect: TakeKnownDiagnostics, files: Files, pool: Pool) -> list[KnownDiagnostics]:
+def known(
+    effect: effects.TakeKnownDiagnostics, files: Files, pool: Pool
+) -> list[effects.KnownDiagnostics]:
     """Perform `TakeKnownDiagnostics`."""
     uri = None if effect.path is None else files.locate(effect.path, may_be_missing=True).uri
-    found: list[KnownDiagnostics] = []
+    found: list[effects.KnownDiagnostics] = []
     for server in pool.servers():
         pushes, encoding = server.record.known(), server.channel.session.encoding
         found += [
-            KnownDiagnostics(server.id, push.uri, push.items, encoding)
+            effects.KnownDiagnostics(server.id, push.uri, push.items, encoding)
             for push in pushes
             if uri in (None, push.uri) and _is_shown(push.uri, files)
         ]
@@ -56,72 +43,61 @@ def _is_shown(uri: str, files: Files) -> bool:
     return path is not None and (path in files.overlays.paths() or os.path.isfile(path))
 
 
-def find_servers(effect: FindServers, files: Files, pool: Pool) -> list[FileServer]:
+def find_servers(effect: effects.FindServers, files: Files, pool: Pool) -> list[effects.FileServer]:
     """Perform `FindServers`."""
     path = files.locate(effect.path, may_be_missing=True).path
     return [
-        FileServer(id, root, ServerState.IDLE if server is None else _state(server))
+        effects.FileServer(id, root, status.ServerState.IDLE if server is None else _state(server))
         for (id, root), server in pool.expected(path).items()
     ]
 
 
-def take_status(files: Files, pool: Pool, loaded: Loaded, root: str | None) -> WorkspaceStatus:
+def take_status(
+    files: Files, pool: Pool, loaded: Loaded, root: str | None
+) -> status.WorkspaceStatus:
     """Perform `TakeStatus`."""
     with safe_imports():
-        from lspkit.servers.restriction.held_back_servers import (
-            notice,  # here: to keep `import lspkit` quick
-        )
+        # Here, to keep imports quick.
+        from lspkit.servers.restriction.held_back_servers import notice
 
     config, workspace = pool.config, files.boundary.root
     held_back = notice(loaded)
     told = (*([held_back] if held_back else []), *(str(one) for one in loaded.warnings))
     if not config.enabled:
-        return snapshot((), time.time(), unavailable=DISABLED, warnings=told)
+        return status.snapshot((), time.time(), unavailable=DISABLED, warnings=told)
     folders = pool.folders()
     permit, at = pool.permits(workspace), begins_at(workspace, pool.permits)
     running: dict[str, list[Server]] = {}
     for server in pool.servers():
         if root is None or server.root == root:
             running.setdefault(server.id, []).append(server)
-    rows = [
-        _row(
-            permitted(
-                definition,
-                config.server(definition.id, definition.aliases),
-                workspace,
-                workspace,
-                folders,
-                permit,
-                at,
-            ),
-            running.get(definition.id, []),
-            pool,
-            loaded,
-        )
-        for definition in definitions(config)
-    ]
+    rows = []
+    for one in definitions(config):
+        said = config.server(one.id, one.aliases)
+        choice = permitted(one, said, workspace, workspace, folders, permit, at)
+        rows.append(_row(choice, running.get(one.id, []), pool, loaded))
     beside = [warning for one in pool.servers() for warning in one.setup.sidecar_warnings]
     beyond = [warning for one in pool.servers() if (warning := _beyond(one))]
     warnings = (*told, *pool.disk_events.warnings(), *beside, *beyond)
     # One line has to suffice, and what is held back may be the whole reason.
-    why = why_nothing_runs(rows)
+    why = status.why_nothing_runs(rows)
     unavailable = f"{why}; {held_back}" if why and held_back else why
-    return snapshot(rows, time.time(), unavailable=unavailable, warnings=warnings)
+    return status.snapshot(rows, time.time(), unavailable=unavailable, warnings=warnings)
 
 
-def _row(choice: Choice, servers: list[Server], pool: Pool, loaded: Loaded) -> ServerStatus:
+def _row(choice: Choice, servers: list[Server], pool: Pool, loaded: Loaded) -> status.ServerStatus:
     definition, said, argv = choice.definition, choice.config, choice.argv
     roots = tuple(sorted((_root(one, pool) for one in servers), key=lambda one: one.root))
-    state, reason = ServerState.IDLE, ""
+    state, reason = status.ServerState.IDLE, ""
     if said.disabled:
-        state = ServerState.DISABLED
+        state = status.ServerState.DISABLED
     elif not argv and definition.launch.commands:
-        state, reason = ServerState.UNAVAILABLE, NOT_FOUND
+        state, reason = status.ServerState.UNAVAILABLE, status.NOT_FOUND
     elif choice.held_back:
-        state, reason = ServerState.UNAVAILABLE, choice.why_not
-    return ServerStatus(
+        state, reason = status.ServerState.UNAVAILABLE, choice.why_not
+    return status.ServerStatus(
         server=definition.id,
-        state=worst((one.state for one in roots), state),
+        state=status.worst((one.state for one in roots), state),
         languages=tuple(dict.fromkeys(definition.languages.values())),
         extensions=tuple(definition.languages),
         markers=definition.roots.markers,
@@ -136,7 +112,7 @@ def _row(choice: Choice, servers: list[Server], pool: Pool, loaded: Loaded) -> S
     )
 
 
-def _root(server: Server, pool: Pool) -> RootStatus:
+def _root(server: Server, pool: Pool) -> status.RootStatus:
     connection, failure = server.channel.connection, server.channel.failure
     pid = connection.child.pid if connection is not None and failure is None else None
     memory, cpu = usage(pid)
@@ -145,12 +121,14 @@ def _root(server: Server, pool: Pool) -> RootStatus:
     broken = None
     if failure is not None:
         wait = max(0.0, record.retry_at - time.monotonic())
-        broken = Broken(record.attempts, None if wait == float("inf") else wait, str(failure))
+        broken = status.Broken(
+            record.attempts, None if wait == float("inf") else wait, str(failure)
+        )
     flying = tuple(pending.method for pending in list(server.channel.session.pending.values()))
     seen = None if connection is None else time.monotonic() - connection.last_received
     work = server.channel.session.progress.busy_with()
     files = len({said.uri for said in server.record.known()})
-    return RootStatus(
+    return status.RootStatus(
         root=server.root,
         state=_state(server),
         pid=pid,
@@ -179,12 +157,12 @@ def _beyond(server: Server) -> str:
     return f"{server.id} sends more than lspkit takes: {', '.join(dropped)} were dropped"
 
 
-def _state(server: Server) -> ServerState:
+def _state(server: Server) -> status.ServerState:
     if isinstance(server.channel.failure, ServerUnavailableError):
-        return ServerState.UNAVAILABLE
+        return status.ServerState.UNAVAILABLE
     if server.channel.failure is not None:
-        return ServerState.BROKEN
-    return ServerState.ACTIVE if server.is_ready else ServerState.STARTING
+        return status.ServerState.BROKEN
+    return status.ServerState.ACTIVE if server.is_ready else status.ServerState.STARTING
 
 
 def _counted(servers: list[Server]) -> dict[str, int]:

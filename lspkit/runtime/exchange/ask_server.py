@@ -22,7 +22,7 @@ from lspkit.runtime.exchange.context import Context
 from lspkit.runtime.exchange.replies import nowhere
 from lspkit.runtime.files import File
 from lspkit.runtime.process.usage import is_asleep, usage
-from lspkit.runtime.server.document_queue import ExclusiveCallWaiting
+from lspkit.runtime.server.document_queue import ExclusiveCallWaiting, QueueEntry
 from lspkit.runtime.server.pending_request import (
     REQUEST_TIMEOUT,
     Build,
@@ -39,6 +39,9 @@ log = logging.getLogger("lspkit.runtime")
 #: and has used no processor from one check to the next.
 LOOK_EVERY = 2.5
 
+#: Seconds after which a caller in a document's queue checks whether the entry before it was
+#: abandoned, or whether the server has to be replaced.
+LOST_TURN = 0.5
 #: Seconds after which a request is sent again that was dropped because the document changed.
 RETRY_AFTER = 0.02
 #: The pause doubles every time, up to this many seconds.
@@ -64,15 +67,15 @@ def request_document(
     build: Build,
     until: float,
     *,
-    polite: bool = False,
+    gives_way: bool = False,
 ) -> Steps[Reply]:
     """Send a request about a document, brought up to date first, and wait for its answer.
 
-    With `polite`, for a caller without a place in the queue, `ExclusiveCallWaiting` is raised
+    With `gives_way`, for a caller without a place in the queue, `ExclusiveCallWaiting` is raised
     instead of a second request if a call with a text of its own waits for the server.
     """
     send = functools.partial(server.channel.ask_about, file, text, method, build)
-    return _send_until_answered(context, server, method, until, send, polite=polite)
+    return _send_until_answered(context, server, method, until, send, gives_way=gives_way)
 
 
 def _send_until_answered(
@@ -82,7 +85,7 @@ def _send_until_answered(
     until: float,
     send: Callable[[], PendingRequest],
     *,
-    polite: bool = False,
+    gives_way: bool = False,
 ) -> Steps[Reply]:
     """Send a request, and again if the server dropped it because the document changed."""
     pause = RETRY_AFTER
@@ -96,7 +99,7 @@ def _send_until_answered(
             return Reply(server.id, value.result, view, method, pending.seq)
         if value.server_code not in GIVEN_UP or time.monotonic() + pause >= until:
             raise value
-        if polite and server.channel.queue.has_exclusive_calls:
+        if gives_way and server.channel.queue.has_exclusive_calls:
             raise ExclusiveCallWaiting
         uncancelled((yield (Waiter(), time.monotonic() + pause)))
         pause = min(2 * pause, LONGEST_PAUSE)
@@ -196,3 +199,30 @@ def request_deadline(context: Context, server: Server, call: CallContext) -> Nam
     if call.deadline != float("inf"):
         return NamedDeadline(call.deadline)
     return NamedDeadline(time.monotonic() + request_timeout(context, server), REQUEST_TIMEOUT)
+
+
+def wait_for_turn(
+    context: Context,
+    server: Server,
+    turn: QueueEntry,
+    call: CallContext,
+    method: str,
+    *,
+    may_leave: bool,
+) -> Steps[bool]:
+    """Wait until the queue entry is complete; the caller sets `turn.over` afterwards.
+
+    With `may_leave`, returns False for a server that has to be replaced, without waiting.
+    """
+    while not turn.done:
+        if may_leave and server.record.outdated:
+            return False
+        patience = time.monotonic() + LOST_TURN
+        if patience >= call.deadline:
+            yield from wait_for(context, server, turn, call.deadline, method)
+        else:
+            uncancelled((yield (turn, patience)))
+        # A caller before this one may have been interrupted before it called `tidy`.
+        if turn.queue is not None:
+            turn.queue.tidy()
+    return True

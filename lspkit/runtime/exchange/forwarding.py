@@ -22,14 +22,9 @@ from lspkit.runtime.concurrency.call import CallContext
 from lspkit.runtime.concurrency.timers import Timers
 from lspkit.runtime.concurrency.waiter import Steps
 from lspkit.runtime.concurrency.workers import Workers
-from lspkit.runtime.exchange.ask_server import (
-    request_timeout,
-    wait_for_answer,
-    wait_for_room,
-    wait_until_ready,
-)
-from lspkit.runtime.exchange.companion_servers import SHARE, companion_of
+from lspkit.runtime.exchange import ask_server
 from lspkit.runtime.exchange.context import Context
+from lspkit.runtime.exchange.preparation import SHARE, companion_of
 from lspkit.runtime.files import File
 from lspkit.runtime.server.server import Server
 from lspkit.servers.definition_parts import Forwards
@@ -54,13 +49,12 @@ class Forwarding:
     def want(self, server: Server, forwards: Forwards, params: bytes | None) -> None:
         """The server has sent requests. Called by its reader; does not wait."""
         with safe_imports():
-            from lspkit.runtime.concurrency.future_task import (
-                Task,  # here, to keep `import lspkit` quick
-            )
+            # Here, to keep `import lspkit` quick.
+            from lspkit.runtime.concurrency.future_task import Task
 
         for number, command, arguments in _questions(params):
             # So a caller whose request led to this one still gets an answer in time.
-            call = CallContext(SHARE * request_timeout(self._context, server))
+            call = CallContext(SHARE * ask_server.request_timeout(self._context, server))
             steps = self._carry(server, forwards, number, [command, arguments], call)
             if self._begun():
                 task = Task(steps, call, self._workers, self._timers)
@@ -111,8 +105,8 @@ class Forwarding:
         other = companion_of(server, file.path, self._context.pool, call)
         if other is None:
             return None
-        yield from wait_until_ready(self._context, other, call)
-        yield from wait_for_room(self._context, other, EXECUTE_COMMAND, call.deadline)
+        yield from ask_server.wait_until_ready(self._context, other, call)
+        yield from ask_server.wait_for_room(self._context, other, EXECUTE_COMMAND, call.deadline)
         return (yield from self._asked(other, file, forwards.command, question, call))
 
     def _asked(
@@ -123,7 +117,9 @@ class Forwarding:
         if file.stamp is not None:
             other.channel.follow_disk(file, opens=True)
         pending = other.channel.ask(EXECUTE_COMMAND, {"command": command, "arguments": question})
-        answered = yield from wait_for_answer(self._context, other, pending, call.deadline)
+        answered = yield from ask_server.wait_for_answer(
+            self._context, other, pending, call.deadline
+        )
         if isinstance(answered, RequestFailedError):
             raise answered
         return _body_of(answered.result)

@@ -49,7 +49,7 @@ def of_the_able(failures: list[LspkitError], method: str) -> list[LspkitError]:
     return [
         one
         if might_answer(server := str(one.fields.get("server", "")), method)
-        else _unsupported(method, server)
+        else unsupported(method, server)
         for one in failures
     ]
 
@@ -85,12 +85,8 @@ def report_undecodable(
                 break
 
 
-def unsupported(method: str, server: Server) -> UnsupportedError:
+def unsupported(method: str, server: str) -> UnsupportedError:
     """The error for a server that does not support a method."""
-    return _unsupported(method, server.id)
-
-
-def _unsupported(method: str, server: str) -> UnsupportedError:
     message = f"{method} is not supported by {server}"
     return UnsupportedError(message, operation=method, servers=(server,))
 

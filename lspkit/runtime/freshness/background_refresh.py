@@ -52,9 +52,8 @@ class BackgroundRefresh:
 
     def _later(self, server: Server) -> None:
         with safe_imports():
-            from lspkit.runtime.concurrency.future_task import (
-                Task,  # here, to keep `import lspkit` quick
-            )
+            # Here, to keep `import lspkit` quick.
+            from lspkit.runtime.concurrency.future_task import Task
 
         task = Task(self._refreshed(server), CallContext(), self._workers, self._timers)
         self._timers.at(time.monotonic() + PAUSE, task.start)

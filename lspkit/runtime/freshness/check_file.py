@@ -11,14 +11,8 @@ from pathlib import Path
 
 import msgspec
 
+from lspkit import errors
 from lspkit.diagnostics.freshness_events import CHANGED
-from lspkit.errors import (
-    CancelledError,
-    LspkitError,
-    RequestTimeoutError,
-    ServerBrokenError,
-    ServerUnavailableError,
-)
 from lspkit.operations.effects import Examination, Examine, Examined, ExamineOthers, OthersExamined
 from lspkit.operations.reply_parsing import OWN_FAULTS
 from lspkit.protocol.methods import PULL_DIAGNOSTICS
@@ -26,26 +20,18 @@ from lspkit.protocol.open_documents import Unsaved
 from lspkit.runtime.concurrency.call import CallContext
 from lspkit.runtime.concurrency.drive import together
 from lspkit.runtime.concurrency.waiter import Steps
-from lspkit.runtime.exchange.ask_server import wait_for_room, wait_until_ready
+from lspkit.runtime.exchange import disk_sync
+from lspkit.runtime.exchange.ask_server import wait_for_room, wait_for_turn, wait_until_ready
 from lspkit.runtime.exchange.context import Context
-from lspkit.runtime.exchange.disk_sync import (
-    locate,
-    refresh_documents,
-    restore_document,
-    servers_of,
-)
-from lspkit.runtime.exchange.loading import wait_while_reloading
-from lspkit.runtime.exchange.preparation import prepare_server
+from lspkit.runtime.exchange.preparation import prepare_server, wait_while_reloading
 from lspkit.runtime.exchange.replies import nowhere
-from lspkit.runtime.exchange.turn_taking import wait_for_turn
 from lspkit.runtime.files import File
 from lspkit.runtime.freshness.baselines import Baselines
 from lspkit.runtime.freshness.check_subject import CheckSubject
-from lspkit.runtime.freshness.config_reread import OUTDATED, wait_for_reread
 from lspkit.runtime.freshness.other_files import OtherFilesResult, check_other_files
 from lspkit.runtime.freshness.proof_by_request import prove
-from lspkit.runtime.freshness.read_back import wait_until_read
-from lspkit.runtime.freshness.unsaved_neighbours import UnsavedNeighbours, beside, judged
+from lspkit.runtime.freshness.server_catch_up import OUTDATED, wait_for_reread, wait_until_read
+from lspkit.runtime.freshness.unsaved_neighbours import beside, judged
 from lspkit.runtime.server.document_queue import QueueEntry
 from lspkit.runtime.server.metrics import log_findings
 from lspkit.runtime.server.server import Server
@@ -60,7 +46,7 @@ def check_file(
     """Perform `Examine`. A timeout or cancel ends it early, with what is known."""
     began = time.monotonic()
     config = context.pool.config
-    file = locate(context, effect.path, effect.text, call)
+    file = disk_sync.locate(context, effect.path, effect.text, call)
     for _ in range(MOST_TRIES):
         whole, again = yield from _examine_by_all(context, file, effect, call)
         if not again:
@@ -91,9 +77,9 @@ def check_others(
         paths: list[str] = []
         for path in effect.paths:
             try:
-                file = locate(context, path, None, call)
-                found, failures = yield from servers_of(context, file, call)
-            except LspkitError:
+                file = disk_sync.locate(context, path, None, call)
+                found, failures = yield from disk_sync.servers_of(context, file, call)
+            except errors.LspkitError:
                 continue
             paths.append(file.path)
             servers |= {one: file.path for one in found if one not in servers}
@@ -123,12 +109,12 @@ def _others_of(
     began = time.monotonic()
     try:
         yield from wait_until_ready(context, server, call)
-        refresh_documents(context, server, call)
+        disk_sync.refresh_documents(context, server, call)
         about = [own, *paths]
         return (
             yield from check_other_files(context, server, about, effect.scope, call, _examine_other)
         )
-    except (*OWN_FAULTS, CancelledError) as problem:
+    except (*OWN_FAULTS, errors.CancelledError) as problem:
         others = OtherFilesResult(coverage="open")
         others.missed(_failed(problem, began, server.id))
         return others
@@ -140,12 +126,12 @@ def _examine_by_all(
     """The findings of all servers of a file, and whether one of them has to be restarted."""
     began = time.monotonic()
     servers: list[Server] = []
-    failures: list[LspkitError] = []
+    failures: list[errors.LspkitError] = []
     try:
-        servers, failures = yield from servers_of(context, file, call, effect.text)
-    except RequestTimeoutError as late:
+        servers, failures = yield from disk_sync.servers_of(context, file, call, effect.text)
+    except errors.RequestTimeoutError as late:
         failures = [late]
-    except ServerBrokenError as problem:
+    except errors.ServerBrokenError as problem:
         if not problem.attempts:
             raise
         failures = [problem]  # it is too early to restart it
@@ -159,7 +145,7 @@ def _examine_by_all(
         if isinstance(found, Exception):
             raise found
         whole.add(found)
-    absent = [one for one in failures if isinstance(one, ServerUnavailableError)]
+    absent = [one for one in failures if isinstance(one, errors.ServerUnavailableError)]
     if servers and len(whole.absent) + len(absent) == len(servers) + len(failures):
         raise whole.absent[0].copy()  # as if the servers had been missing before
     return whole, any(one.may_be_replaced for one in servers)
@@ -175,38 +161,37 @@ def _examine_one(
     makes the result unknown.
     """
     began = time.monotonic()
-    turn = QueueEntry(exclusive=effect.text is not None and server.choice.definition.compares_files)
+    exclusive = effect.text is not None and server.choice.definition.compares_files
     found = _SourceResult()
-    try:
-        if not own:
-            server.channel.queue.join(file.uri, turn)
-        yield from prepare_server(context, server, file, effect.text, call)
-        if not own and not (
-            yield from wait_for_turn(context, server, turn, call, PULL_DIAGNOSTICS, may_leave=True)
-        ):
-            raise ServerBrokenError(OUTDATED, server=server.id)
-        yield from wait_for_room(context, server, PULL_DIAGNOSTICS, call.deadline)
-        refresh_documents(context, server, call)
-        subject = CheckSubject(server, file, effect.text, call, began, own)
-        found.examined = yield from _prove_all(context, subject, effect, found)
-        if effect.others is not None:
-            # Before the caller's text is removed: the other files may depend on it.
-            found.others = yield from check_other_files(
-                context, server, [file.path], effect.others, call, _examine_other, file.uri
-            )
-    except (*OWN_FAULTS, CancelledError) as problem:
-        found.examined.append(_failed(problem, began, server.id))
-        found.absent += [problem] if isinstance(problem, ServerUnavailableError) else []
-        if effect.others is not None:
-            found.others.coverage = "open"
-            found.others.missed(found.examined[-1])
-    finally:
+    with QueueEntry(exclusive=exclusive) as turn:
         try:
-            if effect.text is not None and turn.done:
-                restore_document(context, server, file.uri)
+            if not own:
+                server.channel.queue.join(file.uri, turn)
+            yield from prepare_server(context, server, file, effect.text, call)
+            if not own and not (
+                yield from wait_for_turn(
+                    context, server, turn, call, PULL_DIAGNOSTICS, may_leave=True
+                )
+            ):
+                raise errors.ServerBrokenError(OUTDATED, server=server.id)
+            yield from wait_for_room(context, server, PULL_DIAGNOSTICS, call.deadline)
+            disk_sync.refresh_documents(context, server, call)
+            subject = CheckSubject(server, file, effect.text, call, began, own)
+            found.examined = yield from _prove_all(context, subject, effect, found)
+            if effect.others is not None:
+                # Before the caller's text is removed: the other files may depend on it.
+                found.others = yield from check_other_files(
+                    context, server, [file.path], effect.others, call, _examine_other, file.uri
+                )
+        except (*OWN_FAULTS, errors.CancelledError) as problem:
+            found.examined.append(_failed(problem, began, server.id))
+            found.absent += [problem] if isinstance(problem, errors.ServerUnavailableError) else []
+            if effect.others is not None:
+                found.others.coverage = "open"
+                found.others.missed(found.examined[-1])
         finally:
-            turn.over = True
-            server.channel.queue.tidy()
+            if effect.text is not None and turn.done:
+                disk_sync.restore_document(context, server, file.uri)
     known = any(one.how != "none" for one in found.examined)
     took = time.monotonic() - began if known else None
     if known:
@@ -229,7 +214,7 @@ def _prove_all(
         yield from wait_while_reloading(context, one.server, one.call)
         yield from wait_for_reread(context, one.server, one.call)
         examined: list[Examined] = []
-        texts = _beside(context, one.server, one.uri, one.own)
+        texts = beside(one.server, one.uri, context.files, context.pool, one.own)
         found.beside = found.beside or bool(texts.name)
         for rule in one.server.choice.definition.proofs:
             name = "this text" if not _is_on_disk(one.file, effect) else texts.name
@@ -253,10 +238,6 @@ def _prove_all(
             one = msgspec.structs.replace(one, file=file)
 
 
-def _beside(context: Context, server: Server, uri: str, own: str) -> UnsavedNeighbours:
-    return beside(server, uri, context.files, context.pool, own)
-
-
 def _examine_other(
     context: Context, server: Server, file: File, call: CallContext, own: str
 ) -> Steps[list[Examined]]:
@@ -272,7 +253,7 @@ class _SourceResult(msgspec.Struct):
     #: Whether another file has a text that is not on disk.
     beside: bool = False
     #: Servers that turned out to be unavailable.
-    absent: list[ServerUnavailableError] = msgspec.field(default_factory=list)
+    absent: list[errors.ServerUnavailableError] = msgspec.field(default_factory=list)
 
     def add(self, other: _SourceResult) -> None:
         """Add the findings of another server."""
@@ -307,8 +288,8 @@ def _with_memories(one: Examined, server: Server, uri: str) -> Examined:
     return msgspec.structs.replace(one, memories=memories, view=nowhere(server))
 
 
-def _failed(problem: LspkitError, began: float, server: str = "") -> Examined:
-    late = isinstance(problem, RequestTimeoutError)
+def _failed(problem: errors.LspkitError, began: float, server: str = "") -> Examined:
+    late = isinstance(problem, errors.RequestTimeoutError)
     named = server or getattr(problem, "server", "")
     took = time.monotonic() - began
     return Examined(named, None, (), "none", took, late, problem.message, code=problem.code)

@@ -10,23 +10,30 @@ Known findings are never contradicted: a file with findings that is not checked 
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 
 import msgspec
 
 from lspkit.diagnostics.store import StoredReport
-from lspkit.errors import LspkitError
+from lspkit.errors import CancelledError, LspkitError
+from lspkit.msgspec_types import prepare_struct
 from lspkit.operations.effects import Elsewhere, Examined, OtherScope, OthersExamined
-from lspkit.protocol.uris import path_to_uri, uri_to_path
-from lspkit.protocol.wire.results import read_diagnostics
+from lspkit.operations.reply_parsing import OWN_FAULTS
+from lspkit.protocol.methods import PULL_DIAGNOSTICS, PULL_WORKSPACE
+from lspkit.protocol.open_documents import View
+from lspkit.protocol.text import Text
+from lspkit.protocol.uris import normalize_uri, path_to_uri, uri_to_path
+from lspkit.protocol.wire.raw_items import read_raw_items
+from lspkit.protocol.wire.results import read_diagnostics, read_report
 from lspkit.runtime.concurrency.call import CallContext
 from lspkit.runtime.concurrency.drive import together
 from lspkit.runtime.concurrency.waiter import Steps
+from lspkit.runtime.exchange.ask_server import request_deadline, request_server
 from lspkit.runtime.exchange.context import Context
 from lspkit.runtime.exchange.replies import nowhere
 from lspkit.runtime.files import File
 from lspkit.runtime.freshness.unsaved_neighbours import beside
-from lspkit.runtime.freshness.workspace_pull import offers_workspace_pull, pull_workspace
 from lspkit.runtime.server.server import Server
 
 #: How many closed files are opened at most.
@@ -35,6 +42,9 @@ MOST_OPENED = 20
 LEFT_OUT = "it has findings from before, and was not asked again: there are too many files"
 #: Why a file of another language than the server's is unknown.
 FROM_BEFORE = "it has findings from before the last change, and cannot be asked about such a file"
+#: A result id that no server has given. With one, a server that sends only changes answers at once,
+#: even if there are none; without, it may delay the answer until there are.
+NOT_THE_LAST = "lspkit"
 
 #: Checks a file by one server. The last argument is the document of the call.
 ExamineFile = Callable[[Context, Server, File, CallContext, str], Steps[list[Examined]]]
@@ -102,7 +112,7 @@ def _examine_whole(
 ) -> Steps[OtherFilesResult]:
     others = OtherFilesResult(coverage="workspace")
     if unseen := beside(server, "", context.files, context.pool, own).unseen:
-        others.missed(Examined(server.id, None, (), "none", 0.0, False, unseen))
+        others.missed(_unknown(server, unseen))
         return others
     found = yield from pull_workspace(context, server, path_to_uri(path), call)
     others.by_uri = {uri: [one] for uri, one in found.items() if uri not in about}
@@ -149,7 +159,7 @@ def _examine_one(
     try:
         results = yield from examine_file(context, server, file, call, own)
     except LspkitError as problem:  # it is no text any more
-        results = [Examined(server.id, None, (), "none", 0.0, False, problem.message)]
+        results = [_unknown(server, problem.message)]
     return [one for one in results if one.how != "not applicable"]
 
 
@@ -162,13 +172,17 @@ def _not_examined(context: Context, server: Server, seen: set[str]) -> dict[str,
         if file is None or file.stamp is None:
             continue
         if _is_for(context, server, said.uri):
-            one = Examined(server.id, None, (), "none", 0.0, False, LEFT_OUT)
+            one = _unknown(server, LEFT_OUT)
         elif said.at < changed:
-            one = Examined(server.id, None, (), "none", 0.0, False, FROM_BEFORE)
+            one = _unknown(server, FROM_BEFORE)
         else:
             one = Examined(server.id, nowhere(server), (said.items,), "quiet", 0.0)
         left.setdefault(said.uri, []).append(one)
     return left
+
+
+def _unknown(server: Server, reason: str, took: float = 0.0) -> Examined:
+    return Examined(server.id, None, (), "none", took, False, reason)
 
 
 def worst_first(known: list[StoredReport]) -> list[str]:
@@ -180,3 +194,85 @@ def worst_first(known: list[StoredReport]) -> list[str]:
         ranks = [one.severity or 1 for one in read_diagnostics(said.items).items]
         worst[said.uri] = min(*ranks, worst.get(said.uri, 9), 9)
     return sorted(worst, key=lambda uri: worst[uri])
+
+
+# Findings about a whole project, from servers that send them in one answer
+
+
+@prepare_struct
+class _Entry(msgspec.Struct, frozen=True):
+    uri: str
+    version: int | None = None
+
+
+@prepare_struct
+class _Answer(msgspec.Struct, frozen=True):
+    items: msgspec.Raw = msgspec.Raw(b"[]")
+
+
+def offers_workspace_pull(server: Server) -> bool:
+    """Whether the server offers it, statically or by a registration."""
+    if not server.choice.definition.caveats.workspace_pull:
+        return False
+    capabilities = server.channel.session.capabilities
+    offers = [
+        capabilities.static.get("diagnosticProvider"),
+        *capabilities.options(PULL_DIAGNOSTICS),
+    ]
+    return any(isinstance(one, dict) and one.get("workspaceDiagnostics") for one in offers)
+
+
+def pull_workspace(
+    context: Context, server: Server, uri: str, call: CallContext
+) -> Steps[dict[str, Examined]]:
+    """The findings of all files that it reports on; `uri` is one of its own.
+
+    It may send them in parts. If it does not finish, the parts so far are used.
+    """
+    began = time.monotonic()
+    until = request_deadline(context, server, call)
+    progress = server.channel.session.progress
+    with server.channel.lock:
+        token = progress.expect_parts()
+    answers: list[bytes] = []
+    failed: dict[str, Examined] = {}
+    try:
+        known = [{"uri": uri, "value": NOT_THE_LAST}]
+        params = {"previousResultIds": known, "partialResultToken": token}
+        reply = yield from request_server(context, server, PULL_WORKSPACE, params, until)
+        answers.append(reply.result)
+    except (*OWN_FAULTS, CancelledError) as problem:
+        took = time.monotonic() - began
+        failed[""] = _unknown(server, problem.message, took)
+    finally:
+        with server.channel.lock:
+            answers[:0] = progress.parts_of(token)
+    took = time.monotonic() - began
+    found: dict[str, Examined] = {}
+    for one in answers:
+        found |= _read(server, one, took)
+    return found | failed
+
+
+def _read(server: Server, raw: bytes, took: float) -> dict[str, Examined]:
+    found: dict[str, Examined] = {}
+    try:
+        pieces = read_raw_items(bytes(msgspec.json.decode(raw, type=_Answer).items))
+        for piece in pieces.items:
+            entry = msgspec.json.decode(piece, type=_Entry)
+            report = read_report(piece)
+            if report is None:
+                return _nonsense(server, took)
+            if report.kind != "full":
+                continue
+            uri = normalize_uri(entry.uri)
+            view = View(uri, Text(""), entry.version or 0, server.channel.session.encoding)
+            found[uri] = Examined(server.id, view, (bytes(report.items),), "pull", took)
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
+        return _nonsense(server, took)
+    return found if not pieces.dropped else _nonsense(server, took)
+
+
+def _nonsense(server: Server, took: float) -> dict[str, Examined]:
+    reason = f"it answered {PULL_WORKSPACE} with something that is no report"
+    return {"": _unknown(server, reason, took)}

@@ -72,7 +72,7 @@ def wait_for_push(
         return (yield from _watch(context, one, watch, pending))
     finally:
         server.record.want_work(id(watch), None)
-        server.news.tell()  # another call may wait to stop this work
+        server.activity.tell()  # another call may wait to stop this work
 
 
 def _watch(
@@ -81,7 +81,7 @@ def _watch(
     server, rule = one.server, watch.rule
     debounce = context.pool.config.timing.debounce_ms / 1000
     while True:
-        news = server.news.next()
+        activity = server.activity.next()
         events, said = server.record.facts(watch.view, [*watch.basis, *watch.answered])
         target = watch.target(first=server.record.is_first(watch.view))
         decision = settle(target, watch.rule, events, time.monotonic(), debounce)
@@ -101,7 +101,7 @@ def _watch(
             )
         if (yield from _do(context, one, watch, decision.ask, said)):
             continue
-        uncancelled((yield (news, decision.until)))
+        uncancelled((yield (activity, decision.until)))
 
 
 def _begin(one: CheckSubject, rule: ProofRule, view: View, *, unknown: bool) -> _Watch:
@@ -171,10 +171,7 @@ def _barrier(
 
 
 def _result(
-    one: CheckSubject,
-    watch: _Watch,
-    decision: Proven | Quiet,
-    said: StoredReport | None,
+    one: CheckSubject, watch: _Watch, decision: Proven | Quiet, said: StoredReport | None
 ) -> Examined:
     rule, view = watch.rule, watch.view
     lists = [] if said is None else [said.items]

@@ -24,14 +24,9 @@ from lspkit.protocol.uris import normalize_uri
 from lspkit.protocol.wire.raw_items import read_raw_items
 from lspkit.protocol.wire.results import read_report
 from lspkit.runtime.concurrency.waiter import Outcome, Steps
-from lspkit.runtime.exchange.ask_server import (
-    request_deadline,
-    request_document,
-    request_server,
-    wait_for_answer,
-)
+from lspkit.runtime.exchange import ask_server
 from lspkit.runtime.exchange.context import Context
-from lspkit.runtime.exchange.loading import wait_while_reloading
+from lspkit.runtime.exchange.preparation import wait_while_reloading
 from lspkit.runtime.exchange.replies import about_the_file, view_of
 from lspkit.runtime.files import File
 from lspkit.runtime.freshness.check_subject import CheckSubject
@@ -113,8 +108,10 @@ def _pull_once(context: Context, one: CheckSubject, rule: ProofRule) -> Steps[Ex
 
 
 def _request(context: Context, one: CheckSubject, method: str, build: Build) -> Steps[Reply]:
-    until = request_deadline(context, one.server, one.call)
-    return request_document(context, one.server, one.file, one.text, method, build, until)
+    until = ask_server.request_deadline(context, one.server, one.call)
+    return ask_server.request_document(
+        context, one.server, one.file, one.text, method, build, until
+    )
 
 
 def _keep_related(server: Server, related: dict[str, Any], source: str) -> None:
@@ -127,7 +124,7 @@ def _keep_related(server: Server, related: dict[str, Any], source: str) -> None:
 
 
 def _ask_tsserver(context: Context, one: CheckSubject, rule: ProofRule) -> Steps[Examined]:
-    until = request_deadline(context, one.server, one.call)
+    until = ask_server.request_deadline(context, one.server, one.call)
     requests = [
         one.server.channel.ask_about(
             one.file, one.text, EXECUTE_COMMAND, _command(command, one.file.path)
@@ -137,7 +134,7 @@ def _ask_tsserver(context: Context, one: CheckSubject, rule: ProofRule) -> Steps
     lists: list[bytes] = []
     try:
         for pending in requests:
-            answered = yield from wait_for_answer(context, one.server, pending, until)
+            answered = yield from ask_server.wait_for_answer(context, one.server, pending, until)
             if isinstance(answered, RequestFailedError):
                 raise answered
             items = tsserver.items_of(answered.result)
@@ -163,7 +160,7 @@ def _after_barrier(context: Context, one: CheckSubject, rule: ProofRule) -> Step
     reply = yield from _request(context, one, rule.ask, about_the_file)
     until = min(one.call.deadline, time.monotonic() + SILENCE)
     while True:
-        news = one.server.news.next()
+        activity = one.server.activity.next()
         # Without a version a push may be about an earlier text.
         said, still = one.server.record.pushed_about(reply.view)
         if not still:
@@ -174,7 +171,7 @@ def _after_barrier(context: Context, one: CheckSubject, rule: ProofRule) -> Step
             )
             return _judge(one, rule, reply.view, reply.seq, event, [said.items])
         # Only for the first text: the server may have to request its settings before it can check.
-        if (yield (news, until)) is not Outcome.DONE:
+        if (yield (activity, until)) is not Outcome.DONE:
             return one.failed(rule, "it has published nothing", late=True)
         if one.server.channel.failure is not None:
             raise one.server.channel.failure.copy()
@@ -211,8 +208,8 @@ def _wait_for_pending(context: Context, one: CheckSubject) -> Steps[None]:
     server, method = one.server, one.server.choice.definition.documents.takes_in_by
     for uri, number in server.channel.clock.pending(one.uri) if method else ():
         params = {"textDocument": {"uri": uri}}
-        until = request_deadline(context, server, one.call)
-        yield from request_server(context, server, method, params, until)
+        until = ask_server.request_deadline(context, server, one.call)
+        yield from ask_server.request_server(context, server, method, params, until)
         server.channel.clock.took_in(uri, number)
 
 
@@ -225,8 +222,8 @@ def _read_again(context: Context, one: CheckSubject) -> Steps[None]:
     if how == "reload":
         params = {"command": "typescript.reloadProjects", "arguments": []}
         pending = server.channel.ask(EXECUTE_COMMAND, params)
-        yield from wait_for_answer(
-            context, server, pending, request_deadline(context, one.server, one.call)
+        yield from ask_server.wait_for_answer(
+            context, server, pending, ask_server.request_deadline(context, one.server, one.call)
         )
         server.channel.clock.saw_disk()
     else:

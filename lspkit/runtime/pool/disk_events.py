@@ -30,19 +30,11 @@ from lspkit.protocol.uris import path_to_uri
 from lspkit.protocol.watch_registrations import DELETED, METHOD, REPLACED, FileEvent
 from lspkit.runtime.concurrency.waiter import Waiter
 from lspkit.runtime.files import Files
-from lspkit.runtime.pool.event_queue import EventQueue, QueuedEvent
-from lspkit.runtime.pool.file_event import ServerFileEvent
-from lspkit.runtime.server.reread_request import request_reread
+from lspkit.runtime.pool.event_queue import EventQueue, QueuedEvent, ServerFileEvent
 from lspkit.runtime.server.server import Server
 from lspkit.runtime.watch import Changelog, WatchedRoots, is_excluded
 from lspkit.runtime.watch.outer_folders import OuterFolders
-from lspkit.servers.project.file_relevance import (
-    is_by_chance,
-    is_missed,
-    is_source_in,
-    may_read,
-    misses_created,
-)
+from lspkit.servers.project import file_relevance
 from lspkit.servers.project.package_folders import MOST, PackageFolder
 from lspkit.servers.restriction.compile_commands import header_folders
 from lspkit.workspace_boundary import is_inside
@@ -270,7 +262,9 @@ class DiskEvents:
             for one in named
             if not one.event.is_folder
             and not one.place.kind
-            and any(is_source_in(by, root, one.event.path) for by, root in definitions)
+            and any(
+                file_relevance.is_source_in(by, root, one.event.path) for by, root in definitions
+            )
         )
         self._deliver_soon(queues)
 
@@ -304,7 +298,7 @@ class DiskEvents:
         if not events:
             if queue.is_behind:
                 queue.is_behind = False
-                request_reread(server)
+                server.record.request_refresh()
             return
         self._on_server_events(server, [one.event for one in events])
         definition = server.choice.definition
@@ -316,7 +310,7 @@ class DiskEvents:
 
     def _is_by_chance(self, server: Server, one: ServerFileEvent) -> bool:
         path = one.event.path
-        return self._outer.hold(path) and is_by_chance(
+        return self._outer.hold(path) and file_relevance.is_by_chance(
             server.choice.definition, server.watched, path, one.place
         )
 
@@ -331,14 +325,14 @@ class DiskEvents:
                 unwanted = self._unwanted.setdefault(id(server), collections.deque(maxlen=UNWANTED))
                 unwanted.extend(itertools.compress(events, map(operator.not_, told)))
         files = [one for one in events if not one.event.is_folder]
-        read = [one.uri for one in files if may_read(definition, one.event.path)]
+        read = [one.uri for one in files if file_relevance.may_read(definition, one.event.path)]
         reread = [
             one.uri
             for one in files
             if one.is_read_when_closed(definition) and server.channel.admits(one.event.path)
         ]
         missed = any(
-            is_missed(definition, server.root, watched, one.event, one.place)
+            file_relevance.is_missed(definition, server.root, watched, one.event, one.place)
             or is_hidden_by_text(server, one.event)
             for one in events
         )
@@ -392,4 +386,4 @@ def _unasked(server: Server) -> Registration:
 def is_hidden_by_text(server: Server, event: FileEvent) -> bool:
     """Whether a server does not notice that a file was created, since it is shown a text of it."""
     is_shown = server.channel.shows_unsaved(path_to_uri(event.path))
-    return misses_created(server.choice.definition, event.kind, is_shown=is_shown)
+    return file_relevance.misses_created(server.choice.definition, event.kind, is_shown=is_shown)

@@ -1,13 +1,60 @@
-"""The queue of file events of one server."""
+"""File events for one server, and the queue of them."""
 
 from __future__ import annotations
 
+import os
+import time
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from lspkit.protocol.watch_registrations import FileEvent
 from lspkit.runtime.concurrency.ordered_delivery import Delivery, is_free
-from lspkit.runtime.pool.file_event import ServerFileEvent
 from lspkit.runtime.server.server import Server
+from lspkit.servers.definition import Definition
+from lspkit.servers.project.package_folders import PackageFolder
+
+#: Seconds from a change to its event, at most, unless the machine is very busy.
+JUST_NOW = 2.0
+
+
+class ServerFileEvent(NamedTuple):
+    """An event of a file or folder, for one server."""
+
+    uri: str
+    event: FileEvent
+    place: PackageFolder
+
+    def changes_for(self, server: Server) -> list[dict[str, Any]]:
+        """The changes to send to a server; empty if it has not registered for them."""
+        path, kind = self.event.path, self.event.kind
+        kinds = server.watched.kinds_to_send(path, kind)
+        if self.event.is_folder:  # only the event of a file is translated
+            kinds = (kind,) if server.watched.wants(path, kind) else ()
+        return [{"uri": self.uri, "type": kind} for kind in kinds]
+
+    def is_source(self, definition: Definition) -> bool:
+        """Whether it is a file of a language of the server."""
+        return definition.language_of(os.path.basename(self.event.path)) is not None
+
+    def is_read_when_closed(self, definition: Definition) -> bool:
+        """Whether a server reads the file only after a `didClose`."""
+        if definition.disk.reads_closed == "never" or not self.is_source(definition):
+            return False
+        return definition.disk.reads_closed == "always" or self.has_another_time()
+
+    def has_another_time(self) -> bool:
+        """Whether the modification time of a file differs from the time of the event."""
+        try:
+            there = os.stat(self.event.path)
+        except OSError:
+            return False
+        # Setting an old modification time, or moving a file in, changes its ctime.
+        another = there.st_mtime_ns < there.st_ctime_ns
+        return another or abs(time.time() - there.st_mtime) > JUST_NOW
+
+    def may_hold_sources(self) -> bool:
+        """Whether it may have been a folder, judged by its name."""
+        return not os.path.splitext(self.event.path)[1]
 
 
 class QueuedEvent(NamedTuple):

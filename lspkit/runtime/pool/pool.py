@@ -24,18 +24,12 @@ from lspkit.runtime.concurrency.timers import Timers
 from lspkit.runtime.concurrency.workers import Workers
 from lspkit.runtime.files import File, Files
 from lspkit.runtime.pool import handover
+from lspkit.runtime.pool import slot as slots
 from lspkit.runtime.pool.assignment_cache import Assignment, AssignmentCache
 from lspkit.runtime.pool.disk_events import DiskEvents, is_hidden_by_text
 from lspkit.runtime.pool.restart_debounce import BRIEF, RestartDebounce
 from lspkit.runtime.pool.retirement import IdleServers, Retirement
-from lspkit.runtime.pool.slot import (
-    LOOK_AGAIN,
-    Slot,
-    failed,
-    initialize_timeout,
-    may_restart,
-    starts_alike,
-)
+from lspkit.runtime.pool.slot import LOOK_AGAIN, Key, Slot
 from lspkit.runtime.process import launch
 from lspkit.runtime.process.backoff import FailureRecord, restart_of
 from lspkit.runtime.server import failure_errors
@@ -53,9 +47,6 @@ from lspkit.servers.status import ServerState
 from lspkit.servers.workspace_event import WorkspaceEvent
 
 log = logging.getLogger("lspkit.runtime")
-
-#: Server id and root.
-Key = tuple[str, str]
 
 
 class Pool:
@@ -82,8 +73,7 @@ class Pool:
         self.permits = permits
         # Its imports on first use happen now, while descriptors are available.
         self._assignments = AssignmentCache(config, environ)
-        self._files = files
-        self._workers = workers
+        self._files, self._workers = files, workers
         #: Servers that have left their slot, and perhaps still run.
         self.retirement = Retirement()
         self._idle = IdleServers(
@@ -93,10 +83,8 @@ class Pool:
         self._version = version
         #: The variables of the user.
         self._environ = environ
-        self._on_event, self._on_refresh = on_event, on_refresh
-        self._on_forward = on_forward
-        self._clock = clock
-        self._dice = dice
+        self._on_event, self._on_refresh, self._on_forward = on_event, on_refresh, on_forward
+        self._clock, self._dice = clock, dice
         #: Tells the servers what changes on disk.
         self.disk_events = DiskEvents(files, self._look_at, self._look_for, workers.do)
         #: Guards the tables below. No I/O while it is held.
@@ -120,8 +108,8 @@ class Pool:
     def in_use_by(self, call: CallContext, key: Key | None = None) -> list[Server]:
         """All usable servers, or the one of a key: they are kept until the call ends."""
         with self._lock:
-            found = [slot.server for at, slot in self._slots.items() if key in (None, at)]
-            found = [one for one in found if one.usable]
+            those = [slot.server for at, slot in self._slots.items() if key in (None, at)]
+            found = [one for one in those if one.usable]
             for one in found:
                 call.use(one.channel)
         return found
@@ -171,8 +159,7 @@ class Pool:
     def _start_for(
         self, path: str, call: CallContext, file: File | None
     ) -> tuple[list[Server], list[LspkitError]]:
-        servers: list[Server] = []
-        failures: list[LspkitError] = []
+        servers, failures = list[Server](), list[LspkitError]()
         try:
             choices = self._choices(path)
         except NoServerError as problem:
@@ -214,8 +201,8 @@ class Pool:
             choices = [one for one in self._choices(path) if one.argv and not one.held_back]
         except NoServerError:
             return {}
-        slots = {(one.id, one.root): self._slots.get((one.id, one.root)) for one in choices}
-        return {key: None if slot is None else slot.server for key, slot in slots.items()}
+        found = {(one.id, one.root): self._slots.get((one.id, one.root)) for one in choices}
+        return {key: None if slot is None else slot.server for key, slot in found.items()}
 
     # Starting
 
@@ -264,7 +251,7 @@ class Pool:
             raise ServerBrokenError(f"{choice.id} is not started: closing", server=choice.id)
         now = self._clock()
         if old is not None:
-            may_restart(old, now)
+            slots.may_restart(old, now)
         fresh = self._new(choice)
         if old is None:
             slot = self._slots[key] = Slot(fresh, now)
@@ -284,7 +271,7 @@ class Pool:
         server = Server(
             choice,
             self._files,
-            initialize_timeout=initialize_timeout(choice, self.config),
+            initialize_timeout=slots.initialize_timeout(choice, self.config),
             version=self._version,
             environ=self._environ,
             on_event=self._on_event,
@@ -344,11 +331,11 @@ class Pool:
             slot = self._slots.get((server.id, server.root))
             if self._closed or slot is None or slot.server is not server:
                 return error
+            now = self._clock()
             if isinstance(error, ServerUnavailableError):
-                self._unusable_programs[server.choice.argv[0]] = self._clock() + LOOK_AGAIN
+                self._unusable_programs[server.choice.argv[0]] = now + LOOK_AGAIN
             else:
-                now = self._clock()
-                failed(slot, restart_of(self.config.restart), now=now, dice=self._dice())
+                slots.failed(slot, restart_of(self.config.restart), now=now, dice=self._dice())
                 error = failure_errors.with_record(error, slot.record, now)
         log.debug("%s failed: %s", server.id, error)
         self.retirement.do(lambda: self._clear_away(server))
@@ -367,7 +354,7 @@ class Pool:
 
     # The end
 
-    def retire(self, server: Server, *, unless: Callable[[Server], bool] = lambda _: False) -> bool:
+    def retire(self, server: Server, unless: Callable[[Server], bool] = lambda _: False) -> bool:
         """Remove a server from its slot; the caller stops it."""
         with self._lock:
             self._assignments.choose_again()
@@ -392,7 +379,7 @@ class Pool:
                 slot.record = FailureRecord()
             servers = [slot.server for slot in self._slots.values()]
         where = self._files.boundary.root, self.folders()
-        changed = [one for one in servers if not starts_alike(one, config, permits, *where)]
+        changed = [one for one in servers if not slots.starts_alike(one, config, permits, *where)]
         for server in changed:
             self.retire(server)
         return changed

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from typing import Protocol
 
 from lspkit.runtime.concurrency.timers import Timers
 from lspkit.runtime.concurrency.workers import Workers
@@ -20,12 +19,8 @@ from lspkit.runtime.server.shutdown import stop
 LAST_ANSWERS, LOOK_EVERY = 10.0, 0.05
 
 
-class Retire(Protocol):
-    """Removes a server from the pool; False if `unless` holds."""
-
-    def __call__(self, server: Server, *, unless: Callable[[Server], bool]) -> bool:
-        """Remove it."""
-        ...
+#: Removes a server from the pool, unless the second function says otherwise: then it is False.
+Retire = Callable[[Server, Callable[[Server], bool]], bool]
 
 
 class IdleServers:
@@ -56,12 +51,12 @@ class IdleServers:
         def used(server: Server) -> bool:
             return _is_needed(server) or now < server.channel.last_used + patience
 
-        if used(server) or not self._retire(server, unless=used):
+        if used(server) or not self._retire(server, used):
             # A server that is needed now counts as used until now.
             since = now if _is_needed(server) else server.channel.last_used
             self._timers.at(since + patience, lambda: self._look(server))
             return
-        self._retirement.stop_soon(server)
+        self._retirement.do(lambda: self._retirement.stop([server]))
 
     def stop_when_unused(self, server: Server, on_end: Callable[[Server], None]) -> None:
         """Stop a replaced server when no call needs it any more. Returns at once."""
@@ -109,10 +104,6 @@ class Retirement:
         for server in servers:
             if has_ended(server):
                 self._servers.discard(server)
-
-    def stop_soon(self, server: Server) -> None:
-        """End a server in another thread."""
-        self.do(lambda: self.stop([server]))
 
     def do(self, job: Callable[[], object]) -> None:
         """Run a job that may take long on one of these threads."""

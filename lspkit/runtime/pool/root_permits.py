@@ -23,9 +23,8 @@ def permits_of(loaded: Loaded, workspace: str, trusted: bool | None) -> Permits:
             standing = whole = loaded.standing
             if root != workspace:
                 with safe_imports():
-                    from lspkit.config.trust.decision import (
-                        trust_of,  # here, to keep `import lspkit` quick
-                    )
+                    # Here, to keep imports quick.
+                    from lspkit.config.trust.decision import trust_of
 
                 security = loaded.config.security
                 standing = trust_of(None, root, {}, security, loaded.environ, trusted, workspace)

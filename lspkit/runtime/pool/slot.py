@@ -15,6 +15,9 @@ from lspkit.servers import Choice
 from lspkit.servers.restriction.trust_profile import Permits
 from lspkit.servers.selection.choose import begins_at, definitions, permitted
 
+#: Server id and root.
+Key = tuple[str, str]
+
 #: Seconds after which programs and markers are looked for again.
 LOOK_AGAIN = 5.0
 #: A server whose start may fail at random, and that ended within this time, is started again.

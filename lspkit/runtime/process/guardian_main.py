@@ -43,6 +43,22 @@ LIBC = ctypes.CDLL(None, use_errno=True)
 LIMIT = resource.getrlimit(resource.RLIMIT_NOFILE)
 
 
+def attempt(action: Callable[..., object], *arguments: object) -> None:
+    """Do something, and ignore a failure: what it is about may be gone."""
+    try:
+        action(*arguments)
+    except OSError:
+        pass
+
+
+def poll_for(*descriptors: int) -> select.poll:
+    """Polls for descriptors that are readable or hung up."""
+    watch = select.poll()
+    for descriptor in descriptors:
+        watch.register(descriptor, select.POLLIN)
+    return watch
+
+
 def adopt_orphans(name: bytes) -> None:
     """Become the subreaper of descendants, under a name that `ps` shows."""
     if LIBC.prctl(PR_SET_CHILD_SUBREAPER, ctypes.c_ulong(1), 0, 0, 0) != 0:
@@ -58,7 +74,7 @@ def go_on_without_parent() -> None:
     LIBC.prctl(PR_SET_PDEATHSIG, ctypes.c_ulong(signal.SIGCONT), 0, 0, 0)
 
 
-def child_bell() -> int:
+def child_end_pipe() -> int:
     """A new descriptor that is readable when a child has ended."""
     reader, writer = os.pipe()
     os.set_blocking(reader, False)
@@ -69,10 +85,10 @@ def child_bell() -> int:
     return reader
 
 
-def silence(bell: int) -> None:
-    """Empty the pipe of `child_bell`."""
+def empty(pipe: int) -> None:
+    """Empty the pipe of `child_end_pipe`."""
     try:
-        while os.read(bell, 512):
+        while os.read(pipe, 512):
             pass
     except BlockingIOError:
         pass
@@ -134,26 +150,18 @@ def kill_descendants(spare: set[int]) -> int:
         found.append(pid)
         queue.extend(children(pid))
     for pid in found:
-        try:
-            os.kill(pid, signal.SIGKILL)
-        except (ProcessLookupError, PermissionError):
-            pass  # it has ended, or runs as another user
+        attempt(os.kill, pid, signal.SIGKILL)  # it may have ended, or run as another user
     return len(found)
 
 
 def tell(control: socket.socket, message: str) -> None:
     """Send one line to the host, which may be gone."""
-    try:
-        control.send(message.encode("ascii") + b"\n", socket.MSG_DONTWAIT)
-    except OSError:
-        pass
+    attempt(control.send, message.encode("ascii") + b"\n", socket.MSG_DONTWAIT)
 
 
 def receive(control: socket.socket, host: int) -> list[bytes]:
     """The fields of the host's request; none if it hung up or ended before."""
-    watch = select.poll()
-    watch.register(control, select.POLLIN)
-    watch.register(host, select.POLLIN)
+    watch = poll_for(control.fileno(), host)
     data = bytearray()
     size = LENGTH_BYTES
     while len(data) < size:
@@ -200,16 +208,14 @@ def keep(control: socket.socket, host: int, streams: list[int]) -> None:
     """The main loop of a keeper: one server, from its start until nothing of it is left."""
     adopt_orphans(b"lspkit-keeper")
     go_on_without_parent()
-    bell = child_bell()
+    ends = child_end_pipe()
     server, scratch = 0, b""
     if (fields := receive(control, host)) and make_scratch(control, fields[1]):
         scratch = fields[1]
         server = start_server(control, fields, streams)
     for descriptor in streams:
         os.close(descriptor)
-    watch = select.poll()
-    for watched in (control.fileno(), host, bell):
-        watch.register(watched, select.POLLIN)
+    watch = poll_for(control.fileno(), host, ends)
     pause: int | None = None
     while True:
         ended, alone = reap()
@@ -226,11 +232,10 @@ def keep(control: socket.socket, host: int, streams: list[int]) -> None:
             signal_group(server, signal.SIGKILL)
             kill_descendants(spare=set())
         happened = watch.poll(pause)
-        if pause is not None:
-            pause = min(2 * pause, LAST_PAUSE)
+        pause = pause and min(2 * pause, LAST_PAUSE)
         for descriptor, _ in happened:
-            if descriptor == bell:
-                silence(bell)
+            if descriptor == ends:
+                empty(ends)
             elif descriptor == host or not obey(control, server):
                 watch.unregister(descriptor)
                 pause = FIRST_PAUSE
@@ -266,14 +271,6 @@ def sweep(folder: bytes) -> None:
     attempt(os.rmdir, folder)
 
 
-def attempt(remove: Callable[[bytes], None], path: bytes) -> None:
-    """Remove something, and ignore a failure."""
-    try:
-        remove(path)
-    except OSError:
-        pass
-
-
 def obey(control: socket.socket, server: int) -> bool:
     """Carry out the host's orders; returns whether the tree may live on."""
     try:
@@ -289,22 +286,16 @@ def obey(control: socket.socket, server: int) -> bool:
 def let_go_on(keepers: set[int]) -> None:
     """Continue the keepers, which may have been stopped together with this process."""
     for keeper in keepers:
-        try:
-            os.kill(keeper, signal.SIGCONT)
-        except ProcessLookupError:
-            pass
+        attempt(os.kill, keeper, signal.SIGCONT)
 
 
 def signal_group(server: int, number: int) -> None:
     """Send a signal to the group of a server that has not been reaped; 0 for no server."""
     if server:
-        try:
-            os.killpg(server, number)
-        except (ProcessLookupError, PermissionError):
-            pass
+        attempt(os.killpg, server, number)
 
 
-def accept(requests: socket.socket, host: int, bell: int) -> int | None:
+def accept(requests: socket.socket, host: int, ends: int) -> int | None:
     """Accept one request and fork its keeper; 0 if none was forked, None at the end."""
     try:
         message, descriptors, _, _ = socket.recv_fds(requests, 16, 8)
@@ -321,26 +312,25 @@ def accept(requests: socket.socket, host: int, bell: int) -> int | None:
         try:
             pid = os.fork()
         except OSError as error:
-            control = socket.socket(fileno=os.dup(descriptors[0]))
-            tell(control, f"error {error.errno} keeper")
-            control.close()
+            with socket.socket(fileno=os.dup(descriptors[0])) as control:
+                tell(control, f"error {error.errno} keeper")
             return 0
         if pid == 0:
-            become_keeper(requests, host, bell, descriptors)
+            become_keeper(requests, host, ends, descriptors)
         return pid
     finally:
         for descriptor in descriptors:
             os.close(descriptor)
 
 
-def become_keeper(requests: socket.socket, host: int, bell: int, descriptors: list[int]) -> None:
+def become_keeper(requests: socket.socket, host: int, ends: int, descriptors: list[int]) -> None:
     """In the forked process: close what is the guardian's, keep the server, and exit."""
     code = 1
     try:
         signal.signal(signal.SIGCONT, signal.SIG_DFL)
         os.dup2(1, requests.fileno())
         os.close(signal.set_wakeup_fd(-1))
-        os.close(bell)
+        os.close(ends)
         control = socket.socket(fileno=descriptors[0])
         keep(control, host, descriptors[1:])
         code = 0
@@ -350,10 +340,8 @@ def become_keeper(requests: socket.socket, host: int, bell: int, descriptors: li
 
 def guard(requests: socket.socket, host: int) -> None:
     """The main loop of the guardian: until the host has ended or hung up, and all keepers ended."""
-    bell = child_bell()
-    watch = select.poll()
-    for watched in (requests.fileno(), host, bell):
-        watch.register(watched, select.POLLIN)
+    ends = child_end_pipe()
+    watch = poll_for(requests.fileno(), host, ends)
     keepers: set[int] = set()
     signal.signal(signal.SIGCONT, lambda *_: let_go_on(keepers))
     closing = False
@@ -368,13 +356,12 @@ def guard(requests: socket.socket, host: int) -> None:
         if pause is not None and not kill_descendants(spare=keepers):
             pause = None
         happened = watch.poll(pause)
-        if pause is not None:
-            pause = min(2 * pause, LAST_PAUSE)
+        pause = pause and min(2 * pause, LAST_PAUSE)
         for descriptor, _ in happened:
-            if descriptor == bell:
-                silence(bell)
+            if descriptor == ends:
+                empty(ends)
                 continue
-            keeper = None if descriptor == host else accept(requests, host, bell)
+            keeper = None if descriptor == host else accept(requests, host, ends)
             if keeper is None:
                 watch.unregister(descriptor)
                 closing = True

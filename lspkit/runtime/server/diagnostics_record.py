@@ -5,21 +5,23 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
+import msgspec
+
 from lspkit.diagnostics import freshness_events
 from lspkit.diagnostics.proof_rule import ProofRule
 from lspkit.diagnostics.store import PUSHED, StoredReport
 from lspkit.errors import LspkitError
+from lspkit.protocol.methods import EXECUTE_COMMAND
 from lspkit.protocol.open_documents import View
 from lspkit.protocol.server_signal import LOG_MESSAGE
-from lspkit.protocol.uris import uri_to_path
+from lspkit.protocol.uris import path_to_uri, uri_to_path
 from lspkit.protocol.wire.bounded_lists import bounded_report
 from lspkit.runtime.server.document_channel import DocumentChannel
 from lspkit.runtime.server.metrics import log_findings
 from lspkit.runtime.server.pending_request import PendingRequest
 from lspkit.servers import Choice
 from lspkit.servers.project.config_inputs import Inputs
-from lspkit.servers.project.ignore_files import ignoring
-from lspkit.servers.project.skipped_files import passed_over
+from lspkit.servers.project.skipped_files import ignoring, passed_over
 from lspkit.servers.readiness import Loading
 
 #: Why an empty list is no proof where the server skips a folder.
@@ -139,6 +141,19 @@ class DiagnosticsRecord:
             self.rereading, self._barrier = time.monotonic(), barrier
         return False
 
+    def request_refresh(self) -> None:
+        """Have it read all its files again. No wait: it handles requests in order."""
+        refresh = self._choice.definition.disk.refresh
+        if refresh is None:
+            return
+        root = path_to_uri(self._choice.root).encode()
+        params = msgspec.json.decode(msgspec.json.encode(refresh.params).replace(b"{root}", root))
+        send = self._channel.ask if refresh.method == EXECUTE_COMMAND else self._channel.say
+        try:
+            send(refresh.method, params)
+        except LspkitError:
+            pass  # it has just ended
+
     def start_work(self, rule: ProofRule) -> bool:
         """Start the work that this rule waits for; False if earlier work may still be running."""
         with self._channel.lock:
@@ -182,13 +197,7 @@ class DiagnosticsRecord:
         with self._channel.lock:
             self._channel.session.dropped["findings"] += dropped
             self._channel.observations.store.pulled(
-                uri,
-                version,
-                items,
-                time.monotonic(),
-                source=source,
-                result_id=result_id,
-                asked_at=asked_at,
+                uri, version, items, time.monotonic(), source, result_id, asked_at
             )
         self._on_change(uri)
 

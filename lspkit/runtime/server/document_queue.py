@@ -6,6 +6,7 @@ Checks of one document are serialised; a call with a text of its own has the ser
 from __future__ import annotations
 
 import threading
+from typing import Self
 
 from lspkit.runtime.concurrency.waiter import Waiter
 
@@ -15,7 +16,10 @@ class ExclusiveCallWaiting(Exception):
 
 
 class QueueEntry(Waiter):
-    """A place in the queue of a server; complete when its caller may continue."""
+    """A place in the queue of a server; complete when its caller may continue.
+
+    The caller joins a queue in a `with` block, at whose end the entry is over.
+    """
 
     __slots__ = ("exclusive", "over", "queue", "uri")
 
@@ -26,9 +30,17 @@ class QueueEntry(Waiter):
         #: The queue that it is in, and the document that it is for.
         self.queue: DocumentQueue | None = None
         self.uri = ""
-        #: Set by the caller when it is done, before it calls `DocumentQueue.tidy`. An interrupt may
+        #: Set when the caller is done, before `DocumentQueue.tidy` is called. An interrupt may
         #: prevent that call, but not this flag, so no caller waits for an abandoned entry.
         self.over = False
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.over = True
+        if self.queue is not None:
+            self.queue.tidy()
 
 
 class DocumentQueue:
@@ -49,7 +61,7 @@ class DocumentQueue:
         return any(turn.exclusive for turn in self._queue)
 
     def join(self, uri: str, turn: QueueEntry) -> None:
-        """Add an entry. The caller must set `over` in the end, whatever happens."""
+        """Add an entry."""
         turn.queue, turn.uri = self, uri
         with self._lock:
             self._queue.append(turn)

@@ -5,12 +5,7 @@ from __future__ import annotations
 import os
 import re
 
-from lspkit.errors import (
-    LspkitError,
-    RequestTimeoutError,
-    ServerBrokenError,
-    ServerUnavailableError,
-)
+from lspkit import errors
 from lspkit.runtime.process.backoff import FailureRecord
 from lspkit.servers import Choice
 
@@ -37,36 +32,36 @@ def telling_line(stderr: str) -> str:
     return telling.strip()[:LONGEST_LINE]
 
 
-def gone(server: str, reason: str, status: int | None, stderr: str) -> ServerBrokenError:
+def gone(server: str, reason: str, status: int | None, stderr: str) -> errors.ServerBrokenError:
     """The server has ended."""
     said = telling_line(stderr)
     words = f"; it says: {said}" if said else ""
-    return ServerBrokenError(
+    return errors.ServerBrokenError(
         f"{server} is gone: {reason}{words}", server=server, exit_status=status, stderr=stderr
     )
 
 
-def with_record(error: LspkitError, record: FailureRecord, now: float) -> LspkitError:
+def with_record(error: errors.LspkitError, record: FailureRecord, now: float) -> errors.LspkitError:
     """A copy with how often the server has failed and when it is tried again."""
-    if not isinstance(error, ServerBrokenError):
+    if not isinstance(error, errors.ServerBrokenError):
         return error
     wait = record.retry_at - now if record.retry_at > now else None
     fields = {**error.fields, "attempts": record.attempts, "retry_in": wait}
-    return ServerBrokenError(error.message, **fields)
+    return errors.ServerBrokenError(error.message, **fields)
 
 
-def too_early(failure: LspkitError, record: FailureRecord, now: float) -> LspkitError:
+def too_early(failure: errors.LspkitError, record: FailureRecord, now: float) -> errors.LspkitError:
     """A server that has failed may not be started again yet."""
     wait = record.retry_at - now
     again = "not before a reload" if wait == float("inf") else f"in {wait:.0f} s"
     message = f"{failure} (failed {record.attempts} times; next try {again})"
-    return with_record(ServerBrokenError(message, **failure.fields), record, now)
+    return with_record(errors.ServerBrokenError(message, **failure.fields), record, now)
 
 
-def useless(choice: Choice, why: str) -> ServerUnavailableError:
+def useless(choice: Choice, why: str) -> errors.ServerUnavailableError:
     """The program was found, but does not work."""
     program = choice.argv[0]
-    return ServerUnavailableError(
+    return errors.ServerUnavailableError(
         f"{choice.id} does not work: {program}: {why}",
         server=choice.id,
         looked_for=program,
@@ -74,25 +69,25 @@ def useless(choice: Choice, why: str) -> ServerUnavailableError:
     )
 
 
-def held_back(choice: Choice) -> ServerUnavailableError:
+def held_back(choice: Choice) -> errors.ServerUnavailableError:
     """It would run code of a project that is not trusted, or lacks something."""
     if choice.permit.trusted:
         install = choice.definition.how_to_install
         hint = f"; get it with: {install}" if install else ""
         message = f"{choice.id} {choice.why_not}{hint}"
-        return ServerUnavailableError(message, server=choice.id, install=install)
-    return ServerUnavailableError(
+        return errors.ServerUnavailableError(message, server=choice.id, install=install)
+    return errors.ServerUnavailableError(
         f"{choice.id} is {choice.why_not}", server=choice.id, rule=choice.permit.state
     )
 
 
-def missing(choice: Choice, folders: list[str]) -> ServerUnavailableError:
+def missing(choice: Choice, folders: list[str]) -> errors.ServerUnavailableError:
     """No program of the server was found."""
     commands = choice.definition.launch.commands
     names = " or ".join(dict.fromkeys(command[0] for command in commands)) or "a command"
     install = choice.definition.how_to_install
     hint = f"; get it with: {install}" if install else ""
-    return ServerUnavailableError(
+    return errors.ServerUnavailableError(
         f"{choice.id} is not installed: {names} was not found{hint}",
         server=choice.id,
         looked_for=f"{names} in {os.pathsep.join(folders)}",
@@ -110,12 +105,12 @@ def late(
     progress: tuple[str, ...],
     in_flight: tuple[str, ...],
     stderr: str,
-) -> RequestTimeoutError:
+) -> errors.RequestTimeoutError:
     """The call has timed out; says what may explain it, and which setting set the limit."""
     doing = f"; it says it is busy with {', '.join(progress)}" if progress else ""
     limit = f"; {setting} ended the wait" if setting else ""
     what = f"did not answer {method}" if method else "was not ready"
-    return RequestTimeoutError(
+    return errors.RequestTimeoutError(
         f"{server} {what} within {waited:.1f} s (it is {state}{doing}){limit}",
         server=server,
         state=state,

@@ -6,6 +6,7 @@ import collections
 import logging
 import threading
 from collections.abc import Iterable
+from typing import Any
 
 from lspkit.protocol.wire.raw_items import read_raw_items
 from lspkit.servers.status import Checks, Requests
@@ -16,66 +17,59 @@ log = logging.getLogger("lspkit.runtime")
 KEPT = 256
 
 
+class _Tally:
+    """How often something was done, how often in vain, and how long it took."""
+
+    def __init__(self) -> None:
+        self.count = self.timeouts = 0
+        self.latencies: collections.deque[float] = collections.deque(maxlen=KEPT)
+
+    def figures(self) -> dict[str, Any]:
+        """For the status."""
+        ordered = sorted(self.latencies)
+        p50, p95 = _percentile(ordered, 0.5), _percentile(ordered, 0.95)
+        return {"count": self.count, "p50": p50, "p95": p95, "timeouts": self.timeouts}
+
+
 class Metrics:
     """Requests to one server id and root, and checks by it, over all its processes."""
 
     def __init__(self) -> None:
         #: Guards the fields below.
         self._lock = threading.Lock()
-        self._latencies: collections.deque[float] = collections.deque(maxlen=KEPT)
-        self._requests = 0
-        self._timeouts = 0
-        self._check_latencies: collections.deque[float] = collections.deque(maxlen=KEPT)
-        self._checks = 0
-        self._check_timeouts = 0
+        self._requests, self._checks = _Tally(), _Tally()
         self.starts = 0
         self.crashes = 0
 
     def answered(self, seconds: float) -> None:
         """A request was answered after so long."""
         with self._lock:
-            self._requests += 1
-            self._latencies.append(seconds)
+            self._requests.count += 1
+            self._requests.latencies.append(seconds)
 
     def timed_out(self) -> None:
         """A request timed out."""
         with self._lock:
-            self._requests += 1
-            self._timeouts += 1
+            self._requests.count += 1
+            self._requests.timeouts += 1
 
     def checked(self, seconds: float | None, *, timed_out: bool) -> None:
         """A file was checked, in `seconds`; None if there is no result."""
         with self._lock:
-            self._checks += 1
-            self._check_timeouts += timed_out
-            if seconds is not None:
-                self._check_latencies.append(seconds)
+            self._checks.count += 1
+            self._checks.timeouts += timed_out
+            self._checks.latencies.extend(() if seconds is None else (seconds,))
 
     def checks(self, files: int) -> Checks:
         """The counts of checks now; `files` have findings."""
         with self._lock:
-            ordered = sorted(self._check_latencies)
-            return Checks(
-                count=self._checks,
-                p50=_percentile(ordered, 0.5),
-                p95=_percentile(ordered, 0.95),
-                timeouts=self._check_timeouts,
-                files=files,
-            )
+            return Checks(**self._checks.figures(), files=files)
 
     def taken(self, in_flight: tuple[str, ...]) -> Requests:
         """The counts now."""
         with self._lock:
-            ordered = sorted(self._latencies)
-            return Requests(
-                count=self._requests,
-                p50=_percentile(ordered, 0.5),
-                p95=_percentile(ordered, 0.95),
-                timeouts=self._timeouts,
-                crashes=self.crashes,
-                starts=self.starts,
-                in_flight=in_flight,
-            )
+            counts = {"crashes": self.crashes, "starts": self.starts}
+            return Requests(**self._requests.figures(), **counts, in_flight=in_flight)
 
 
 def log_findings(server: str, about: str, lists: Iterable[bytes], how: str) -> None:

@@ -16,8 +16,9 @@ from lspkit.runtime.process.child import Child
 from lspkit.runtime.process.launch import launch
 from lspkit.runtime.process.sidecar import Sidecar, start_all, stop_all
 from lspkit.servers import Choice
-from lspkit.servers.restriction.server_environment import environment_of
+from lspkit.servers.restriction.launch_environment import clean_environment
 from lspkit.servers.sidecar_commands import Commands
+from lspkit.workspace_boundary import project_tree
 
 
 class ProcessSetup:
@@ -70,3 +71,18 @@ class ProcessSetup:
         for sidecar in self.sidecars:
             sidecar.drop_after_fork()
         self.sidecars = []
+
+
+def environment_of(
+    choice: Choice, scratch: dict[str, str], workspace: str, environ: Mapping[str, str]
+) -> dict[str, str]:
+    """The user's variables, those of the configuration, and those for an untrusted project."""
+    made = {**environ, **scratch, **choice.config.env}
+    if choice.permit.trusted:
+        return made
+    restricted = choice.definition.trust.untrusted
+    made |= restricted.environment if restricted is not None else {}
+    # No program of the project, nor one that happens to be in the current folder.
+    # The server's own temporary folder is kept, wherever it lies.
+    own = {name: value for name, value in scratch.items() if made[name] == value}
+    return made | clean_environment(made, project_tree(workspace)) | own

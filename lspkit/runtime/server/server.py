@@ -91,18 +91,18 @@ class Server:
         #: Whether its start has begun, or was called off.
         self.begun = False
         #: The companion server that should answer its forwarded requests and timed out.
-        self.goes_on_without: Server | None = None
+        self.late_companion: Server | None = None
         #: URIs of documents to open as they are on disk, once it is up.
         self.reopen: list[str] = []
         #: Whether lspkit is ending it.
         self.closing = False
         #: Completed when it has ended, one for each caller that stops it.
-        self.bells: list[Waiter] = []
+        self.exit_waiters: list[Waiter] = []
         self._ready = False
         #: Tells, once, that it is ready or never will be.
         self._settled = Broadcast()
         #: Tells of pushes, registrations, ends of work, and the end of the server.
-        self.news = Broadcast()
+        self.activity = Broadcast()
 
     def __repr__(self) -> str:
         return f"<Server {self.id} {self.state} root={self.root}>"
@@ -156,7 +156,7 @@ class Server:
             self.channel.lock,
             on_event=self._on_event,
             on_lost=self._on_lost,
-            on_exit=self._ring,
+            on_exit=self._tell_of_exit,
             initialize_by=deadline,
         )
         with self.channel.lock:
@@ -294,7 +294,7 @@ class Server:
                 self._fail(ServerBrokenError(message, server=self.id, stderr=self._tail()))
             case events.DiagnosticsPublished():
                 self.record.pushed(event.uri, event.version, event.items)
-                self.news.tell()
+                self.activity.tell()
             case events.ProgressBegan():
                 with self.channel.lock:
                     self.channel.observations.began(event.token, event.title, time.monotonic())
@@ -304,7 +304,7 @@ class Server:
                 with self.channel.lock:
                     self.channel.observations.ended(event.token, event.title, time.monotonic())
                 self._tell_progress(event.title, done=True)
-                self.news.tell()
+                self.activity.tell()
             case events.Notified():
                 forwards = self.choice.definition.forwards
                 if forwards is not None and event.method == forwards.asks:
@@ -314,7 +314,7 @@ class Server:
                 with self.channel.lock:
                     self.channel.observations.noticed(event.method, params, time.monotonic())
                     self._believe_by_its_word()
-                self.news.tell()
+                self.activity.tell()
             case events.EditAsked():
                 self._on_edit(event)
             case events.RefreshAsked(method="workspace/diagnostic/refresh"):
@@ -325,7 +325,7 @@ class Server:
                     self.record.overrun(dropped)
                 if event.registrations:
                     self._on_watch(self)
-                    self.news.tell()
+                    self.activity.tell()
             case events.Unregistered():
                 for registration in event.registrations:
                     self.watched.drop(registration.id)
@@ -333,7 +333,7 @@ class Server:
                 log.debug("%s says: %s", self.id, event.text)
                 if useless := self.record.logged(event.text):
                     self._fail(failure_errors.useless(self.choice, useless))
-                self.news.tell()
+                self.activity.tell()
             case events.BadMessage():
                 log.debug("%s sent something unreadable: %s", self.id, event.reason)
             case events.Printed():
@@ -384,13 +384,13 @@ class Server:
         for waiter in waiters:
             waiter.complete(lost)
         self._settled.tell(over=True)
-        self.news.tell(over=True)
+        self.activity.tell(over=True)
         if not self.closing:
             self.tell_state(ServerState.BROKEN)
 
-    def _ring(self) -> None:
-        for bell in self.bells:
-            bell.wake()
+    def _tell_of_exit(self) -> None:
+        for waiter in self.exit_waiters:
+            waiter.wake()
 
     def _tail(self) -> str:
         return self.channel.connection.stderr_tail() if self.channel.connection else ""
@@ -398,7 +398,7 @@ class Server:
     def drop_after_fork(self) -> None:
         """In a forked child: drop the parent's server without touching it."""
         self.channel.drop_after_fork()
-        self._settled, self.news = Broadcast(), Broadcast()
+        self._settled, self.activity = Broadcast(), Broadcast()
         self.closing = True
         self.setup.drop_after_fork()
         if self.channel.connection is not None:

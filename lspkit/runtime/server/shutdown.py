@@ -29,13 +29,13 @@ SWEEP = 2.0
 class _Descent:
     """One server that is being stopped."""
 
-    def __init__(self, server: Server, bell: Waiter) -> None:
+    def __init__(self, server: Server, reacted: Waiter) -> None:
         self.server = server
         self.rung = -1
         self.until = 0.0
         self._answered = Waiter()
-        self._answered.on_done = bell.wake
-        server.bells.append(bell)
+        self._answered.on_done = reacted.wake
+        server.exit_waiters.append(reacted)
 
     def ended(self) -> bool:
         """Whether its process is gone."""
@@ -77,7 +77,7 @@ class _Descent:
 
 def stop(servers: Sequence[Server], *, patient: bool = True) -> None:
     """End servers and everything that belongs to them; if not `patient`, by the last step."""
-    bell = Waiter()
+    reacted = Waiter()
     for server in servers:
         with server.channel.lock:
             server.closing = True
@@ -85,10 +85,10 @@ def stop(servers: Sequence[Server], *, patient: bool = True) -> None:
     for server in servers:
         for sidecar in server.setup.sidecars:
             sidecar.tell()
-    descents = [_Descent(server, bell) for server in servers]
+    descents = [_Descent(server, reacted) for server in servers]
     try:
         if patient:
-            _descend(descents, bell)
+            _descend(descents, reacted)
     finally:
         # Also after an interrupt, which ends the wait.
         for server in servers:
@@ -98,7 +98,7 @@ def stop(servers: Sequence[Server], *, patient: bool = True) -> None:
             server.close(SWEEP)
 
 
-def _descend(descents: list[_Descent], bell: Waiter) -> None:
+def _descend(descents: list[_Descent], reacted: Waiter) -> None:
     last = len(RUNGS) - 1
     while True:
         now = time.monotonic()
@@ -107,4 +107,4 @@ def _descend(descents: list[_Descent], bell: Waiter) -> None:
         left = [one for one in descents if not one.ended()]
         if not left or all(one.rung == last and now >= one.until for one in left):
             return
-        bell.wait(min(one.until for one in left) - now)
+        reacted.wait(min(one.until for one in left) - now)

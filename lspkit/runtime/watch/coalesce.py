@@ -48,6 +48,14 @@ def merged(events: Iterable[FileEvent], away: Collection[str] = ()) -> list[File
     ]
 
 
+def unseen_between(
+    events: Iterable[FileEvent], brief: Iterable[str], reported: Iterable[FileEvent]
+) -> list[str]:
+    """Paths that existed or were missing for a moment, if no reported event says so."""
+    gone = (event.path for event in events if event.kind == DELETED)
+    return sorted({*brief, *gone} - {event.path for event in reported})
+
+
 def among(paths: list[str]) -> Callable[[str], bool]:
     """A function that tells whether a path is one of these, or below one."""
     names, below = set(paths), tuple(os.path.join(path, "") for path in paths)

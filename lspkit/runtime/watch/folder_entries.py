@@ -54,3 +54,11 @@ def read_entries(
             if since is not None and found.st_ctime_ns > since:
                 young.add(entry.name)
     return now, young
+
+
+def can_exist(path: str) -> bool:
+    """Whether the system can have such a path. A server may name any."""
+    try:
+        return b"\0" not in os.fsencode(path)
+    except UnicodeEncodeError:
+        return False

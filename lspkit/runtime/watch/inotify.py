@@ -21,7 +21,7 @@ import termios
 import threading
 from collections.abc import Callable, Iterator
 
-from lspkit.runtime.watch.notifier import Hints
+from lspkit.runtime.watch.notifier import Hints, Notifier
 
 IN_MODIFY = 0x2
 IN_ATTRIB = 0x4
@@ -61,19 +61,16 @@ LEFT = IN_MOVED_FROM | IN_DELETE
 _HEAD = struct.Struct("iIII")
 
 
-class InotifyNotifier:
-    """One instance of inotify, and a pipe that ends the wait."""
+class InotifyNotifier(Notifier):
+    """One instance of inotify, and an eventfd that ends the wait."""
 
     exact = True
-    blind = False
 
     def __init__(self) -> None:
+        super().__init__()
         library = ctypes.CDLL(None, use_errno=True)
         self._add: Callable[[int, bytes, int], int] = library.inotify_add_watch
         self._remove: Callable[[int, int], int] = library.inotify_rm_watch
-        self.lost = False
-        self.writing: set[str] = set()
-        self.away: set[str] = set()
         # Tuples, because nearly all have one path, and there may be many.
         self._paths_of: dict[int, tuple[str, ...]] = {}
         self._watch_of: dict[str, int] = {}
@@ -82,15 +79,15 @@ class InotifyNotifier:
         self._descriptor = library.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC)
         if self._descriptor < 0:
             raise _error("inotify_init1")
-        #: Guards `_bell`, whose number may be reused after it was closed.
-        self._bell_lock = threading.Lock()
+        #: Guards `_wake_fd`, whose number may be reused after it was closed.
+        self._wake_lock = threading.Lock()
         try:
-            self._bell = os.eventfd(0, os.EFD_NONBLOCK | os.EFD_CLOEXEC)
+            self._wake_fd = os.eventfd(0, os.EFD_NONBLOCK | os.EFD_CLOEXEC)
         except OSError:
             os.close(self._descriptor)
             raise
         self._poll = select.poll()
-        for descriptor in (self._descriptor, self._bell):
+        for descriptor in (self._descriptor, self._wake_fd):
             self._poll.register(descriptor, select.POLLIN)
         self._waiting_bytes = array.array("i", [0])
 
@@ -134,13 +131,13 @@ class InotifyNotifier:
 
     def wait(self, timeout: float | None) -> None:
         ready = self._poll.poll(None if timeout is None else max(0, timeout * 1000))
-        if any(descriptor == self._bell for descriptor, _ in ready):
-            os.eventfd_read(self._bell)
+        if any(descriptor == self._wake_fd for descriptor, _ in ready):
+            os.eventfd_read(self._wake_fd)
 
     def wake(self) -> None:
-        with self._bell_lock:
-            if self._bell >= 0:
-                os.eventfd_write(self._bell, 1)
+        with self._wake_lock:
+            if self._wake_fd >= 0:
+                os.eventfd_write(self._wake_fd, 1)
 
     def drain(self, hints: Hints) -> bool:
         # Asked first, since an empty read would raise, and this runs before every request.
@@ -180,7 +177,7 @@ class InotifyNotifier:
                 self.writing.add(path)
 
     def close(self) -> None:
-        with self._bell_lock:
+        with self._wake_lock:
             self._close()
 
     def drop_after_fork(self) -> None:
@@ -188,10 +185,10 @@ class InotifyNotifier:
         self._close()
 
     def _close(self) -> None:
-        bell, descriptor = self._bell, self._descriptor
-        self._bell = self._descriptor = -1
+        wake_fd, descriptor = self._wake_fd, self._descriptor
+        self._wake_fd = self._descriptor = -1
         self._paths_of, self._watch_of, self._of_files = {}, {}, set()
-        for one in (bell, descriptor):
+        for one in (wake_fd, descriptor):
             if one >= 0:
                 os.close(one)
 

@@ -1,4 +1,4 @@
-"""The interface of a notifier, which tells that something may have changed.
+"""The base of notifiers, which tell that something may have changed.
 
 A notifier only gives *hints*: "look at this path". The snapshot finds out what has changed. So a
 notifier may give too many hints, and duplicates; it must not miss a change in a folder that it
@@ -7,32 +7,37 @@ watches, unless it sets `lost`.
 
 from __future__ import annotations
 
-from typing import Protocol
+import threading
 
 #: Paths to look at. True: the content is new, even if its stamp is equal.
 Hints = dict[str, bool]
 
 
-class Notifier(Protocol):
-    """Gives hints about changes in folders, without their subfolders.
+class Notifier:
+    """Gives hints about changes in folders, without their subfolders; this base gives none.
 
     `wait` is called by one thread. The others are called by one thread at a time, `wake` by any.
     """
 
     #: Whether `drain` returns everything that had happened before it was called.
-    exact: bool
+    exact = False
     #: Whether there are no hints at all, so that folders have to be polled.
-    blind: bool
-    #: Set when hints were lost: everything has to be looked at. Reset by the reader.
-    lost: bool
-    #: Files that a program is writing, as far as that is known. Emptied by the reader.
-    writing: set[str]
-    #: Paths that were missing for a moment, as far as that is known. Emptied by the reader.
-    away: set[str]
+    blind = False
+
+    def __init__(self) -> None:
+        #: Set when hints were lost: everything has to be looked at. Reset by the reader.
+        self.lost = False
+        #: Files that a program is writing, as far as that is known. Emptied by the reader.
+        self.writing: set[str] = set()
+        #: Paths that were missing for a moment, as far as that is known. Emptied by the reader.
+        self.away: set[str] = set()
+        #: Set to end the wait.
+        self._woken = threading.Event()
 
     @property
     def watches(self) -> int:
         """How many folders are watched."""
+        return 0
 
     def watch(self, folder: str, follow: bool) -> None:
         """Watch the folder that is at this path now, even if another one was there before.
@@ -48,12 +53,16 @@ class Notifier(Protocol):
 
     def wait(self, timeout: float | None) -> None:
         """Block until there may be hints, `wake` is called, or the time is up."""
+        self._woken.wait(timeout)
+        self._woken.clear()
 
     def wake(self) -> None:
         """End the wait of the other thread. Does nothing after `close`."""
+        self._woken.set()
 
     def drain(self, hints: Hints) -> bool:
         """Add the present hints, without blocking; returns whether there were any."""
+        return False
 
     def close(self) -> None:
         """Release everything. No thread may be waiting."""

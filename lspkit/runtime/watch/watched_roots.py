@@ -6,6 +6,7 @@ another one costs nothing. It starts with the first root and ends with the last.
 
 from __future__ import annotations
 
+import functools
 import math
 import os
 import threading
@@ -30,10 +31,9 @@ class WatchedRoots:
         notifier: Callable[[], Notifier] = best_notifier,
         on_brief: Callable[[list[str]], None] = lambda _: None,
     ) -> None:
-        self._on_events = on_events
-        self._on_brief = on_brief
-        self._excluded = excluded
-        self._notifier = notifier
+        self._make = functools.partial(
+            Watcher, on_events=on_events, excluded=excluded, notifier=notifier, on_brief=on_brief
+        )
         #: Guards the fields below.
         self._lock = threading.Lock()
         self._watcher: Watcher | None = None
@@ -64,13 +64,7 @@ class WatchedRoots:
             if self._holders[root] > 1:
                 return
             if self._watcher is None:
-                self._watcher = Watcher(
-                    root,
-                    self._on_events,
-                    excluded=self._excluded,
-                    notifier=self._notifier,
-                    on_brief=self._on_brief,
-                )
+                self._watcher = self._make(root)
             else:
                 self._watcher.also(root)
 

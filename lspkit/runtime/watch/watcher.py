@@ -8,7 +8,8 @@ So a request can be sent right after another process has written a file.
 Locks: `_turn` is held while comparing. Events are queued under it and announced without it, by the
 first thread that can and in order, so no foreign code runs while others wait for a comparison. The
 thread releases and takes `_turn` many times while it reads folders for the first time, or compares
-everything; callers hold `_door` while they wait for `_turn`, and the thread lets them go first.
+everything; callers hold `_caller_lock` while they wait for `_turn`, and the thread lets them go
+first.
 
 Before the first read is over `catch_up` does not wait for it; a caller that needs it waits for
 `reading`. Changes meanwhile are announced when the read gets to them; only a deletion in a folder
@@ -18,6 +19,7 @@ that was not read yet cannot be known.
 from __future__ import annotations
 
 import collections
+import contextlib
 import logging
 import math
 import os
@@ -31,8 +33,9 @@ from lspkit.runtime.concurrency.ordered_delivery import Delivery, time_left
 from lspkit.runtime.concurrency.threads import OwnThread, joined
 from lspkit.runtime.concurrency.waiter import Waiter
 from lspkit.runtime.watch.backend import best_notifier
-from lspkit.runtime.watch.coalesce import among, merged
+from lspkit.runtime.watch.coalesce import among, merged, unseen_between
 from lspkit.runtime.watch.excluded_folders import is_excluded
+from lspkit.runtime.watch.folder_entries import can_exist
 from lspkit.runtime.watch.notifier import Notifier
 from lspkit.runtime.watch.scanner import Scanner
 
@@ -85,7 +88,7 @@ class Watcher:
         self.warning = ""
         #: Acquired in this order. They guard the three fields below, and the content of the first.
         #: No callback is called meanwhile.
-        self._door, self._turn = threading.RLock(), threading.RLock()
+        self._caller_lock, self._turn = threading.RLock(), threading.RLock()
         self._lookout: Scanner | None = None
         self._thread: OwnThread | None = None
         #: Events to announce. Never delivered while `_turn` is held.
@@ -98,10 +101,13 @@ class Watcher:
         self._orders: collections.deque[_Order] = collections.deque()
         # Used by the thread only: completed when everything was read.
         self._readers: list[Waiter] = []
+        # For reads that no thread can do: completed when no lock is held.
+        self._unserved: collections.deque[Waiter] = collections.deque()
         #: Complete when the root was read for the first time.
         self.ready = self.also(root)
-        with self._door:
+        with self._caller_lock:
             self._start()
+        self._complete_unserved()
 
     def __repr__(self) -> str:
         state = "closed" if self._stop.is_set() else "ready" if self.is_ready else "reading"
@@ -124,7 +130,7 @@ class Watcher:
         """How many files are known."""
         if self._stop.is_set():
             return 0
-        with self._door, self._turn:
+        with self._caller_lock, self._turn:
             return 0 if self._lookout is None else self._lookout.snapshot.files
 
     def also(self, folder: str, *, deep: bool = True) -> Waiter:
@@ -133,7 +139,7 @@ class Watcher:
         Without `deep` only the files directly in it are watched.
         """
         folder, since, waiter = os.path.abspath(folder), time.time_ns(), Waiter()
-        if self._stop.is_set() or not _can_be(folder):
+        if self._stop.is_set() or not can_exist(folder):
             waiter.complete()
             return waiter
         self._order(lambda lookout: lookout.snapshot.add(folder, deep=deep, since=since), waiter)
@@ -164,7 +170,9 @@ class Watcher:
         more changes. If `on_events` calls this, its events are announced afterwards.
         """
         while not self._stop.is_set():
-            if self._look_for_caller(until):
+            over = self._look_for_caller(until)
+            self._complete_unserved()
+            if over:
                 return self._found.deliver(until)
             if time.monotonic() >= until:
                 return False
@@ -174,11 +182,11 @@ class Watcher:
     def _look_for_caller(self, until: float) -> bool:
         """Take `_turn`, if possible in time, and compare for a while; whether that is all."""
         # Acquire and append happen within one call of C code: no interrupt comes between them.
-        door: list[bool] = []
+        first: list[bool] = []
         turn: list[bool] = []
         try:
-            door.extend(map(self._door.acquire, (True,), (time_left(until),)))
-            if not door[0]:
+            first.extend(map(self._caller_lock.acquire, (True,), (time_left(until),)))
+            if not first[0]:
                 return False
             try:
                 turn.extend(map(self._turn.acquire, (True,), (time_left(until),)))
@@ -187,8 +195,8 @@ class Watcher:
                 if turn and turn[0]:
                     self._turn.release()
         finally:
-            if door and door[0]:
-                self._door.release()
+            if first and first[0]:
+                self._caller_lock.release()
 
     def _look_in_turn(self, until: float) -> bool:
         if self._thread is None:
@@ -211,7 +219,7 @@ class Watcher:
         own = [os.path.abspath(path) for path in paths]
         if self._stop.is_set():
             return []
-        with self._door, self._turn:
+        with self._caller_lock, self._turn:
             lookout = self._lookout
             if lookout is None:
                 return [event for path in own for event in _unseen(path)]
@@ -261,6 +269,7 @@ class Watcher:
             lookout.notifier.wake()
 
     def _start(self) -> None:
+        """Start the thread, if possible. `_caller_lock` is held."""
         self._thread = OwnThread(self._run, "watcher")
         self.warning = ""
         try:
@@ -269,13 +278,18 @@ class Watcher:
             # The next request tries again.
             self._thread = None
             self.warning = f"files cannot be watched, and changes by others go unseen: {problem}"
-            self._tell_readers()
+            self._unserved += self._take_readers()
+
+    def _complete_unserved(self) -> None:
+        with contextlib.suppress(IndexError):  # another thread completes the rest
+            while self._unserved:
+                self._unserved.popleft().complete()
 
     def _run(self) -> None:
         try:
             time.sleep(PAUSE)  # the thread that started this continues first
             lookout = Scanner(self._make_notifier, self._excluded)
-            with self._door, self._turn:
+            with self._caller_lock, self._turn:
                 self._lookout = lookout
             while not self._stop.is_set():
                 self._go_on(lookout)
@@ -287,29 +301,26 @@ class Watcher:
 
     def _go_on(self, lookout: Scanner) -> None:
         if self._orders:
-            with self._door, self._turn:
+            with self._caller_lock, self._turn:
                 job, waiter = self._orders[0]
                 job(lookout)
                 self._orders.popleft()  # not before: readers without the lock see one of both
             self._readers += [waiter] if waiter is not None else []
         elif lookout.limit:
-            with self._door, self._turn:
+            with self._caller_lock, self._turn:
                 self.warning = lookout.give_up_watches()
                 self._look_now(lookout)
-        elif lookout.snapshot.due:
-            with self._door:
-                pass  # waiting callers go first
-            with self._turn:
-                lookout.read_some(SLICE)
-            with self._door, self._turn:
-                self._look_now(lookout)
-            time.sleep(PAUSE)
-        elif lookout.is_behind:
-            with self._door, self._turn:
+        elif lookout.snapshot.due or lookout.is_behind:
+            if lookout.snapshot.due:
+                with self._caller_lock:
+                    pass  # waiting callers go first
+                with self._turn:
+                    lookout.read_some(SLICE)
+            with self._caller_lock, self._turn:
                 self._look_now(lookout)
             time.sleep(PAUSE)
         else:
-            self._tell_readers(pending=False)
+            _complete(self._take_readers(pending=False))
             self._wait(lookout)
         self._found.deliver()
 
@@ -323,14 +334,14 @@ class Watcher:
         self._hurry.clear()
         lookout.wait()
         until = time.monotonic() + LONGEST
-        with self._door, self._turn:
+        with self._caller_lock, self._turn:
             more = lookout.collect()
         while more and time.monotonic() < until and not self._orders and not self._stop.is_set():
             if self._hurry.wait(SETTLE):
                 break
-            with self._door, self._turn:
+            with self._caller_lock, self._turn:
                 more = lookout.collect()
-        with self._door, self._turn:
+        with self._caller_lock, self._turn:
             until = time.monotonic() + LONG_SLICE
             lookout.look_by_the_clock(until)
             lookout.look(until)
@@ -344,8 +355,8 @@ class Watcher:
         snapshot = lookout.snapshot
         if snapshot.behind or not (snapshot.events or snapshot.brief):
             return
-        told = merged(snapshot.events, away=snapshot.brief)
-        found = _Batch(_unseen_between(snapshot.events, snapshot.brief, told), told)
+        events = merged(snapshot.events, away=snapshot.brief)
+        found = _Batch(unseen_between(snapshot.events, snapshot.brief, events), events)
         # Queued first: an interrupt may duplicate it, and never loses it.
         self._found.put(found)
         snapshot.events, snapshot.brief = [], []
@@ -358,27 +369,23 @@ class Watcher:
 
     def _shut(self) -> None:
         self._stop.set()
-        with self._door, self._turn:
+        with self._caller_lock, self._turn:
             lookout, self._lookout = self._lookout, None
             if lookout is not None:
                 lookout.notifier.close()
-        self._tell_readers()
+        _complete(self._take_readers())
 
-    def _tell_readers(self, *, pending: bool = True) -> None:
-        """Everything was read; with `pending`, nothing more will be."""
+    def _take_readers(self, *, pending: bool = True) -> list[Waiter]:
+        """The waiters for everything that was read; with `pending`, also for what will not be."""
         readers, self._readers = self._readers, []
         if pending:
             readers += [waiter for _, waiter in list(self._orders) if waiter is not None]
-        for reader in readers:
-            reader.complete()
+        return readers
 
 
-def _can_be(path: str) -> bool:
-    """Whether the system can have such a path. A server may name any."""
-    try:
-        return b"\0" not in os.fsencode(path)
-    except UnicodeEncodeError:
-        return False
+def _complete(waiters: Iterable[Waiter]) -> None:
+    for waiter in waiters:
+        waiter.complete()
 
 
 def _unseen(path: str) -> list[FileEvent]:
@@ -389,9 +396,3 @@ def _unseen(path: str) -> list[FileEvent]:
     if os.path.isdir(path):
         return []
     return [FileEvent(path, REPLACED if os.path.lexists(path) else DELETED)]
-
-
-def _unseen_between(events: list[FileEvent], brief: list[str], told: list[FileEvent]) -> list[str]:
-    """Paths that existed or were missing for a moment, if no reported event says so."""
-    gone = (event.path for event in events if event.kind == DELETED)
-    return sorted({*brief, *gone} - {event.path for event in told})

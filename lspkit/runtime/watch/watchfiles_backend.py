@@ -19,7 +19,8 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from lspkit.late_imports import safe_imports
-from lspkit.runtime.watch.notifier import Hints
+from lspkit.runtime.watch.notifier import Hints, Notifier
+from lspkit.workspace_boundary import folders_above
 
 if TYPE_CHECKING:
     from watchfiles._rust_notify import RustNotify
@@ -34,25 +35,19 @@ ATTEMPTS = 5
 _ADDED, _DELETED = 1, 3
 
 
-class WatchfilesNotifier:
-    """Folders watched by watchfiles."""
-
-    exact = False
-    blind = False
+class WatchfilesNotifier(Notifier):
+    """Folders watched by watchfiles, which knows files by their names only."""
 
     def __init__(self, *, recursive: bool = sys.platform != "linux") -> None:
         with safe_imports():
             from watchfiles._rust_notify import RustNotify  # here: only where it is needed
 
+        super().__init__()
         self._make = RustNotify
         self._recursive = recursive
         self._watcher: RustNotify | None = None
-        self._bell = threading.Event()
         self._waiting = False
         self._failures = 0
-        self.lost = False
-        self.writing: set[str] = set()
-        self.away: set[str] = set()
         #: Guards the fields below.
         self._lock = threading.Lock()
         #: The folders to watch, with their inodes: another folder may replace one.
@@ -72,15 +67,13 @@ class WatchfilesNotifier:
                 return
             self._folders[folder] = inode
             if self._recursive and any(
-                parent in self._folders and parent not in self._new for parent in _above(folder)
+                parent in self._folders and parent not in self._new
+                for parent in folders_above(folder)
             ):
                 return
             self._new.add(folder)
         if self._waiting:
-            self._bell.set()
-
-    def watch_file(self, path: str) -> None:
-        """Does nothing: it knows files by their names only."""
+            self._woken.set()
 
     def unwatch(self, path: str) -> None:
         with self._lock:
@@ -98,18 +91,17 @@ class WatchfilesNotifier:
         if self._new or self._watcher is None:
             self._renew()
         if self._watcher is None or self._hints:
-            self._bell.wait(0 if self._hints else timeout)
-            self._bell.clear()
+            super().wait(0 if self._hints else timeout)
             return
         milliseconds = 0 if timeout is None else max(1, int(timeout * 1000))
         try:
-            seen = self._watcher.watch(LONGEST, STEP, milliseconds, self._bell)
+            seen = self._watcher.watch(LONGEST, STEP, milliseconds, self._woken)
         except RuntimeError as problem:
             self._start_over(problem)
             return
         self._failures = 0
         if isinstance(seen, str):
-            self._bell.clear()
+            self._woken.clear()
             self.lost = self.lost or seen == "stop"
             return
         with self._lock:
@@ -167,9 +159,6 @@ class WatchfilesNotifier:
             self._watcher = None
         self.lost = True
 
-    def wake(self) -> None:
-        self._bell.set()
-
     def drain(self, hints: Hints) -> bool:
         with self._lock:
             found, self._hints = self._hints, {}
@@ -190,11 +179,4 @@ class WatchfilesNotifier:
 def outermost(folders: Iterable[str]) -> list[str]:
     """Those that lie in none of the others."""
     known = set(folders)
-    return sorted(one for one in known if not any(parent in known for parent in _above(one)))
-
-
-def _above(folder: str) -> Iterable[str]:
-    """The folders above a path, innermost first."""
-    while (parent := os.path.dirname(folder)) != folder:
-        yield parent
-        folder = parent
+    return sorted(one for one in known if not any(parent in known for parent in folders_above(one)))

@@ -4,16 +4,8 @@ from __future__ import annotations
 
 from lspkit.diagnostics.proof_rule import ProofRule
 from lspkit.protocol.server_signal import Signal
+from lspkit.servers import definition_parts as parts
 from lspkit.servers.definition import Definition
-from lspkit.servers.definition_parts import (
-    DiskReactions,
-    DocumentMessages,
-    DocumentSync,
-    Exceptions,
-    Launch,
-    Readiness,
-    Roots,
-)
 
 _GRADLE = ("settings.gradle", "settings.gradle.kts")
 _BUILD = ("build.gradle", "build.gradle.kts", "pom.xml", "build.xml", *_GRADLE)
@@ -27,12 +19,12 @@ JVM: tuple[Definition, ...] = (
         id="jdtls",
         family="java",
         languages={".java": "java"},
-        roots=Roots(markers=(*_BUILD, ".project", ".classpath"), outermost=_TOP),
-        launch=Launch(commands=(("jdtls",),), initialize_timeout_ms=60_000),
-        readiness=Readiness(
+        roots=parts.Roots(markers=(*_BUILD, ".project", ".classpath"), outermost=_TOP),
+        launch=parts.Launch(commands=(("jdtls",),), initialize_timeout_ms=60_000),
+        readiness=parts.Readiness(
             load_begins_within=3.0, ready_by=Signal("language/status", {"type": "ServiceReady"})
         ),
-        documents=DocumentSync(unsaved="opened"),
+        documents=parts.DocumentSync(unsaved="opened"),
         # It checks some time after the last change, and then publishes for all open documents. Not
         # trusted: in a race of two files one push in some hundred was stale.
         proofs=(
@@ -45,11 +37,11 @@ JVM: tuple[Definition, ...] = (
             ),
         ),
         # Not `*`: its own output may lie among the sources.
-        disk=DiskReactions(
+        disk=parts.DiskReactions(
             reads=("*.gradle", "*.kts", "*.jar", "*.prefs", "*.properties", "*.xml")
         ),
         # After `didSave` it reads the disk, which may be newer than the document.
-        exceptions=Exceptions(messages=DocumentMessages(saves=False, whole_texts=True)),
+        exceptions=parts.Exceptions(messages=parts.DocumentMessages(saves=False, whole_texts=True)),
         install={"brew": "jdtls", "nix": "jdt-language-server"},
         quirks=(
             "Needs Java 21 or newer to run, whatever the project is built with.",
@@ -68,9 +60,9 @@ JVM: tuple[Definition, ...] = (
         family="kotlin",
         languages={".kt": "kotlin", ".kts": "kotlin"},
         aliases=("kotlin-ls",),
-        roots=Roots(markers=_BUILD, outermost=_TOP),
-        launch=Launch(commands=(("kotlin-lsp", "--stdio"),), initialize_timeout_ms=60_000),
-        readiness=Readiness(load_begins_within=3.0),
+        roots=parts.Roots(markers=_BUILD, outermost=_TOP),
+        launch=parts.Launch(commands=(("kotlin-lsp", "--stdio"),), initialize_timeout_ms=60_000),
+        readiness=parts.Readiness(load_begins_within=3.0),
         install={"brew": "JetBrains/utils/kotlin-lsp"},
         quirks=("Knows Gradle projects best.", "Needs Java 17 or newer."),
     ),
@@ -78,9 +70,9 @@ JVM: tuple[Definition, ...] = (
         id="kotlin-language-server",
         family="kotlin",
         languages={".kt": "kotlin", ".kts": "kotlin"},
-        roots=Roots(markers=_BUILD, outermost=_TOP),
-        launch=Launch(commands=(("kotlin-language-server",),), initialize_timeout_ms=60_000),
-        readiness=Readiness(load_begins_within=3.0),
+        roots=parts.Roots(markers=_BUILD, outermost=_TOP),
+        launch=parts.Launch(commands=(("kotlin-language-server",),), initialize_timeout_ms=60_000),
+        readiness=parts.Readiness(load_begins_within=3.0),
         install={"brew": "kotlin-language-server", "nix": "kotlin-language-server"},
         quirks=("No longer maintained.",),
     ),
@@ -88,8 +80,10 @@ JVM: tuple[Definition, ...] = (
         id="clojure-lsp",
         family="clojure",
         languages=dict.fromkeys((".clj", ".cljs", ".cljc", ".cljd", ".bb", ".edn"), "clojure"),
-        roots=Roots(markers=("deps.edn", "project.clj", "shadow-cljs.edn", "bb.edn", "build.boot")),
-        launch=Launch(commands=(("clojure-lsp",),), initialize_timeout_ms=60_000),
+        roots=parts.Roots(
+            markers=("deps.edn", "project.clj", "shadow-cljs.edn", "bb.edn", "build.boot")
+        ),
+        launch=parts.Launch(commands=(("clojure-lsp",),), initialize_timeout_ms=60_000),
         install={"brew": "clojure-lsp/brew/clojure-lsp-native", "nix": "clojure-lsp"},
         quirks=("Reads the whole class path before it answers `initialize`.",),
     ),

@@ -3,16 +3,8 @@
 from __future__ import annotations
 
 from lspkit.diagnostics.proof_rule import ProofRule
+from lspkit.servers import definition_parts as parts
 from lspkit.servers.definition import Definition
-from lspkit.servers.definition_parts import (
-    HARMLESS,
-    Caveats,
-    DiskReactions,
-    Launch,
-    Roots,
-    TrustProfile,
-    UntrustedRun,
-)
 
 #: No proxy listens there: only an administrator can open this port.
 NO_PROXY = "http://127.0.0.1:1"
@@ -32,7 +24,7 @@ DOCUMENTS: tuple[Definition, ...] = (
         family="yaml",
         languages=dict.fromkeys(_YAML, "yaml"),
         aliases=("yaml-language-server", "yaml-ls", "yamlls"),
-        launch=Launch(
+        launch=parts.Launch(
             # No schemas from the network, unless the user configures it.
             settings={
                 "yaml": {
@@ -46,8 +38,8 @@ DOCUMENTS: tuple[Definition, ...] = (
             commands=(("yaml-language-server", "--stdio"),),
         ),
         # A file may name any URL as its schema, and no option prevents the download.
-        trust=TrustProfile(
-            untrusted=UntrustedRun(
+        trust=parts.TrustProfile(
+            untrusted=parts.UntrustedRun(
                 settings={"http": {"proxy": NO_PROXY}},
                 environment=dict.fromkeys(
                     ("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"), NO_PROXY
@@ -57,9 +49,9 @@ DOCUMENTS: tuple[Definition, ...] = (
         # It checks a text 200 ms after the last change.
         proofs=(ProofRule(how="quiet", debounce=0.3, trusted=True),),
         # It reads a schema again only after a notification.
-        disk=DiskReactions(told_of=("**",)),
+        disk=parts.DiskReactions(told_of=("**",)),
         # Without the schema, it does not know whether a file is right.
-        caveats=Caveats(disclaimers=("Unable to load schema from",)),
+        caveats=parts.Caveats(disclaimers=("Unable to load schema from",)),
         install={"npm": "yaml-language-server", "brew": "yaml-language-server"},
         quirks=(
             "Publishes without a version.",
@@ -71,8 +63,8 @@ DOCUMENTS: tuple[Definition, ...] = (
         id="terraform-ls",
         family="terraform",
         languages={".tf": "terraform", ".tfvars": "terraform-vars"},
-        roots=Roots(markers=_TERRAFORM),
-        launch=Launch(commands=(("terraform-ls", "serve"),)),
+        roots=parts.Roots(markers=_TERRAFORM),
+        launch=parts.Launch(commands=(("terraform-ls", "serve"),)),
         install={"brew": "hashicorp/tap/terraform-ls", "go": _TERRAFORM_LS},
         quirks=("Takes settings only at `initialize`.", "Knows providers after `terraform init`."),
     ),
@@ -81,11 +73,11 @@ DOCUMENTS: tuple[Definition, ...] = (
         family="dockerfile",
         languages=dict.fromkeys(_DOCKER, "dockerfile"),
         aliases=("docker", "docker-langserver"),
-        launch=Launch(commands=(("docker-langserver", "--stdio"),)),
-        trust=HARMLESS,
+        launch=parts.Launch(commands=(("docker-langserver", "--stdio"),)),
+        trust=parts.HARMLESS,
         # It publishes before it answers the next request, and not at all for an unchanged text.
         proofs=(ProofRule(how="ordered", ask="textDocument/documentSymbol", alone=True),),
-        disk=DiskReactions(reads=()),
+        disk=parts.DiskReactions(reads=()),
         install={"npm": "dockerfile-language-server-nodejs"},
         quirks=("Publishes without a version.", "Symbols come as a flat list."),
         verified="0.15.0",
@@ -94,8 +86,8 @@ DOCUMENTS: tuple[Definition, ...] = (
         id="taplo",
         family="toml",
         languages=dict.fromkeys(_TOML, "toml"),
-        roots=Roots(markers=("taplo.toml", ".taplo.toml")),
-        launch=Launch(commands=(("taplo", "lsp", "stdio"),)),
+        roots=parts.Roots(markers=("taplo.toml", ".taplo.toml")),
+        launch=parts.Launch(commands=(("taplo", "lsp", "stdio"),)),
         install={"cargo": "--features lsp --locked taplo-cli", "brew": "taplo"},
         quirks=("The programs of npm and pip come without the server.",),
     ),
@@ -103,11 +95,13 @@ DOCUMENTS: tuple[Definition, ...] = (
         id="tombi",
         family="toml",
         languages=dict.fromkeys(_TOML, "toml"),
-        roots=Roots(markers=("tombi.toml", ".tombi.toml")),
-        launch=Launch(commands=(("tombi", "lsp"),)),
-        trust=TrustProfile(untrusted=UntrustedRun(environment={"TOMBI_OFFLINE": "true"})),
+        roots=parts.Roots(markers=("tombi.toml", ".tombi.toml")),
+        launch=parts.Launch(commands=(("tombi", "lsp"),)),
+        trust=parts.TrustProfile(
+            untrusted=parts.UntrustedRun(environment={"TOMBI_OFFLINE": "true"})
+        ),
         # Its answer may be about files as they were before a change on disk.
-        caveats=Caveats(workspace_pull=False),
+        caveats=parts.Caveats(workspace_pull=False),
         install={"pip": "tombi", "uv": "tombi", "npm": "tombi", "brew": "tombi"},
         quirks=("Wants the whole text with every change.",),
         verified="1.9.6",
@@ -116,8 +110,8 @@ DOCUMENTS: tuple[Definition, ...] = (
         id="marksman",
         family="markdown",
         languages={".md": "markdown", ".markdown": "markdown", ".mdown": "markdown"},
-        roots=Roots(markers=(".marksman.toml",)),
-        launch=Launch(commands=(("marksman", "server"),)),
+        roots=parts.Roots(markers=(".marksman.toml",)),
+        launch=parts.Launch(commands=(("marksman", "server"),)),
         install={"brew": "marksman", "snap": "marksman", "scoop": "marksman"},
         quirks=("Links between files need a project: a repository or a `.marksman.toml`.",),
     ),
@@ -128,10 +122,10 @@ DOCUMENTS: tuple[Definition, ...] = (
             **dict.fromkeys((".tex", ".ltx", ".sty", ".cls", ".dtx"), "latex"),
             ".bib": "bibtex",
         },
-        roots=Roots(
+        roots=parts.Roots(
             markers=(".texlabroot", "texlabroot", ".latexmkrc", "latexmkrc", "Tectonic.toml")
         ),
-        launch=Launch(
+        launch=parts.Launch(
             commands=(("texlab",),),
             settings={"texlab": {"build": {"onSave": False}, "chktex": {"onOpenAndSave": False}}},
         ),
@@ -142,8 +136,8 @@ DOCUMENTS: tuple[Definition, ...] = (
         id="nixd",
         family="nix",
         languages={".nix": "nix"},
-        roots=Roots(markers=("flake.nix", "shell.nix", "default.nix")),
-        launch=Launch(commands=(("nixd",),)),
+        roots=parts.Roots(markers=("flake.nix", "shell.nix", "default.nix")),
+        launch=parts.Launch(commands=(("nixd",),)),
         install={"nix": "nixd"},
         quirks=("Evaluates Nix code for what it completes.",),
     ),
@@ -151,8 +145,8 @@ DOCUMENTS: tuple[Definition, ...] = (
         id="tinymist",
         family="typst",
         languages={".typ": "typst", ".typc": "typst-code"},
-        roots=Roots(markers=("typst.toml",)),
-        launch=Launch(commands=(("tinymist", "lsp"),)),
+        roots=parts.Roots(markers=("typst.toml",)),
+        launch=parts.Launch(commands=(("tinymist", "lsp"),)),
         install={"brew": "tinymist", "nix": "tinymist"},
     ),
 )

@@ -3,17 +3,9 @@
 from __future__ import annotations
 
 from lspkit.diagnostics.proof_rule import ProofRule
+from lspkit.servers import definition_parts as parts
 from lspkit.servers.catalog.web import PACKAGE_FILES
 from lspkit.servers.definition import Definition
-from lspkit.servers.definition_parts import (
-    HARMLESS,
-    DiskReactions,
-    DocumentSync,
-    Launch,
-    Roots,
-    TrustProfile,
-    UntrustedRun,
-)
 
 _EXTRACTED = {"npm": "vscode-langservers-extracted"}
 #: Files named `.json` whose readers allow comments.
@@ -47,19 +39,19 @@ PAGES: tuple[Definition, ...] = (
             ".swcrc": "jsonc",
             ".jshintrc": "jsonc",
         },
-        roots=Roots(markers=PACKAGE_FILES),
-        launch=Launch(
+        roots=parts.Roots(markers=PACKAGE_FILES),
+        launch=parts.Launch(
             commands=(("vscode-json-language-server", "--stdio"),),
             # Checks are off by default.
             settings={"json": {"validate": {"enable": True}, "format": {"enable": False}}},
         ),
         # A file may name any URL as its schema.
-        trust=TrustProfile(
-            untrusted=UntrustedRun(initialization={"handledSchemaProtocols": ["file"]})
+        trust=parts.TrustProfile(
+            untrusted=parts.UntrustedRun(initialization={"handledSchemaProtocols": ["file"]})
         ),
-        documents=DocumentSync(unsaved="never"),
+        documents=parts.DocumentSync(unsaved="never"),
         # It reads a schema again only after a notification.
-        disk=DiskReactions(told_of=("**",)),
+        disk=parts.DiskReactions(told_of=("**",)),
         install=_EXTRACTED,
         quirks=(
             "Publishes without a version.",
@@ -71,8 +63,8 @@ PAGES: tuple[Definition, ...] = (
         id="html",
         family="html",
         languages={".html": "html", ".htm": "html", ".xhtml": "html"},
-        roots=Roots(markers=PACKAGE_FILES),
-        launch=Launch(
+        roots=parts.Roots(markers=PACKAGE_FILES),
+        launch=parts.Launch(
             commands=(("vscode-html-language-server", "--stdio"),),
             initialization={
                 "provideFormatter": False,
@@ -85,7 +77,7 @@ PAGES: tuple[Definition, ...] = (
                 "javascript": {"validate": {"enable": True}},
             },
         ),
-        trust=HARMLESS,
+        trust=parts.HARMLESS,
         proofs=(ProofRule(alone=True),),
         install=_EXTRACTED,
         quirks=("Publishes without a version.", "Symbols come as a flat list."),
@@ -95,13 +87,13 @@ PAGES: tuple[Definition, ...] = (
         id="css",
         family="css",
         languages={".css": "css", ".scss": "scss", ".less": "less"},
-        roots=Roots(markers=PACKAGE_FILES),
-        launch=Launch(
+        roots=parts.Roots(markers=PACKAGE_FILES),
+        launch=parts.Launch(
             commands=(("vscode-css-language-server", "--stdio"),),
             # It requests the settings of the file's language, and checks nothing if they are null.
             settings={"css": _STYLE, "scss": _STYLE, "less": _STYLE},
         ),
-        trust=HARMLESS,
+        trust=parts.HARMLESS,
         proofs=(ProofRule(alone=True),),
         install=_EXTRACTED,
         quirks=("Publishes without a version.",),

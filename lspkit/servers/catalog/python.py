@@ -4,34 +4,13 @@ from __future__ import annotations
 
 from lspkit.diagnostics.proof_rule import ProofRule
 from lspkit.protocol.server_signal import log_line
+from lspkit.servers import definition_parts as parts
 from lspkit.servers.definition import Definition
-from lspkit.servers.definition_parts import (
-    HARMLESS,
-    Caveats,
-    ConfigFiles,
-    DiskReactions,
-    DocumentSync,
-    Exceptions,
-    Launch,
-    Refresh,
-    Roots,
-    TrustProfile,
-    UntrustedRun,
-)
 
 _LANGUAGES = {".py": "python", ".pyi": "python", ".pyw": "python"}
 _MARKERS = (
     *("pyproject.toml", "setup.py", "setup.cfg", "requirements.txt", "Pipfile"),
     *("pyrightconfig.json", "ty.toml"),
-)
-
-#: It reads them 0.1 s after the notification. It ignores a new `pyrightconfig.json` if the other
-#: file exists.
-_PYRIGHT = ConfigFiles(
-    files=("/pyrightconfig.json", "/pyproject.toml"),
-    imports=("pyrightconfig.json", "pyproject.toml"),
-    first_only=True,
-    says=(log_line("oading configuration file"), log_line("Loading pyproject.toml file")),
 )
 
 #: The default of pyright, which any other setting of `analysis` turns off: one of the user, or one
@@ -45,12 +24,35 @@ _LEFT_OUT = (
     *("dist", "node_modules", "venv"),
 )
 
-#: pyright notices changed packages late, and changes outside of its root never. After a change of
-#: the settings it reads all files again before it answers.
-_BEGINS_ANEW = Refresh(
-    method="workspace/didChangeConfiguration",
-    params={"settings": {}},
-    files=("*.py", "*.pyi", "*.pth"),
+#: pyright in a trusted project, and in another one: there, the packages of the project without its
+#: interpreter, so that imports resolve.
+_INTERPRETER = {"python": {"pythonPath": "{interpreter}"}}
+_PACKAGES = {"analysis": {"extraPaths": "{packages}"}}
+_NO_INTERPRETER = {"python": {"pythonPath": "{python}", **_PACKAGES}}
+
+_PYRIGHT_DISK = parts.DiskReactions(
+    packages="site-packages",
+    # It notices changed packages late, and changes outside of its root never. After a change of
+    # the settings it reads all files again before it answers.
+    refresh=parts.Refresh(
+        method="workspace/didChangeConfiguration",
+        params={"settings": {}},
+        files=("*.py", "*.pyi", "*.pth"),
+    ),
+    source_folders=("src",),
+    # It reads them 0.1 s after the notification. It ignores a new `pyrightconfig.json` if the other
+    # file exists.
+    config=parts.ConfigFiles(
+        files=("/pyrightconfig.json", "/pyproject.toml"),
+        imports=("pyrightconfig.json", "pyproject.toml"),
+        first_only=True,
+        says=(log_line("oading configuration file"), log_line("Loading pyproject.toml file")),
+    ),
+)
+_PYRIGHT_QUIRKS = (
+    "Offers to be asked for diagnostics only once it is up, and then publishes none.",
+    "Never ends its answer about a whole project, nor says when all of it is told.",
+    "Without declarations, leaves out the reference that it was asked at, whatever it is.",
 )
 
 #: What a type checker of Python reads besides sources.
@@ -62,35 +64,22 @@ PYTHON: tuple[Definition, ...] = (
         family="python",
         languages=_LANGUAGES,
         confuses_declarations=True,
-        roots=Roots(markers=_MARKERS),
-        launch=Launch(
+        roots=parts.Roots(markers=_MARKERS),
+        launch=parts.Launch(
             commands=(("basedpyright-langserver", "--stdio"),),
             settings={"basedpyright": {"analysis": _FINDS_SRC}},
         ),
-        trust=TrustProfile(
-            trusted_settings={"python": {"pythonPath": "{interpreter}"}},
-            # The packages of the project without its interpreter, so that imports resolve.
-            untrusted=UntrustedRun(
-                settings={
-                    "python": {
-                        "pythonPath": "{python}",
-                        "analysis": {"extraPaths": "{packages}"},
-                    },
-                    "basedpyright": {"analysis": {"extraPaths": "{packages}"}},
-                }
-            ),
+        trust=parts.TrustProfile(
+            trusted_settings=_INTERPRETER,
+            untrusted=parts.UntrustedRun(settings={**_NO_INTERPRETER, "basedpyright": _PACKAGES}),
         ),
-        documents=DocumentSync(unsaved="changed"),
-        disk=DiskReactions(
-            packages="site-packages", refresh=_BEGINS_ANEW, source_folders=("src",), config=_PYRIGHT
-        ),
-        caveats=Caveats(workspace_pull=False),
+        documents=parts.DocumentSync(unsaved="changed"),
+        disk=_PYRIGHT_DISK,
+        caveats=parts.Caveats(workspace_pull=False),
         install={"pip": "basedpyright", "uv": "basedpyright", "npm": "basedpyright"},
         quirks=(
             "The pip package is a Python process around a Node one.",
-            "Offers to be asked for diagnostics only once it is up, and then publishes none.",
-            "Never ends its answer about a whole project, nor says when all of it is told.",
-            "Without declarations, leaves out the reference that it was asked at, whatever it is.",
+            *_PYRIGHT_QUIRKS,
             "Runs the interpreter that it finds in the project.",
         ),
         verified="1.40.2",
@@ -100,34 +89,21 @@ PYTHON: tuple[Definition, ...] = (
         family="python",
         languages=_LANGUAGES,
         confuses_declarations=True,
-        roots=Roots(markers=_MARKERS),
-        launch=Launch(
+        roots=parts.Roots(markers=_MARKERS),
+        launch=parts.Launch(
             commands=(("pyright-langserver", "--stdio"),),
             settings={"python": {"analysis": _FINDS_SRC}},
         ),
-        trust=TrustProfile(
-            trusted_settings={"python": {"pythonPath": "{interpreter}"}},
-            # The packages of the project without its interpreter, so that imports resolve.
-            untrusted=UntrustedRun(
-                settings={
-                    "python": {
-                        "pythonPath": "{python}",
-                        "analysis": {"extraPaths": "{packages}"},
-                    },
-                }
-            ),
+        trust=parts.TrustProfile(
+            trusted_settings=_INTERPRETER, untrusted=parts.UntrustedRun(settings=_NO_INTERPRETER)
         ),
-        documents=DocumentSync(unsaved="changed"),
-        disk=DiskReactions(
-            packages="site-packages", refresh=_BEGINS_ANEW, source_folders=("src",), config=_PYRIGHT
-        ),
-        caveats=Caveats(workspace_pull=False),
+        documents=parts.DocumentSync(unsaved="changed"),
+        disk=_PYRIGHT_DISK,
+        caveats=parts.Caveats(workspace_pull=False),
         install={"npm": "pyright", "pip": "pyright", "uv": "pyright"},
         quirks=(
             "The pip package downloads the server when it is first run; the npm package has it.",
-            "Offers to be asked for diagnostics only once it is up, and then publishes none.",
-            "Never ends its answer about a whole project, nor says when all of it is told.",
-            "Without declarations, leaves out the reference that it was asked at, whatever it is.",
+            *_PYRIGHT_QUIRKS,
         ),
         verified="1.1.414",
     ),
@@ -136,24 +112,24 @@ PYTHON: tuple[Definition, ...] = (
         family="python",
         languages=_LANGUAGES,
         confuses_declarations=True,
-        roots=Roots(markers=_MARKERS),
-        launch=Launch(commands=(("ty", "server"),)),
+        roots=parts.Roots(markers=_MARKERS),
+        launch=parts.Launch(commands=(("ty", "server"),)),
         # With uv it would build the project.
-        trust=TrustProfile(
-            untrusted=UntrustedRun(
+        trust=parts.TrustProfile(
+            untrusted=parts.UntrustedRun(
                 initialization={"untrustedWorkspace": True}, environment={"TY_UV": "0"}
             )
         ),
-        documents=DocumentSync(unsaved="opened", misses_created=True),
-        disk=DiskReactions(
+        documents=parts.DocumentSync(unsaved="opened", misses_created=True),
+        disk=parts.DiskReactions(
             packages="site-packages",
             source_folders=("src", "python"),
             # It ignores a notification of a file whose modification time is unchanged.
             reads_closed="old",
         ),
-        caveats=Caveats(skipped_folders=_LEFT_OUT),
+        caveats=parts.Caveats(skipped_folders=_LEFT_OUT),
         # Its main thread and the one that answers wait for each other.
-        exceptions=Exceptions(blocks_on_new_files=True),
+        exceptions=parts.Exceptions(blocks_on_new_files=True),
         install={"pip": "'lspkit[python]'", "uv": "ty"},
         quirks=(
             "Runs nothing that lies in the project.",
@@ -169,13 +145,13 @@ PYTHON: tuple[Definition, ...] = (
         id="pyrefly",
         family="python",
         languages=_LANGUAGES,
-        roots=Roots(markers=(*_MARKERS, "pyrefly.toml")),
-        launch=Launch(
+        roots=parts.Roots(markers=(*_MARKERS, "pyrefly.toml")),
+        launch=parts.Launch(
             commands=(("pyrefly", "lsp"),),
             # By default it hardly checks a project without pyrefly.toml, which overrides this.
             settings={"python": {"pyrefly": {"typeCheckingMode": "default"}}},
         ),
-        documents=DocumentSync(unsaved="never"),
+        documents=parts.DocumentSync(unsaved="never"),
         # It reads changes on disk in the background, with progress. What it publishes before the
         # end of that is about other files as they were before.
         proofs=(
@@ -186,15 +162,15 @@ PYTHON: tuple[Definition, ...] = (
                 ask="textDocument/documentSymbol",
             ),
         ),
-        disk=DiskReactions(
+        disk=parts.DiskReactions(
             packages="site-packages",
             reads=_TYPED,
             # It does not register for `.pth` files.
-            config=ConfigFiles(files=("/pyproject.toml", "/pyrefly.toml", "*.pth")),
+            config=parts.ConfigFiles(files=("/pyproject.toml", "/pyrefly.toml", "*.pth")),
             source_folders=("src", "typings"),
         ),
         # `**/`: it matches whole paths.
-        caveats=Caveats(
+        caveats=parts.Caveats(
             skipped_folders=("**/__pycache__", "**/node_modules", "**/venv", "/typings")
         ),
         install={"pip": "pyrefly", "uv": "pyrefly"},
@@ -211,21 +187,21 @@ PYTHON: tuple[Definition, ...] = (
         id="zuban",
         family="python",
         languages=_LANGUAGES,
-        roots=Roots(markers=(*_MARKERS, "mypy.ini", ".mypy.ini")),
-        launch=Launch(commands=(("zuban", "server"),)),
-        documents=DocumentSync(unsaved="opened", unsaved_files=True),
-        disk=DiskReactions(
+        roots=parts.Roots(markers=(*_MARKERS, "mypy.ini", ".mypy.ini")),
+        launch=parts.Launch(commands=(("zuban", "server"),)),
+        documents=parts.DocumentSync(unsaved="opened", unsaved_files=True),
+        disk=parts.DiskReactions(
             packages="site-packages",
             reads=_TYPED,
             # Its own watcher may notice a change only after the next request.
             reads_closed="always",
-            config=ConfigFiles(
+            config=parts.ConfigFiles(
                 files=("/pyproject.toml", "/mypy.ini", "/.mypy.ini", "/setup.cfg", "*.pth")
             ),
             source_folders=("src",),
         ),
         # A stub or a package takes the place of a module that it has already found.
-        exceptions=Exceptions(modules=("*.pyi", "__init__.py")),
+        exceptions=parts.Exceptions(modules=("*.pyi", "__init__.py")),
         install={"pip": "zuban", "uv": "zuban"},
         quirks=(
             "Publishes without a version.",
@@ -240,22 +216,22 @@ PYTHON: tuple[Definition, ...] = (
         role="lint",
         languages=_LANGUAGES,
         answers_only=("textDocument/codeAction", "textDocument/formatting", "textDocument/hover"),
-        roots=Roots(markers=(*_MARKERS, "ruff.toml", ".ruff.toml")),
-        launch=Launch(commands=(("ruff", "server"),)),
-        trust=HARMLESS,
+        roots=parts.Roots(markers=(*_MARKERS, "ruff.toml", ".ruff.toml")),
+        launch=parts.Launch(commands=(("ruff", "server"),)),
+        trust=parts.HARMLESS,
         proofs=(ProofRule(alone=True),),
-        disk=DiskReactions(
+        disk=parts.DiskReactions(
             # It does not register for configuration above its root, nor for extended files. It
             # reads all of them again after a notification of a file in its root.
-            refresh=Refresh(
+            refresh=parts.Refresh(
                 method="workspace/didChangeWatchedFiles",
                 params={"changes": [{"uri": "{root}/ruff.toml", "type": 2}]},
                 files=("*.toml",),
             ),
             # It registers for these files, but not for what they extend.
-            config=ConfigFiles(imports=("ruff.toml", ".ruff.toml", "pyproject.toml")),
+            config=parts.ConfigFiles(imports=("ruff.toml", ".ruff.toml", "pyproject.toml")),
         ),
-        caveats=Caveats(
+        caveats=parts.Caveats(
             skipped_folders=(
                 *_LEFT_OUT,
                 *(".ipynb_checkpoints", ".pyenv", ".pytest_cache", ".vscode", "site-packages"),

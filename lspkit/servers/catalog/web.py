@@ -5,23 +5,8 @@ from __future__ import annotations
 from lspkit.diagnostics.proof_rule import ProofRule
 from lspkit.protocol.server_signal import log_line
 from lspkit.protocol.watch_registrations import CHANGED, CREATED, DELETED, REPLACED
+from lspkit.servers import definition_parts as parts
 from lspkit.servers.definition import Definition
-from lspkit.servers.definition_parts import (
-    HARMLESS,
-    Admission,
-    Caveats,
-    ConfigFiles,
-    DiskReactions,
-    DocumentSync,
-    Exceptions,
-    Forwards,
-    Launch,
-    Readiness,
-    Refresh,
-    Roots,
-    TrustProfile,
-    UntrustedRun,
-)
 
 #: Extensions of scripts, also for the linters.
 SCRIPT = {
@@ -58,10 +43,7 @@ _TSSERVER = {
 }
 #: For vtsls, the same for both languages. Without the syntax server, requests wait for the project
 #: instead of being answered from one file. A request must not download types of packages.
-_VTSLS = {
-    "tsserver": {"useSyntaxServer": "never"},
-    "disableAutomaticTypeAcquisition": True,
-}
+_VTSLS = {"tsserver": {"useSyntaxServer": "never"}, "disableAutomaticTypeAcquisition": True}
 #: The same for TypeScript 7; the names differ between its versions.
 _NO_FETCHING = {
     "disableAutomaticTypeAcquisition": True,
@@ -76,7 +58,7 @@ _OWN_TSSERVER = (
 )
 
 #: Makes tsserver read all projects again.
-_RELOADS = Refresh(
+_RELOADS = parts.Refresh(
     method="workspace/executeCommand",
     params={"command": "typescript.tsserverRequest", "arguments": ["reloadProjects", {}, {}]},
     # tsserver watches no folder like `/home/somebody`, so neither `/app` nor `/srv/project`.
@@ -89,22 +71,22 @@ TYPESCRIPT: tuple[Definition, ...] = (
         family="typescript",
         languages=SCRIPT,
         aliases=("typescript-language-server", "javascript"),
-        roots=Roots(markers=_MARKERS, outermost=_WORKSPACE, kept_out_by=_DENO),
-        launch=Launch(
+        roots=parts.Roots(markers=_MARKERS, outermost=_WORKSPACE, kept_out_by=_DENO),
+        launch=parts.Launch(
             commands=(("typescript-language-server", "--stdio"),), initialization=_TSSERVER
         ),
-        trust=TrustProfile(
+        trust=parts.TrustProfile(
             # Neither the TypeScript of the project nor the plugins that tsconfig.json names.
-            untrusted=UntrustedRun(
+            untrusted=parts.UntrustedRun(
                 initialization={"tsserver": {"path": "{tsserver}"}, "plugins": []}
             ),
             risky_files=_OWN_TSSERVER,
         ),
-        readiness=Readiness(load_begins_within=1.0),
-        documents=DocumentSync(unsaved="opened", misses_created=True),
+        readiness=parts.Readiness(load_begins_within=1.0),
+        documents=parts.DocumentSync(unsaved="opened", misses_created=True),
         # It publishes nothing when a clean file stays clean, but answers tsserver's own requests.
         proofs=(ProofRule(how="ordered", ask="tsserver"),),
-        disk=DiskReactions(
+        disk=parts.DiskReactions(
             packages="node_modules", refresh=_RELOADS, reads=_DATA, sorts_changes=True
         ),
         install={"npm": "typescript-language-server@5.3.0 typescript@5.9"},
@@ -121,15 +103,15 @@ TYPESCRIPT: tuple[Definition, ...] = (
         id="vtsls",
         family="typescript",
         languages=SCRIPT,
-        roots=Roots(markers=_MARKERS, outermost=_WORKSPACE, kept_out_by=_DENO),
-        launch=Launch(
+        roots=parts.Roots(markers=_MARKERS, outermost=_WORKSPACE, kept_out_by=_DENO),
+        launch=parts.Launch(
             commands=(("vtsls", "--stdio"),), settings={"typescript": _VTSLS, "javascript": _VTSLS}
         ),
-        trust=HARMLESS,
-        readiness=Readiness(load_begins_within=1.0),
-        documents=DocumentSync(unsaved="opened"),
+        trust=parts.HARMLESS,
+        readiness=parts.Readiness(load_begins_within=1.0),
+        documents=parts.DocumentSync(unsaved="opened"),
         proofs=(ProofRule(how="ordered", ask="tsserver"),),
-        disk=DiskReactions(
+        disk=parts.DiskReactions(
             packages="node_modules",
             looks_again="reload",
             # Not `*`: reading all projects again takes long.
@@ -147,17 +129,17 @@ TYPESCRIPT: tuple[Definition, ...] = (
         family="typescript",
         languages=SCRIPT,
         aliases=("tsgo",),
-        roots=Roots(markers=_MARKERS, outermost=_WORKSPACE, kept_out_by=_DENO),
+        roots=parts.Roots(markers=_MARKERS, outermost=_WORKSPACE, kept_out_by=_DENO),
         # `tsgo` first: it is always a server, and `tsc` only from version 7 on.
-        launch=Launch(commands=(("tsgo", "--lsp", "--stdio"), ("tsc", "--lsp", "--stdio"))),
+        launch=parts.Launch(commands=(("tsgo", "--lsp", "--stdio"), ("tsc", "--lsp", "--stdio"))),
         # By default it runs npm to download types for the packages in package.json.
-        trust=TrustProfile(
-            untrusted=UntrustedRun(
+        trust=parts.TrustProfile(
+            untrusted=parts.UntrustedRun(
                 settings=dict.fromkeys(("js/ts", "typescript", "javascript"), _NO_FETCHING)
             )
         ),
-        documents=DocumentSync(unsaved="opened", unsaved_files=True),
-        disk=DiskReactions(
+        documents=parts.DocumentSync(unsaved="opened", unsaved_files=True),
+        disk=parts.DiskReactions(
             packages="node_modules",
             # It registers for a file only after it has answered from it.
             told_of=("**/*.{ts,mts,cts,tsx,js,mjs,cjs,jsx,json}",),
@@ -172,10 +154,10 @@ TYPESCRIPT: tuple[Definition, ...] = (
             },
             reads=_DATA,
             # It registers for what these extend only some time after it has read that.
-            config=ConfigFiles(imports=("tsconfig.json", "jsconfig.json")),
+            config=parts.ConfigFiles(imports=("tsconfig.json", "jsconfig.json")),
         ),
         # It happens from 1,000 changes on, in any number of notifications.
-        exceptions=Exceptions(loses_edits_after=500),
+        exceptions=parts.Exceptions(loses_edits_after=500),
         install={"npm": "typescript@7"},
         quirks=(
             "Diagnostics only when asked.",
@@ -190,15 +172,15 @@ TYPESCRIPT: tuple[Definition, ...] = (
         id="deno",
         family="typescript",
         languages=SCRIPT,
-        roots=Roots(markers=_DENO, only_with=_DENO),
-        launch=Launch(
+        roots=parts.Roots(markers=_DENO, only_with=_DENO),
+        launch=parts.Launch(
             commands=(("deno", "lsp"),),
             # Without `enable` it answers nothing. Some versions read one of these, some the other.
             initialization={"enable": True, "lint": True},
             settings={"deno": {"enable": True, "lint": True}},
         ),
-        documents=DocumentSync(unsaved="opened", unsaved_files=True),
-        disk=DiskReactions(reads=_DATA, looks_again="touch"),
+        documents=parts.DocumentSync(unsaved="opened", unsaved_files=True),
+        disk=parts.DiskReactions(reads=_DATA, looks_again="touch"),
         install={"brew": "deno", "pip": "deno", "npm": "deno", "cargo": "deno --locked"},
         quirks=("A module that appears on disk is found only after an edit.",),
         verified="2.9.8",
@@ -211,12 +193,12 @@ COMPONENTS: tuple[Definition, ...] = (
         family="vue",
         languages={".vue": "vue"},
         aliases=("volar",),
-        roots=Roots(markers=_MARKERS, outermost=_WORKSPACE, shares_markers=True),
-        launch=Launch(commands=(("vue-language-server", "--stdio"),)),
+        roots=parts.Roots(markers=_MARKERS, outermost=_WORKSPACE, shares_markers=True),
+        launch=parts.Launch(commands=(("vue-language-server", "--stdio"),)),
         proofs=(ProofRule(alone=True),),
-        disk=DiskReactions(packages="node_modules"),
+        disk=parts.DiskReactions(packages="node_modules"),
         # It answers no request about a file before it knows the project of the file.
-        forwards=Forwards(
+        forwards=parts.Forwards(
             asks="tsserver/request",
             answers="tsserver/response",
             to="vue-typescript",
@@ -235,8 +217,8 @@ COMPONENTS: tuple[Definition, ...] = (
         # Not of the family `vue`: both servers are needed, so a missing one is reported.
         family="vue-typescript",
         languages={".vue": "vue"},
-        roots=Roots(markers=_MARKERS, outermost=_WORKSPACE, shares_markers=True),
-        launch=Launch(
+        roots=parts.Roots(markers=_MARKERS, outermost=_WORKSPACE, shares_markers=True),
+        launch=parts.Launch(
             commands=(("typescript-language-server", "--stdio"),),
             initialization={
                 **_TSSERVER,
@@ -249,14 +231,14 @@ COMPONENTS: tuple[Definition, ...] = (
                 ],
             },
         ),
-        readiness=Readiness(load_begins_within=1.0),
-        documents=DocumentSync(unsaved="opened", misses_created=True),
+        readiness=parts.Readiness(load_begins_within=1.0),
+        documents=parts.DocumentSync(unsaved="opened", misses_created=True),
         proofs=(ProofRule(how="ordered", ask="tsserver"),),
-        disk=DiskReactions(
+        disk=parts.DiskReactions(
             packages="node_modules", refresh=_RELOADS, reads=_SCRIPTS_AND_DATA, sorts_changes=True
         ),
         # Without the plugin it would parse the whole file as a script.
-        exceptions=Exceptions(
+        exceptions=parts.Exceptions(
             borrows=("vue-language-server", "@vue/language-server", "@vue/typescript-plugin")
         ),
         install={"npm": "typescript-language-server@5.3.0 @vue/language-server typescript@5.9"},
@@ -272,18 +254,18 @@ COMPONENTS: tuple[Definition, ...] = (
         id="svelte",
         family="svelte",
         languages={".svelte": "svelte"},
-        roots=Roots(
+        roots=parts.Roots(
             markers=("svelte.config.js", "svelte.config.mjs", "svelte.config.ts", *_MARKERS),
             outermost=_WORKSPACE,
             shares_markers=True,
         ),
-        launch=Launch(commands=(("svelteserver", "--stdio"),)),
-        documents=DocumentSync(
+        launch=parts.Launch(commands=(("svelteserver", "--stdio"),)),
+        documents=parts.DocumentSync(
             # Other documents see the old text of this one until a request about it.
             takes_in_by="textDocument/documentSymbol",
             unsaved="opened",
         ),
-        disk=DiskReactions(
+        disk=parts.DiskReactions(
             packages="node_modules",
             reads=_SCRIPTS_AND_DATA,
             # It does not read a file again that was deleted and created, but one that has changed.
@@ -293,17 +275,17 @@ COMPONENTS: tuple[Definition, ...] = (
                 REPLACED: (CREATED, CHANGED),
             },
             # It looks at `files` once a second, and reads their imports only once.
-            config=ConfigFiles(
+            config=parts.ConfigFiles(
                 files=("tsconfig*.json", "jsconfig*.json", "svelte.config.*"),
                 imports=("tsconfig.json", "jsconfig.json", "svelte.config.js"),
             ),
         ),
-        caveats=Caveats(
+        caveats=parts.Caveats(
             skipped_folders=("node_modules",),
             # After a new file it searches the project again, also node_modules if tsconfig.json
             # names no folders. Then there are too many files.
             admissions=(
-                Admission(
+                parts.Admission(
                     says=log_line("detected a large amount of JS/Svelte files"),
                     means="it leaves TypeScript out, since the project has too many scripts for "
                     "it: say in tsconfig.json which folders to include",

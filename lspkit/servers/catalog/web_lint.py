@@ -4,18 +4,10 @@ from __future__ import annotations
 
 from lspkit.diagnostics.proof_rule import ProofRule
 from lspkit.protocol.server_signal import Signal
+from lspkit.servers import definition_parts as parts
 from lspkit.servers.catalog.pages import COMMENTED_JSON
 from lspkit.servers.catalog.web import SCRIPT
 from lspkit.servers.definition import Definition
-from lspkit.servers.definition_parts import (
-    Caveats,
-    ConfigFiles,
-    DiskReactions,
-    DocumentSync,
-    Exceptions,
-    Launch,
-    Roots,
-)
 
 _ESLINT_CONFIG = (
     *("eslint.config.js", "eslint.config.mjs", "eslint.config.cjs", "eslint.config.ts"),
@@ -33,8 +25,8 @@ WEB_LINT: tuple[Definition, ...] = (
         role="lint",
         languages={**SCRIPT, ".vue": "vue", ".svelte": "svelte", ".astro": "astro"},
         answers_only=("textDocument/codeAction",),
-        roots=Roots(markers=_ESLINT_CONFIG, only_with=_ESLINT_CONFIG),
-        launch=Launch(
+        roots=parts.Roots(markers=_ESLINT_CONFIG, only_with=_ESLINT_CONFIG),
+        launch=parts.Launch(
             commands=(("vscode-eslint-language-server", "--stdio"),),
             # It requests one section without a name, and fails if one of these is missing.
             settings={
@@ -63,13 +55,13 @@ WEB_LINT: tuple[Definition, ...] = (
             },
         ),
         # This matters for rules that use types or imports.
-        documents=DocumentSync(unsaved="never"),
-        disk=DiskReactions(
+        documents=parts.DocumentSync(unsaved="never"),
+        disk=parts.DiskReactions(
             # It reads its configuration again, but not the modules and packages imported there.
             packages="node_modules",
-            config=ConfigFiles(imports=_ESLINT_CONFIG, packages=True),
+            config=parts.ConfigFiles(imports=_ESLINT_CONFIG, packages=True),
         ),
-        caveats=Caveats(
+        caveats=parts.Caveats(
             # After these its list is empty because it could not check.
             doubts=(
                 Signal("eslint/status", {"state": 3}),
@@ -106,11 +98,11 @@ WEB_LINT: tuple[Definition, ...] = (
             ".astro": "astro",
         },
         answers_only=("textDocument/codeAction", "textDocument/formatting"),
-        roots=Roots(markers=_BIOME_CONFIG, only_with=_BIOME_CONFIG),
-        launch=Launch(commands=(("biome", "lsp-proxy"),)),
+        roots=parts.Roots(markers=_BIOME_CONFIG, only_with=_BIOME_CONFIG),
+        launch=parts.Launch(commands=(("biome", "lsp-proxy"),)),
         proofs=(ProofRule(how="version", single=True),),
-        disk=DiskReactions(config=ConfigFiles(imports=_BIOME_CONFIG)),
-        exceptions=Exceptions(
+        disk=parts.DiskReactions(config=parts.ConfigFiles(imports=_BIOME_CONFIG)),
+        exceptions=parts.Exceptions(
             # It looks there for the process of another client, which would exit with that client.
             private_folders=("XDG_CACHE_HOME",),
             # Its background process exits with the last client, sometimes between the first probe
@@ -131,14 +123,14 @@ WEB_LINT: tuple[Definition, ...] = (
         role="lint",
         languages={**SCRIPT, ".vue": "vue", ".svelte": "svelte", ".astro": "astro"},
         answers_only=("textDocument/codeAction",),
-        roots=Roots(markers=_OXLINT_CONFIG, only_with=_OXLINT_CONFIG),
-        launch=Launch(
+        roots=parts.Roots(markers=_OXLINT_CONFIG, only_with=_OXLINT_CONFIG),
+        launch=parts.Launch(
             commands=(("oxlint", "--lsp"), ("oxc_language_server",)),
             # As an answer to `workspace/configuration` this comes too late for the first request.
             initialization={"settings": {"run": "onType"}},
         ),
-        disk=DiskReactions(config=ConfigFiles(files=_IGNORES, imports=_OXLINT_CONFIG)),
-        exceptions=Exceptions(ignore_files=_IGNORES),
+        disk=parts.DiskReactions(config=parts.ConfigFiles(files=_IGNORES, imports=_OXLINT_CONFIG)),
+        exceptions=parts.Exceptions(ignore_files=_IGNORES),
         install={"npm": "oxlint", "brew": "oxlint"},
         quirks=(
             "Wants the whole text with every change.",

@@ -9,19 +9,54 @@ from __future__ import annotations
 import fnmatch
 import os
 import re
-from collections.abc import Iterable, Iterator
+import time
+from collections.abc import Iterable
 
 import msgspec
 
-from lspkit.protocol.watch_registrations import CHANGED
+from lspkit.protocol.watch_registrations import CHANGED, CREATED, DELETED
 from lspkit.servers.definition import Definition
 from lspkit.servers.project.config_imports import imported_by
 from lspkit.servers.project.file_relevance import changes_modules, is_named
-from lspkit.servers.project.file_times import Times
-from lspkit.servers.project.installed import is_of_packages
-from lspkit.workspace_boundary import is_inside
+from lspkit.servers.project.package_folders import is_of_packages
+from lspkit.workspace_boundary import folders_above, is_inside
 
 _WILD = re.compile(r"[*?\[]")
+#: How far the clock of a file system may be behind, in nanoseconds.
+_BEHIND = 20_000_000
+#: For a file that existed when the process was started: its values are unknown.
+_OLD = (0, 0, 0)
+
+
+class Times:
+    """The times and sizes of files that have changed since a process was started.
+
+    For a server that compares these instead of contents. It does not notice new content with an
+    equal time and size: from an archive, from a cache, or on a file system with coarse times.
+    """
+
+    def __init__(self) -> None:
+        self._began = time.time_ns()
+        #: Path: modification time, size and ctime. Those of a deleted file are kept, since the
+        #: server keeps its content.
+        self._known: dict[str, tuple[int, int, int]] = {}
+
+    def hide(self, path: str, kind: int) -> bool:
+        """Whether a file has new content, with the time and size that it had before."""
+        try:
+            found = os.stat(path)
+        except OSError:
+            kind = DELETED
+        if kind == DELETED:
+            self._known.setdefault(path, _OLD)
+            return False
+        known = self._known.get(path, None if kind == CREATED else _OLD)
+        now = self._known[path] = found.st_mtime_ns, found.st_size, found.st_ctime_ns
+        if known is None:
+            return False
+        if known == _OLD:
+            return found.st_mtime_ns < self._began < found.st_ctime_ns + _BEHIND
+        return now[:2] == known[:2] and now != known
 
 
 class Markers:
@@ -89,7 +124,7 @@ class Inputs(msgspec.Struct):
     def _import(self, path: str, names: tuple[str, ...]) -> bool:
         if self._imported is None:
             self._imported = imported_by(self.root, names)
-        return bool(self._imported) and any(one in self._imported for one in _and_above(path))
+        return not self._imported.isdisjoint((path, *folders_above(path)))
 
 
 def is_shadowed(path: str, names: tuple[str, ...], root: str) -> bool:
@@ -97,12 +132,3 @@ def is_shadowed(path: str, names: tuple[str, ...], root: str) -> bool:
     plain = [one.removeprefix("/") for one in names]
     before = plain[: plain.index(os.path.basename(path))]
     return any(os.path.exists(os.path.join(root, one)) for one in before)
-
-
-def _and_above(path: str) -> Iterator[str]:
-    """The path, and all folders above it."""
-    while True:
-        yield path
-        path, below = os.path.dirname(path), path
-        if path == below:
-            return

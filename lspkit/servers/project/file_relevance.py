@@ -15,8 +15,7 @@ from typing import Literal
 
 from lspkit.protocol.watch_registrations import CHANGED, CREATED, FileEvent, WatchRegistrations
 from lspkit.servers.definition import Definition
-from lspkit.servers.project.installed import is_of_packages
-from lspkit.servers.project.package_folders import PackageFolder
+from lspkit.servers.project.package_folders import PackageFolder, is_of_packages
 from lspkit.workspace_boundary import is_inside
 
 #: Why a file matters: it is of one of the server's languages (`source`), marks a root (`marker`),

@@ -34,6 +34,10 @@ _FIRST = re.compile(r"/(node_modules|\.?venv|site-packages)(?:/|$)")
 #: Entries of package folders that are no package: caches, programs, what is being removed, and
 #: metadata of a package.
 _NONE = re.compile(r"\.|~|@|__pycache__$|.*\.(?:dist|egg)-info$")
+#: Records that package managers write when they have changed packages.
+_NOTES = frozenset({".package-lock.json", ".modules.yaml", ".yarn-integrity", ".yarn-state.yml"})
+#: Where pnpm stores the packages.
+_STORE = ".pnpm"
 
 
 class PackageFolder:
@@ -61,3 +65,17 @@ class PackageFolder:
         above, _, name = self._inner.rpartition("/")
         holds = _HOLDERS.fullmatch(above) is not None and _PACKAGES.search(above) is not None
         return holds and _NONE.match(name) is None
+
+
+def is_of_packages(path: str, top: str) -> bool:
+    """Whether a file or folder belongs to a package, or is a record of what is installed.
+
+    Tools keep other things there as well: caches, programs, half-removed packages. `top` is the
+    folder above it that holds the packages, or that folder itself.
+    """
+    parts = path[len(top) :].strip(os.sep).split(os.sep)
+    if parts[0] == _STORE:
+        parts = parts[1:]
+    if len(parts) == 1 and parts[0] in _NOTES:
+        return True
+    return not any(one.startswith((".", "~")) or one == "__pycache__" for one in parts)

@@ -99,10 +99,7 @@ def _lent(definition: Definition, folders: Sequence[str]) -> Definition | str:
 
 
 def restrict(
-    definition: Definition,
-    argv: tuple[str, ...],
-    root: str,
-    workspace: str,
+    definition: Definition, argv: tuple[str, ...], root: str, workspace: str
 ) -> Definition | str:
     """The definition as it runs in an untrusted project; or why it cannot run there."""
     profile = definition.trust.untrusted
@@ -188,22 +185,13 @@ def _tsserver(argv: tuple[str, ...], _: str, workspace: str) -> str | None:
     return None
 
 
-def _commands(_: tuple[str, ...], root: str, __: str) -> dict[str, Any]:
-    """How the project's sources are compiled, as far as it is safe."""
-    return compiling(root).commands
-
-
-def _flags(_: tuple[str, ...], root: str, __: str) -> list[str]:
-    """The safe flags for sources that the database does not mention."""
-    return compiling(root).flags
-
-
 #: The placeholders of a profile, and the functions that fill them in.
 PLACES: dict[str, Callable[[tuple[str, ...], str, str], Any]] = {
     "python": _python,
     "interpreter": _interpreter,
     "packages": _packages,
     "tsserver": _tsserver,
-    "commands": _commands,
-    "flags": _flags,
+    # How sources are compiled, as far as it is safe; and the others.
+    "commands": lambda _, root, __: compiling(root).commands,
+    "flags": lambda _, root, __: compiling(root).flags,
 }

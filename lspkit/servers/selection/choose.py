@@ -10,15 +10,7 @@ import msgspec
 from lspkit.config import Config, ServerConfig
 from lspkit.config.merge import expand_dotted_keys, merge_values
 from lspkit.servers.definition import Definition
-from lspkit.servers.restriction.trust_profile import (
-    ALL,
-    Permit,
-    Permits,
-    as_configured,
-    at_home,
-    program_folders,
-    restrict,
-)
+from lspkit.servers.restriction import trust_profile
 from lspkit.servers.selection.nested_repositories import trusted_root_of
 from lspkit.servers.selection.program_lookup import find_program
 from lspkit.servers.selection.roots import is_wanted
@@ -34,7 +26,7 @@ class Choice(msgspec.Struct, frozen=True):
     #: The folder that it runs in.
     root: str = ""
     #: What it may do there.
-    permit: Permit = ALL
+    permit: trust_profile.Permit = trust_profile.ALL
     #: Why it does not run there, even if its program is found; empty if it runs.
     held_back: str = ""
 
@@ -151,7 +143,7 @@ def choose(
     config: Config,
     folders: Sequence[str],
     duds: Container[str] = (),
-    permits: Permits = lambda _: ALL,
+    permits: trust_profile.Permits = lambda _: trust_profile.ALL,
 ) -> list[Choice]:
     """The servers for a file, including those whose program is missing.
 
@@ -175,7 +167,7 @@ def choose(
     return [choice for choice in candidates if _runs(choice, candidates, duds)]
 
 
-def begins_at(workspace: str, permits: Permits) -> str:
+def begins_at(workspace: str, permits: trust_profile.Permits) -> str:
     """The base of a relative command: the workspace, if that is trusted itself.
 
     A root in it may be trusted while the folder above it, where the program would lie, is not.
@@ -189,21 +181,21 @@ def permitted(
     root: str,
     workspace: str,
     folders: Sequence[str],
-    permit: Permit,
+    permit: trust_profile.Permit,
     at: str = "",
 ) -> Choice:
     """A server as it would run in a root, or why it would not.
 
     `at` is the base of a relative command; see `begins_at`.
     """
-    searched = program_folders(root, permit, list(folders))
+    searched = trust_profile.program_folders(root, permit, list(folders))
     argv = find_argv(definition, searched, at if permit.trusted else "")
     if permit.trusted:
-        made = at_home(definition, root, searched)
+        made = trust_profile.at_home(definition, root, searched)
     elif definition.trust.untrusted is None and definition.id in permit.vouched:
-        made = as_configured(definition, searched)
+        made = trust_profile.as_configured(definition, searched)
     else:
-        made = restrict(definition, argv, root, workspace)
+        made = trust_profile.restrict(definition, argv, root, workspace)
     if isinstance(made, str):
         return Choice(definition, argv, said, root, permit, made)
     return Choice(made, argv, said, root, permit)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import signal
 import time
+from functools import partial
 
 from lspkit.testing.serving.wire import HEADER, STAND_IN, encode, frame
 
@@ -82,6 +83,11 @@ class Outgoing:
         return self.before + whole * self.copies
 
 
+def _sets(field: str, *value: Any) -> Callable[..., None]:
+    """A fault that only sets a field of the message, to a value or to its only option."""
+    return lambda server, out, **option: setattr(out, field, *(value or option.values()))
+
+
 def _crash(server: Server, out: Outgoing, code: int, signal: Any, at: str) -> None:
     if at == "before":
         _die(code, signal)
@@ -99,14 +105,6 @@ def _die(code: int, name: str | None) -> None:
     os._exit(code)
 
 
-def _hang(server: Server, out: Outgoing) -> None:
-    out.dropped = True
-
-
-def _delay(server: Server, out: Outgoing, seconds: float) -> None:
-    out.delay = seconds
-
-
 def _stop_reading(server: Server, out: Outgoing, at: str) -> None:
     server.reading = False
     out.dropped = at == "before"
@@ -116,10 +114,6 @@ def _close_output(server: Server, out: Outgoing, at: str) -> None:
     if at == "before":
         server.output.close()
     out.then.append(server.output.close)
-
-
-def _drip(server: Server, out: Outgoing, seconds: float) -> None:
-    out.drip = seconds
 
 
 def _garbage(server: Server, out: Outgoing, text: str) -> None:
@@ -136,10 +130,6 @@ def _huge_length(server: Server, out: Outgoing, length: int | str) -> None:
     out.header = f"Content-Length: {length}\r\n\r\n"
 
 
-def _header(server: Server, out: Outgoing, text: str) -> None:
-    out.header = text
-
-
 def _bad_json(server: Server, out: Outgoing, text: str | None) -> None:
     if text is None:
         out.body_end = -1
@@ -147,7 +137,7 @@ def _bad_json(server: Server, out: Outgoing, text: str | None) -> None:
         out.body = text.encode("utf-8", "surrogateescape")
 
 
-def _spoil(out: Outgoing, stand_in: bytes) -> None:
+def _spoil(server: Server, out: Outgoing, stand_in: bytes) -> None:
     out.stand_in = stand_in
     if out.message is not None:
         content = next(key for key in ("result", "error", "params") if key in out.message)
@@ -166,18 +156,6 @@ def _marked(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: item if key in _NAMES else _marked(item) for key, item in value.items()}
     return value
-
-
-def _bad_utf8(server: Server, out: Outgoing) -> None:
-    _spoil(out, b"\xff\xfe")
-
-
-def _lone_surrogate(server: Server, out: Outgoing) -> None:
-    _spoil(out, b"\\ud800")
-
-
-def _twice(server: Server, out: Outgoing, count: int) -> None:
-    out.copies = count
 
 
 def _reverse(server: Server, out: Outgoing, count: int, rule: int) -> None:
@@ -247,19 +225,19 @@ def _stderr(server: Server, out: Outgoing, bytes: int) -> None:
 #: Fault by name: what it does, and its options with their defaults.
 FAULTS: dict[str, tuple[Callable[..., None], dict[str, Any]]] = {
     "crash": (_crash, {"code": 1, "signal": None, "at": "before"}),
-    "hang": (_hang, {}),
-    "delay": (_delay, {"seconds": 0.1}),
+    "hang": (_sets("dropped", True), {}),
+    "delay": (_sets("delay"), {"seconds": 0.1}),
     "stop-reading": (_stop_reading, {"at": "before"}),
     "close-output": (_close_output, {"at": "before"}),
-    "drip": (_drip, {"seconds": 0.0}),
+    "drip": (_sets("drip"), {"seconds": 0.0}),
     "garbage": (_garbage, {"text": "warning: this is no frame\n"}),
     "half-frame": (_half_frame, {"mute": False}),
     "huge-length": (_huge_length, {"length": 1 << 40}),
-    "header": (_header, {"text": "X-Extra: yes\r\ncontent-length:{length}\r\n\r\n"}),
+    "header": (_sets("header"), {"text": "X-Extra: yes\r\ncontent-length:{length}\r\n\r\n"}),
     "bad-json": (_bad_json, {"text": None}),
-    "bad-utf8": (_bad_utf8, {}),
-    "lone-surrogate": (_lone_surrogate, {}),
-    "twice": (_twice, {"count": 2}),
+    "bad-utf8": (partial(_spoil, stand_in=b"\xff\xfe"), {}),
+    "lone-surrogate": (partial(_spoil, stand_in=b"\\ud800"), {}),
+    "twice": (_sets("copies"), {"count": 2}),
     "reverse": (_reverse, {"count": 2}),
     "wrong-id": (_wrong_id, {"id": 987654}),
     "result": (_result, {"result": 42}),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -41,7 +42,8 @@ def test_what_others_change_before_an_edit_is_seen_when_it_is_verified(
     edit = FileEdit(path, path.as_uri(), (TextEdit(word, "NEED"),), "need greet\n", "NEED greet\n")
     path.write_text("need greet\n", encoding="utf-8")
     with workspace(tmp_path, argv) as ws, ThreadPoolExecutor(1) as callers:
-        ws._engine.pool.disk_events._watchers._notifier = PollingNotifier
+        roots = ws._engine.pool.disk_events._watchers
+        roots._make = functools.partial(roots._make, notifier=PollingNotifier)
         ws.check("a.scr")  # it defines `greet`
         applied = callers.submit(ws.apply, WorkspaceEdit((edit,)), verify=True)
         Log.of(argv).wait_for_message(PULL, 2)

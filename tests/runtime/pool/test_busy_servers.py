@@ -112,7 +112,7 @@ def test_without_time_for_a_look_at_the_disk_a_verdict_is_unknown(tmp_path, scri
     with two_servers(tmp_path, scripted(SCRIPT), scripted(SCRIPT)) as ws:
         watcher = ws._engine.pool.disk_events._watchers._watcher
         began = time.monotonic()
-        with held(watcher._door, watcher._turn):
+        with held(watcher._caller_lock, watcher._turn):
             report = ws.check("a.scr", timeout=0.2)
             assert report.verdict.unknown
             assert UNSEEN in report.why

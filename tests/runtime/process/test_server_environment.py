@@ -12,9 +12,9 @@ import pytest
 
 import lspkit
 from lspkit.config import read_config
+from lspkit.runtime.server.process_setup import environment_of
 from lspkit.servers.definition import Definition
 from lspkit.servers.definition_parts import HARMLESS, TrustProfile, UntrustedRun
-from lspkit.servers.restriction.server_environment import environment_of
 from lspkit.servers.restriction.trust_profile import Permit
 from lspkit.servers.selection.choose import permitted
 from lspkit.testing import Log, Script

@@ -160,7 +160,7 @@ class _taken:
         self._thread = threading.Thread(target=self._hold)
 
     def _hold(self) -> None:
-        with self._watcher._door, self._watcher._turn:
+        with self._watcher._caller_lock, self._watcher._turn:
             self._has.set()
             self._over.wait(PATIENCE)
 

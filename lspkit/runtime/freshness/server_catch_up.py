@@ -1,8 +1,9 @@
-"""Whether a server that reads files in the background has read what has changed on disk.
+"""Waiting until a server has read what has changed on disk.
 
-It is told of a file, and answers the next request from the old text, since another thread reads.
-But it can be asked for its text of a file. Only closed files that it was told of are asked for,
-each until the text is that on disk.
+Its configuration: it says when it has read that again, or it has to be restarted. Other files: a
+server that reads in the background is told of a file, and answers the next request from the old
+text. But it can be asked for its text of a file. Only closed files that it was told of are asked
+for, each until the text is that on disk.
 """
 
 from __future__ import annotations
@@ -14,14 +15,34 @@ from lspkit.protocol.uris import uri_to_path
 from lspkit.protocol.wire.messages import CONTENT_MODIFIED, METHOD_NOT_FOUND, decode_any
 from lspkit.runtime.concurrency.call import CallContext
 from lspkit.runtime.concurrency.waiter import Steps, Waiter, uncancelled
-from lspkit.runtime.exchange.ask_server import wait_for_answer
+from lspkit.runtime.exchange.ask_server import wait_for, wait_for_answer
 from lspkit.runtime.exchange.context import Context
 from lspkit.runtime.server.server import Server
 
+#: Seconds to wait for a word about the configuration. A server that has said nothing by then may
+#: have missed the change, and is restarted.
+PATIENCE = 3.0
+#: Why a server that has to be replaced has no findings.
+OUTDATED = "it has to be started anew, since files have changed that it reads only once"
 #: Seconds after which a file that the server does not know is no part of its project.
 UNKNOWN = 1.0
 #: Seconds between two requests about one file.
 PAUSE = 0.01
+
+
+def wait_for_reread(context: Context, server: Server, call: CallContext) -> Steps[None]:
+    """Wait until it says so, if its configuration has changed; otherwise it has to be restarted."""
+    while (since := server.record.rereading) is not None and server.usable:
+        activity = server.activity.next()
+        if server.record.rereading is None:
+            return
+        latest = since + PATIENCE
+        if time.monotonic() >= latest:
+            context.pool.renew(server)
+        elif latest > call.deadline:
+            yield from wait_for(context, server, activity, call.deadline)
+        else:
+            uncancelled((yield (activity, latest)))
 
 
 def wait_until_read(context: Context, server: Server, call: CallContext) -> Steps[None]:
@@ -45,7 +66,7 @@ def _is_read(
     if isinstance(answered, RequestFailedError):
         if answered.server_code == CONTENT_MODIFIED:
             return False
-        ignore_capabilities = answered.server_code == METHOD_NOT_FOUND  # by an older version
-        return there is None or ignore_capabilities or time.monotonic() >= until
+        is_unsupported = answered.server_code == METHOD_NOT_FOUND  # by an older version
+        return there is None or is_unsupported or time.monotonic() >= until
     known = decode_any(answered.result)
     return there is not None and known == there.value.replace("\r\n", "\n")
