@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.faults.cells import Cell, all_cells, quick_cells, run
+from tests.faults.cells import Cell, Matrix, all_cells, quick_cells
 from tests.faults.operations import OPERATIONS
 from tests.faults.table import ROWS
 
@@ -23,9 +23,17 @@ CELLS = [
 ]
 
 
+@pytest.fixture(scope="module")
+def matrix(request, tmp_path_factory):
+    """The cells of this run, also where only some were selected."""
+    here = [item for item in request.session.items if item.path == request.path]
+    cells = [item.callspec.params["cell"] for item in here if hasattr(item, "callspec")]
+    return Matrix(cells, tmp_path_factory.mktemp("matrix"))
+
+
 @pytest.mark.parametrize("cell", CELLS)
-def test_a_fault_harms_nothing_but_the_call_that_meets_it(cell: Cell, tmp_path, scripted):
-    run(cell, tmp_path, scripted)
+def test_a_fault_harms_nothing_but_the_call_that_meets_it(cell: Cell, matrix: Matrix):
+    matrix.result(cell)
 
 
 def test_the_quick_selection_has_every_fault_and_every_operation():
