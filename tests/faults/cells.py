@@ -3,8 +3,6 @@
 A workspace has two servers. One has the fault, the other is well and has to stay so. The question
 that meets the fault is asked while the other server is asked, too; then the same question is asked
 again, which has to be answered right, by the same process or by the next one.
-
-A cell mostly waits, so the cells of a row are run side by side, each in a workspace of its own.
 """
 
 from __future__ import annotations
@@ -12,8 +10,8 @@ from __future__ import annotations
 import random
 import threading
 import time
-from collections.abc import Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -36,8 +34,6 @@ from tests.faults.table import AMPLE, BROKEN, MENDED, RIGHT, ROWS, UNREAD, Row
 
 #: Seconds beyond its limit in which a call has to be back, on a machine that is busy.
 SLACK = 2.0
-#: So many cells of a row are run at the same time.
-SIDE_BY_SIDE = 4
 #: So many operations of each fault are in the quick selection.
 SAMPLED = 2
 #: Makes the quick selection.
@@ -223,29 +219,3 @@ def run(cell: Cell, place: Path) -> None:
     # Whatever the server does, lspkit itself keeps to the protocol.
     assert Log.of(faulty).complaints() == []
     assert Log.of(well).complaints() == []
-
-
-class Matrix:
-    """Runs a whole row when the first of its cells is asked for.
-
-    All threads of the row have ended by then: what the row leaves behind is found by the leak check
-    of the test that asked.
-    """
-
-    def __init__(self, cells: Sequence[Cell], folder: Path) -> None:
-        self._cells = cells
-        self._folder = folder
-        self._results: dict[str, Future[None]] = {}
-
-    def result(self, cell: Cell) -> None:
-        """Raises what was wrong in this cell."""
-        if cell.name not in self._results:
-            self._run_row(cell.row)
-        self._results[cell.name].result()
-
-    def _run_row(self, row: Row) -> None:
-        with ThreadPoolExecutor(SIDE_BY_SIDE) as pool:
-            for number, cell in enumerate(self._cells):
-                if cell.row is row:
-                    place = self._folder / str(number)
-                    self._results[cell.name] = pool.submit(run, cell, place)

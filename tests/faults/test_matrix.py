@@ -7,13 +7,15 @@ unharmed, the next call right, nothing left. The tables are in table.py and oper
 from __future__ import annotations
 
 import runpy
+from functools import partial
 from pathlib import Path
 
 import pytest
 
-from tests.faults.cells import Cell, Matrix, all_cells, quick_cells
+from tests.faults.cells import Cell, all_cells, quick_cells, run
 from tests.faults.operations import OPERATIONS
 from tests.faults.table import ROWS
+from tests.side_by_side import SideBySide, selected
 
 ROOT = Path(__file__).resolve().parents[2]
 QUICK = quick_cells()
@@ -24,16 +26,15 @@ CELLS = [
 
 
 @pytest.fixture(scope="module")
-def matrix(request, tmp_path_factory):
-    """The cells of this run, also where only some were selected."""
-    here = [item for item in request.session.items if item.path == request.path]
-    cells = [item.callspec.params["cell"] for item in here if hasattr(item, "callspec")]
-    return Matrix(cells, tmp_path_factory.mktemp("matrix"))
+def results(tmp_path_factory):
+    return SideBySide(tmp_path_factory.mktemp("matrix"), at_once=4)
 
 
 @pytest.mark.parametrize("cell", CELLS)
-def test_a_fault_harms_nothing_but_the_call_that_meets_it(cell: Cell, matrix: Matrix):
-    matrix.result(cell)
+def test_a_fault_harms_nothing_but_the_call_that_meets_it(cell: Cell, results, request):
+    """The cells of a row are run at the same time, each in a workspace of its own."""
+    cells = [one for one in selected(request, "cell") if one.row is cell.row]
+    results.result(cell.name, {one.name: partial(run, one) for one in cells})
 
 
 def test_the_quick_selection_has_every_fault_and_every_operation():
