@@ -3,6 +3,9 @@
 Each case keeps its own test, which raises what was wrong in it. The cases of a group are run when
 the test of the first one asks, and all their threads have ended before it goes on: what they leave
 behind is found by the leak check of that test.
+
+With several workers the tests of a module have to be in one of them, as `make test` has it; else
+each worker runs the whole group.
 """
 
 from __future__ import annotations
