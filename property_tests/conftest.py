@@ -17,10 +17,10 @@ __all__ = ["nothing_is_left_behind", "pytest_configure"]
 
 # A loaded machine makes single examples slow: that says nothing about the code, so no deadline.
 settings.register_profile("quick", max_examples=10, deadline=None)
-settings.register_profile("default", max_examples=100, deadline=None)
+settings.register_profile("default", max_examples=50, deadline=None)
 settings.register_profile(
     "ci",
-    max_examples=300,
+    max_examples=100,
     deadline=None,
     derandomize=True,
     print_blob=True,

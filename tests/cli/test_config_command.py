@@ -8,6 +8,8 @@ import pytest
 
 from tests.cli.running import CommandLine
 
+pytestmark = pytest.mark.slow  # a process each
+
 
 @pytest.fixture(scope="session")
 def command(tmp_path_factory) -> CommandLine:

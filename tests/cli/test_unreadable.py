@@ -13,6 +13,8 @@ import pytest
 
 from tests.cli.running import TIMEOUT, CommandLine
 
+pytestmark = pytest.mark.slow  # a process each
+
 DENIED = f"cannot be read: {os.strerror(errno.EACCES)}"
 
 

@@ -20,7 +20,6 @@ from typing import Any
 import lspkit
 from lspkit.protocol.uris import path_to_uri
 from lspkit.testing import Diagnostics, Log, Script
-from lspkit.testing.plugin import Scripted
 from tests.faults.operations import (
     OPERATIONS,
     SUBJECTS,
@@ -195,15 +194,17 @@ def _next_call_is_right(ws: lspkit.Workspace, folder: Path, row: Row, asked: Ope
     assert outcome.told == right(asked, subject), f"the next call: {outcome}"
 
 
-def run(cell: Cell, folder: Path, scripted: Scripted) -> None:
+def run(cell: Cell, place: Path) -> None:
     """Everything that is said of a cell."""
     row = cell.row
+    folder = place / "project"
+    folder.mkdir(parents=True)
     script = Script(
         answers=answers(path_to_uri(str(folder / SUBJECTS[0].file))),
         diagnostics=Diagnostics(how=cell.operations[0].diagnostics),
         **row.orders(cell.operations[0]),
     )
-    faulty, well = scripted(script), scripted(Script())
+    faulty, well = script.command(place / "faulty"), Script().command(place / "well")
     with _workspace(folder, faulty, well, row) as ws:
         ready = ws.submit(ws.definition, NEIGHBOUR.file, 2, 4, timeout=AMPLE)
         if not row.cold:

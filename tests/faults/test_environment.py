@@ -142,7 +142,7 @@ def test_4_callers_are_answered_beside_10000_messages_a_second(tmp_path, scripte
 
 
 #: A longer run, or the same one again: LSPKIT_CHAOS_SECONDS=600 LSPKIT_CHAOS_SEED=7.
-SECONDS = float(os.environ.get("LSPKIT_CHAOS_SECONDS", "20"))
+SECONDS = float(os.environ.get("LSPKIT_CHAOS_SECONDS", "10"))
 SEED = int(os.environ.get("LSPKIT_CHAOS_SEED", "1"))
 
 

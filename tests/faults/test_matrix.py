@@ -7,6 +7,7 @@ unharmed, the next call right, nothing left. The tables are in table.py and oper
 from __future__ import annotations
 
 import runpy
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ import pytest
 from tests.faults.cells import Cell, all_cells, quick_cells, run
 from tests.faults.operations import OPERATIONS
 from tests.faults.table import ROWS
+from tests.side_by_side import SideBySide, selected
 
 ROOT = Path(__file__).resolve().parents[2]
 QUICK = quick_cells()
@@ -23,9 +25,16 @@ CELLS = [
 ]
 
 
+@pytest.fixture(scope="module")
+def results(tmp_path_factory):
+    return SideBySide(tmp_path_factory.mktemp("matrix"), at_once=4)
+
+
 @pytest.mark.parametrize("cell", CELLS)
-def test_a_fault_harms_nothing_but_the_call_that_meets_it(cell: Cell, tmp_path, scripted):
-    run(cell, tmp_path, scripted)
+def test_a_fault_harms_nothing_but_the_call_that_meets_it(cell: Cell, results, request):
+    """The cells of a row are run at the same time, each in a workspace of its own."""
+    cells = [one for one in selected(request, "cell") if one.row is cell.row]
+    results.result(cell.name, {one.name: partial(run, one) for one in cells})
 
 
 def test_the_quick_selection_has_every_fault_and_every_operation():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import msgspec
@@ -16,8 +18,13 @@ from tests.real.running import workspace_with
 
 pytestmark = pytest.mark.server
 
+#: A workspace, and the edit that renames in it.
+Renaming = tuple[lspkit.Workspace, lspkit.WorkspaceEdit]
+
 #: More files than this are changed by the rename.
 USERS = 50
+#: And by one that fails at each of its steps: every kind of file that `fill` makes.
+FEW_USERS = 14
 #: Line endings by turns, and one file that has all of them.
 ENDINGS = ("\n", "\r\n")
 
@@ -39,12 +46,12 @@ LANGUAGES = {
 }
 
 
-def fill(folder: Path, server: str) -> str:
+def fill(folder: Path, server: str, users: int) -> str:
     """The project; returns the name of the file that defines."""
     extension, origin, user = LANGUAGES[server]
     (folder / "tsconfig.json").write_text('{"compilerOptions": {"types": []}}\n', encoding="utf-8")
     (folder / f"origin{extension}").write_text(origin, encoding="utf-8")
-    for number in range(USERS):
+    for number in range(users):
         text = user.replace("{n}", str(number)).replace("\n", ENDINGS[number % 2])
         if number == 7:
             text = text.replace("\r\n", "\n", 1)  # mixed
@@ -55,23 +62,37 @@ def fill(folder: Path, server: str) -> str:
     return f"origin{extension}"
 
 
-@pytest.fixture(params=LANGUAGES)
-def renaming(request, tmp_path):
-    server = request.param
+@contextmanager
+def renamed_in(folder: Path, server: str, users: int) -> Iterator[Renaming]:
     real_servers.require(server)
-    origin = fill(tmp_path, server)
-    with workspace_with(tmp_path, {server: real_servers.command(server)}) as ws:
+    origin = fill(folder, server, users)
+    with workspace_with(folder, {server: real_servers.command(server)}) as ws:
         # TypeScript knows the users of a file only once it has seen one of them.
         ws.check(origin.replace("origin", "user0"))
         yield ws, ws.rename(origin, symbol="größe", new_name="größer")
 
 
-def test_a_rename_over_fifty_files_is_made_and_taken_back_byte_for_byte(renaming, tmp_path):
+@pytest.fixture(scope="module", params=LANGUAGES)
+def over_fifty(request, tmp_path_factory):
+    with renamed_in(tmp_path_factory.mktemp("project"), request.param, USERS) as renaming:
+        yield renaming
+
+
+@pytest.fixture
+def renaming(over_fifty):
+    """A rename in a server that the tests share: each of them leaves the tree as it was."""
+    ws, _ = over_fifty
+    before = snapshot(ws.root)
+    yield over_fifty
+    assert snapshot(ws.root) == before
+
+
+def test_a_rename_over_fifty_files_is_made_and_taken_back_byte_for_byte(renaming):
     ws, edit = renaming
     assert len(edit.files) == USERS + 1
-    before = snapshot(tmp_path)
+    before = snapshot(ws.root)
     applied = ws.apply(edit)
-    after = snapshot(tmp_path)
+    after = snapshot(ws.root)
     changed = [name for name in before if before[name] != after[name]]
     assert len(changed) == USERS + 1
     for name in changed:
@@ -79,14 +100,16 @@ def test_a_rename_over_fifty_files_is_made_and_taken_back_byte_for_byte(renaming
         assert text.replace("größer", "größe") == before[name][2].decode()
         assert after[name][1] == before[name][1]  # the mode
     ws.undo(applied)
-    assert snapshot(tmp_path) == before
+    assert snapshot(ws.root) == before
 
 
-def test_a_rename_that_fails_after_any_single_step_leaves_the_tree_as_it_was(renaming, tmp_path):
-    _, edit = renaming
+@pytest.mark.parametrize("server", LANGUAGES)
+def test_a_rename_that_fails_after_any_single_step_leaves_the_tree_as_it_was(server, tmp_path):
+    with renamed_in(tmp_path, server, FEW_USERS) as (_, edit):
+        assert len(edit.files) == FEW_USERS + 1
     boundary, before, steps = boundary_of(str(tmp_path)), snapshot(tmp_path), []
     undo(apply(edit, boundary, before_step=steps.append), boundary)
-    assert len(set(steps)) > 2 * USERS  # each file is written beside, and takes its place
+    assert len(set(steps)) > 2 * FEW_USERS  # each file is written beside, and takes its place
 
     def fail() -> None:
         raise OSError("stop")
@@ -97,22 +120,23 @@ def test_a_rename_that_fails_after_any_single_step_leaves_the_tree_as_it_was(ren
         assert snapshot(tmp_path) == before, f"failed before step {number}"
 
 
-def test_a_rename_that_is_verified_stays_where_it_breaks_nothing(renaming, tmp_path):
+def test_a_rename_that_is_verified_stays_where_it_breaks_nothing(renaming):
     ws, edit = renaming
     applied = ws.apply(edit, verify=True)
     assert len(applied.files) == USERS + 1
     reports = ws.check_all(applied.files)
     assert {report.verdict for report in reports.values()} == {lspkit.Verdict.CLEAN}
+    ws.undo(applied)
 
 
-def test_an_edit_that_breaks_something_is_taken_back_when_it_is_verified(renaming, tmp_path):
+def test_an_edit_that_breaks_something_is_taken_back_when_it_is_verified(renaming):
     ws, edit = renaming
-    before = snapshot(tmp_path)
+    before = snapshot(ws.root)
     users = tuple(one for one in edit.changes if one.path.stem != "origin")
     half = lspkit.WorkspaceEdit(users, edit.server)  # all but the definition itself
     with pytest.raises(lspkit.RequestFailedError, match="was undone"):
         ws.apply(half, verify=True)
-    assert snapshot(tmp_path) == before
+    assert snapshot(ws.root) == before
 
 
 #: Server: a file that defines `double` and uses it wrongly twice on one line.
