@@ -366,7 +366,7 @@ class Pool:
                 del self._slots[server.id, server.root]
                 self._kept[server.id, server.root] = handover.texts_of(server)
         self.disk_events.end(server)
-        server.tell_state(ServerState.IDLE)
+        server.announce.state(ServerState.IDLE)
         return True
 
     def reconfigure(self, config: Config, permits: Permits) -> list[Server]:

@@ -1,4 +1,5 @@
-"""What a server process needs besides its command: environment, temporary folder, sidecars.
+"""What a server process needs besides its command: environment, temporary folder, sidecars,
+options.
 
 Servers leave temporary files behind, so each process has its own folder for them, which is removed
 with it.
@@ -11,6 +12,8 @@ import tempfile
 from collections.abc import Mapping
 
 from lspkit.late_imports import safe_imports
+from lspkit.protocol.initialize_params import InitializeOptions
+from lspkit.protocol.uris import path_to_uri
 from lspkit.runtime.process.backoff import Restart
 from lspkit.runtime.process.child import Child
 from lspkit.runtime.process.launch import launch
@@ -86,3 +89,18 @@ def environment_of(
     # The server's own temporary folder is kept, wherever it lies.
     own = {name: value for name, value in scratch.items() if made[name] == value}
     return made | clean_environment(made, project_tree(workspace)) | own
+
+
+def initialize_options(choice: Choice, version: str) -> InitializeOptions:
+    """What a server is told in `initialize`."""
+    definition = choice.definition
+    return InitializeOptions(
+        root_uri=path_to_uri(choice.root),
+        root_name=os.path.basename(choice.root) or choice.root,
+        process_id=os.getpid(),
+        client_version=version,
+        initialization=definition.launch.initialization,
+        settings=definition.launch.settings,
+        encodings=definition.launch.encodings,
+        experimental=definition.exceptions.experimental,
+    )

@@ -7,16 +7,13 @@ Documents and requests are in `document_channel.py`, threads in `connection.py`,
 from __future__ import annotations
 
 import logging
-import os
 import time
 from collections.abc import Callable, Mapping
 
 from lspkit.errors import LspkitError, RequestTimeoutError, ServerBrokenError
 from lspkit.protocol import events
-from lspkit.protocol.initialize_params import InitializeOptions
 from lspkit.protocol.open_documents import Documents
 from lspkit.protocol.session import Session, State, params_of
-from lspkit.protocol.uris import path_to_uri, uri_to_path
 from lspkit.protocol.watch_registrations import WatchRegistrations
 from lspkit.runtime.concurrency.broadcast import Broadcast
 from lspkit.runtime.concurrency.waiter import Waiter
@@ -26,11 +23,12 @@ from lspkit.runtime.process.child import describe_exit
 from lspkit.runtime.process.launch import LaunchError
 from lspkit.runtime.process.usage import is_asleep
 from lspkit.runtime.server import failure_errors
+from lspkit.runtime.server.announcer import Announcer
 from lspkit.runtime.server.connection import BLOCKED, CLOSED_OUTPUT, Connection
 from lspkit.runtime.server.diagnostics_record import DiagnosticsRecord
 from lspkit.runtime.server.document_channel import DocumentChannel
 from lspkit.runtime.server.pending_request import ConnectionLost, PendingRequest
-from lspkit.runtime.server.process_setup import ProcessSetup
+from lspkit.runtime.server.process_setup import ProcessSetup, initialize_options
 from lspkit.servers import Choice
 from lspkit.servers.definition_parts import Forwards
 from lspkit.servers.sidecar_commands import Commands
@@ -61,14 +59,16 @@ class Server:
         self.id = choice.id
         self.root = choice.root
         self.choice = choice
+        #: Tells those who watch the workspace.
+        self.announce = Announcer(choice.id, choice.root, on_event)
         #: Its environment, temporary folder and sidecars.
         self.setup = ProcessSetup(choice, files.boundary.root, environ)
-        session = Session(_initialize_options(choice, version), time.monotonic)
+        session = Session(initialize_options(choice, version), time.monotonic)
         #: Its documents and requests.
         self.channel = DocumentChannel(session, choice.definition, files, lambda: self.state)
         #: Its findings and their freshness.
         self.record = DiagnosticsRecord(
-            self.channel, choice, files.boundary.root, self._tell_diagnostics
+            self.channel, choice, files.boundary.root, self.announce.diagnostics
         )
         #: Whether it has ever sent an answer or a finding.
         self.was_of_use = False
@@ -77,7 +77,6 @@ class Server:
         #: Whether it was ended because it blocked itself: another one may be started at once, too.
         self.is_blocked = False
         self._initialize_timeout = initialize_timeout
-        self._tell = on_event
         self._on_ready = on_ready
         self._on_edit: Callable[[events.EditAsked], None] = self._refuse_edit
         self._on_gone = on_gone
@@ -121,17 +120,6 @@ class Server:
         """Whether callers that wait for it may ask another process instead."""
         return self.record.outdated or self.false_start
 
-    def tell_state(self, state: ServerState) -> None:
-        """Tell those who watch the workspace that its state is new."""
-        self._tell(WorkspaceEvent("state", self.id, self.root, state))
-
-    def _tell_diagnostics(self, uri: str) -> None:
-        path = uri_to_path(uri) or uri
-        self._tell(WorkspaceEvent("diagnostics", self.id, self.root, path=path))
-
-    def _tell_progress(self, title: str, *, done: bool) -> None:
-        self._tell(WorkspaceEvent("progress", self.id, self.root, title=title, done=done))
-
     # Coming up
 
     def start(self) -> None:
@@ -141,7 +129,7 @@ class Server:
                 return
             self.begun = True
         deadline = time.monotonic() + self._initialize_timeout
-        self.tell_state(ServerState.STARTING)
+        self.announce.state(ServerState.STARTING)
         try:
             child = self.setup.launch()
         except (LaunchError, OSError) as problem:
@@ -225,7 +213,7 @@ class Server:
             self._ready = True
         self._settled.tell(over=True)
         self._on_ready(self)
-        self.tell_state(ServerState.ACTIVE)
+        self.announce.state(ServerState.ACTIVE)
         log.debug("%s is ready", self.id)
 
     def timed_out(self, method: str, waited: float, setting: str = "") -> RequestTimeoutError:
@@ -298,12 +286,12 @@ class Server:
             case events.ProgressBegan():
                 with self.channel.lock:
                     self.channel.observations.began(event.token, event.title, time.monotonic())
-                self._tell_progress(event.title, done=False)
+                self.announce.progress(event.title, done=False)
             case events.ProgressEnded():
                 self.record.loading.work_ended()
                 with self.channel.lock:
                     self.channel.observations.ended(event.token, event.title, time.monotonic())
-                self._tell_progress(event.title, done=True)
+                self.announce.progress(event.title, done=True)
                 self.activity.tell()
             case events.Notified():
                 forwards = self.choice.definition.forwards
@@ -386,7 +374,7 @@ class Server:
         self._settled.tell(over=True)
         self.activity.tell(over=True)
         if not self.closing:
-            self.tell_state(ServerState.BROKEN)
+            self.announce.state(ServerState.BROKEN)
 
     def _tell_of_exit(self) -> None:
         for waiter in self.exit_waiters:
@@ -404,17 +392,3 @@ class Server:
         if self.channel.connection is not None:
             self.channel.connection.drop_after_fork()
             self.channel.connection = None
-
-
-def _initialize_options(choice: Choice, version: str) -> InitializeOptions:
-    definition = choice.definition
-    return InitializeOptions(
-        root_uri=path_to_uri(choice.root),
-        root_name=os.path.basename(choice.root) or choice.root,
-        process_id=os.getpid(),
-        client_version=version,
-        initialization=definition.launch.initialization,
-        settings=definition.launch.settings,
-        encodings=definition.launch.encodings,
-        experimental=definition.exceptions.experimental,
-    )
