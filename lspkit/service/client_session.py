@@ -213,12 +213,13 @@ class ClientSession:
 
     def check_file(self, call: IncomingCall) -> None:
         """`lsp/checkFile`: fresh diagnostics of a file."""
-        given = _check_file.decode(call.params)
+        given, engine = _check_file.decode(call.params), self._shared.engine
 
         def done(report: Any) -> None:
-            call.answer({**to_plain(report), "epoch": self._shared.engine.raise_epoch()})
+            call.answer({**to_plain(report), "epoch": engine.epoch})
 
-        call.run(CheckRequest(path=given.path, text=given.text), given.timeout, done)
+        request = CheckRequest(path=given.path, text=given.text)
+        call.run(request, given.timeout, done, at_end=engine.raise_epoch)
 
     def diagnostics(self, call: IncomingCall) -> None:
         """`lsp/diagnostics`: the known diagnostics of all files, in the order of their paths."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import fnmatch
 import os
 import socket
@@ -83,6 +84,7 @@ def connect_or_start(
 
     The lock belongs to the process that holds it: it does not outlive a client that is killed.
     """
+    reap_services()
     made = connect_socket(place)
     if made is not None:
         return made
@@ -123,31 +125,42 @@ def _start(
             cwd=os.sep,
             start_new_session=True,
         )
-    try:
-        while time.monotonic() < deadline:
-            ended = process.poll()
-            made = connect_socket(place)
-            if made is not None:
-                return made
-            if ended is not None:
-                raise ServerUnavailableError(
-                    f"the service ended with status {ended} before it was ready. {log_tail(place)}"
-                )
-            time.sleep(RETRY)
-        process.kill()
-        raise ServerUnavailableError(f"the service was not ready in time. {log_tail(place)}")
-    finally:
-        _forget(process)
+    _started.append(process)
+    while time.monotonic() < deadline:
+        ended = process.poll()
+        made = connect_socket(place)
+        if made is not None:
+            return made
+        if ended is not None:
+            raise ServerUnavailableError(
+                f"the service ended with status {ended} before it was ready. {log_tail(place)}"
+            )
+        time.sleep(RETRY)
+    process.kill()
+    raise ServerUnavailableError(f"the service was not ready in time. {log_tail(place)}")
 
 
 def _private(path: str, flags: int) -> int:
     return os.open(path, flags | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
 
 
-def _forget(process: subprocess.Popen[bytes]) -> None:
-    """The service outlives this process on purpose: Python need not warn about it."""
-    if process.poll() is None:
-        process.returncode = 0
+#: Services that this process has started, which may outlive it.
+_started: list[subprocess.Popen[bytes]] = []
+
+
+@atexit.register
+def _forget_services() -> None:
+    """At the end of this process: Python need not warn about what outlives it on purpose."""
+    for process in _started:
+        if process.poll() is None:
+            process.returncode = 0
+
+
+def reap_services() -> None:
+    """Collect the exit status of services that have ended, so that no zombie is left."""
+    for process in _started.copy():
+        if process.poll() is not None and process in _started:
+            _started.remove(process)
 
 
 def log_tail(place: Place) -> str:

@@ -55,12 +55,20 @@ class IncomingCall:
         self._send(self, error_body(self.id, CALL_FAILED, message, data))
 
     def run(
-        self, request: Request[Any], timeout: float | None, done: Callable[[Any], None]
+        self,
+        request: Request[Any],
+        timeout: float | None,
+        done: Callable[[Any], None],
+        at_end: Callable[[], object] = lambda: None,
     ) -> None:
-        """Carry out a request of a workspace without a thread that waits, then call `done`."""
+        """Carry out a request of a workspace without a thread that waits, then call `done`.
+
+        `at_end` is called before that, also after a failure.
+        """
 
         def finish(future: Future[Any]) -> None:
             try:
+                at_end()
                 done(future.result())
             except BaseException as problem:  # noqa: BLE001 (the client gets it)
                 self.fail(problem)
