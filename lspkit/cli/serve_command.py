@@ -8,10 +8,11 @@ import os
 import time
 
 from lspkit.cli.exit_codes import CLEAN
-from lspkit.cli.output import print_message, print_result
-from lspkit.errors import PathError
+from lspkit.cli.output import as_json, print_message, print_result
 from lspkit.service.election import BOOTSTRAP_VARIABLE, connect_socket, service_pid
 from lspkit.service.runtime_folder import Bootstrap, bootstrap_of, read_bootstrap
+from lspkit.visible_text import one_line
+from lspkit.workspace_boundary import boundary_of
 
 #: Seconds to wait for a service to end, before it is killed.
 END_TIMEOUT = 5.0
@@ -44,22 +45,26 @@ def _bootstrap(arguments: argparse.Namespace) -> Bootstrap:
     text = os.environ.pop(BOOTSTRAP_VARIABLE, None)
     if text is not None and (arguments.stdio or arguments.started_by_client):
         return read_bootstrap(text)
-    root = arguments.root or os.curdir
-    if not os.path.isdir(root):
-        raise PathError(f"{root} is no folder", path=root)
+    return _bootstrap_of(arguments.root or os.curdir)
+
+
+def _bootstrap_of(root: str) -> Bootstrap:
+    boundary_of(root)  # raises if it is no folder
     return bootstrap_of(root, None, None)
 
 
 def stop(arguments: argparse.Namespace) -> int:
     """End the service of a workspace, with its servers. One that hangs is killed."""
-    bootstrap = bootstrap_of(arguments.root or os.curdir, None, None)
+    bootstrap = _bootstrap_of(arguments.root or os.curdir)
     found = connect_socket(bootstrap.place(os.environ))
+    root = bootstrap.workspace_root
     if found is None:
-        print_result(f"no service is running for {bootstrap.workspace_root}")
-        return CLEAN
-    with found:
-        outcome = _end_process(service_pid(found))
-    print_result(f"the service for {bootstrap.workspace_root} {outcome}")
+        message = f"no service is running for {root}"
+    else:
+        with found:
+            message = f"the service for {root} {_end_process(service_pid(found))}"
+    plain = {"root": root, "stopped": found is not None, "message": message}
+    print_result(as_json(plain) if arguments.json else one_line(message))
     return CLEAN
 
 

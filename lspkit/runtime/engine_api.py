@@ -73,5 +73,8 @@ class Submitting:
     def __init__(self, engine: Engine) -> None:
         self.run: Any = engine.submit
         self.submit = engine.submit
-        self.events = engine.events
         self.close = engine.close
+
+    def events(self) -> EventStream[WorkspaceEvent]:
+        """A stream of events is there at once."""
+        raise TypeError("events cannot be submitted")

@@ -29,7 +29,7 @@ LARGEST_MESSAGE = 32 * 1024 * 1024
 PART = 4 * 1024 * 1024
 #: Bytes of a message in parts: of a result, and of a request.
 LARGEST_WHOLE = 512 * 1024 * 1024
-LARGEST_REQUEST = 64 * 1024 * 1024
+LARGEST_REQUEST = 128 * 1024 * 1024
 #: Bytes that a part counts at least, so that the number of parts is bounded.
 SMALLEST_PART = 4096
 #: Bytes that wait to be written before a peer that does not read is disconnected.

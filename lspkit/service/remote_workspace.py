@@ -12,6 +12,7 @@ from lspkit.service.client import READY_TIMEOUT, Client
 from lspkit.service.remote_engine import RemoteEngine
 from lspkit.service.runtime_folder import ConfigLike
 from lspkit.workspace import Workspace
+from lspkit.workspace_boundary import boundary_of
 
 
 class ServiceEnvironmentWarning(UserWarning):
@@ -37,6 +38,7 @@ def connect(
     `config` or `trusted` of its own has a service of its own. If the service ends, calls raise
     `ServerUnavailableError`; with `restart` the next call starts another one.
     """
+    boundary_of(os.fspath(root))  # raises if it is no folder
     client = Client(
         root,
         config=config,

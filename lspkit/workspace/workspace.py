@@ -306,7 +306,7 @@ def local_engine(
     read = functools.partial(
         load, where, given, trusted=trusted, aliases=aliases(), environ=environ
     )
-    return LocalEngine(where, read, VERSION, trusted=trusted, first_epoch=first_epoch)
+    return LocalEngine(os.fspath(root), read, VERSION, trusted=trusted, first_epoch=first_epoch)
 
 
 def _severity_names(severities: Sequence[str] | None) -> tuple[str, ...] | None:

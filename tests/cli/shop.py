@@ -55,6 +55,7 @@ CALLS = {
     "status": ["status"],
     "tools": ["tools"],
     "completion": ["completion", "bash"],
+    "stop": ["stop"],
 }
 
 

@@ -59,7 +59,7 @@ def test_an_invalid_file_of_the_user_is_an_error_on_each_call_until_it_is_mended
 
 def test_a_service_that_starts_with_an_invalid_file_says_what_is_wrong(site: Site) -> None:
     site.config_file.write_text('{"lsp": ', encoding="utf-8")
-    with pytest.raises(lspkit.ServerUnavailableError, match=r"lsp\.json"):
+    with pytest.raises(lspkit.ConfigError, match=r"lsp\.json"):
         site.connect()
     site.configure(config_for(site.argv))
     with site.connect() as ws:

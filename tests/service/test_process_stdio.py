@@ -46,7 +46,7 @@ def test_the_first_message_says_that_it_is_ready(site: Site) -> None:
 
 def test_every_method_has_a_test_here() -> None:
     names = "call checkFile diagnostics diagnosticEpoch diagnosticsAfter status operation"
-    further = "getDiagnosticEpoch getAllDiagnosticsAfter toolResult shutdown"
+    further = "getDiagnosticEpoch getAllDiagnosticsAfter toolResult subscribe unsubscribe shutdown"
     assert set(METHODS) == {f"lsp/{name}" for name in f"{names} {further}".split()}
 
 
@@ -124,6 +124,26 @@ def test_tool_result_appends_findings(shared: StdioService, shared_site: Site) -
     found = shared.result("lsp/toolResult", params)["output"]
     assert found.startswith("written\n")
     assert "new.scr" in found and "ERROR" in found
+
+
+def test_events_come_from_subscribe_to_unsubscribe(shared_site: Site) -> None:
+    with StdioService(shared_site) as service:
+        service.result("lsp/subscribe")
+        service.begin("lsp/checkFile", {"path": "a.scr"})
+        seen = []
+        while "diagnostics" not in [one["kind"] for one in seen]:
+            message = service.receive()
+            assert message is not None
+            if message.get("method") == "lsp/event":
+                seen.append(message["params"])
+        states = [one["state"] for one in seen if one["kind"] == "state"]
+        assert states == ["starting", "active"]
+        assert seen[-1]["path"] == str(shared_site.project / "a.scr")
+        service.result("lsp/unsubscribe")
+        service.begin("lsp/checkFile", {"path": "a.scr", "text": "ERROR\n"})
+        number = service.begin("lsp/diagnosticEpoch")
+        while (message := service.receive()) is not None and message.get("id") != number:
+            assert message.get("method") != "lsp/event"
 
 
 def test_a_request_can_be_cancelled() -> None:
