@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import os
 import threading
-import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -21,8 +20,6 @@ from lspkit.workspace.workspace import local_engine
 
 #: Threads for calls of tools and hooks, which wait.
 THREADS = 32
-#: Seconds for which a look at the configuration files counts: it takes longer than a call.
-LOOK_AGAIN = 0.01
 
 
 class SharedWorkspace:
@@ -40,8 +37,6 @@ class SharedWorkspace:
         self.bootstrap = bootstrap
         self._sources = config_sources(bootstrap.workspace_root, bootstrap.config, environ)
         self._stamp = config_stamp(self._sources)
-        #: When the files were last looked at.
-        self._looked_at = 0.0
         #: Why the configuration as it is now cannot be used.
         self._invalid: LspkitError | None = None
         self.engine: LocalEngine = local_engine(
@@ -85,10 +80,7 @@ class SharedWorkspace:
 
         Raises a `ConfigError`, on every call, as long as the user's file is invalid.
         """
-        now = time.monotonic()
-        stamp = self._stamp
-        if now - self._looked_at >= LOOK_AGAIN:
-            self._looked_at, stamp = now, config_stamp(self._sources)
+        stamp = config_stamp(self._sources)
         if stamp != self._stamp:
             try:
                 self.ws.reload()
