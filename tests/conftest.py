@@ -30,7 +30,10 @@ def pytest_configure(config: pytest.Config) -> None:
 
 #: Tests that start processes are too many for `make check`: these folders and files, and whoever
 #: asks for a scripted server.
-SLOW_PLACES = {"faults", "hosts", "testing", "test_launch.py", "test_guardian.py"}
+SLOW_PLACES = {
+    *("faults", "hosts", "service", "testing", "test_launch.py", "test_guardian.py"),
+    *("test_query_failures.py", "test_warnings.py"),
+}
 
 #: Folders whose modules take longest. They are run first, so that at the end of a run no worker is
 #: busy with a long module for which the others have to wait. (xdist by itself begins with the
