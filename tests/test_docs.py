@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from tests import test_layers
+from tests.service.conftest import site as site
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -29,11 +30,16 @@ BLOCKS = [
 
 @pytest.mark.slow
 @pytest.mark.parametrize("code", BLOCKS)
-def test_every_block_of_python_runs(code):
+def test_every_block_of_python_runs(site, code):
     done = subprocess.run(
         [sys.executable, "-W", "error::ResourceWarning", "-c", code],
         cwd=ROOT,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        # With a place of its own for a service, which ends with the test.
+        env={
+            **os.environ,
+            "PYTHONPATH": str(ROOT),
+            "XDG_RUNTIME_DIR": site.environ["XDG_RUNTIME_DIR"],
+        },
         capture_output=True,
         text=True,
         timeout=100,
