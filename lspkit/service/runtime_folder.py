@@ -20,6 +20,7 @@ import msgspec
 from lspkit.config import Config
 from lspkit.config.trust.file_ownership import who_else_can_change
 from lspkit.errors import ConfigError, ServerUnavailableError
+from lspkit.service.config_stamp import config_sources
 from lspkit.types import to_plain
 from lspkit.version import VERSION
 from lspkit.workspace_boundary import is_inside, project_tree
@@ -73,8 +74,13 @@ class Bootstrap(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fiel
     trusted: bool | None = None
 
     def place(self, environ: Mapping[str, str]) -> Place:
-        """The files of this service. One per user, folder, configuration and trust."""
-        values = [os.path.realpath(self.workspace_root), self.config, self.trusted]
+        """The files of this service. One per user, folder, configuration and trust.
+
+        Variables of a client that lead to another configuration lead to another service.
+        """
+        root = os.path.realpath(self.workspace_root)
+        sources = config_sources(root, self.config, environ)
+        values = [root, self.config, self.trusted, sources, environ.get("LSPKIT_TRUST", "")]
         text = msgspec.json.encode(_sorted(values))
         return Place(runtime_folder(environ, self.workspace_root), _digest(text, 16))
 

@@ -99,3 +99,14 @@ def test_the_next_call_uses_a_changed_trust_list(site: Site) -> None:
         with pytest.raises(lspkit.LspkitError):
             ask(ws)
         assert site.service_pid() == service
+
+
+def test_a_client_with_another_file_of_the_user_has_a_service_of_its_own(site: Site) -> None:
+    other = site.base / "other.json"
+    other.write_text(json.dumps(config_for(OTHER.command(site.base / "other"))), encoding="utf-8")
+    with site.connect() as ws:
+        assert ask(ws) == "1:5"
+        with site.connect(environ={**site.environ, "LSPKIT_CONFIG": str(other)}) as own:
+            assert ask(own) == ""
+            assert len(site.sockets()) == 2
+        assert ask(ws) == "1:5"
