@@ -51,6 +51,12 @@ def catch_up_with_disk(context: Context, call: CallContext) -> Steps[None] | tup
     return ()
 
 
+def catch_up_again(context: Context, server: Server, call: CallContext) -> None:
+    """Tell a server of the changes on disk up to now, also those during the call."""
+    _look_at_disk(context, call)
+    deliver_events(context, [server], call)
+
+
 def _look_at_disk(context: Context, call: CallContext) -> None:
     if not context.pool.disk_events.catch_up(call.deadline):
         raise RequestTimeoutError(UNSEEN)

@@ -31,7 +31,7 @@ from lspkit.runtime.freshness.check_subject import CheckSubject
 from lspkit.runtime.freshness.other_files import OtherFilesResult, check_other_files
 from lspkit.runtime.freshness.proof_by_request import prove
 from lspkit.runtime.freshness.server_catch_up import OUTDATED, wait_for_reread, wait_until_read
-from lspkit.runtime.freshness.unsaved_neighbours import beside, judged
+from lspkit.runtime.freshness.unsaved_neighbours import UnsavedNeighbours, beside, judged
 from lspkit.runtime.server.document_queue import QueueEntry
 from lspkit.runtime.server.metrics import log_findings
 from lspkit.runtime.server.server import Server
@@ -210,6 +210,7 @@ def _prove_all(
     If the text changes meanwhile, it starts again: with the text on disk, or the caller's own.
     """
     while True:
+        told = one.server.channel.clock.told_of_files()
         yield from wait_until_read(context, one.server, one.call)
         yield from wait_while_reloading(context, one.server, one.call)
         yield from wait_for_reread(context, one.server, one.call)
@@ -225,6 +226,8 @@ def _prove_all(
                 examined.append(msgspec.structs.replace(nothing, how="not applicable"))
             else:
                 proven = yield from prove(context, one, rule)
+                if rule.writes and not one.call.is_over:
+                    examined = yield from _ask_again(context, one, examined, texts, told)
                 examined.append(judged(proven, one.server, texts))
         examined = of_one_text(examined)
         if all(result.reason != CHANGED for result in examined):
@@ -236,6 +239,34 @@ def _prove_all(
             if file is None or file.stamp is None:
                 return examined
             one = msgspec.structs.replace(one, file=file)
+
+
+def _ask_again(
+    context: Context,
+    one: CheckSubject,
+    examined: list[Examined],
+    texts: UnsavedNeighbours,
+    told: int,
+) -> Steps[list[Examined]]:
+    """The findings of the first sources, after another source has run programs that write files.
+
+    They are requested again if the server was told of files since the notification `told`.
+    """
+    again: list[Examined] = []
+    rules = one.server.choice.definition.proofs[: len(examined)]
+    try:
+        disk_sync.catch_up_again(context, one.server, one.call)
+        if one.server.channel.clock.told_of_files() == told:
+            return examined
+        yield from wait_until_read(context, one.server, one.call)
+        yield from wait_while_reloading(context, one.server, one.call)
+        for rule in rules:
+            proven = yield from prove(context, one, rule)
+            again.append(judged(proven, one.server, texts))
+    except errors.RequestTimeoutError as late:
+        # The source that wrote files has findings of its own, which count.
+        again += [one.failed(rule, late.message, late=True) for rule in rules[len(again) :]]
+    return again
 
 
 def _examine_other(

@@ -49,6 +49,8 @@ class ChangeClock:
         self._looked: dict[str, float] = {}
         #: Open documents with an unprocessed last change, perhaps: URI, number of the notification.
         self._pending: dict[str, int] = {}
+        #: The number of the last notification of files on disk.
+        self._told_of_files = 0
         #: Files on disk that it was told of and may not have read: URI, number of the notification.
         self._unread: dict[str, int] = {}
 
@@ -93,7 +95,7 @@ class ChangeClock:
         self.seq += 1
         for uri in told:
             self._unread.pop(uri, None)
-            self._unread[uri] = self.seq
+            self._unread[uri] = self._told_of_files = self.seq
         for uri in list(self._unread)[:-UNREAD]:
             del self._unread[uri]
         self._changed = freshness_events.Written(seq=self.seq, at=now)
@@ -153,6 +155,11 @@ class ChangeClock:
                 del self._pending[uri]
                 self.seq += 1
                 self._changed = freshness_events.Written(seq=self.seq, at=time.monotonic())
+
+    def told_of_files(self) -> int:
+        """The number of the last notification of files on disk."""
+        with self.lock:
+            return self._told_of_files
 
     def unread(self) -> list[tuple[str, int]]:
         """The files on disk that it may not have read, except open ones."""

@@ -101,7 +101,8 @@ SYSTEMS: tuple[Definition, ...] = (
         documents=parts.DocumentSync(unsaved="opened"),
         proofs=(
             ProofRule(how="pull"),
-            # The end of the progress comes before the findings.
+            # The end of the progress comes before the findings. Cargo runs build scripts, and the
+            # pull depends on the sources that they write.
             ProofRule(
                 how="progress",
                 source="cargo check",
@@ -110,6 +111,7 @@ SYSTEMS: tuple[Definition, ...] = (
                 stop="rust-analyzer/cancelFlycheck",
                 ask="textDocument/documentSymbol",
                 sees="disk",
+                writes=True,
             ),
         ),
         caveats=parts.Caveats(
@@ -131,6 +133,7 @@ SYSTEMS: tuple[Definition, ...] = (
             "Usually publishes nothing when an edit leaves its findings as they were.",
             "What cargo finds is always published, with the version of that moment.",
             "Reads files in the background, and answers from before meanwhile.",
+            "Learns what a build script has written only after cargo has run, in the background.",
             "Says that cargo has ended also when a later run has cancelled it.",
             "A program of this name that rustup put there may fail: the component is missing.",
             "Runs cargo, and with it what the project's configuration names.",

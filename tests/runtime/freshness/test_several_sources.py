@@ -2,12 +2,42 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from lspkit.diagnostics.proof_rule import ProofRule
 from lspkit.operations.effects import Examined
 from lspkit.protocol.open_documents import View
 from lspkit.protocol.text import Text
 from lspkit.runtime.freshness.check_file import of_one_text
+from lspkit.testing import Diagnostics, Fault, Log, Say, Script, watchers
+from tests.runtime.server_log import (
+    POKE,
+    PULL,
+    asked,
+    finding,
+    full,
+    heard,
+    messages_of,
+    published,
+    written_outside,
+)
+from tests.scripted import workspace
 
 TEXT = Text("x")
+RUN, SYMBOLS = "scripted/run", "textDocument/documentSymbol"
+#: Work that runs programs, and a source that reads what they write.
+SOURCES = (
+    ProofRule(how="pull"),
+    ProofRule(
+        how="progress",
+        source="build",
+        token="build",
+        start=RUN,
+        ask=SYMBOLS,
+        sees="disk",
+        writes=True,
+    ),
+)
 
 
 def examined(source: str, version: int | None) -> Examined:
@@ -31,3 +61,79 @@ def test_of_sources_that_have_looked_at_two_texts_only_the_newer_counts():
 def test_a_source_that_has_not_looked_takes_nothing_from_the_others():
     both = [examined("native", 3), examined("cargo", None)]
     assert of_one_text(both) == both
+
+
+# Work that writes what another source reads
+
+
+def work(kind: str) -> dict[str, Any]:
+    value = {"kind": kind, "title": "Building"}
+    return {"method": "$/progress", "params": {"token": "build/1", "value": value}}
+
+
+def building(*faults: Fault, say: tuple[Say, ...] = ()) -> Script:
+    """A server that begins its work when it is told to, and ends it when it is poked."""
+    return Script(
+        diagnostics=Diagnostics(how="pull"),
+        say=[
+            watchers("**/made.scr"),
+            Say(RUN, notification=work("begin"), times=0),
+            *say,
+            Say(POKE, notification=work("end"), times=0),
+        ],
+        answers={POKE: None},
+        faults=faults,
+    )
+
+
+def test_a_source_is_asked_again_after_work_that_wrote_what_it_reads(tmp_path, scripted, rules):
+    rules(*SOURCES)
+    argv = scripted(building(Fault(PULL, "result", nth=1, result=full(finding("old")))))
+    (tmp_path / "made.scr").write_text("old\n", encoding="utf-8")
+    with workspace(tmp_path, argv, text="fine\n") as ws:
+        log = Log.of(argv)
+        checked = ws.submit(ws.check, "a.scr", timeout=30)
+        log.wait_for_message(RUN)
+        written_outside(tmp_path / "made.scr", "new\n")
+        ws.request("a.scr", POKE)
+        report = checked.result(30)
+        assert [name for name, _ in heard(log)][-1] == "made.scr"
+        assert asked(log) == ["a.scr"] * 2
+    assert (report.verdict.value, messages_of(report)) == ("clean", [])
+    assert [one.how for one in report.servers] == ["pull", "progress"]
+
+
+def test_a_source_is_not_asked_again_after_work_that_wrote_nothing_it_reads(
+    tmp_path, scripted, rules
+):
+    rules(*SOURCES)
+    argv = scripted(building())
+    with workspace(tmp_path, argv, text="fine\n") as ws:
+        log = Log.of(argv)
+        checked = ws.submit(ws.check, "a.scr", timeout=30)
+        log.wait_for_message(RUN)
+        written_outside(tmp_path / "made.object", "new\n")
+        ws.request("a.scr", POKE)
+        assert checked.result(30).verdict.clean
+        assert asked(log) == ["a.scr"]
+
+
+def test_a_source_that_is_not_asked_again_in_time_is_unknown(tmp_path, scripted, rules):
+    """What it found before does not count, and what the work has found does."""
+    rules(*SOURCES)
+    built = Say(POKE, notification=published(tmp_path / "a.scr", finding("built")))
+    old = Fault(PULL, "result", nth=1, result=full(finding("old")))
+    argv = scripted(building(old, Fault(PULL, "hang", nth=2), say=(built,)))
+    (tmp_path / "made.scr").write_text("old\n", encoding="utf-8")
+    with workspace(tmp_path, argv, text="fine\n") as ws:
+        log = Log.of(argv)
+        checked = ws.submit(ws.check, "a.scr", timeout=5)
+        log.wait_for_message(RUN)
+        written_outside(tmp_path / "made.scr", "new\n")
+        ws.request("a.scr", POKE)
+        report = checked.result(30)
+    assert messages_of(report) == ["built"]
+    assert [(one.how, one.timed_out) for one in report.servers] == [
+        ("none", True),
+        ("progress", False),
+    ]
