@@ -60,12 +60,15 @@ def _ask_about_project(
 ) -> Steps[Reply]:
     """Ask about the project; a server without a document is shown a file of it first."""
     yield from wait_until_ready(context, server, call)
+    known_since = server.channel.clock.told_at()
     if sample is not None and not len(server.channel.documents):
         yield from _introduce(context, server, sample, call)
+        # It puts what a file includes into its index after it is done with the file.
+        known_since = time.monotonic()
     if not server.channel.session.supports(effect.method):
         raise unsupported(effect.method, server.id)
     until = request_deadline(context, server, call)
-    latest = server.channel.clock.told_at() + server.choice.definition.exceptions.indexed_within
+    latest = known_since + server.choice.definition.exceptions.indexed_within
     pause, reply = AGAIN_AFTER, None
     while True:
         now = time.monotonic()
