@@ -73,6 +73,7 @@ def play(home: Path) -> str:
         "HOME": str(home),
         "PATH": os.pathsep.join([str(home / "tools"), "/usr/bin", "/bin"]),
         "TMPDIR": os.environ.get("TMPDIR", tempfile.gettempdir()),
+        "LSPKIT_NO_SERVICE": "1",
         "LC_ALL": "C.UTF-8",
     }
     seen = "".join(
