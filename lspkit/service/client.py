@@ -104,7 +104,7 @@ class Client:
         #: Guards `_peer`, `_left`, `_state` and `_reason`.
         self._lock = threading.Lock()
         self._peer: Peer | None = None
-        #: Connections that are over, and whose sockets have to be closed by another thread.
+        #: Connections that are over, and whose threads have to be joined.
         self._left: list[Peer] = []
         self._state: State = "never-started"
         self._reason = ""

@@ -143,7 +143,8 @@ class ClientSession:
                 why = f"there is no method {message.method}: there are {', '.join(METHODS)}"
                 call.refuse(messages.METHOD_NOT_FOUND, why)
                 return
-            self._shared.reload_if_changed()
+            if message.method not in WITHOUT_CONFIG:
+                self._shared.reload_if_changed()
             method(self, call)
         except (msgspec.DecodeError, UnicodeError) as problem:
             call.refuse(messages.INVALID_PARAMS, str(problem))
@@ -352,3 +353,6 @@ METHODS: dict[str, Method] = {
     "lsp/unsubscribe": ClientSession.unsubscribe,
     "lsp/shutdown": ClientSession.shutdown,
 }
+
+#: Methods that work also while the user's configuration is invalid.
+WITHOUT_CONFIG = frozenset({"lsp/subscribe", "lsp/unsubscribe", "lsp/shutdown"})

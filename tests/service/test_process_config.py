@@ -110,3 +110,11 @@ def test_a_client_with_another_file_of_the_user_has_a_service_of_its_own(site: S
             assert ask(own) == ""
             assert len(site.sockets()) == 2
         assert ask(ws) == "1:5"
+
+
+def test_a_service_with_an_invalid_file_can_be_shut_down(site: Site) -> None:
+    with site.connect() as ws:
+        service = site.service_pid()
+        site.config_file.write_text('{"lsp": ', encoding="utf-8")
+        ws._engine.client.shutdown()
+        assert ends(service)
