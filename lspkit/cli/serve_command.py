@@ -56,7 +56,7 @@ def _bootstrap_of(root: str) -> Bootstrap:
 def stop(arguments: argparse.Namespace) -> int:
     """End the service of a workspace, with its servers. One that hangs is killed."""
     bootstrap = _bootstrap_of(arguments.root or os.curdir)
-    found = connect_socket(bootstrap.place(os.environ))
+    found = connect_socket(bootstrap.place(os.environ, create=False))
     root = bootstrap.workspace_root
     if found is None:
         message = f"no service is running for {root}"

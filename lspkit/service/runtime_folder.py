@@ -73,16 +73,18 @@ class Bootstrap(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fiel
     config: dict[str, Any] | str | None = None
     trusted: bool | None = None
 
-    def place(self, environ: Mapping[str, str]) -> Place:
+    def place(self, environ: Mapping[str, str], *, create: bool = True) -> Place:
         """The files of this service. One per user, folder, configuration and trust.
 
-        Variables of a client that lead to another configuration lead to another service.
+        Variables of a client that lead to another configuration lead to another service. Without
+        `create` nothing is written.
         """
         root = os.path.realpath(self.workspace_root)
         sources = config_sources(root, self.config, environ)
         values = [root, self.config, self.trusted, sources, environ.get("LSPKIT_TRUST", "")]
         text = msgspec.json.encode(_sorted(values))
-        return Place(runtime_folder(environ, self.workspace_root), _digest(text, 16))
+        folder = runtime_folder(environ, self.workspace_root, create=create)
+        return Place(folder, _digest(text, 16))
 
 
 def bootstrap_of(
@@ -122,8 +124,8 @@ def _bad_bootstrap(why: str) -> ConfigError:
     )
 
 
-def runtime_folder(environ: Mapping[str, str], root: str) -> str:
-    """The folder for sockets and locks; it is created if necessary.
+def runtime_folder(environ: Mapping[str, str], root: str, *, create: bool = True) -> str:
+    """The folder for sockets and locks; with `create` it is made if necessary.
 
     Raises a `ServerUnavailableError` if there is none that only the user can access.
     """
@@ -133,7 +135,7 @@ def runtime_folder(environ: Mapping[str, str], root: str) -> str:
             tried.append(f"{folder} is in the project")
         elif len(os.fsencode(folder)) + 1 + len(_digest("", 16)) + 14 > LONGEST_SOCKET_PATH:
             tried.append(f"{folder} is too long for a socket")
-        elif why := _unusable(folder):
+        elif why := _unusable(folder, create=create):
             tried.append(why)
         else:
             return folder
@@ -155,9 +157,11 @@ def _candidates(environ: Mapping[str, str]) -> Iterator[str]:
     yield f"/tmp/lspkit-{os.getuid()}"
 
 
-def _unusable(folder: str) -> str:
-    """Why a folder cannot hold the socket; empty if it can. It is created if it is missing."""
+def _unusable(folder: str, *, create: bool) -> str:
+    """Why a folder cannot hold the socket; empty if it can. With `create` it is made."""
     try:
+        if not create and not os.path.lexists(folder):
+            return "" if os.access(os.path.dirname(folder), os.W_OK) else f"{folder} is missing"
         try:
             os.mkdir(folder, 0o700)
         except FileExistsError:
