@@ -98,7 +98,7 @@ def running(server: str, folder: Path, log: Path) -> Iterator[lspkit.Workspace]:
     """The server as its definition has it, with a copy of what it is sent."""
     program = COURSES[server].program or server
     said = {
-        "command": recorded(real_servers.command(program), log),
+        "command": recorded(real_servers.command(program), log, by_process=True),
         "env": environment(folder, program),
         "disabled": False,
     }

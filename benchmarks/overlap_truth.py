@@ -97,27 +97,33 @@ class Tally:
 
 
 class Wire:
-    """What a server was sent, read from the copy that `tee` made of it. Texts are ASCII."""
+    """What a server was sent, read from the copies that `tee` made of it. Texts are ASCII.
+
+    There is a copy for each process: lspkit replaces one that cannot see a change, and versions
+    begin anew then.
+    """
 
     def __init__(self, log: Path) -> None:
-        #: URI: version: text.
-        self.texts: dict[str, dict[int, str]] = {}
-        for message in _messages(log.read_bytes() if log.exists() else b""):
-            params = message.get("params")
-            if isinstance(params, dict):  # a server's own notes may hold a list
-                self._take(message.get("method"), params)
+        #: URI: version: texts.
+        self.texts: dict[str, dict[int, set[str]]] = {}
+        for copy in sorted(log.parent.glob(f"{log.name}.*")):
+            last: dict[str, str] = {}
+            for message in _messages(copy.read_bytes()):
+                params = message.get("params")
+                if isinstance(params, dict):  # a server's own notes may hold a list
+                    self._take(message.get("method"), params, last)
 
-    def _take(self, method: str | None, params: dict[str, Any]) -> None:
+    def _take(self, method: str | None, params: dict[str, Any], last: dict[str, str]) -> None:
         document = params.get("textDocument")
         if method == "textDocument/didOpen" and document is not None:
-            known = self.texts.setdefault(document["uri"], {})
-            known[document["version"]] = document["text"]
+            last[document["uri"]] = document["text"]
         elif method == "textDocument/didChange" and document is not None:
-            known = self.texts[document["uri"]]
-            text = list(known.values())[-1]
             for change in params["contentChanges"]:
-                text = _changed(text, change)
-            known[document["version"]] = text
+                last[document["uri"]] = _changed(last[document["uri"]], change)
+        else:
+            return
+        known = self.texts.setdefault(document["uri"], {})
+        known.setdefault(document["version"], set()).add(last[document["uri"]])
 
 
 def _messages(data: bytes) -> Iterable[dict[str, Any]]:
@@ -200,7 +206,7 @@ class Judge:
         mains = self._main.between(said.began, said.ended)
         if said.about == "main":
             fault = self._fault(said, report, self._main)
-            spoken = self._spoken(report)
+            spoken = self._spoken(said, report, self._main)
             if fault or spoken is None:
                 return fault or "it names no version", set()
             mains = [spoken]
@@ -212,7 +218,7 @@ class Judge:
 
     def _fault(self, said: Said, report: Report, timeline: Timeline | None) -> str:
         """Whether the report speaks of a text that it must not speak of."""
-        spoken = self._spoken(report)
+        spoken = self._spoken(said, report, timeline)
         if spoken is None:
             return f"it speaks of no text that there was: {self._versions(report)}"
         if said.text is not None:
@@ -225,11 +231,18 @@ class Judge:
             return f"spoke of text {spoken.number} when {numbers} were on disk"
         return ""
 
-    def _spoken(self, report: Report) -> Text | None:
-        """The one text that all of its evidence is about."""
+    def _spoken(self, said: Said, report: Report, timeline: Timeline | None) -> Text | None:
+        """The one text that all of its evidence is about.
+
+        If two processes have got different texts as this version, the one that it may speak of.
+        """
         texts = self._wire.texts.get(report.path.as_uri(), {})
-        spoken = {texts.get(version, "") for version in self._versions(report)}
-        return self._known.get(spoken.pop()) if len(spoken) == 1 else None
+        named = [texts.get(version, set()) for version in self._versions(report)]
+        common = set.intersection(*named) if named else set()
+        spoken = [self._known[one] for one in sorted(common) if one in self._known]
+        there = timeline.between(said.began, said.ended) if timeline is not None else []
+        allowed = there if said.text is None else [said.text]
+        return next((one for one in spoken if one in allowed), spoken[0] if spoken else None)
 
     def _versions(self, report: Report) -> list[int]:
         return [

@@ -13,8 +13,11 @@ import pytest
 from tests.real.reading import units
 
 
-def recorded(argv: Sequence[str], log: Path) -> list[str]:
+def recorded(argv: Sequence[str], log: Path, *, by_process: bool = False) -> list[str]:
     """A command that runs `argv` and copies its standard input to `log`.
+
+    With `by_process` the process id is added to the name, so that a second process of the server
+    does not overwrite it.
 
     The shell becomes the server, so that process ids, signals and exit status are those of the
     server; `tee` is a child of it, and ends with the input.
@@ -22,7 +25,8 @@ def recorded(argv: Sequence[str], log: Path) -> list[str]:
     bash = shutil.which("bash")
     if bash is None or shutil.which("tee") is None:
         pytest.skip("no bash or no tee to record with")
-    return [bash, "-c", 'exec "$@" < <(tee "$0")', str(log), *argv]
+    name = "$0.$$" if by_process else "$0"
+    return [bash, "-c", f'exec "$@" < <(tee "{name}")', str(log), *argv]
 
 
 def sent(log: Path) -> list[dict[str, Any]]:
