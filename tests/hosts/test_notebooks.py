@@ -49,6 +49,7 @@ class User:
     def __init__(self, home: Path) -> None:
         self.home = home
         self.environment = {
+            "LSPKIT_NO_SERVICE": "1",
             "HOME": str(home),
             "IPYTHONDIR": str(home / ".ipython"),
             "LSPKIT_STATE": str(home / "state"),
