@@ -161,12 +161,15 @@ def decode_result(name: str, raw: bytes) -> tuple[Any, tuple[str, ...], list[Exc
     """The result of an operation, the servers that answered, and the errors of others."""
     codec = CODECS[name]
     try:
-        given = codec.read_result(raw)
-        value, answered, errors = given.value, given.answered, given.failed
-        if given.escaped:
-            parts = _result.decode(raw)
+        # Before the value is decoded: escaped strings may not fit the types of its fields. Inside
+        # of a string the quotation marks would have backslashes.
+        parts = _result.decode(raw) if b'"escaped":true' in raw else None
+        if parts is not None and parts.escaped:
             value = _unescaped(parts.value, codec.result)
             answered, errors = (_unescaped(one, list) for one in (parts.answered, parts.failed))
+        else:
+            given = codec.read_result(raw)
+            value, answered, errors = given.value, given.answered, given.failed
         return value, tuple(answered), [error_from_wire(one) for one in errors]
     except (msgspec.DecodeError, UnicodeError, KeyError, TypeError) as problem:
         raise ProtocolError(f"the service sent a result that cannot be read: {problem}") from None
