@@ -360,5 +360,5 @@ class Client:
         return stream
 
     def shutdown(self) -> None:
-        """End the service, with all its servers."""
-        self.call("lsp/shutdown")
+        """End the service, with all its servers. One that hangs is not waited for."""
+        self.call("lsp/shutdown", timeout=0.0)
