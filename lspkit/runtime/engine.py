@@ -165,9 +165,12 @@ class LocalEngine:
         )
         exit_hooks.register(self)
 
-    def run(self, request: Request[T], limits: Limits) -> T:
-        """Carry out a request, and return its result."""
+    def run(
+        self, request: Request[T], limits: Limits, on_slow: Callable[[], None] | None = None
+    ) -> T:
+        """Carry out a request, and return its result. `on_slow` is called once if it takes long."""
         call = CallContext(limits.timeout, limits.cancel, limits.answer_log)
+        call.on_slow = on_slow
         try:
             result: T = block(self._steps(request, call), call)
             return result

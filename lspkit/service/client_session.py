@@ -115,7 +115,11 @@ class ClientSession:
         self._unsubscribe: Callable[[], None] | None = None
 
     def take(self, message: Message) -> None:
-        """Handle a message. Called by the reader of the connection; does not wait."""
+        """Handle a message. Called by the reader of the connection.
+
+        A call is carried out in this thread if the client has no other one: it is rare that a
+        client sends more before it has the answer. If it takes long, another thread reads on.
+        """
         if isinstance(message, messages.RequestMessage):
             self._begin(message)
         elif isinstance(message, messages.NotificationMessage):
@@ -132,6 +136,8 @@ class ClientSession:
         with self._lock:
             why = self._refusal(call)
             if not why:
+                if not self._calls and not self._peer.has_more:
+                    call.on_slow = self._peer.hand_over
                 self._calls[call.id] = call
                 self._params += len(call.params)
         if why:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import Future
 from typing import Any
 
 import msgspec
@@ -36,6 +35,8 @@ class IncomingCall:
         #: Set when the client cancels the request, or is gone.
         self.cancel = CancelToken()
         self.answer_log = AnswerLog()
+        #: Called once if the call takes long. None: it must not take time in this thread.
+        self.on_slow: Callable[[], None] | None = None
         self._engine, self._send = engine, send
 
     def answer(self, value: Any) -> None:
@@ -61,17 +62,25 @@ class IncomingCall:
         done: Callable[[Any], None],
         at_end: Callable[[], object] = lambda: None,
     ) -> None:
-        """Carry out a request of a workspace without a thread that waits, then call `done`.
+        """Carry out a request of a workspace, then call `done`: in this thread, or with callbacks.
 
         `at_end` is called before that, also after a failure.
         """
 
-        def finish(future: Future[Any]) -> None:
+        def finish(result: Callable[[], Any]) -> None:
             try:
-                at_end()
-                done(future.result())
+                try:
+                    value = result()
+                finally:
+                    at_end()
+                done(value)
             except BaseException as problem:  # noqa: BLE001 (the client gets it)
                 self.fail(problem)
 
         limits = Limits(timeout, self.cancel, self.answer_log)
-        self._engine.begin(request, limits).add_done_callback(finish)
+        on_slow, self.on_slow = self.on_slow, None
+        if on_slow is not None:
+            finish(lambda: self._engine.run(request, limits, on_slow))
+        else:
+            future = self._engine.begin(request, limits)
+            future.add_done_callback(lambda future: finish(future.result))

@@ -1,12 +1,15 @@
 """One end of a JSON-RPC connection over a socket, for the service and for its clients.
 
-A thread reads. A message is written by the thread that sends it if the socket takes it at once;
-otherwise a second thread writes what is queued. The queue is bounded: a peer that does not read is
-disconnected. A message that is too large for one frame is sent in parts.
+A thread reads, and handles each message. If one takes long, that thread finishes it while another
+one reads on: a quick message costs no switch between threads. A message is written by the thread
+that sends it if the socket takes it at once; otherwise a further thread writes what is queued. The
+queue is bounded: a peer that does not read is disconnected. A message that is too large for one
+frame is sent in parts.
 """
 
 from __future__ import annotations
 
+import _thread
 import collections
 import itertools
 import logging
@@ -61,7 +64,7 @@ _part = msgspec.json.Decoder(_Part)
 
 
 class Peer:
-    """A connection. `on_message` and `on_end` are called by its reader thread."""
+    """A connection. `on_message` and `on_end` are called by its reader threads."""
 
     def __init__(
         self,
@@ -76,11 +79,21 @@ class Peer:
         self._largest_whole = largest_whole
         self._on_message = on_message
         self._on_end = on_end
-        self._reader = OwnThread(self._read, f"{name} reader")
+        #: The second one is started when the first one hands over.
+        self._readers = [OwnThread(self._read, f"{name} reader {number}") for number in (1, 2)]
         self._writer = OwnThread(self._write, f"{name} writer")
         self._numbers = itertools.count()
+        #: How often a reader has handed over; the other one waits for this lock meanwhile.
+        self._handovers = 0
+        self._handed_over = _thread.allocate_lock()
+        self._handed_over.acquire()
+        self._reading_ended = False
+        #: Bytes that were received, and messages that are not yet handled. These and the fields
+        #: below belong to the thread that reads.
+        self._frames = FrameReader(LARGEST_MESSAGE)
+        self._bodies: collections.deque[bytes] = collections.deque()
+        self._garbage = 0
         #: Parts of messages that are incomplete, their size, and the bytes of malformed messages.
-        #: Only the reader uses these.
         self._parts: dict[int, list[str]] = {}
         self._parts_size = 0
         self._malformed = 0
@@ -95,7 +108,7 @@ class Peer:
 
     def start(self) -> None:
         """Start to read."""
-        self._reader.start()
+        self._readers[0].start()
 
     # Writing
 
@@ -164,31 +177,71 @@ class Peer:
 
     # Reading
 
-    def _read(self) -> None:
-        reader = FrameReader(LARGEST_MESSAGE)
-        garbage = 0
+    def hand_over(self) -> None:
+        """Have the other thread read on. For `on_message`, once, if a message takes long."""
+        second = self._readers[1]
+        self._handovers += 1
+        if second.ident is not None:
+            self._handed_over.release()
+            return
         try:
-            while data := self._socket.recv(CHUNK):
-                for body in reader.feed(data):
-                    self._take(body)
-                if reader.skipped > garbage:
-                    garbage = reader.skipped
-                    self._refuse(f"{garbage} bytes are no message")
-                if reader.error is not None or garbage > MOST_GARBAGE:
-                    self._refuse(str(reader.error or "what it sends is no JSON-RPC"))
-                    break
+            second.start()
+        except (RuntimeError, OSError, MemoryError) as problem:
+            self._handovers -= 1
+            log.debug("a thread cannot be started: %s", problem)
+
+    @property
+    def has_more(self) -> bool:
+        """Whether further messages have been received. For `on_message`."""
+        return bool(self._bodies)
+
+    def _read(self) -> None:
+        while self._read_in_turn():
+            self._handed_over.acquire()
+            if self._reading_ended:
+                return
+        self._on_end(self)
+        self._release()
+
+    def _read_in_turn(self) -> bool:
+        """Read until this thread has handed over; False at the end of the connection."""
+        handovers = self._handovers
+        try:
+            while (body := self._next_body()) is not None:
+                self._take(body)
+                if self._handovers != handovers:
+                    return True
             self.end("the connection was closed")
         except OSError as problem:
             self.end(f"the connection was lost: {problem.strerror or problem}")
         except _TooMuch as problem:
             self.end(str(problem))
-        finally:
-            self._on_end(self)
-            self._release()
+        except Exception:
+            log.exception("the reader of a connection failed")
+            self.end("its reader failed")
+        return self._handovers != handovers
+
+    def _next_body(self) -> bytes | None:
+        """The next message; None at the end."""
+        while not self._bodies:
+            if self._frames.skipped > self._garbage:
+                self._garbage = self._frames.skipped
+                self._refuse(f"{self._garbage} bytes are no message")
+            if self._frames.error is not None or self._garbage > MOST_GARBAGE:
+                self._refuse(str(self._frames.error or "what it sends is no JSON-RPC"))
+                return None
+            data = self._socket.recv(CHUNK)
+            if not data:
+                return None
+            self._bodies.extend(self._frames.feed(data))
+        return self._bodies.popleft()
 
     def _release(self) -> None:
         """Close the socket, also where nobody calls `close`: the other side has ended."""
         self.end("the connection failed")
+        self._reading_ended = True
+        if self._handed_over.locked():
+            self._handed_over.release()
         if joined([self._writer]):
             self._socket.close()
 
@@ -243,7 +296,7 @@ class Peer:
     def close(self, why: str = "the connection was closed") -> None:
         """End the connection, and wait for its threads."""
         self.end(why)
-        joined([self._reader, self._writer])
+        joined([*self._readers, self._writer])
         self._socket.close()
 
     def drop_after_fork(self) -> None:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, Protocol
 
 from lspkit.runtime.concurrency.waiter import Outcome, Waiter
 
 #: How often a `threading.Event` as a cancel is polled: a thread cannot wait for two things.
 EVENT_LOOK = 0.05
+#: Seconds after which a wait is slow.
+SLOW = 0.002
 
 
 class CancelToken:
@@ -92,7 +94,7 @@ def _seconds(timeout: Any) -> float:
 class CallContext:
     """The limits of one call, and what it uses."""
 
-    __slots__ = ("_uses", "answer_log", "began", "cancel", "deadline", "done")
+    __slots__ = ("_uses", "answer_log", "began", "cancel", "deadline", "done", "on_slow")
 
     def __init__(
         self,
@@ -111,6 +113,8 @@ class CallContext:
         #: What one part of the call has done for all parts. Only one thread at a time runs a call.
         self.done: set[object] = set()
         self._uses: set[Used] = set()
+        #: Called once, when a wait in this thread takes longer than `SLOW`.
+        self.on_slow: Callable[[], None] | None = None
 
     def use(self, one: Used) -> None:
         """Use something until the end of the call."""
@@ -172,5 +176,10 @@ class CallContext:
             left = until - time.monotonic()
             if left <= 0:
                 return Outcome.TIMED_OUT
-            waiter.wait(min(left, at_most))
+            on_slow = self.on_slow
+            if on_slow is None:
+                waiter.wait(min(left, at_most))
+            elif not waiter.wait(min(left, at_most, SLOW)):
+                self.on_slow = None
+                on_slow()
         return Outcome.DONE

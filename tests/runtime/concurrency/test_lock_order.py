@@ -29,7 +29,7 @@ ROW = re.compile(rf"^\| {NAME} \| `(lspkit/[\w/]+\.py)` \| .+ \| (.+) \|$", re.M
 #: Stands for every lock below.
 ANY = "any"
 #: One thread waits for them, another one releases them: nobody holds them, and they have no order.
-SEMAPHORES = {"Waiter._lock", "Connection._something"}
+SEMAPHORES = {"Waiter._lock", "Connection._something", "Peer._handed_over"}
 
 Edges = list[tuple[str, str, str]]
 
