@@ -63,6 +63,7 @@ bench: $(DEV_READY) servers
 
 docs: $(DEV_READY)
 	@$(PYTHON) -m mkdocs build --quiet --strict --site-dir build/site
+	@$(PYTHON) -m tests.doc_blocks
 	@echo "the site is in build/site"
 
 fuzz: $(DEV_READY)

@@ -7,32 +7,55 @@ import importlib.util
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
+import tomllib
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from tests import test_layers
+from tests.doc_blocks import (
+    ELSEWHERE,
+    HELD,
+    PAGES,
+    PARSED,
+    ROOT,
+    RUN,
+    SHELL,
+    all_blocks,
+    commands_of,
+)
+from tests.doc_blocks import main as blocks_main
 from tests.service.conftest import site as site
 
-ROOT = Path(__file__).resolve().parent.parent
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
-BLOCKS = [
-    pytest.param(match[1], id=f"{page.name}-{number}")
-    for page in PAGES
-    for number, match in enumerate(
-        re.finditer(r"^```python\n(.*?)^```", page.read_text(encoding="utf-8"), re.M | re.S), 1
-    )
-]
+BLOCKS = all_blocks()
+
+
+def params(*languages: str) -> list[Any]:
+    """The blocks in these languages that are run here."""
+    here = [one for one in BLOCKS if one.language in languages and one.run_by() == RUN]
+    return [pytest.param(one, id=one.name) for one in here]
+
+
+def test_every_block_of_code_is_run_by_a_test(capsys):
+    blocks_main()
+    assert capsys.readouterr().out.endswith("pages, 0 not run by a test\n")
+    for (page, _), test in HELD.items():
+        assert Path(page).name in (ROOT / test).read_text(encoding="utf-8")
+    for test in ELSEWHERE.values():
+        assert (ROOT / test).exists()
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("code", BLOCKS)
-def test_every_block_of_python_runs(site, code):
+@pytest.mark.parametrize("block", params("python"))
+def test_every_block_of_python_runs(site, block):
     done = subprocess.run(
-        [sys.executable, "-W", "error::ResourceWarning", "-c", code],
+        [sys.executable, "-W", "error::ResourceWarning", "-c", block.text],
         cwd=ROOT,
         # With a place of its own for a service, which ends with the test.
         env={
@@ -48,18 +71,48 @@ def test_every_block_of_python_runs(site, code):
     assert done.returncode == 0, done.stderr
 
 
-JSON_BLOCKS = [
-    pytest.param(match[1], id=f"{page.name}-{number}")
-    for page in PAGES
-    for number, match in enumerate(
-        re.finditer(r"^```json\n(.*?)^```", page.read_text(encoding="utf-8"), re.M | re.S), 1
-    )
-]
+@pytest.mark.slow
+@pytest.mark.parametrize("block", params(*SHELL))
+def test_every_command_runs(site, tmp_path, block):
+    """In a copy of the broken project: a command finds something or nothing, and does not fail."""
+    project, home = tmp_path / "broken_project", tmp_path / "home"
+    shutil.copytree(ROOT / "examples" / "broken_project", project)
+    (home / "code" / "site").mkdir(parents=True)
+    environ = {
+        **{name: value for name, value in site.environ.items() if name != "LSPKIT_CONFIG"},
+        "HOME": str(home),
+        "XDG_CONFIG_HOME": str(home / ".config"),
+        "PYTHONPATH": str(ROOT),
+        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+    }
+    for command in commands_of(block):
+        if not command.startswith(tuple(ELSEWHERE)):
+            # There is no terminal on which it could ask.
+            command = command.replace("lspkit trust ", "lspkit trust --yes ")
+            done = subprocess.run(
+                ["bash", "-c", command],
+                cwd=project,
+                env=environ,
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                text=True,
+                timeout=100,
+                check=False,
+            )
+            assert done.returncode in (0, 1), f"{command}: {done.stderr}"
+            assert "Traceback" not in done.stderr
 
 
-@pytest.mark.parametrize("text", JSON_BLOCKS)
-def test_every_block_of_json_is_valid(text):
-    assert json.loads(text)
+PARSERS: dict[str, Callable[[str], Any]] = {
+    "json": json.loads,
+    "toml": tomllib.loads,
+    "yaml": yaml.safe_load,
+}
+
+
+@pytest.mark.parametrize("block", params(*PARSED))
+def test_every_block_of_data_is_valid(block):
+    assert PARSERS[block.language](block.text)
 
 
 @functools.cache
@@ -118,3 +171,26 @@ def test_links_between_pages_lead_somewhere():
         if "://" not in target and not (page.parent / target).exists()
     ]
     assert broken == []
+
+
+def test_the_reference_is_written_from_the_code(tmp_path):
+    """With a new interpreter, whose parser does not know the width of this terminal."""
+    tool = ROOT / "tools" / "write_reference.py"
+    subprocess.run([sys.executable, tool, tmp_path], cwd=ROOT, check=True, timeout=100)
+    for page in tmp_path.iterdir():
+        committed = (ROOT / "docs" / "reference" / page.name).read_text(encoding="utf-8")
+        assert committed == page.read_text(encoding="utf-8"), f"run: python {tool}"
+
+
+@pytest.mark.slow
+def test_the_site_is_built_without_a_warning(tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-m", "mkdocs", "build", "--quiet", "--strict", "--site-dir", tmp_path],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=100,
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (0, ""), done.stderr
+    assert (tmp_path / "index.html").exists()

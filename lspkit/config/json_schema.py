@@ -39,11 +39,11 @@ def _describe(part: dict[str, Any], kind: type[msgspec.Struct]) -> None:
     for field in part["properties"].values():
         if field.get("default", ...) is None:
             del field["default"]
-    for name, words in _doc_lines(kind).items():
+    for name, words in doc_lines(kind).items():
         part["properties"][names[name]]["description"] = words
 
 
-def _doc_lines(kind: type) -> dict[str, str]:
+def doc_lines(kind: type) -> dict[str, str]:
     """The `#:` lines above the fields of a class; none if the source is not installed."""
     try:
         source = inspect.getsource(kind)
