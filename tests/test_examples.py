@@ -18,13 +18,15 @@ AGENTS = {
     "with_smolagents.py": "smolagents",
     "with_langchain.py": "langchain",
 }
+#: What `make demo` runs.
+DEMO = "demo.py"
 
 pytestmark = [pytest.mark.slow, pytest.mark.server]
 
 
 def transcript(program: str) -> str:
     """What the program says; it has to end well."""
-    for needed in (AGENTS[program], "ty"):
+    for needed in (AGENTS.get(program, "lspkit"), "ty"):
         if importlib.util.find_spec(needed) is None:
             pytest.skip(f"{needed} is not installed")
     done = subprocess.run(
@@ -59,3 +61,10 @@ def test_the_page_about_hooks_shows_the_transcript():
     words = re.compile(r"(ERROR \[\d+:)\d+\] .*")
     said = transcript("function_calling.py")
     assert words.sub(r"\1", shown[1]) == words.sub(r"\1", said)
+
+
+def test_the_demo_finds_the_mistakes_and_ends_with_none():
+    said = transcript(DEMO)
+    assert "prices.py:6:5" in said
+    assert said.count("ERROR [21:18]") == 2
+    assert said.rstrip().rpartition("\n── ")[2].splitlines()[1].strip() == "shop.py: no errors"
