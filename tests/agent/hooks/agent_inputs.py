@@ -1,7 +1,8 @@
-"""What command-line agents send to a hook and read from it, by their documentation.
+"""What command-line agents send to a hook and read from it.
 
-The inputs are files, written after the documentation of each agent, with neutral paths and ids: the
-project is `/project`, and the file is `edited.py`. Their names begin with the name of the agent.
+The inputs are files, with neutral paths: the project is `/project`, and the file is `edited.py`.
+Their names begin with the name of the agent. `RECORDED` are inputs that the agent itself has sent
+(`tools/record_hook_inputs.py`); the others are written after its documentation.
 """
 
 from __future__ import annotations
@@ -25,6 +26,12 @@ EDITS = (
     "gemini-cli-write-file",
     "gemini-cli-replace",
 )
+#: Inputs that were recorded, and the version of the agent.
+RECORDED = {
+    "claude-code-write": "Claude Code 2.1.197",
+    "claude-code-edit": "Claude Code 2.1.197",
+    "codex-apply-patch": "Codex 0.166.0",
+}
 #: Inputs that say that nothing was edited.
 OTHERS = (
     "claude-code-before",

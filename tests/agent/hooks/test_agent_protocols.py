@@ -26,6 +26,7 @@ from tests.agent.hooks.agent_inputs import (
     EDITS,
     INPUTS,
     OTHERS,
+    RECORDED,
     agent_of,
     input_text,
     text_for_model,
@@ -47,6 +48,7 @@ def ignored(data: bytes, agent: str | None = None) -> IgnoredInput:
 def test_every_agent_and_every_input_is_tested():
     assert sorted(ANSWERS) == list(AGENTS)
     assert {agent_of(name) for name in EDITS} == set(AGENTS)
+    assert {agent_of(name) for name in RECORDED if name in EDITS} == {"claude-code", "codex"}
     assert sorted([*EDITS, *OTHERS]) == sorted(path.stem for path in INPUTS.glob("*.json"))
 
 
