@@ -7,9 +7,12 @@ ones have no log messages without a request that asks for them; they have standa
 from __future__ import annotations
 
 import logging
-from typing import get_args
+import warnings
+from typing import Any, get_args
 
+from mcp.server.context import ServerRequestContext
 from mcp.server.session import ServerSession
+from mcp.shared.exceptions import MCPDeprecationWarning
 from mcp.types import LoggingLevel, LoggingMessageNotification, LoggingMessageNotificationParams
 
 from lspkit.version import VERSION
@@ -36,6 +39,16 @@ class ClientLog:
         waiting, self._waiting = self._waiting, []
         for level, text in waiting:
             await self._send(level, text)
+
+    async def repeat(self, ctx: ServerRequestContext[Any]) -> None:
+        """Send what waits to a client without a handshake, if its request asks for messages."""
+        if self._session is None:
+            for level, text in self._waiting:
+                with warnings.catch_warnings(action="ignore", category=MCPDeprecationWarning):
+                    sent = ctx.session.send_log_message(
+                        level, text, "lspkit", related_request_id=ctx.request_id
+                    )
+                await sent
 
     async def say(self, level: LoggingLevel, text: str) -> None:
         """Log a message, and send it to the client."""

@@ -106,9 +106,12 @@ class Subscriptions:
         for path in paths:
             found = self._findings(path)
             with self._lock:
-                if path in self._uris and self._known.get(path) != found:
-                    self._known[path] = found
+                if path not in self._uris:
+                    continue
+                # Before the first look, the client has not been told that it has subscribed.
+                if self._known.get(path, found) != found:
                     uris += self._uris[path]
+                self._known[path] = found
         return uris
 
     def _findings(self, path: str) -> Findings:

@@ -136,7 +136,8 @@ class McpSession:
 
     # Tools
 
-    async def _list_tools(self, _: Context, __: object) -> types.ListToolsResult:
+    async def _list_tools(self, ctx: Context, _: object) -> types.ListToolsResult:
+        await self._log.repeat(ctx)
         tools: list[types.Tool] = []
         if self._ws is not None:
             tools = await self._or_error(lambda: list_tools(self._toolbox))

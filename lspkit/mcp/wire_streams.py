@@ -29,7 +29,7 @@ Received = SessionMessage | Exception
 
 
 class Descriptors(msgspec.Struct, frozen=True):
-    """Where messages are read, and where they are written."""
+    """Where messages are read, and where they are written. A `Wire` closes both."""
 
     input: int
     output: int
@@ -75,20 +75,24 @@ class Wire:
         self._writer.start()
 
     def close(self) -> None:
-        """End the threads as soon as they return from the system."""
+        """Close the streams; the threads end as soon as they return from the system."""
         self._lines.put(None)
+        for stream in (self._received, self.incoming, self.outgoing, self._to_send):
+            stream.close()
 
     # Reading: in a thread
 
     def _read(self) -> None:
-        # The loop may have ended: then nobody waits for messages any more.
-        with contextlib.suppress(RuntimeError, concurrent.futures.CancelledError):
-            try:
+        gone = (anyio.BrokenResourceError, anyio.ClosedResourceError)
+        try:
+            # The loop may have ended: then nobody waits for messages any more.
+            with contextlib.suppress(RuntimeError, concurrent.futures.CancelledError, *gone):
                 for line in split_lines(self._chunk):
                     self._hand_over(_parse(line))
-            except (anyio.BrokenResourceError, anyio.ClosedResourceError):
-                pass
-            self._loop.call_soon_threadsafe(self._received.close)
+            with contextlib.suppress(RuntimeError):
+                self._loop.call_soon_threadsafe(self._received.close)
+        finally:
+            os.close(self._descriptors.input)
 
     def _chunk(self) -> bytes:
         try:
@@ -118,16 +122,22 @@ class Wire:
                 await written
 
     def _write(self) -> None:
-        while (item := self._lines.get()) is not None:
-            line, written = item
-            problem: OSError | None = None
-            try:
-                while line:
-                    line = line[os.write(self._descriptors.output, line) :]
-            except OSError as caught:
-                problem = caught
-            with contextlib.suppress(RuntimeError):  # the loop has ended
-                self._loop.call_soon_threadsafe(_complete, written, problem)
+        try:
+            while (item := self._lines.get()) is not None:
+                line, written = item
+                problem = self._write_line(line)
+                with contextlib.suppress(RuntimeError):  # the loop has ended
+                    self._loop.call_soon_threadsafe(_complete, written, problem)
+        finally:
+            os.close(self._descriptors.output)
+
+    def _write_line(self, line: bytes) -> OSError | None:
+        try:
+            while line:
+                line = line[os.write(self._descriptors.output, line) :]
+        except OSError as problem:
+            return problem
+        return None
 
 
 def _parse(line: bytes | Exception) -> Received:
