@@ -70,7 +70,10 @@ class McpChannel:
             options = session.server.create_initialization_options()
             async with anyio.create_task_group() as group:
                 group.start_soon(_write_until_closed, wire, group.cancel_scope)
-                await session.server.run(wire.incoming, wire.outgoing, options)
+                async with anyio.create_task_group() as reading:
+                    reading.start_soon(wire.read_all)
+                    await session.server.run(wire.incoming, wire.outgoing, options)
+                    reading.cancel_scope.cancel()
         finally:
             wire.close()
 

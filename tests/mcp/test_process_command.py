@@ -44,6 +44,13 @@ def test_nothing_but_messages_is_on_standard_output(site: Site) -> None:
         mcp.write(b"no message\n\xff\xfe\n[]\n{}\n\n")
         mcp.write(b'{"jsonrpc": "2.0", "id": 900, "method": "no/method"}\n')
         assert mcp.receive()["error"]["code"] == -32601
+        mcp.write(b'{"jsonrpc": "2.0", "id": 901, "method": "tools/call", "params": []}\n')
+        assert mcp.receive()["error"]["code"] == -32600
+        # Half of a surrogate pair is valid JSON.
+        assert "not a valid file name" in mcp.call("lsp_diagnostics", filePath="\ud800.scr")
+        (site.project / os.fsdecode(b"\xff.scr")).write_text("ERROR\n", encoding="utf-8")
+        assert "ERROR" in mcp.call("lsp_diagnostics", filePath="\udcff.scr")
+        assert mcp.result("resources/list")["resources"]
         assert mcp.call("lsp_goto_definition", **AT) == FOUND
         pid = mcp.process.pid
         # Standard output is standard error, and standard input is empty, for all but the wire.
