@@ -272,4 +272,10 @@ PROGRAMS = (
     Program(name="pyright", folder="node"),
     Program(name="tsc-5", folder="node", file="tsc", package="typescript"),
     Program(name="clang++-22", folder="debian-clang", package="clang-22"),
+    # A client of MCP.
+    Program(
+        name="mcp-inspector",
+        folder="node-inspector",
+        package="@modelcontextprotocol/inspector",
+    ),
 )
