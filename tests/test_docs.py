@@ -9,11 +9,13 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from lspkit.cli import build_parser
 from tests import test_layers
 from tests.service.conftest import site as site
 
@@ -60,6 +62,26 @@ JSON_BLOCKS = [
 @pytest.mark.parametrize("text", JSON_BLOCKS)
 def test_every_block_of_json_is_valid(text):
     assert json.loads(text)
+
+
+def mcp_commands() -> Iterator[Any]:
+    """The commands in the settings of MCP clients."""
+    for block in JSON_BLOCKS:
+        (text,) = block.values
+        plain = json.loads(text)
+        servers = plain.get("mcpServers") or plain.get("servers") or {}
+        for number, server in enumerate(servers.values()):
+            yield pytest.param(server["command"], server["args"], id=f"{block.id}-{number}")
+
+
+@pytest.mark.parametrize(("command", "arguments"), list(mcp_commands()))
+def test_every_command_of_an_mcp_client_is_one_of_lspkit(command, arguments):
+    assert Path(command).name == "lspkit"
+    assert build_parser().parse_args(arguments).command == "mcp"
+
+
+def test_there_are_settings_for_mcp_clients():
+    assert len(list(mcp_commands())) >= 5
 
 
 @functools.cache
