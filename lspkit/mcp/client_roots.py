@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from lspkit.agent.tools.tool_table import FIELDS
-from lspkit.errors import PathError
+from lspkit.errors import LspkitError, PathError
 from lspkit.protocol.uris import uri_to_path
 from lspkit.workspace_boundary import Boundary, absolute_path, is_inside
 
@@ -40,6 +40,15 @@ class ClientRoots(msgspec.Struct, frozen=True):
             if isinstance(given := checked.get(name), str) and given:
                 checked[name] = self.check_path(given, root)
         return checked
+
+    def check_changes(self, preview: Mapping[str, Any], root: str) -> None:
+        """Raise an error if the edit in an envelope changes a file outside these folders."""
+        if preview["meta"]["truncated"]:
+            raise LspkitError("the edit is too large to be compared with the roots of the client")
+        for change in (preview["data"] or {}).get("changes", ()):
+            for path in (change.get("filePath"), change.get("newPath")):
+                if path:
+                    self.check_path(path, root)
 
     def check_path(self, given: str, root: str) -> str:
         """The path as the workspace can resolve it; a `PathError` if it is outside."""

@@ -22,6 +22,9 @@ from lspkit.workspace import Workspace
 
 log = logging.getLogger("lspkit.mcp")
 
+#: A workspace, or None with the reason why there is none.
+Opened = tuple[Workspace | None, str]
+
 
 class McpChannel:
     """Serves one client in a thread of its own, until its input ends or `close` is called."""
@@ -103,10 +106,13 @@ def take_standard_streams() -> Descriptors:
     What is printed goes to standard error, and nothing can be read from standard input.
     """
     wire = Descriptors(os.dup(0), os.dup(1))
-    nothing = os.open(os.devnull, os.O_RDONLY)
+    nothing = os.open(os.devnull, os.O_RDWR)
     os.dup2(nothing, 0)
+    try:
+        os.dup2(2, 1)
+    except OSError:  # there is no standard error
+        os.dup2(nothing, 1)
     os.close(nothing)
-    os.dup2(2, 1)
     return wire
 
 
@@ -114,21 +120,26 @@ def serve_alone(
     descriptors: Descriptors, open_workspace: Callable[[], Workspace], *, allow_apply: bool
 ) -> None:
     """Serve one client until it closes the input, or a signal comes."""
-    # A queue of this kind may be used in signal handlers.
-    ended: queue.SimpleQueue[str] = queue.SimpleQueue()
+    # A queue of this kind may be used in signal handlers. A text is the reason to end.
+    moments: queue.SimpleQueue[str | Opened] = queue.SimpleQueue()
     with end_signals() as on_signal:
-        on_signal(ended.put)
-        ws, reason = _opened(open_workspace)
+        on_signal(moments.put)
+        # In a thread: it may wait for a service, and a signal must not.
+        OwnThread(lambda: moments.put(_opened(open_workspace)), "mcp-open").start()
+        opened = moments.get()
+        if isinstance(opened, str):
+            return
+        ws, reason = opened
         channel = McpChannel(
             descriptors,
             ws,
             reason,
             allow_apply=allow_apply,
-            on_over=lambda: ended.put("the client is gone"),
+            on_over=lambda: moments.put("the client is gone"),
         )
         try:
             channel.start()
-            ended.get()
+            moments.get()
         finally:
             with killed_if_late():
                 channel.close()
@@ -136,8 +147,7 @@ def serve_alone(
                     ws.close()
 
 
-def _opened(open_workspace: Callable[[], Workspace]) -> tuple[Workspace | None, str]:
-    """The workspace, or the reason why there is none."""
+def _opened(open_workspace: Callable[[], Workspace]) -> Opened:
     try:
         return open_workspace(), ""
     except LspkitError as problem:

@@ -17,6 +17,7 @@ import anyio
 import mcp.types as types
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
+from mcp.server.session import ServerSession
 from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, ResourceUpdated
 from mcp.shared.exceptions import MCPError
 
@@ -63,12 +64,12 @@ class McpSession:
         self._progress = ProgressReports()
         self._roots = ClientRoots()
         self._roots_known = asyncio.Event()
-        #: Files whose findings may have changed.
+        #: Files whose findings may have changed, and the task that tells subscribers of them.
         self._reported: set[str] = set()
+        self._tasks: set[asyncio.Task[None]] = set()
         self._bus = InMemorySubscriptionBus()
         self._listen = ListenHandler(self._bus)
-        self._client: Any = None
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._client: ServerSession | None = None
         if ws is not None:
             self._toolbox = Toolbox(ws, allow_apply=allow_apply)
             self._subscriptions = Subscriptions(ws)
@@ -127,12 +128,6 @@ class McpSession:
             if cancel is not None:
                 cancel.set()
             raise
-
-    def _begin_task(self, job: Callable[[], Any]) -> None:
-        """Run a coroutine function beside the handlers."""
-        task = self._loop.create_task(job())
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
 
     # Tools
 
@@ -206,17 +201,18 @@ class McpSession:
             return
         paths = self._subscriptions.paths() if event.kind == "dropped" else [event.path]
         wanted = {one for one in paths if self._subscriptions.has(one)}
-        if wanted and not self._reported:
-            self._begin_task(self._announce)
         self._reported |= wanted
+        if self._reported and not self._tasks:
+            task = self._loop.create_task(self._announce())
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
 
     async def _announce(self) -> None:
         """Tell subscribers of the files whose findings have changed."""
         while self._reported:
-            paths = sorted(self._reported)
-            uris = await self._in_thread(functools.partial(self._subscriptions.changed, paths))
-            self._reported -= set(paths)
-            for uri in uris:
+            paths, self._reported = sorted(self._reported), set()
+            look = functools.partial(self._subscriptions.changed, paths)
+            for uri in await self._in_thread(look):
                 await self._bus.publish(ResourceUpdated(uri=uri))
                 if self._client is not None:
                     await self._client.send_notification(_updated(uri))

@@ -14,7 +14,7 @@ from lspkit.agent import tool_schemas
 from lspkit.testing import Fault, Log, Script
 from lspkit.testing.script import progress
 from tests.mcp.mcp_client import PATIENCE, McpClient, served, text_of
-from tests.scripted import SOURCE, workspace
+from tests.scripted import SOURCE, comes_true, workspace
 
 AT = {"filePath": "a.scr", "line": 2, "character": 4}
 
@@ -227,6 +227,25 @@ def test_roots_narrow_the_workspace(tmp_path: Path, scripted) -> None:
             client.read("diagnostics://a.scr")
         level, text = client.logged.get(timeout=PATIENCE)
         assert level == "warning" and "file:///somewhere/else" in text and "ignored" in text
+
+
+def test_a_rename_writes_only_in_the_roots(tmp_path: Path, scripted) -> None:
+    inner = tmp_path / "inner"
+    inner.mkdir()
+    (inner / "b.scr").write_text("def greet\n", encoding="utf-8")
+    argv = scripted(Script())
+    with (
+        workspace(tmp_path, argv) as ws,
+        served(ws, roots=[inner.as_uri()], allow_apply=True) as client,
+    ):
+        ws.check("a.scr")  # so that the server knows of the use
+        place = {"filePath": "inner/b.scr", "line": 1, "character": 5, "newName": "hello"}
+        assert "a.scr" in client.text("lsp_rename", **place)
+        assert "outside the roots" in client.error("lsp_rename", **place, apply=True)
+        client.roots[:] = [tmp_path.as_uri()]
+        client.ask("send_roots_list_changed")
+        assert comes_true(lambda: not client.tool("lsp_rename", **place, apply=True).is_error)
+    assert "hello" in (tmp_path / "a.scr").read_text(encoding="utf-8")
 
 
 def test_a_root_around_the_workspace_allows_all_of_it(tmp_path: Path, scripted) -> None:

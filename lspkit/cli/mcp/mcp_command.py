@@ -11,7 +11,7 @@ import sys
 
 from lspkit.cli.argument_types import UsageError
 from lspkit.cli.command_table import uses_service
-from lspkit.cli.exit_codes import CLEAN, USAGE
+from lspkit.cli.exit_codes import CLEAN
 from lspkit.cli.open_workspace import open_workspace
 from lspkit.cli.output import is_terminal, print_message
 from lspkit.cli.serve_command import service_bootstrap
@@ -25,12 +25,15 @@ def run(arguments: argparse.Namespace) -> int:
     with safe_imports():
         installed = importlib.util.find_spec("mcp") is not None
     if not installed:
-        print_message(f"the MCP SDK is not installed; to get it: pip install '{EXTRA}'")
-        return USAGE
+        raise UsageError(f"the MCP SDK is not installed; to get it: pip install '{EXTRA}'")
     logging.basicConfig(level=logging.WARNING, format="lspkit: %(message)s")
     # A warning about each request that the client cancels is of no use.
     logging.getLogger("mcp").setLevel(logging.ERROR)
-    return _serve_alone(arguments) if arguments.fd is None else _serve_both(arguments)
+    try:
+        return _serve_alone(arguments) if arguments.fd is None else _serve_both(arguments)
+    except ImportError as problem:
+        why = f"the MCP SDK cannot be used ({problem}); to get another version: "
+        raise UsageError(f"{why}pip install --upgrade '{EXTRA}'") from problem
 
 
 def _serve_alone(arguments: argparse.Namespace) -> int:
@@ -55,7 +58,10 @@ def _serve_both(arguments: argparse.Namespace) -> int:
         from lspkit.mcp.wire_streams import Descriptors
         from lspkit.service.service_process import serve_stdio
 
-    wire = Descriptors(*arguments.fd)
+    # One socket may be both.
+    wire = Descriptors(arguments.fd[0], os.dup(arguments.fd[1]))
+    if arguments.fd[1] != arguments.fd[0]:
+        os.close(arguments.fd[1])
     serve_stdio(bootstrap, lambda ws: serve_beside(wire, ws, allow_apply=arguments.allow_apply))
     return CLEAN
 
@@ -63,8 +69,8 @@ def _serve_both(arguments: argparse.Namespace) -> int:
 def _check_descriptors(*descriptors: int) -> None:
     for one in descriptors:
         if one <= 2:
-            raise UsageError(f"--fd {one}: standard streams are for the service", "")
+            raise UsageError(f"--fd {one}: standard streams are for the service")
         try:
             os.set_inheritable(one, False)  # language servers must not keep it open
         except OSError as problem:
-            raise UsageError(f"--fd {one} cannot be used: {problem.strerror}", "") from None
+            raise UsageError(f"--fd {one} cannot be used: {problem.strerror}") from None
