@@ -42,6 +42,9 @@ NEVER_SKIP = frozenset(
     }
 )
 
+#: The same of programs that are no servers.
+NEVER_SKIP_PROGRAMS = frozenset({"mcp-inspector"})
+
 #: Servers that run the program of one server with the package of another.
 MADE_OF = {"vue-typescript": ("typescript", "vue")}
 
@@ -74,8 +77,10 @@ def require(server: str) -> None:
 
 
 def require_program(name: str) -> None:
-    """Skips the test when the program is not there."""
+    """Skips the test when the program is not there, or fails it where it has to be there."""
     row = programs().get(name, {"missing": NO_SET_UP})
+    if "missing" in row and name in NEVER_SKIP_PROGRAMS and servers_are_required():
+        pytest.fail(f"no program {name}, which must be there: {row['missing']}", pytrace=False)
     if "missing" in row:
         pytest.skip(f"no program {name}: {row['missing']}")
 

@@ -11,13 +11,14 @@ import shutil
 import subprocess
 import sys
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
+from lspkit.cli import build_parser
 from tests import test_layers
 from tests.doc_blocks import (
     ELSEWHERE,
@@ -113,6 +114,27 @@ PARSERS: dict[str, Callable[[str], Any]] = {
 @pytest.mark.parametrize("block", params(*PARSED))
 def test_every_block_of_data_is_valid(block):
     assert PARSERS[block.language](block.text)
+
+
+def mcp_commands() -> Iterator[Any]:
+    """The commands in the settings of MCP clients."""
+    for block in BLOCKS:
+        plain = json.loads(block.text) if block.language == "json" else {}
+        if not isinstance(plain, dict):
+            continue
+        servers = plain.get("mcpServers") or plain.get("servers") or {}
+        for number, server in enumerate(servers.values()):
+            yield pytest.param(server["command"], server["args"], id=f"{block.name}-{number}")
+
+
+@pytest.mark.parametrize(("command", "arguments"), list(mcp_commands()))
+def test_every_command_of_an_mcp_client_is_one_of_lspkit(command, arguments):
+    assert Path(command).name == "lspkit"
+    assert build_parser().parse_args(arguments).command == "mcp"
+
+
+def test_there_are_settings_for_mcp_clients():
+    assert len(list(mcp_commands())) >= 5
 
 
 @functools.cache

@@ -75,6 +75,14 @@ def test_a_program_that_is_missing_skips_the_test_and_says_why(servers: Path) ->
         real_servers.require_program("other")
 
 
+def test_a_program_that_is_never_skipped_fails_the_test_where_servers_are_required(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("CI", "true")
+    with pytest.raises(pytest.fail.Exception, match="no program mcp-inspector, which must"):
+        real_servers.require_program("mcp-inspector")
+
+
 def test_without_set_up_the_reason_names_the_command_that_does_it(servers: Path) -> None:
     (servers / "servers.json").unlink()
     with pytest.raises(pytest.skip.Exception, match="make servers"):

@@ -59,6 +59,8 @@ NODE_PACKAGES = {
         "yaml-language-server": "1.25.0",
     },
     "node-typescript-7": {"typescript": "7.0.2"},
+    # No server: a client of MCP, with a command line, that tests connect to `lspkit mcp`.
+    "node-inspector": {"@modelcontextprotocol/inspector": "2.12.0"},
     # An editor's extension that carries jdtls 1.60.0. Nothing of it runs in Node.
     "java": {"coc-java": "1.56.0"},
     # Sources that tests check: TypeScript, and the C++ of snappy, which leveldown carries.
@@ -270,4 +272,10 @@ PROGRAMS = (
     Program(name="pyright", folder="node"),
     Program(name="tsc-5", folder="node", file="tsc", package="typescript"),
     Program(name="clang++-22", folder="debian-clang", package="clang-22"),
+    # A client of MCP.
+    Program(
+        name="mcp-inspector",
+        folder="node-inspector",
+        package="@modelcontextprotocol/inspector",
+    ),
 )

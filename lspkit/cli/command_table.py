@@ -211,6 +211,29 @@ COMMANDS = (
         "stop", "end the service of a workspace, with its servers", SERVICE, (SERVICE_ROOT, JSON)
     ),
     Command(
+        "mcp",
+        "serve the tools for a model over MCP, on standard input and output",
+        "lspkit.cli.mcp.mcp_command",
+        (
+            SERVICE_ROOT,
+            NO_SERVICE,
+            _argument(
+                "--allow-apply", action="store_true", help="let the tool lsp_rename write files"
+            ),
+            _argument(
+                "--fd",
+                nargs=2,
+                type=int,
+                metavar=("IN", "OUT"),
+                help="speak MCP on these descriptors, and `serve --stdio` on standard input and "
+                "output, with the same servers",
+            ),
+            _argument("--json", action="store_true", help="print failures as JSON"),
+        ),
+        "Serve the tools for a model over MCP (Model Context Protocol), on standard input and "
+        "output. It needs the extra: pip install 'lspkit[mcp]'",
+    ),
+    Command(
         "hook",
         "tell a command-line agent what its edit has broken",
         "lspkit.cli.hook_command",

@@ -28,7 +28,8 @@ def serve(arguments: argparse.Namespace) -> int:
     from lspkit.service import service_process  # here: `stop` does not need it
 
     logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(levelname)s %(message)s")
-    bootstrap = _bootstrap(arguments)
+    from_variable = arguments.stdio or arguments.started_by_client
+    bootstrap = service_bootstrap(arguments.root, from_variable=from_variable)
     if arguments.stdio:
         service_process.serve_stdio(bootstrap)
         return CLEAN
@@ -40,12 +41,12 @@ def serve(arguments: argparse.Namespace) -> int:
     return CLEAN
 
 
-def _bootstrap(arguments: argparse.Namespace) -> Bootstrap:
-    """From the variable, if it is set: the servers must not get it."""
+def service_bootstrap(root: str | None, *, from_variable: bool) -> Bootstrap:
+    """From the variable, if it is set and may be used. The servers must not get it."""
     text = os.environ.pop(BOOTSTRAP_VARIABLE, None)
-    if text is not None and (arguments.stdio or arguments.started_by_client):
+    if text is not None and from_variable:
         return read_bootstrap(text)
-    return _bootstrap_of(arguments.root or os.curdir)
+    return _bootstrap_of(root or os.curdir)
 
 
 def _bootstrap_of(root: str) -> Bootstrap:

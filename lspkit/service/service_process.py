@@ -10,7 +10,6 @@ import contextlib
 import logging
 import os
 import selectors
-import signal
 import socket
 import struct
 import sys
@@ -27,11 +26,16 @@ from lspkit.runtime.concurrency.threads import OwnThread
 from lspkit.service.client import COMPARED, Ready
 from lspkit.service.client_session import ClientSession
 from lspkit.service.peer import LARGEST_REQUEST, Peer
+from lspkit.service.process_end import END_TIMEOUT, end_signals, killed_if_late
 from lspkit.service.runtime_folder import Bootstrap, Place
 from lspkit.service.shared_workspace import SharedWorkspace
 from lspkit.version import VERSION
+from lspkit.workspace import Workspace
 
 log = logging.getLogger("lspkit.service")
+
+#: Serves a workspace on a second channel.
+SecondChannel = Callable[[Workspace], contextlib.AbstractContextManager[object]]
 
 #: Clients that are connected at once.
 MOST_CLIENTS = 64
@@ -39,8 +43,6 @@ MOST_CLIENTS = 64
 IDLE_TIMEOUT = 15 * 60.0
 #: Seconds between two looks at the root.
 ROOT_LOOK = 2.0
-#: Seconds to end in, before the service is killed with its servers.
-END_TIMEOUT = 5.0
 #: Seconds to wait for a service that is just ending.
 PREDECESSOR_TIMEOUT = 2 * END_TIMEOUT
 #: Connections that wait to be accepted.
@@ -71,6 +73,11 @@ class ServiceProcess:
         self._shared = SharedWorkspace(
             bootstrap, self.end, self.retire, first_epoch=first_epoch, environ=environ
         )
+
+    @property
+    def workspace(self) -> Workspace:
+        """The workspace of all its clients."""
+        return self._shared.ws
 
     def end(self, reason: str) -> None:
         """End the service soon. From any thread, and from a signal handler."""
@@ -167,20 +174,17 @@ class ServiceProcess:
 
     def close(self) -> None:
         """End all connections, and stop all servers. Killed if that takes too long."""
-        watchdog = threading.Timer(END_TIMEOUT, _kill_self)
-        watchdog.daemon = True
-        watchdog.start()
         try:
-            with self._lock:
-                peers = list(self._sessions)
-            for peer in peers:
-                peer.end(f"the service has ended: {self._reason}")
-            self._shared.close()
-            for peer in peers:
-                peer.close()
-            self._join_left()
+            with killed_if_late():
+                with self._lock:
+                    peers = list(self._sessions)
+                for peer in peers:
+                    peer.end(f"the service has ended: {self._reason}")
+                self._shared.close()
+                for peer in peers:
+                    peer.close()
+                self._join_left()
         finally:
-            watchdog.cancel()
             self._wake_reader.close()
             self._wake_writer.close()
 
@@ -194,7 +198,7 @@ def serve_socket(bootstrap: Bootstrap, place: Place, *, idle_timeout: float = ID
         raise ServerUnavailableError(
             f"a service for {bootstrap.workspace_root} is running already; to end it: lspkit stop"
         ) from None
-    with lock, _signals() as on_signal:
+    with lock, end_signals() as on_signal:
         # Before the socket: a client that connects to it would not learn what is wrong here. Later
         # services have higher epochs, so that a client which reconnects waits for nothing that is
         # over.
@@ -244,42 +248,16 @@ def _retire_others(place: Place) -> None:
                 log.warning("the service at %s was not reached: %s", path, problem)
 
 
-@contextlib.contextmanager
-def _signals() -> Iterator[Callable[[Callable[[str], None]], None]]:
-    """Gives a function that says what SIGTERM, SIGINT and SIGHUP call.
+def serve_stdio(bootstrap: Bootstrap, second: SecondChannel = contextlib.nullcontext) -> str:
+    """Serve one client on standard input and output, until it closes its end.
 
-    A signal before that is not lost: the function is called as soon as it is known.
+    `second` serves the same workspace on another channel meanwhile.
     """
-    ending: list[Callable[[str], None]] = []
-    received: list[str] = []
-
-    def on_signal(number: int, _: object) -> None:
-        received.append(f"signal {signal.Signals(number).name}")
-        for end in ending:
-            end(received[0])
-
-    def call_on_signal(end: Callable[[str], None]) -> None:
-        ending.append(end)
-        if received:
-            end(received[0])
-
-    names = ("SIGTERM", "SIGINT", "SIGHUP")
-    numbers = [getattr(signal, name) for name in names if hasattr(signal, name)]
-    before = {number: signal.signal(number, on_signal) for number in numbers}
-    try:
-        yield call_on_signal
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-
-
-def serve_stdio(bootstrap: Bootstrap) -> str:
-    """Serve one client on standard input and output, until it closes its end."""
     # What a library prints must not get among the messages.
     output = os.dup(1)
     os.dup2(2, 1)
     ours, theirs = socket.socketpair()
-    with _signals() as on_signal:
+    with end_signals() as on_signal:
         process = ServiceProcess(bootstrap)
         reader = OwnThread(lambda: _copy_input(theirs), "stdin")
         writer = OwnThread(lambda: _copy_output(theirs, output), "stdout")
@@ -289,7 +267,8 @@ def serve_stdio(bootstrap: Bootstrap) -> str:
             reader.start()
             writer.start()
             process.retire()  # it ends with its only client
-            return process.run(None, float("inf"))
+            with second(process.workspace):
+                return process.run(None, float("inf"))
         finally:
             process.close()
             writer.over.wait(END_TIMEOUT)
@@ -347,8 +326,3 @@ def _identity(root: str | int) -> tuple[int, int] | None:
 
 def _printable(path: str) -> str:
     return path.encode(errors="replace").decode()
-
-
-def _kill_self() -> None:
-    log.error("the service did not end within %.0f s, and is killed", END_TIMEOUT)
-    os.kill(os.getpid(), signal.SIGKILL)

@@ -52,5 +52,5 @@ def test_an_example_prints_what_the_page_shows(with_ty, tmp_path, words, output)
 
 def test_every_command_has_an_example():
     shown = {words.split()[0] for words, _ in examples()}
-    assert shown == set(commands()) - {"completion", "serve", "hook"}
+    assert shown == set(commands()) - {"completion", "serve", "hook", "mcp"}
     assert all(words in PAGE for words in ("lspkit completion bash", "lspkit serve", "lspkit hook"))

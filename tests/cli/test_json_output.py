@@ -34,9 +34,10 @@ FAILURE = {
     "completion": ["completion", "tcsh"],
     "serve": ["serve", "none"],
     "stop": ["stop", "none"],
+    "mcp": ["mcp", "--fd", "0", "1"],
 }
-#: Commands that print no result: one runs until it is ended, one answers in the form of an agent.
-WITHOUT_RESULT = {"serve", "hook"}
+#: Commands that print no result: two run until they are ended, one answers in the form of an agent.
+WITHOUT_RESULT = {"serve", "mcp", "hook"}
 
 
 def commands() -> list[str]:

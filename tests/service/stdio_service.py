@@ -18,11 +18,18 @@ from tests.service.site import Site
 class StdioService:
     """A service whose owner speaks with it over pipes."""
 
-    def __init__(self, site: Site, *words: str, **environ: str) -> None:
+    def __init__(
+        self,
+        site: Site,
+        *words: str,
+        command: tuple[str, ...] = ("serve", "--stdio"),
+        pass_fds: tuple[int, ...] = (),
+        **environ: str,
+    ) -> None:
         self.process = site.start(
-            "serve",
-            "--stdio",
+            *command,
             *words,
+            pass_fds=pass_fds,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

@@ -1,0 +1,76 @@
+"""`lspkit mcp`: the tools for a model, over MCP."""
+
+from __future__ import annotations
+
+import argparse
+import functools
+import importlib.util
+import logging
+import os
+import sys
+
+from lspkit.cli.argument_types import UsageError
+from lspkit.cli.command_table import uses_service
+from lspkit.cli.exit_codes import CLEAN
+from lspkit.cli.open_workspace import open_workspace
+from lspkit.cli.output import is_terminal, print_message
+from lspkit.cli.serve_command import service_bootstrap
+from lspkit.late_imports import safe_imports
+
+EXTRA = "lspkit[mcp]"
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Serve until the client closes the input, or a signal comes."""
+    with safe_imports():
+        installed = importlib.util.find_spec("mcp") is not None
+    if not installed:
+        raise UsageError(f"the MCP SDK is not installed; to get it: pip install '{EXTRA}'")
+    logging.basicConfig(level=logging.WARNING, format="lspkit: %(message)s")
+    # A warning about each request that the client cancels is of no use.
+    logging.getLogger("mcp").setLevel(logging.ERROR)
+    try:
+        return _serve_alone(arguments) if arguments.fd is None else _serve_both(arguments)
+    except ImportError as problem:
+        why = f"the MCP SDK cannot be used ({problem}); to get another version: "
+        raise UsageError(f"{why}pip install --upgrade '{EXTRA}'") from problem
+
+
+def _serve_alone(arguments: argparse.Namespace) -> int:
+    if is_terminal(sys.stdin):
+        print_message("this is an MCP server, which a client starts; Ctrl-C ends it")
+    with safe_imports():
+        # Here: it takes more than a second.
+        from lspkit.mcp.mcp_process import serve_alone, take_standard_streams
+
+    root = arguments.root or os.curdir
+    opening = functools.partial(open_workspace, root, service=uses_service(arguments))
+    serve_alone(take_standard_streams(), opening, allow_apply=arguments.allow_apply)
+    return CLEAN
+
+
+def _serve_both(arguments: argparse.Namespace) -> int:
+    """MCP on two further descriptors, and the service on standard input and output."""
+    _check_descriptors(*arguments.fd)
+    bootstrap = service_bootstrap(arguments.root, from_variable=True)
+    with safe_imports():
+        from lspkit.mcp.mcp_process import serve_beside  # here: see above
+        from lspkit.mcp.wire_streams import Descriptors
+        from lspkit.service.service_process import serve_stdio
+
+    # One socket may be both.
+    wire = Descriptors(arguments.fd[0], os.dup(arguments.fd[1]))
+    if arguments.fd[1] != arguments.fd[0]:
+        os.close(arguments.fd[1])
+    serve_stdio(bootstrap, lambda ws: serve_beside(wire, ws, allow_apply=arguments.allow_apply))
+    return CLEAN
+
+
+def _check_descriptors(*descriptors: int) -> None:
+    for one in descriptors:
+        if one <= 2:
+            raise UsageError(f"--fd {one}: standard streams are for the service")
+        try:
+            os.set_inheritable(one, False)  # language servers must not keep it open
+        except OSError as problem:
+            raise UsageError(f"--fd {one} cannot be used: {problem.strerror}") from None

@@ -1,0 +1,88 @@
+"""The roots of a client: the folders that it works in. They narrow the workspace, never widen it.
+
+A root inside the workspace is used. A root around the workspace allows all of it. Any other root
+is ignored.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import msgspec
+
+from lspkit.agent.tools.tool_table import FIELDS
+from lspkit.errors import LspkitError, PathError
+from lspkit.protocol.uris import uri_to_path
+from lspkit.workspace_boundary import Boundary, absolute_path, is_inside
+
+#: Roots of one client.
+MOST_ROOTS = 100
+#: The names of the field that has a path.
+PATH_FIELDS = (FIELDS["path"].name, *FIELDS["path"].aliases)
+
+
+class ClientRoots(msgspec.Struct, frozen=True):
+    """The folders of a client, as real paths. Without any, the whole workspace is allowed."""
+
+    folders: tuple[str, ...] = ()
+    #: URIs of roots that cannot be used.
+    ignored: tuple[str, ...] = ()
+
+    def check_arguments(self, arguments: Mapping[str, Any], root: str) -> dict[str, Any]:
+        """The arguments of a tool, with a path that the workspace can resolve.
+
+        Raises a `PathError` if it is outside these folders.
+        """
+        checked = dict(arguments)
+        for name in PATH_FIELDS:
+            if isinstance(given := checked.get(name), str) and given:
+                checked[name] = self.check_path(given, root)
+        return checked
+
+    def check_changes(self, preview: Mapping[str, Any], root: str) -> None:
+        """Raise an error if the edit in an envelope changes a file outside these folders."""
+        if preview["meta"]["truncated"]:
+            raise LspkitError("the edit is too large to be compared with the roots of the client")
+        for change in (preview["data"] or {}).get("changes", ()):
+            for path in (change.get("filePath"), change.get("newPath")):
+                if path:
+                    self.check_path(path, root)
+
+    def check_path(self, given: str, root: str) -> str:
+        """The path as the workspace can resolve it; a `PathError` if it is outside."""
+        if not self.folders:
+            return given
+        path = absolute_path(given, root)
+        if not os.path.isabs(given) and not os.path.lexists(path):
+            # Relative to the client's folder.
+            inside = (absolute_path(given, folder) for folder in self.folders)
+            path = next((one for one in inside if os.path.lexists(one)), path)
+        real = os.path.realpath(path)
+        if not any(is_inside(real, folder) for folder in self.folders):
+            message = f"{given} lies outside the roots of the client: {', '.join(self.folders)}"
+            raise PathError(message, code="EOUTSIDE", path=given, resolved=real, boundary=root)
+        return path
+
+
+def client_roots(uris: Iterable[str], boundary: Boundary) -> ClientRoots:
+    """The roots that lie in a workspace."""
+    folders: list[str] = []
+    ignored: list[str] = []
+    whole = False
+    for number, uri in enumerate(uris):
+        path = uri_to_path(uri) if number < MOST_ROOTS else None
+        real = os.path.realpath(path) if path and "\0" not in path else ""
+        if real and is_inside(boundary.root, real):
+            whole = True
+        elif real and _may_access(real, boundary):
+            folders.append(real)
+        else:
+            ignored.append(uri)
+    used = () if whole else tuple(dict.fromkeys(folders))
+    return ClientRoots(used, tuple(ignored))
+
+
+def _may_access(real: str, boundary: Boundary) -> bool:
+    return boundary.allow_external or is_inside(real, boundary.outer)

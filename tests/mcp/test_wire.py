@@ -1,0 +1,88 @@
+"""The wire of an MCP client, its URIs and its roots, without a client."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+
+import lspkit
+from lspkit.mcp import wire_streams
+from lspkit.mcp.client_roots import client_roots
+from lspkit.mcp.diagnostics_resource import path_of, uri_of
+from lspkit.mcp.mcp_process import serve_alone
+from lspkit.mcp.wire_streams import Descriptors, split_lines
+from lspkit.workspace_boundary import boundary_of
+
+
+def lines(chunks: Iterable[bytes]) -> list[bytes | str]:
+    """The lines in these chunks; errors as texts."""
+    left = iter([*chunks, b""])
+    found = split_lines(lambda: next(left))
+    return [str(one) if isinstance(one, Exception) else one for one in found]
+
+
+@pytest.mark.parametrize(
+    ("chunks", "expected"),
+    [
+        ([b"a\nb\n"], [b"a", b"b"]),
+        ([b"a", b"b", b"\nc", b"\n"], [b"ab", b"c"]),
+        ([b"\n", b" \r\n", b"a\r\n"], [b"a\r"]),
+        ([b"a\nwithout an end"], [b"a"]),
+        ([], []),
+    ],
+)
+def test_a_message_is_a_line(chunks: list[bytes], expected: list[bytes]) -> None:
+    assert lines(chunks) == expected
+
+
+def test_a_line_that_is_too_long_is_skipped(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(wire_streams, "LONGEST_LINE", 4)
+    found = lines([b"abc", b"def", b"ghi", b"j\nab\n"])
+    assert found == ["a message has more than 4 bytes", b"ab"]
+
+
+@pytest.mark.parametrize("name", ["a.py", "src/a b.py", "ä/%41?#.py", "\udcff.py"])
+def test_a_path_comes_back_from_its_uri(name: str) -> None:
+    assert path_of(uri_of(f"/project/{name}", "/project")) == name
+    assert path_of(uri_of(f"/elsewhere/{name}", "/project")) == f"/elsewhere/{name}"
+
+
+def test_roots_are_used_only_in_the_workspace(tmp_path: Path) -> None:
+    inner, link = tmp_path / "project" / "inner", tmp_path / "project" / "link"
+    inner.mkdir(parents=True)
+    link.symlink_to("/")
+    boundary = boundary_of(str(tmp_path / "project"))
+    uris = [inner.as_uri(), link.as_uri(), "https://example.org", "file:///%00", "nonsense"]
+    found = client_roots(uris, boundary)
+    # A link to a folder around the workspace allows all of it.
+    assert found.folders == ()
+    assert found.ignored == ("https://example.org", "file:///%00", "nonsense")
+    assert client_roots(uris[:1], boundary).folders == (str(inner),)
+    beside = tmp_path / "project2"
+    assert client_roots([beside.as_uri()], boundary).ignored == (beside.as_uri(),)
+    assert len(client_roots([inner.as_uri()] * 200, boundary).ignored) == 100
+
+
+def test_a_signal_ends_it_also_while_the_workspace_is_opened() -> None:
+    opening, go_on = threading.Event(), threading.Event()
+
+    def open_workspace() -> lspkit.Workspace:
+        opening.set()
+        go_on.wait(60)
+        raise lspkit.ServerUnavailableError("too late")
+
+    def interrupt() -> None:
+        opening.wait(60)
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    sender = threading.Thread(target=interrupt)
+    sender.start()
+    serve_alone(Descriptors(-1, -1), open_workspace, allow_apply=False)
+    assert not go_on.is_set()
+    go_on.set()
+    sender.join()
