@@ -47,7 +47,10 @@ def site() -> Iterator[Site]:
         servers: dict[str, Any] = {
             one: {"command": real_servers.command(one)} for one in ("ty", "typescript")
         }
-        made.configure({"lsp": {**servers, "ruff": {"disabled": True}}, "timing": TIMING})
+        # The tools wait for diagnostics by their own settings.
+        waits = {"firstTouchTimeoutMs": 60_000, "diagnosticsWaitTimeoutMs": 60_000}
+        timing = {**TIMING, **waits}
+        made.configure({"lsp": {**servers, "ruff": {"disabled": True}}, "timing": timing})
         yield made
 
 
