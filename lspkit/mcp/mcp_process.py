@@ -22,6 +22,9 @@ from lspkit.workspace import Workspace
 
 log = logging.getLogger("lspkit.mcp")
 
+#: Seconds for the last messages to a client.
+FLUSH_TIMEOUT = 2.0
+
 #: A workspace, or None with the reason why there is none.
 Opened = tuple[Workspace | None, str]
 
@@ -77,6 +80,8 @@ class McpChannel:
                     reading.start_soon(wire.read_all)
                     await session.server.run(wire.incoming, wire.outgoing, options)
                     reading.cancel_scope.cancel()
+                # A client that has closed the input need not read any more.
+                group.cancel_scope.deadline = anyio.current_time() + FLUSH_TIMEOUT
         finally:
             wire.close()
 

@@ -69,7 +69,9 @@ class McpSession:
         self._tasks: set[asyncio.Task[None]] = set()
         self._bus = InMemorySubscriptionBus()
         self._listen = ListenHandler(self._bus)
+        #: A client of the protocol before 2026, and the URIs that it has subscribed to.
         self._client: ServerSession | None = None
+        self._subscribed: set[str] = set()
         if ws is not None:
             self._toolbox = Toolbox(ws, allow_apply=allow_apply)
             self._subscriptions = Subscriptions(ws)
@@ -270,7 +272,9 @@ class McpSession:
         self, ctx: Context, params: types.SubscribeRequestParams
     ) -> types.EmptyResult:
         self._client = ctx.session
-        await self._add_subscription(ctx, params.uri)
+        if params.uri not in self._subscribed:
+            await self._add_subscription(ctx, params.uri)
+            self._subscribed.add(params.uri)
         return types.EmptyResult()
 
     async def _add_subscription(self, ctx: Context, uri: str) -> None:
@@ -285,12 +289,17 @@ class McpSession:
                 self._check(given, cancel)
                 self._subscriptions.note(real)
 
-            await self._in_thread(check, cancel)
+            try:
+                await self._in_thread(check, cancel)
+            except BaseException:
+                self._subscriptions.remove(uri)
+                raise
 
     async def _unsubscribe(
         self, _: Context, params: types.UnsubscribeRequestParams
     ) -> types.EmptyResult:
-        if self._ws is not None:
+        if params.uri in self._subscribed:
+            self._subscribed.discard(params.uri)
             self._subscriptions.remove(params.uri)
         return types.EmptyResult()
 

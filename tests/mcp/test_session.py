@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import concurrent.futures
+import os
+import threading
 from pathlib import Path
 
 import mcp.types as types
@@ -11,9 +13,13 @@ from mcp.shared.exceptions import MCPError
 
 import lspkit
 from lspkit.agent import tool_schemas
+from lspkit.mcp.mcp_process import McpChannel
+from lspkit.mcp.wire_streams import Descriptors
+from lspkit.runtime.process.child import readable
 from lspkit.testing import Fault, Log, Script
 from lspkit.testing.script import progress
 from tests.mcp.mcp_client import PATIENCE, McpClient, served, text_of
+from tests.mcp.raw_mcp import RawWire
 from tests.scripted import SOURCE, comes_true, workspace
 
 AT = {"filePath": "a.scr", "line": 2, "character": 4}
@@ -297,3 +303,23 @@ def test_many_calls_at_once_are_all_answered(shared: McpClient) -> None:
     assert not waiting
     assert {text_of(one.result()) for one in done} == {"a.scr:1:5  def greet"}
     assert all(isinstance(one.result(), types.CallToolResult) for one in done)
+
+
+def test_a_client_that_does_not_read_does_not_delay_the_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("lspkit.mcp.mcp_process.FLUSH_TIMEOUT", 0.1)
+    there, here = os.pipe(), os.pipe()
+    over = threading.Event()
+    with lspkit.Workspace(tmp_path) as ws:
+        channel = McpChannel(Descriptors(there[0], here[1]), ws, on_over=over.set)
+        channel.start()
+        wire = RawWire(here[0], there[1])
+        wire.begin()
+        for number in range(900, 920):  # more than a pipe holds
+            wire.send("tools/list", number=number)
+        assert readable(here[0], PATIENCE)
+        os.close(there[1])
+        assert over.wait(PATIENCE)
+        channel.close()
+        os.close(here[0])
