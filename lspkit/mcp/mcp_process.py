@@ -17,6 +17,7 @@ from lspkit.mcp.mcp_session import McpSession
 from lspkit.mcp.wire_streams import Descriptors, Wire
 from lspkit.runtime.concurrency.threads import OwnThread
 from lspkit.service.process_end import END_TIMEOUT, end_signals, killed_if_late
+from lspkit.service.shared_workspace import SharedWorkspace
 from lspkit.visible_text import one_line
 from lspkit.workspace import Workspace
 
@@ -39,10 +40,11 @@ class McpChannel:
         reason: str = "",
         *,
         allow_apply: bool = False,
+        refresh: Callable[[], object] = lambda: None,
         on_over: Callable[[], object] = lambda: None,
     ) -> None:
         self._descriptors, self._ws, self._reason = descriptors, ws, reason
-        self._allow_apply, self._on_over = allow_apply, on_over
+        self._allow_apply, self._refresh, self._on_over = allow_apply, refresh, on_over
         self._loop: asyncio.AbstractEventLoop | None = None
         self._main: asyncio.Task[None] | None = None
         self._session: McpSession | None = None
@@ -68,7 +70,9 @@ class McpChannel:
         self._main, self._loop = asyncio.current_task(), asyncio.get_running_loop()
         if self._ended:
             return
-        session = self._session = McpSession(self._ws, self._reason, allow_apply=self._allow_apply)
+        session = self._session = McpSession(
+            self._ws, self._reason, allow_apply=self._allow_apply, refresh=self._refresh
+        )
         await session.begin()
         wire = Wire(self._descriptors)
         try:
@@ -162,9 +166,13 @@ def _opened(open_workspace: Callable[[], Workspace]) -> Opened:
 
 
 @contextlib.contextmanager
-def serve_beside(descriptors: Descriptors, ws: Workspace, *, allow_apply: bool) -> Iterator[None]:
-    """Serve one client meanwhile, with a workspace that belongs to the caller."""
-    channel = McpChannel(descriptors, ws, allow_apply=allow_apply)
+def serve_beside(
+    descriptors: Descriptors, shared: SharedWorkspace, *, allow_apply: bool
+) -> Iterator[None]:
+    """Serve one client meanwhile, with the workspace of a service in this process."""
+    channel = McpChannel(
+        descriptors, shared.ws, allow_apply=allow_apply, refresh=shared.reload_if_changed
+    )
     channel.start()
     try:
         yield

@@ -56,8 +56,17 @@ INVALID_PARAMS = types.INVALID_PARAMS
 class McpSession:
     """The server of one client. `ws` is None if the workspace could not be opened."""
 
-    def __init__(self, ws: Workspace | None, reason: str = "", *, allow_apply: bool = False):
+    def __init__(
+        self,
+        ws: Workspace | None,
+        reason: str = "",
+        *,
+        allow_apply: bool = False,
+        refresh: Callable[[], object] = lambda: None,
+    ) -> None:
         self._ws, self._reason = ws, reason
+        #: Reloads the configuration if it has changed; may raise an `LspkitError`.
+        self._refresh = refresh
         self._loop = asyncio.get_running_loop()
         self._threads = ThreadPoolExecutor(THREADS, "lspkit-mcp")
         self._log = ClientLog()
@@ -137,8 +146,12 @@ class McpSession:
         await self._log.repeat(ctx)
         tools: list[types.Tool] = []
         if self._ws is not None:
-            tools = await self._or_error(lambda: list_tools(self._toolbox))
+            tools = await self._or_error(self._declare_tools)
         return types.ListToolsResult(tools=tools)
+
+    def _declare_tools(self) -> list[types.Tool]:
+        self._refresh()
+        return list_tools(self._toolbox)
 
     async def _call_tool(
         self, ctx: Context, params: types.CallToolRequestParams
@@ -156,6 +169,7 @@ class McpSession:
             params.arguments or {},
             roots=self._roots,
             cancel=cancel,
+            refresh=self._refresh,
         )
         return await self._run_with_progress(ctx, job, cancel)
 
@@ -256,9 +270,15 @@ class McpSession:
     def _check(self, path: str, cancel: CancelToken) -> types.CallToolResult:
         if self._ws is None:
             return failure("", ServerUnavailableError(self._reason))
-        given = {"filePath": path}
-        name = "lsp_diagnostics"
-        return call_tool(self._toolbox, self._ws, name, given, roots=self._roots, cancel=cancel)
+        return call_tool(
+            self._toolbox,
+            self._ws,
+            "lsp_diagnostics",
+            {"filePath": path},
+            roots=self._roots,
+            cancel=cancel,
+            refresh=self._refresh,
+        )
 
     async def _path_of(self, ctx: Context, uri: str) -> str:
         """The path in a URI, if the client may use it."""
