@@ -17,10 +17,14 @@ from lspkit.mcp.mcp_session import McpSession
 from lspkit.mcp.wire_streams import Descriptors, Wire
 from lspkit.runtime.concurrency.threads import OwnThread
 from lspkit.service.process_end import END_TIMEOUT, end_signals, killed_if_late
+from lspkit.service.shared_workspace import SharedWorkspace
 from lspkit.visible_text import one_line
 from lspkit.workspace import Workspace
 
 log = logging.getLogger("lspkit.mcp")
+
+#: Seconds for the last messages to a client.
+FLUSH_TIMEOUT = 2.0
 
 #: A workspace, or None with the reason why there is none.
 Opened = tuple[Workspace | None, str]
@@ -36,10 +40,11 @@ class McpChannel:
         reason: str = "",
         *,
         allow_apply: bool = False,
+        refresh: Callable[[], object] = lambda: None,
         on_over: Callable[[], object] = lambda: None,
     ) -> None:
         self._descriptors, self._ws, self._reason = descriptors, ws, reason
-        self._allow_apply, self._on_over = allow_apply, on_over
+        self._allow_apply, self._refresh, self._on_over = allow_apply, refresh, on_over
         self._loop: asyncio.AbstractEventLoop | None = None
         self._main: asyncio.Task[None] | None = None
         self._session: McpSession | None = None
@@ -65,7 +70,9 @@ class McpChannel:
         self._main, self._loop = asyncio.current_task(), asyncio.get_running_loop()
         if self._ended:
             return
-        session = self._session = McpSession(self._ws, self._reason, allow_apply=self._allow_apply)
+        session = self._session = McpSession(
+            self._ws, self._reason, allow_apply=self._allow_apply, refresh=self._refresh
+        )
         await session.begin()
         wire = Wire(self._descriptors)
         try:
@@ -77,6 +84,8 @@ class McpChannel:
                     reading.start_soon(wire.read_all)
                     await session.server.run(wire.incoming, wire.outgoing, options)
                     reading.cancel_scope.cancel()
+                # A client that has closed the input need not read any more.
+                group.cancel_scope.deadline = anyio.current_time() + FLUSH_TIMEOUT
         finally:
             wire.close()
 
@@ -157,9 +166,13 @@ def _opened(open_workspace: Callable[[], Workspace]) -> Opened:
 
 
 @contextlib.contextmanager
-def serve_beside(descriptors: Descriptors, ws: Workspace, *, allow_apply: bool) -> Iterator[None]:
-    """Serve one client meanwhile, with a workspace that belongs to the caller."""
-    channel = McpChannel(descriptors, ws, allow_apply=allow_apply)
+def serve_beside(
+    descriptors: Descriptors, shared: SharedWorkspace, *, allow_apply: bool
+) -> Iterator[None]:
+    """Serve one client meanwhile, with the workspace of a service in this process."""
+    channel = McpChannel(
+        descriptors, shared.ws, allow_apply=allow_apply, refresh=shared.reload_if_changed
+    )
     channel.start()
     try:
         yield

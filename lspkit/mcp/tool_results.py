@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from mcp.types import CallToolResult, TextContent, Tool
@@ -47,10 +47,12 @@ def call_tool(
     *,
     roots: ClientRoots,
     cancel: CancelToken,
+    refresh: Callable[[], object],
 ) -> CallToolResult:
-    """Run a tool by its name in MCP. Never raises."""
+    """Run a tool by its name in MCP. Never raises. `refresh` updates the configuration first."""
     row = spec_of(name)
     try:
+        refresh()
         if row is None or row.mcp != name:
             names = ", ".join(one.mcp for one in offered_tools(ws.config))
             return failure("", LspkitError(f"there is no tool {name[:60]}: there are {names}"))

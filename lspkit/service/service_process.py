@@ -30,12 +30,11 @@ from lspkit.service.process_end import END_TIMEOUT, end_signals, killed_if_late
 from lspkit.service.runtime_folder import Bootstrap, Place
 from lspkit.service.shared_workspace import SharedWorkspace
 from lspkit.version import VERSION
-from lspkit.workspace import Workspace
 
 log = logging.getLogger("lspkit.service")
 
 #: Serves a workspace on a second channel.
-SecondChannel = Callable[[Workspace], contextlib.AbstractContextManager[object]]
+SecondChannel = Callable[[SharedWorkspace], contextlib.AbstractContextManager[object]]
 
 #: Clients that are connected at once.
 MOST_CLIENTS = 64
@@ -75,9 +74,9 @@ class ServiceProcess:
         )
 
     @property
-    def workspace(self) -> Workspace:
-        """The workspace of all its clients."""
-        return self._shared.ws
+    def shared(self) -> SharedWorkspace:
+        """What all its clients share."""
+        return self._shared
 
     def end(self, reason: str) -> None:
         """End the service soon. From any thread, and from a signal handler."""
@@ -267,7 +266,7 @@ def serve_stdio(bootstrap: Bootstrap, second: SecondChannel = contextlib.nullcon
             reader.start()
             writer.start()
             process.retire()  # it ends with its only client
-            with second(process.workspace):
+            with second(process.shared):
                 return process.run(None, float("inf"))
         finally:
             process.close()

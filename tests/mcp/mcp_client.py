@@ -9,9 +9,9 @@ from collections.abc import AsyncIterator, Iterator
 from concurrent.futures import Future
 from contextlib import ExitStack, asynccontextmanager, contextmanager
 from functools import partial
-from pathlib import Path
 from typing import Any
 
+import anyio
 import mcp.types as types
 from anyio.from_thread import start_blocking_portal
 from mcp.client import Client
@@ -163,8 +163,6 @@ def served(
 @asynccontextmanager
 async def _over(input: int, output: int) -> AsyncIterator[Any]:
     """The client's end of two pipes."""
-    import anyio
-
     wire = Wire(Descriptors(input, output))
     wire.start()
     async with anyio.create_task_group() as group:
@@ -175,11 +173,3 @@ async def _over(input: int, output: int) -> AsyncIterator[Any]:
         finally:
             wire.close()
             group.cancel_scope.cancel()
-
-
-def project(folder: Path, **files: str) -> Path:
-    """A folder with files, whose names have `_` for the point."""
-    folder.mkdir(exist_ok=True)
-    for name, text in files.items():
-        (folder / name.replace("_", ".")).write_text(text, encoding="utf-8")
-    return folder

@@ -102,6 +102,8 @@ def test_two_channels_share_the_servers(site: Site) -> None:
         assert mcp.call("lsp_goto_definition", **AT) == FOUND
         assert service.result("lsp/checkFile", {"path": "a.scr"})["verdict"] == "clean"
         assert len(site.log.messages("initialize")) == 1
+        site.configure({**config_for(site.argv), "navigationTools": False})
+        assert [one["name"] for one in mcp.result("tools/list")["tools"]] == ["lsp_diagnostics"]
         # The end of one channel is not that of the other.
         os.close(there[1])
         assert mcp.rest_of_output() == b""

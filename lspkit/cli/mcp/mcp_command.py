@@ -62,7 +62,8 @@ def _serve_both(arguments: argparse.Namespace) -> int:
     wire = Descriptors(arguments.fd[0], os.dup(arguments.fd[1]))
     if arguments.fd[1] != arguments.fd[0]:
         os.close(arguments.fd[1])
-    serve_stdio(bootstrap, lambda ws: serve_beside(wire, ws, allow_apply=arguments.allow_apply))
+    allow = arguments.allow_apply
+    serve_stdio(bootstrap, lambda shared: serve_beside(wire, shared, allow_apply=allow))
     return CLEAN
 
 
