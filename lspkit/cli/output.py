@@ -46,6 +46,14 @@ def print_result(text: str) -> None:
         _handle_write_error(problem)
 
 
+def print_commands(text: str) -> None:
+    """Print workflow commands, in which everything is escaped already."""
+    try:
+        print("\n".join(one_line(line) for line in text.split("\n")), flush=True)
+    except OSError as problem:
+        _handle_write_error(problem)
+
+
 def print_lines(lines: Iterable[Iterable[Part]]) -> None:
     """Print the result as lines of parts, in colour on a terminal. Tabs are kept."""
     colour = uses_colour(sys.stdout)
@@ -77,7 +85,16 @@ def as_json(plain: Any, indent: int | None = 1) -> str:
 
 def _escape_lines(text: str) -> str:
     """The lines with control characters escaped, which may come from a project or a server."""
-    return "\n".join(one_line(line) for line in text.split("\n"))
+    lines = [one_line(line) for line in text.split("\n")]
+    if os.environ.get("GITHUB_ACTIONS") == "true":
+        lines = [_hide_command(line) for line in lines]
+    return "\n".join(lines)
+
+
+def _hide_command(line: str) -> str:
+    """The line so that the runner of GitHub Actions finds no command in it."""
+    line = line.replace("##[", "##\\x5b")
+    return line.replace("::", "\\x3a:", 1) if line.lstrip().startswith("::") else line
 
 
 def flush_output() -> None:

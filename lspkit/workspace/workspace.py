@@ -188,9 +188,11 @@ class Workspace(Queries, Mutations):
         """
         if isinstance(paths, (str, bytes, os.PathLike)):
             raise TypeError(f"paths is {paths!r}: a list of paths is needed")
-        # Absolute paths, so that the report of a missing file has one, too.
-        whole = tuple(os.path.join(self.root, os.fspath(path)) for path in paths)
-        request = ops.CheckAllRequest(paths=whole, severities=_severity_names(severities))
+        request = ops.CheckAllRequest(
+            paths=tuple(os.fspath(path) for path in paths),
+            severities=_severity_names(severities),
+            root=str(self.root),
+        )
         return self._engine.run(request, Limits(timeout, cancel))
 
     def diagnostics(self, path: PathLike | None = None) -> dict[Path, list[Diagnostic]]:
