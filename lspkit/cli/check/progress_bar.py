@@ -22,6 +22,8 @@ from lspkit.workspace import Workspace
 INTERVAL = 0.1
 #: The widest bar, in characters.
 WIDEST = 30
+#: For a terminal that does not say how wide it is.
+UNKNOWN_WIDTH = 80
 FULL, EMPTY = "━", "─"
 #: For a terminal that cannot show these.
 PLAIN_FULL, PLAIN_EMPTY = "#", "-"
@@ -74,7 +76,7 @@ class _Bar:
             len(self._done),
             len(self._files),
             next(reversed(self._done), ""),
-            width=os.get_terminal_size(sys.stderr.fileno()).columns,
+            width=os.get_terminal_size(sys.stderr.fileno()).columns or UNKNOWN_WIDTH,
             unicode=(sys.stderr.encoding or "").lower().startswith("utf"),
             colour=uses_colour(sys.stderr),
         )
@@ -101,7 +103,8 @@ def progress_line(
         bar = f"\x1b[32m{bar}\x1b[0m"
     shown = display_path(Path(path)) if path else ""
     left = room - size - 1
-    shown = f" {_fit(shown, left)}" if shown and left > 3 else ""
+    fits = shown and left > 3 and (unicode or (shown.isascii() and len(shown) <= left))
+    shown = f" {_fit(shown, left)}" if fits else ""
     return f"{what} {bar}{rest} {counts}{shown}" if room > 0 else counts[: max(0, width - 1)]
 
 

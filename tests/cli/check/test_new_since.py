@@ -82,7 +82,7 @@ def left_behind(tmp_path: Path) -> Callable[[], list[str]]:
 
 @server
 def test_what_was_there_before_is_counted_and_is_no_finding(with_ty, tree, left_behind):
-    done = with_ty("check", ".", "--new-since", "HEAD", cwd=tree)
+    done = with_ty("check", ".", "--include", "*.py", "--new-since", "HEAD", cwd=tree)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout == "2 files: 1 finding from before, 2 without new findings\n"
     assert left_behind() == []
@@ -92,7 +92,7 @@ def test_what_was_there_before_is_counted_and_is_no_finding(with_ty, tree, left_
 def test_what_the_work_tree_introduced_is_a_finding(with_ty, tree, left_behind):
     (tree / "a.py").write_text(f"import os\n\n{OLD}{NEW}", encoding="utf-8")
     (tree / "untracked.py").write_text(NEW, encoding="utf-8")
-    done = with_ty("check", ".", "--new-since", "HEAD", cwd=tree)
+    done = with_ty("check", ".", "--include", "*.py", "--new-since", "HEAD", cwd=tree)
     assert done.returncode == 1
     first, second, summary = done.stdout.splitlines()
     assert first.startswith("a.py:4:12 error ")
@@ -109,7 +109,7 @@ def test_an_edit_that_breaks_another_file_is_noticed_there(with_ty, tree):
     (tree / "user.py").write_text("from clean import f\n\nf(1)\n", encoding="utf-8")
     commit(tree)
     (tree / "clean.py").write_text("def f(a: str) -> None: ...\n", encoding="utf-8")
-    done = with_ty("check", ".", "--new-since", "HEAD", cwd=tree)
+    done = with_ty("check", ".", "--include", "*.py", "--new-since", "HEAD", cwd=tree)
     assert done.returncode == 1
     assert done.stdout.startswith("user.py:3:3 error ")
 
@@ -121,7 +121,7 @@ def test_a_renamed_file_is_followed(with_ty, tree):
     git(tree, "mv", "a.py", "b.py")
     with (tree / "b.py").open("a", encoding="utf-8") as stream:
         stream.write(NEW)
-    done = with_ty("check", ".", "--new-since", "HEAD", cwd=tree)
+    done = with_ty("check", ".", "--include", "*.py", "--new-since", "HEAD", cwd=tree)
     assert done.returncode == 1
     finding, _ = done.stdout.splitlines()
     assert finding.startswith("b.py:5:12 error ")
