@@ -173,9 +173,9 @@ class Peer:
                     self._take(body)
                 if reader.skipped > garbage:
                     garbage = reader.skipped
-                    self._refuse(f"{garbage} bytes are no message")
+                    self._refuse(f"{garbage} bytes are not a message")
                 if reader.error is not None or garbage > MOST_GARBAGE:
-                    self._refuse(str(reader.error or "what it sends is no JSON-RPC"))
+                    self._refuse(str(reader.error or "what it sends is not JSON-RPC"))
                     break
             self.end("the connection was closed")
         except OSError as problem:
