@@ -165,9 +165,8 @@ def _objects(git: Git) -> Iterator[tuple[IO[bytes], IO[bytes]]]:
         start_new_session=True,
     ) as process:
         try:
-            assert process.stdin is not None
-            assert process.stdout is not None
-            yield process.stdin, process.stdout
+            if process.stdin is not None and process.stdout is not None:
+                yield process.stdin, process.stdout
         finally:
             process.kill()
 

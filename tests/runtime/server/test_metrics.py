@@ -38,7 +38,7 @@ def test_text_between_messages_is_told_once_and_counted(tmp_path, scripted, capl
     with caplog.at_level(logging.DEBUG, "lspkit"), workspace(tmp_path, argv) as ws:
         assert [ask(ws) for _ in range(3)] == ["1:5"] * 3
         assert root_of(ws).noise == 3 * len(printed)
-    told = [line for line in caplog.messages if "no message" in line]
+    told = [line for line in caplog.messages if "not a message" in line]
     assert told == [f"scripted prints something that is not a message: {printed.encode()!r}"]
 
 
