@@ -35,6 +35,8 @@ class CheckOutcome(msgspec.Struct, frozen=True, kw_only=True):
     revision: str = ""
     #: Files with findings of which it is not known whether they are new, and why.
     uncompared: dict[Path, str] = {}
+    #: Lines for people, below the counts.
+    hints: tuple[str, ...] = ()
 
     def findings(self, report: Report) -> list[Diagnostic]:
         """The findings of a file that count: with a revision, the new ones."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 
 from lspkit.cli.check.check_outcome import CheckOutcome
@@ -10,7 +9,7 @@ from lspkit.types import Diagnostic, display_path
 from lspkit.visible_text import count, fold_lines, one_line
 
 
-def as_text(outcome: CheckOutcome, hints: Sequence[str] = ()) -> str:
+def as_text(outcome: CheckOutcome) -> str:
     """The findings, what is unknown or was skipped, the counts, and hints for the user.
 
     Paths are relative to the current folder if they are inside it, so that they can be used again.
@@ -20,7 +19,7 @@ def as_text(outcome: CheckOutcome, hints: Sequence[str] = ()) -> str:
         for why, paths in by_reason(files).items():
             more = f" and {len(paths) - 1} more" if len(paths) > 1 else ""
             lines.append(f"{what} {display_path(paths[0])}{more}: {why}")
-    return "\n".join([*lines, summary(outcome), *map(fold_lines, hints)])
+    return "\n".join([*lines, summary(outcome), *map(fold_lines, outcome.hints)])
 
 
 def by_reason(files: dict[Path, str]) -> dict[str, list[Path]]:

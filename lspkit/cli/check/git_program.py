@@ -3,7 +3,8 @@
 Only commands that read objects and the index are run. What the configuration of a repository could
 make git run is switched off: hooks, a file-system monitor, a pager. Filters and text conversions
 are not reached, since no file of the work tree is read or written by git. Objects that are missing
-are not fetched. A repository of another user is refused by git itself.
+are not fetched. A repository of another user is refused by git itself, unless the machine's or the
+user's own configuration, which is read, says otherwise.
 """
 
 from __future__ import annotations
@@ -27,7 +28,6 @@ SETTINGS = (
 )
 #: Variables that are set: no prompt, no lock, no network, no other objects.
 VARIABLES = {
-    "GIT_CONFIG_NOSYSTEM": "1",
     "GIT_OPTIONAL_LOCKS": "0",
     "GIT_TERMINAL_PROMPT": "0",
     "GIT_NO_LAZY_FETCH": "1",

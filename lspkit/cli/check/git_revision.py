@@ -90,7 +90,16 @@ def export_revision(commit: Commit) -> Iterator[Revision]:
             _link_packages(tree, folder)
             yield Revision(commit.name, tree, folder, files, renamed)
         finally:
-            shutil.rmtree(folder, ignore_errors=True)
+            _remove(folder)
+
+
+def _remove(folder: str) -> None:
+    """Remove the folder, also if an interrupt comes meanwhile."""
+    try:
+        shutil.rmtree(folder, ignore_errors=True)
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
 
 
 def _commit(git: Git, name: str) -> str:

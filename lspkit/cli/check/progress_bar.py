@@ -41,8 +41,7 @@ def progress_bar(ws: Workspace, files: Collection[Path], what: str = "checking")
         try:
             yield
         finally:
-            events.close()
-            bar.thread.join()
+            bar.end()
 
 
 class _Bar:
@@ -54,7 +53,14 @@ class _Bar:
         self._what, self._files, self._events = what, files, events
         self._done: dict[str, None] = {}
         self._drawn = ""
+        self._ended = threading.Event()
         self.thread = threading.Thread(target=self._run, name="lspkit-progress", daemon=True)
+
+    def end(self) -> None:
+        """Erase the line, and wait for the thread."""
+        self._ended.set()
+        self._events.close()
+        self.thread.join()
 
     def _run(self) -> None:
         try:
@@ -65,7 +71,7 @@ class _Bar:
                         self._done[event.path] = None
                     event = self._events.get(timeout=0)
                 self._draw()
-                threading.Event().wait(INTERVAL)
+                self._ended.wait(INTERVAL)
             self._write("\r\x1b[K")
         except (OSError, ValueError):
             return  # the terminal is gone

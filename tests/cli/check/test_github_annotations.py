@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from pathlib import Path
@@ -76,8 +77,9 @@ def test_a_command_says_what_it_was_given(text):
     assert (name, properties["file"], message) == ("error", text, text)
 
 
+@pytest.mark.slow  # a process each
 @pytest.mark.parametrize("text", INJECTIONS)
-@pytest.mark.parametrize("format", ["text", "github"])
+@pytest.mark.parametrize("format", ["text", "github", "json"])
 def test_the_command_prints_no_other_command_in_a_workflow(check_with, text, format):
     name = re.sub(r"[/\r\n]", "", text) + ".scr"
     found = [finding(message=text, code=text, source=text)]
@@ -86,6 +88,9 @@ def test_the_command_prints_no_other_command_in_a_workflow(check_with, text, for
     expected = ["error"] if format == "github" else []
     assert [name for name, _, _ in commands(done.stdout)] == expected
     assert commands(done.stderr) == []
+    if format == "json":
+        [report] = json.loads(done.stdout)["reports"]
+        assert report["diagnostics"][0]["message"] == text
 
 
 def test_paths_are_relative_to_the_work_tree(tmp_path):

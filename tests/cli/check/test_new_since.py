@@ -81,6 +81,7 @@ def left_behind(tmp_path: Path) -> Callable[[], list[str]]:
 
 
 @server
+@pytest.mark.slow
 def test_what_was_there_before_is_counted_and_is_no_finding(with_ty, tree, left_behind):
     done = with_ty("check", ".", "--include", "*.py", "--new-since", "HEAD", cwd=tree)
     assert (done.returncode, done.stderr) == (0, "")
@@ -89,6 +90,7 @@ def test_what_was_there_before_is_counted_and_is_no_finding(with_ty, tree, left_
 
 
 @server
+@pytest.mark.slow
 def test_what_the_work_tree_introduced_is_a_finding(with_ty, tree, left_behind):
     (tree / "a.py").write_text(f"import os\n\n{OLD}{NEW}", encoding="utf-8")
     (tree / "untracked.py").write_text(NEW, encoding="utf-8")
@@ -104,6 +106,7 @@ def test_what_the_work_tree_introduced_is_a_finding(with_ty, tree, left_behind):
 
 
 @server
+@pytest.mark.slow
 def test_an_edit_that_breaks_another_file_is_noticed_there(with_ty, tree):
     (tree / "clean.py").write_text("def f(a: int) -> None: ...\n", encoding="utf-8")
     (tree / "user.py").write_text("from clean import f\n\nf(1)\n", encoding="utf-8")
@@ -115,6 +118,7 @@ def test_an_edit_that_breaks_another_file_is_noticed_there(with_ty, tree):
 
 
 @server
+@pytest.mark.slow
 def test_a_renamed_file_is_followed(with_ty, tree):
     (tree / "a.py").write_text(OLD + "# one\n# two\n# three\n", encoding="utf-8")
     commit(tree)
@@ -128,6 +132,7 @@ def test_a_renamed_file_is_followed(with_ty, tree):
 
 
 @server
+@pytest.mark.slow
 def test_json_has_what_is_new_fixed_and_left(with_ty, tree):
     (tree / "a.py").write_text(OLD + NEW, encoding="utf-8")
     done = with_ty("check", "a.py", "--new-since", "HEAD", "--json", cwd=tree)
@@ -140,12 +145,14 @@ def test_json_has_what_is_new_fixed_and_left(with_ty, tree):
 
 
 @server
+@pytest.mark.slow
 def test_a_revision_that_could_not_be_checked_leaves_it_unknown(with_ty, tree):
     done = with_ty("check", "a.py", "--new-since", "HEAD", "--timeout", "0", cwd=tree)
     assert done.returncode == 3
 
 
 @server
+@pytest.mark.slow
 def test_a_folder_of_the_repository_is_compared_with_itself(with_ty, tree):
     (tree / "sub").mkdir()
     (tree / "sub" / "c.py").write_text(OLD, encoding="utf-8")
@@ -155,6 +162,7 @@ def test_a_folder_of_the_repository_is_compared_with_itself(with_ty, tree):
 
 
 @server
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_leaves_nothing_behind(with_ty, tree, left_behind, number):
     for one in range(100):

@@ -13,6 +13,8 @@ from lspkit.testing import Diagnostics, Fault, Script
 from tests.cli.running import CommandLine, on_terminal
 from tests.cli.shop import configured
 
+slow = pytest.mark.slow
+
 FILES = 200
 LINES, COLUMNS = 24, 60
 
@@ -43,6 +45,7 @@ def screens(seen: str) -> list[list[str]]:
     return found
 
 
+@slow
 def test_a_check_of_200_files_shows_its_progress_and_leaves_only_the_result(
     bare, project, scripted
 ):
@@ -59,6 +62,7 @@ def test_a_check_of_200_files_shows_its_progress_and_leaves_only_the_result(
     assert drawn[-1] == [f"{FILES} files: {FILES} clean"]
 
 
+@slow
 def test_without_colour_there_is_none(bare, project, scripted):
     environment = variables(bare, project, Script(diagnostics=Diagnostics(how="pull")), scripted)
     _, seen = on_terminal(
@@ -68,6 +72,7 @@ def test_without_colour_there_is_none(bare, project, scripted):
     assert "\x1b[" not in seen.replace("\x1b[K", "")
 
 
+@slow
 def test_in_a_pipe_there_is_no_progress(bare, project, scripted):
     environment = variables(bare, project, Script(diagnostics=Diagnostics(how="pull")), scripted)
     done = bare("check", ".", cwd=project, **environment)
@@ -75,6 +80,7 @@ def test_in_a_pipe_there_is_no_progress(bare, project, scripted):
     assert done.stderr == ""
 
 
+@slow
 def test_files_that_are_not_checked_in_time_are_unknown_and_listed(bare, project, scripted):
     for number in range(2000 - FILES):
         (project / f"more{number}.scr").write_text("def greet\n", encoding="utf-8")
