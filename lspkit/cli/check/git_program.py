@@ -16,7 +16,6 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from lspkit.cli.argument_types import UsageError
-from lspkit.errors import RequestTimeoutError
 from lspkit.servers.selection.program_lookup import find_program, search_folders
 from lspkit.visible_text import fold_lines
 
@@ -67,19 +66,16 @@ class Git(msgspec.Struct, frozen=True):
             *words,
         ]
 
-    def run(self, *words: str, given: bytes = b"", timeout: float | None = None) -> bytes:
+    def run(self, *words: str) -> bytes:
         """The output of a command."""
         try:
             done = subprocess.run(
                 self.command(*words),
-                input=given,
+                stdin=subprocess.DEVNULL,
                 env=environment(os.environ),
                 capture_output=True,
-                timeout=timeout,
                 check=False,
             )
-        except subprocess.TimeoutExpired:
-            raise RequestTimeoutError(f"git {words[0]} did not end in time") from None
         except OSError as problem:
             raise UsageError(f"git cannot be run: {problem.strerror}") from None
         if done.returncode:
