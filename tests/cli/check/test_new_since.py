@@ -279,9 +279,10 @@ def test_missing_objects_are_not_fetched(tree, tmp_path):
     mark = tmp_path / "mark"
     [name] = git(tree, "rev-parse", "HEAD:a.py").split()
     (tree / ".git" / "objects" / name[:2] / name[2:]).unlink()
-    git(tree, "config", "remote.origin.url", f"ext::sh -c 'touch {mark}'")
+    git(tree, "config", "remote.origin.url", f"ext::sh -c touch% {mark}")
     git(tree, "config", "remote.origin.promisor", "true")
     git(tree, "config", "extensions.partialClone", "origin")
+    git(tree, "config", "core.repositoryFormatVersion", "1")
     git(tree, "config", "protocol.ext.allow", "always")
     with pytest.raises(UsageError), export_revision(find_revision("HEAD", str(tree))):
         pass
