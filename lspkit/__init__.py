@@ -61,7 +61,7 @@ if TYPE_CHECKING:
         TypeItem,
         Verdict,
     )
-    from lspkit.workspace import UntrustedProjectWarning, Workspace
+    from lspkit.workspace import UntrustedProjectWarning, UnusedSettingWarning, Workspace
 
 __all__ = [
     "AppliedEdit",
@@ -103,6 +103,7 @@ __all__ = [
     "TypeItem",
     "UnsupportedError",
     "UntrustedProjectWarning",
+    "UnusedSettingWarning",
     "Verdict",
     "Workspace",
     "WorkspaceClosedError",
@@ -134,7 +135,7 @@ _get = late_names(
             "Call CallItem Diagnostic Hover Location Parameter Position Range RelatedLocation "
             "Severity Signature SignatureHelp Symbol TypeItem Verdict"
         ),
-        "lspkit.workspace": "UntrustedProjectWarning Workspace",
+        "lspkit.workspace": "UntrustedProjectWarning UnusedSettingWarning Workspace",
     },
 )
 

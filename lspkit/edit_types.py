@@ -13,7 +13,7 @@ import msgspec
 
 from lspkit.late_imports import safe_imports
 from lspkit.types import Range, Value, display_path
-from lspkit.visible_text import fold_lines, one_line
+from lspkit.visible_text import count, fold_lines, one_line
 
 
 class TextEdit(Value, frozen=True):
@@ -40,13 +40,14 @@ class FileEdit(Value, frozen=True, tag="edit", tag_field="change"):
     version: int | None = None
 
     def __str__(self) -> str:
-        return f"{display_path(self.path, self.uri)}: {len(self.edits)} edits"
+        return f"{display_path(self.path, self.uri)}: {count(len(self.edits), 'edit')}"
 
     def diff(self) -> str:
         """The edits as a unified diff; a comment line if the text is not known."""
         name = display_path(self.path, self.uri)
         if self.before is None or self.after is None:
-            return f"--- {name}\n+++ {name}\n# {len(self.edits)} edits; the text is not known\n"
+            edits = count(len(self.edits), "edit")
+            return f"--- {name}\n+++ {name}\n# {edits}; the text is not known\n"
         with safe_imports():
             import difflib  # here: few need it, and it takes 5 ms
 
@@ -85,7 +86,7 @@ class WorkspaceEdit(Value, frozen=True):
 
     def __str__(self) -> str:
         edits = sum(len(one.edits) for one in self.changes if isinstance(one, FileEdit))
-        return f"{edits} edits in {len(self.files)} files"
+        return f"{count(edits, 'edit')} in {count(len(self.files), 'file')}"
 
     @property
     def files(self) -> list[Path]:
@@ -136,7 +137,7 @@ class AppliedEdit(Value, frozen=True):
     touched: tuple[TouchedFile, ...] = ()
 
     def __str__(self) -> str:
-        return f"changed {len(self.files)} files"
+        return f"changed {count(len(self.files), 'file')}"
 
     @property
     def files(self) -> list[Path]:

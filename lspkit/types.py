@@ -14,7 +14,7 @@ from typing import Any
 
 import msgspec
 
-from lspkit.visible_text import fold_lines, one_line
+from lspkit.visible_text import fold_lines, headline, one_line
 
 
 def to_plain(value: object) -> Any:
@@ -227,7 +227,7 @@ class Diagnostic(Value, frozen=True):
 
     def __str__(self) -> str:
         code = f" ({one_line(self.code)})" if self.code else ""
-        told = f"{self.severity.value} {fold_lines(self.message)}{code}"
+        told = f"{self.severity.value} {fold_lines(headline(self.message))}{code}"
         return f"{display_path(self.path, self.uri)}:{self.range.start} {told}"
 
 

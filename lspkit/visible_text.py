@@ -15,6 +15,9 @@ import re
 UNSEEN = "\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef"
 _UNSEEN = re.compile(f"[{UNSEEN}]")
 
+#: The first of the lines that explain a finding, as ty writes them.
+_EXPLANATION = re.compile(r"^[ \t]*info: ", re.MULTILINE)
+
 
 def is_visible(text: str) -> bool:
     """Whether all characters are visible and none breaks the line."""
@@ -37,6 +40,25 @@ def several_lines(text: str) -> str:
 def fold_lines(text: str) -> str:
     """The text with white space folded to single spaces, then escaped as by `one_line`."""
     return one_line(" ".join(text.split()))
+
+
+def headline(message: str) -> str:
+    """The message of a finding without the lines that only explain it (`info: …`), if any.
+
+    >>> headline("wrong type\\ninfo: defined here\\n  in a.py")
+    'wrong type'
+    """
+    found = _EXPLANATION.search(message)
+    return (message[: found.start()].rstrip() if found else "") or message
+
+
+def count(number: int, what: str) -> str:
+    """A number with its noun, in the plural unless the number is 1.
+
+    >>> count(1, "file"), count(2, "file"), count(0, "edit")
+    ('1 file', '2 files', '0 edits')
+    """
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
 def visible_json(text: str) -> str:

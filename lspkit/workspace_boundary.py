@@ -179,6 +179,12 @@ def absolute_path(given: str | os.PathLike[str], root: str) -> str:
     return path
 
 
+def not_there(given: str, folder: str) -> str:
+    """That a path does not exist, with the folder where a relative one was looked for."""
+    where = "" if os.path.isabs(given) else f" in {folder}"
+    return f"{given or 'an empty path'} does not exist{where}"
+
+
 def locate(
     given: str | os.PathLike[str], boundary: Boundary, *, may_be_missing: bool = False
 ) -> Located:
@@ -188,7 +194,7 @@ def locate(
     try:
         real = os.path.realpath(path)
     except OSError:  # a link was removed meanwhile
-        message = f"{text} does not exist"
+        message = not_there(text, boundary.root)
         raise PathError(message, code="ENOENT", path=text, boundary=boundary.root) from None
     facts = {"path": text, "resolved": real, "boundary": boundary.root}
     if not (
@@ -203,7 +209,8 @@ def locate(
     except (FileNotFoundError, NotADirectoryError):
         if may_be_missing:
             return Located(real, None)
-        raise PathError(f"{text} does not exist", code="ENOENT", **facts) from None
+        message = not_there(text, boundary.root)
+        raise PathError(message, code="ENOENT", **facts) from None
     except OSError as problem:
         why = problem.strerror or str(problem)
         raise PathError(f"{text} cannot be accessed: {why}", code="ENOENT", **facts) from None

@@ -72,6 +72,15 @@ def test_every_block_of_python_runs(site, block):
     assert done.returncode == 0, done.stderr
 
 
+#: The project is a repository whose branch is known on its host.
+GIT = (
+    "init --quiet",
+    "add .",
+    "-c user.name=x -c user.email=x@x commit --quiet --message x",
+    "update-ref refs/remotes/origin/main HEAD",
+)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("block", params(*SHELL))
 def test_every_command_runs(site, tmp_path, block):
@@ -79,6 +88,8 @@ def test_every_command_runs(site, tmp_path, block):
     project, home = tmp_path / "broken_project", tmp_path / "home"
     shutil.copytree(ROOT / "examples" / "broken_project", project)
     (home / "code" / "site").mkdir(parents=True)
+    for words in GIT:
+        subprocess.run(["git", *words.split()], cwd=project, check=True, timeout=30)
     environ = {
         **{name: value for name, value in site.environ.items() if name != "LSPKIT_CONFIG"},
         "HOME": str(home),

@@ -4,13 +4,23 @@ from __future__ import annotations
 
 import json
 import unicodedata
+from pathlib import Path
 
 import pytest
 
 import lspkit
 from lspkit.agent import Toolbox
+from lspkit.diagnostics.render import line_of
 from lspkit.testing import Fault, Script
-from lspkit.visible_text import fold_lines, is_visible, one_line, several_lines, visible_json
+from lspkit.visible_text import (
+    count,
+    fold_lines,
+    headline,
+    is_visible,
+    one_line,
+    several_lines,
+    visible_json,
+)
 from tests.scripted import config_for, workspace
 
 #: One of each kind, by what it would do.
@@ -111,3 +121,42 @@ def test_the_envelope_of_a_hostile_answer_hides_nothing(tmp_path, scripted):
         text = Toolbox(ws).execute("lsp", given)
     assert is_visible(text)
     assert json.loads(text)["ok"]
+
+
+@pytest.mark.parametrize(
+    ("message", "shown"),
+    [
+        ("wrong", "wrong"),
+        ("wrong\ninfo: because of this\n  and that", "wrong"),
+        ("wrong\n\n  info: because of this", "wrong"),
+        ("Type 'a' is not 'b'.\n  Types differ.", "Type 'a' is not 'b'.\n  Types differ."),
+        ("info: nothing else", "info: nothing else"),
+        ("wrong info: in the line", "wrong info: in the line"),
+        ("", ""),
+    ],
+)
+def test_the_lines_that_explain_a_finding_are_in_the_data_only(message, shown):
+    assert headline(message) == shown
+
+
+def test_a_finding_is_shown_to_people_and_models_without_its_explanation():
+    place = lspkit.Range(lspkit.Position(1, 1), lspkit.Position(1, 2))
+    message = "wrong\ninfo: because"
+    found = lspkit.Diagnostic(None, place, lspkit.Severity.ERROR, message, "file:///a.py")
+    assert str(found).endswith(":1:1 error wrong")
+    assert line_of(found) == "ERROR [1:1] wrong"
+    assert found.to_dict()["message"] == message
+
+
+@pytest.mark.parametrize(
+    ("number", "text"), [(0, "0 files"), (1, "1 file"), (2, "2 files"), (1000, "1000 files")]
+)
+def test_a_noun_has_the_number_of_its_number(number, text):
+    assert count(number, "file") == text
+
+
+def test_an_edit_says_how_many_in_how_many():
+    place = lspkit.Range(lspkit.Position(1, 1), lspkit.Position(1, 2))
+    change = lspkit.FileEdit(Path("/a.py"), "file:///a.py", (lspkit.TextEdit(place, "x"),))
+    assert str(lspkit.WorkspaceEdit((change,))) == "1 edit in 1 file"
+    assert str(lspkit.AppliedEdit(lspkit.WorkspaceEdit())) == "changed 0 files"

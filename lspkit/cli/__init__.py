@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NoReturn
 from lspkit.cli import argument_types as words
 from lspkit.cli import trust_command as trust
 from lspkit.cli.argument_types import UsageError
-from lspkit.cli.command_table import NO_SERVICE, add_commands
+from lspkit.cli.command_table import add_commands
 from lspkit.cli.exit_codes import INTERRUPTED, MISUSED_HOOK, USAGE
 from lspkit.cli.failure import report_failure
 from lspkit.cli.output import escape_unprintable, flush_output
@@ -77,7 +77,6 @@ def build_parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"lspkit {VERSION}")
     parser.add_argument("--debug", action="store_true", help="show tracebacks")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", dest="command")
-    _add_check(commands)
     _add_config(commands)
     trust.add_parser(commands)
     add_commands(commands)
@@ -87,41 +86,6 @@ def build_parser() -> argparse.ArgumentParser:
             "--debug", action="store_true", default=argparse.SUPPRESS, help="show tracebacks"
         )
     return parser
-
-
-def _add_check(commands: _Commands) -> None:
-    check = commands.add_parser(
-        "check",
-        help="fresh diagnostics of files and folders",
-        description="Fresh diagnostics of files and folders. Exit status: 0 clean, 1 findings, "
-        "2 a mistake in the call (also a PATH that does not exist), 3 unknown (a server is missing "
-        "or did not answer, or something cannot be read), 70 lspkit has failed.",
-    )
-    check.add_argument(
-        "paths", nargs="+", type=words.path, metavar="PATH", help="a file, or a folder to walk"
-    )
-    check.add_argument(
-        "--root",
-        type=words.path,
-        metavar="DIR",
-        help="the workspace (default: the current folder)",
-    )
-    check.add_argument("--format", choices=["text", "json"], default="text")
-    check.add_argument("--json", action="store_const", dest="format", const="json")
-    check.add_argument(
-        "--severity",
-        choices=["error", "warning", "info", "hint"],
-        help="the mildest finding that counts (default: as configured, which is error)",
-    )
-    check.add_argument(
-        "--timeout",
-        type=words.seconds,
-        default=60.0,
-        metavar="SECONDS",
-        help="for all (default: 60)",
-    )
-    check.add_argument(*NO_SERVICE.names, **NO_SERVICE.keywords)
-    check.set_defaults(run=_check)
 
 
 def _add_config(commands: _Commands) -> None:
@@ -139,14 +103,6 @@ def _add_config(commands: _Commands) -> None:
     config.add_argument("--root", type=words.path, default=".", metavar="DIR", help="the workspace")
     config.add_argument("--origin", action="store_true", help="also the source of each value")
     config.add_argument("--json", action="store_true")
-
-
-def _check(arguments: argparse.Namespace) -> int:
-    from lspkit.cli import (
-        check_command as check,  # here, so that `--version` and `--help` stay quick
-    )
-
-    return check.run(arguments)
 
 
 def _config(arguments: argparse.Namespace) -> int:

@@ -21,6 +21,13 @@ def path(word: str) -> str:
     return word
 
 
+def revision(word: str) -> str:
+    """A git revision, which git must not take for an option."""
+    if not word or word.startswith("-"):
+        raise argparse.ArgumentTypeError(f"expected a git revision, found {word!r}")
+    return word
+
+
 def seconds(word: str) -> float:
     """A finite number of seconds."""
     try:

@@ -93,6 +93,67 @@ SERVICE_ROOT = _argument(
     help="the workspace (default: the current folder)",
 )
 COMMANDS = (
+    Command(
+        "check",
+        "fresh diagnostics of files and folders",
+        "lspkit.cli.check.check_command",
+        (
+            _argument(
+                "paths",
+                nargs="+",
+                type=types.path,
+                metavar="PATH",
+                help="a file, or a folder to walk; relative to the current folder",
+            ),
+            ROOT,
+            _argument(
+                "--new-since",
+                type=types.revision,
+                metavar="REV",
+                help="only what is new since this git revision",
+            ),
+            _argument(
+                "--format",
+                choices=["text", "json", "sarif", "github"],
+                default="text",
+                help="text (the default), JSON, SARIF 2.1.0, or annotations of GitHub Actions",
+            ),
+            _argument(
+                "--json",
+                action="store_const",
+                dest="format",
+                const="json",
+                help="the same as --format json",
+            ),
+            _argument(
+                "--severity",
+                choices=["error", "warning", "info", "hint"],
+                help="the mildest finding that counts (default: as configured, which is error)",
+            ),
+            _argument(
+                "--include",
+                action="append",
+                default=[],
+                metavar="GLOB",
+                help="check only files that fit; may be repeated",
+            ),
+            _argument(
+                "--exclude",
+                action="append",
+                default=[],
+                metavar="GLOB",
+                help="leave out files and folders that fit; may be repeated",
+            ),
+            _argument(
+                "--strict", action="store_true", help="status 3 if a file has no server, too"
+            ),
+            TIMEOUT,
+            NO_SERVICE,
+        ),
+        "Fresh diagnostics of files and folders. Exit status: 0 clean, 1 findings, 2 a mistake in "
+        "the call (also a PATH that does not exist), 3 unknown (a server did not answer, something "
+        "cannot be read, or nothing could be checked), 70 lspkit has failed.",
+    ),
     Command("definition", "where a symbol is defined", QUERY, AT),
     Command(
         "references",

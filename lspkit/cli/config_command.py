@@ -15,7 +15,7 @@ from lspkit.config.json_schema import schema
 from lspkit.config.load import Loaded, load
 from lspkit.config.merge import leaves
 from lspkit.config.problems import place_of
-from lspkit.visible_text import one_line
+from lspkit.visible_text import count, one_line
 
 #: Most warnings that other commands print.
 TOLD = 10
@@ -31,7 +31,9 @@ def print_warnings(warnings: Sequence[str]) -> None:
     for warning in warnings[:TOLD]:
         print_message(warning)
     if len(warnings) > TOLD:
-        print_message(f"{len(warnings) - TOLD} more warnings are shown by: lspkit config show")
+        print_message(
+            f"{count(len(warnings) - TOLD, 'more warning')}, shown by: lspkit config show"
+        )
 
 
 def _schema(arguments: argparse.Namespace) -> int:

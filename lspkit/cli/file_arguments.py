@@ -1,29 +1,16 @@
-"""The files of a command line."""
+"""Paths on the command line. A relative path is looked for in the current folder."""
 
 from __future__ import annotations
 
 import os
-import stat
 from collections.abc import Sequence
-from pathlib import Path
 
-import msgspec
-
-from lspkit.config import Config
-from lspkit.servers.project.project_files import walk
-from lspkit.servers.selection.choose import definitions
-from lspkit.workspace_boundary import is_inside
+from lspkit.workspace_boundary import absolute_path, is_inside
 
 
-class FileSelection(msgspec.Struct, frozen=True):
-    """The files that the paths of a command line select."""
-
-    #: The files to check, in order.
-    files: list[Path]
-    #: Files and folders that cannot be read, and why.
-    unreadable: dict[Path, str]
-    #: Paths that do not exist.
-    missing: list[Path]
+def given_path(name: str) -> str:
+    """The absolute path that a word means. A leading `@` is dropped unless such a file exists."""
+    return os.path.normpath(absolute_path(name, os.getcwd()))
 
 
 def workspace_of(paths: Sequence[str]) -> str:
@@ -32,49 +19,9 @@ def workspace_of(paths: Sequence[str]) -> str:
     Missing paths are ignored: a mistake must not make the workspace larger.
     """
     here = os.path.realpath(os.curdir)
-    real = [os.path.realpath(path) for path in paths if os.path.exists(path)]
+    given = map(given_path, paths)
+    real = [os.path.realpath(path) for path in given if os.path.exists(path)]
     if all(is_inside(path, here) for path in real):
         return here
     folders = [path if os.path.isdir(path) else os.path.dirname(path) for path in real]
     return os.path.commonpath(folders)
-
-
-def select_files(given: Sequence[str]) -> FileSelection:
-    """The given files, and the files of known kinds in the given folders, in order."""
-    known = definitions(Config())
-    files: dict[Path, None] = {}
-    unreadable: dict[Path, str] = {}
-    missing: dict[Path, None] = {}
-
-    def failed(problem: OSError) -> None:
-        unreadable[Path(problem.filename)] = f"cannot be read: {problem.strerror}"
-
-    for name in given:
-        path = Path(os.path.abspath(name))
-        try:
-            is_folder = stat.S_ISDIR(path.stat().st_mode)
-        except (FileNotFoundError, NotADirectoryError):
-            missing[path] = None
-            continue
-        except OSError as problem:
-            failed(problem)
-            continue
-        if not is_folder:
-            files[path] = None
-            continue
-        for file in walk(str(path), failed):
-            kind = any(definition.language_of(os.path.basename(file)) for definition in known)
-            if kind and not _is_broken_link(file):
-                files[Path(file)] = None
-    return FileSelection(list(files), unreadable, list(missing))
-
-
-def _is_broken_link(file: str) -> bool:
-    """Whether it is a link to a missing file: editors use these as locks."""
-    try:
-        os.stat(file)
-    except FileNotFoundError:
-        return os.path.islink(file)
-    except OSError:
-        return False
-    return False

@@ -46,12 +46,20 @@ def print_result(text: str) -> None:
         _handle_write_error(problem)
 
 
+def print_commands(text: str) -> None:
+    """Print workflow commands, in which everything is escaped already."""
+    try:
+        print("\n".join(one_line(line) for line in text.split("\n")), flush=True)
+    except OSError as problem:
+        _handle_write_error(problem)
+
+
 def print_lines(lines: Iterable[Iterable[Part]]) -> None:
     """Print the result as lines of parts, in colour on a terminal. Tabs are kept."""
     colour = uses_colour(sys.stdout)
     text = "\n".join("".join(_render(*part, colour=colour) for part in line) for line in lines)
     try:
-        print(text, flush=True)
+        print(hide_commands(text), flush=True)
     except OSError as problem:
         _handle_write_error(problem)
 
@@ -77,7 +85,19 @@ def as_json(plain: Any, indent: int | None = 1) -> str:
 
 def _escape_lines(text: str) -> str:
     """The lines with control characters escaped, which may come from a project or a server."""
-    return "\n".join(one_line(line) for line in text.split("\n"))
+    return hide_commands("\n".join(one_line(line) for line in text.split("\n")))
+
+
+def hide_commands(text: str) -> str:
+    """The text so that the runner of GitHub Actions, if this is one, finds no command in it."""
+    if os.environ.get("GITHUB_ACTIONS") != "true":
+        return text
+    return "\n".join(map(_hide_command, text.split("\n")))
+
+
+def _hide_command(line: str) -> str:
+    line = line.replace("##[", "##\\u005b")  # valid in JSON as well
+    return line.replace("::", "\\u003a:", 1) if line.lstrip().startswith("::") else line
 
 
 def flush_output() -> None:

@@ -100,9 +100,9 @@ def _refusal(shared: str, *, yes: bool, as_data: bool) -> str:
         told = f"Other users can change it: {one_line(shared)}."
         return f"{told}\nIf that is meant to be so, add --shared."
     if not yes and as_data:
-        return "It is not trusted: with --json nothing is asked, and there is no --yes."
+        return "It is not trusted: with --json there is no question; add --yes to trust it."
     if not yes and not is_terminal(sys.stdin, sys.stdout):
-        return "It is not trusted: there is no terminal to ask on, and no --yes."
+        return "It is not trusted: there is no terminal for the question; add --yes to trust it."
     return ""
 
 

@@ -31,7 +31,7 @@ RESERVED = frozenset(
 #: What is valid for `lsp`.
 SERVERS = "true, false, or an object with a key for each server"
 #: What is valid for the entry of a server.
-AN_ENTRY = "an object that says something about a server"
+AN_ENTRY = "an object with the settings of a server"
 
 
 class Style(msgspec.Struct, frozen=True):

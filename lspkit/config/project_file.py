@@ -18,7 +18,7 @@ from lspkit.config.parse import parse_source
 from lspkit.config.problems import MOST, ConfigFault, ConfigWarning, Problems
 from lspkit.errors import ConfigError
 from lspkit.late_imports import safe_imports
-from lspkit.visible_text import one_line
+from lspkit.visible_text import count, one_line
 
 if TYPE_CHECKING:
     from lspkit.config.trust.decision import TrustDecision
@@ -98,7 +98,7 @@ def held_back(
     looser = f"it is left out, since it would loosen a limit ({rule}); {remedy}"
     told = [ConfigWarning(message, file, place=one.field) for one in blocked[:MOST]]
     if rest := len(blocked) - len(told):
-        told.append(ConfigWarning(f"so are {rest} more settings", file))
+        told.append(ConfigWarning(f"left out as well: {count(rest, 'more setting')}", file))
     return left, (*told, *(ConfigWarning(looser, file, place=place) for place in loose))
 
 

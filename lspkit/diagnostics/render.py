@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from lspkit.types import Diagnostic, Verdict, display_path
-from lspkit.visible_text import UNSEEN
+from lspkit.visible_text import UNSEEN, headline
 
 #: Default number of findings of one file.
 MOST = 20
@@ -47,7 +47,7 @@ def line_of(finding: Diagnostic) -> str:
     code = plain_line(finding.code, LONGEST_CODE)
     place = finding.range.start
     severity = finding.severity.value.upper()
-    told = f"{severity} [{place.line}:{place.column}] {plain_line(finding.message)}"
+    told = f"{severity} [{place.line}:{place.column}] {plain_line(headline(finding.message))}"
     return f"{told} ({code})" if code else told
 
 

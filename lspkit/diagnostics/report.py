@@ -31,6 +31,8 @@ class Evidence(Value, frozen=True):
     source: str = ""
     #: The code of the error, if there was one, such as `EBROKEN`.
     code: str = ""
+    #: The trust state that keeps the server from running: `untrusted` or `stale`.
+    rule: str = ""
 
     @property
     def proven(self) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Literal
@@ -10,7 +11,7 @@ import msgspec
 
 from lspkit.diagnostics.compare import Before, compare_findings
 from lspkit.diagnostics.report import Evidence, OtherFiles, Report, verdict_of, why_of
-from lspkit.errors import LspkitError, RequestFailedError
+from lspkit.errors import LspkitError, PathError, RequestFailedError
 from lspkit.limits import MOST_RELATED
 from lspkit.operations import effects
 from lspkit.operations.position_translation import Translator, make_translator
@@ -20,6 +21,7 @@ from lspkit.protocol.text import Text
 from lspkit.protocol.uris import uri_to_path
 from lspkit.protocol.wire.results import WireDiagnostic, read_diagnostics
 from lspkit.types import Diagnostic, RelatedLocation, Severity, Verdict
+from lspkit.workspace_boundary import absolute_path
 
 #: `DiagnosticSeverity`.
 SEVERITIES = {1: Severity.ERROR, 2: Severity.WARNING, 3: Severity.INFO, 4: Severity.HINT}
@@ -40,6 +42,8 @@ class CheckAllRequest(Request[dict[Path, Report]], frozen=True, kw_only=True):
 
     paths: tuple[str, ...]
     severities: tuple[str, ...] | None = None
+    #: The folder of relative paths.
+    root: str = ""
 
 
 class CheckOthersRequest(Request[OtherFiles], frozen=True, kw_only=True):
@@ -245,15 +249,27 @@ def check_all(request: CheckAllRequest) -> effects.Effects[dict[Path, Report]]:
         checks = tuple(CheckRequest(path=one, severities=request.severities) for one in paths)
         results: list[Report | LspkitError] = yield effects.DoAll(checks)
         for path, result in zip(paths, results, strict=True):
-            report = result if isinstance(result, Report) else unchecked_report(path, result)
+            if not isinstance(result, Report):
+                result = unchecked_report(_whole(path, request.root), result)
+            report = result
             reports[report.path] = report
     return {path: reports[path] for path in sorted(reports)}
+
+
+def _whole(path: str, root: str) -> str:
+    try:
+        return absolute_path(path, root)
+    except PathError:  # no file can have this name
+        return os.path.join(root, path)
 
 
 def unchecked_report(path: str, problem: LspkitError) -> Report:
     """A report about a file that cannot be checked: it is unknown, with the reason."""
     server = getattr(problem, "server", "")
-    evidence = Evidence(server, None, "none", 0.0, reason=problem.message, code=problem.code)
+    rule = getattr(problem, "rule", "")
+    evidence = Evidence(
+        server, None, "none", 0.0, reason=problem.message, code=problem.code, rule=rule
+    )
     return Report(Path(path), verdict_of([], [evidence]), [], [evidence], duration=0.0)
 
 

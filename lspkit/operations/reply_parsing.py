@@ -13,6 +13,7 @@ from typing import TypeVar
 from lspkit import errors
 from lspkit.operations.effects import Effects, Reply, ReportUndecodable
 from lspkit.protocol.wire.results import Read
+from lspkit.visible_text import count
 
 T = TypeVar("T")
 
@@ -62,5 +63,5 @@ def undecodable_error(reply: Reply, parts: int = 0) -> errors.RequestFailedError
     what = f"the answer of {reply.server} to {reply.method or 'a request'}"
     message = f"{what} cannot be read: it does not conform to the protocol"
     if parts:
-        message = f"{parts} {'part' if parts == 1 else 'parts'} of {what} cannot be read"
+        message = f"{count(parts, 'part')} of {what} cannot be read"
     return errors.RequestFailedError(message, server=reply.server)

@@ -83,7 +83,7 @@ def _change(wire: WireChange, translate: Translator, reply: Reply) -> FileEdit |
     except PositionError as problem:
         where = display_path(place.path, wire.text_document.uri)
         raise _unusable_edit_error(
-            reply, f"is for no place in {where}: {problem.message}"
+            reply, f"is not for a place in {where}: {problem.message}"
         ) from None
     edits.sort(key=lambda one: one.range)  # stable: inserts at one place keep their order
     return FileEdit(

@@ -10,7 +10,7 @@ import msgspec
 from lspkit.config.model import DISABLED
 from lspkit.servers.sidecar_commands import SidecarStatus
 from lspkit.types import Value
-from lspkit.visible_text import fold_lines, one_line
+from lspkit.visible_text import count, fold_lines, one_line
 
 #: Why a server that is not held back cannot run.
 NOT_FOUND = "its program was not found"
@@ -197,8 +197,8 @@ def status_text(taken: WorkspaceStatus) -> str:
 
 
 def _root_lines(root: RootStatus) -> list[str]:
-    asked = f"{root.requests.count} requests" if root.requests.count else "nothing asked yet"
-    asked += f", {root.checks.count} checks" if root.checks.count else ""
+    asked = count(root.requests.count, "request") if root.requests.count else "nothing asked yet"
+    asked += f", {count(root.checks.count, 'check')}" if root.checks.count else ""
     pid = f", pid {root.pid}" if root.pid else ""
     lines = [f"{root.root}: {root.state.value}{pid}, {asked}"]
     work = zip(root.busy_with, root.busy_for, strict=True)
@@ -207,5 +207,5 @@ def _root_lines(root: RootStatus) -> list[str]:
     if root.broken is not None:
         again = root.broken.retry_in
         when = "not before a reload" if again is None else f"next try in {again:.0f} s"
-        lines.append(f"{root.broken.error} ({root.broken.attempts} failures, {when})")
+        lines.append(f"{root.broken.error} ({count(root.broken.attempts, 'failure')}, {when})")
     return lines

@@ -6,7 +6,7 @@ from typing import Literal
 
 from lspkit.servers.status import ServerState
 from lspkit.types import Value
-from lspkit.visible_text import fold_lines, one_line
+from lspkit.visible_text import count, fold_lines, one_line
 
 #: `dropped`: a watcher was too slow, and has missed events.
 EventKind = Literal["state", "diagnostics", "progress", "dropped"]
@@ -30,7 +30,7 @@ class WorkspaceEvent(Value, frozen=True, omit_defaults=True):
 
     def __str__(self) -> str:
         if self.kind == "dropped":
-            return f"{self.count} events were dropped"
+            return f"dropped: {count(self.count, 'event')}"
         state = self.state.value if self.state is not None else ""
         title = f"{fold_lines(self.title)} {'is done' if self.done else 'began'}"
         return f"{one_line(self.server)}: {state or one_line(self.path) or title}"

@@ -226,9 +226,9 @@ class Peer:
         while not self._bodies:
             if self._frames.skipped > self._garbage:
                 self._garbage = self._frames.skipped
-                self._refuse(f"{self._garbage} bytes are no message")
+                self._refuse(f"{self._garbage} bytes are not a message")
             if self._frames.error is not None or self._garbage > MOST_GARBAGE:
-                self._refuse(str(self._frames.error or "what it sends is no JSON-RPC"))
+                self._refuse(str(self._frames.error or "what it sends is not JSON-RPC"))
                 return None
             data = self._socket.recv(CHUNK)
             if not data:

@@ -113,7 +113,9 @@ def read_bootstrap(text: str) -> Bootstrap:
         raise _bad_bootstrap(str(problem)) from None
     root = found.workspace_root
     if not os.path.isabs(root) or not os.path.isdir(root):
-        raise _bad_bootstrap(f"workspaceRoot is {root!r}, which is no absolute path of a folder")
+        raise _bad_bootstrap(
+            f"workspaceRoot is {root!r}, which is not the absolute path of a folder"
+        )
     return found
 
 
@@ -168,7 +170,7 @@ def _unusable(folder: str, *, create: bool) -> str:
             pass
         found = os.lstat(folder)
         if not stat.S_ISDIR(found.st_mode):
-            return f"{folder} is no folder"
+            return f"{folder} is not a folder"
         if found.st_uid != os.geteuid():
             return f"{folder} belongs to somebody else"
         if found.st_mode & 0o077:

@@ -32,6 +32,7 @@ from lspkit.version import VERSION
 from lspkit.workspace.call_options import CallOptions
 from lspkit.workspace.mutations import CHECK_TIMEOUT, Mutations
 from lspkit.workspace.queries import PathLike, Queries
+from lspkit.workspace.setting_warning import warn_unused
 from lspkit.workspace.trust_warning import warn_once
 
 if TYPE_CHECKING:
@@ -69,7 +70,14 @@ class Workspace(Queries, Mutations):
         config: Config | Mapping[str, Any] | PathLike | None = None,
         trusted: bool | None = None,
     ) -> None:
-        self._attach(local_engine(root, config, trusted), root, trusted, stacklevel=3)
+        engine = local_engine(root, config, trusted)
+        if config is not None:
+            try:
+                warn_unused(engine.loaded.warning_lines, stacklevel=2)
+            except BaseException:
+                engine.close()
+                raise
+        self._attach(engine, root, trusted, stacklevel=3)
 
     @classmethod
     def on_engine(
@@ -188,9 +196,11 @@ class Workspace(Queries, Mutations):
         """
         if isinstance(paths, (str, bytes, os.PathLike)):
             raise TypeError(f"paths is {paths!r}: a list of paths is needed")
-        # Absolute paths, so that the report of a missing file has one, too.
-        whole = tuple(os.path.join(self.root, os.fspath(path)) for path in paths)
-        request = ops.CheckAllRequest(paths=whole, severities=_severity_names(severities))
+        request = ops.CheckAllRequest(
+            paths=tuple(os.fspath(path) for path in paths),
+            severities=_severity_names(severities),
+            root=str(self.root),
+        )
         return self._engine.run(request, Limits(timeout, cancel))
 
     def diagnostics(self, path: PathLike | None = None) -> dict[Path, list[Diagnostic]]:

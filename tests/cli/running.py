@@ -33,15 +33,24 @@ sys.exit(*statuses)
 
 
 def on_terminal(
-    command: Sequence[str], cwd: Path, environment: Mapping[str, str], answer: bytes = b""
+    command: Sequence[str],
+    cwd: Path,
+    environment: Mapping[str, str],
+    answer: bytes = b"",
+    size: tuple[int, int] = (0, 0),
 ) -> tuple[int, str]:
-    """Run it on a terminal: the exit status, and all that was seen there.
+    """Run it on a terminal with this many lines and columns: the exit status, and all that was
+    seen there.
 
     Who does not answer has hung up: a question means no then.
     """
-    import pty  # here: not every system has terminals
+    import fcntl  # here: not every system has terminals
+    import pty
+    import struct
+    import termios
 
     ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", *size, 0, 0))
     child = subprocess.Popen(
         command, cwd=cwd, env=environment, stdin=theirs, stdout=theirs, stderr=theirs
     )

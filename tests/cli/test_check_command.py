@@ -23,7 +23,7 @@ REPORT = {
     *("path", "verdict", "diagnostics", "other_files", "introduced", "fixed", "remaining"),
     *("servers", "duration", "severities", "max_per_file", "stale_diagnostics"),
 }
-EVIDENCE = {"server", "version", "how", "duration", "timed_out", "reason", "source", "code"}
+EVIDENCE = {"server", "version", "how", "duration", "timed_out", "reason", "source", "code", "rule"}
 FINDING = {
     *("path", "range", "severity", "message", "uri", "code", "source", "servers", "tags"),
     *("related", "href"),
@@ -87,10 +87,13 @@ def test_json_has_the_documented_keys(with_ty, project, option):
 
 
 @server
-def test_a_skipped_file_beside_clean_ones_is_listed_and_not_clean(with_ty, project):
+@pytest.mark.parametrize(("option", "status"), [([], 0), (["--strict"], 3)], ids=["", "strict"])
+def test_a_file_without_a_server_is_listed_and_counts_if_that_is_wanted(
+    with_ty, project, option, status
+):
     (project / "notes.unheard").touch()
-    done = with_ty("check", "right.py", "notes.unheard", cwd=project)
-    assert done.returncode == 3
+    done = with_ty("check", *option, "right.py", "notes.unheard", cwd=project)
+    assert done.returncode == status
     assert "skipped notes.unheard: " in done.stdout
     assert "2 files: 1 clean, 1 skipped" in done.stdout
 
@@ -117,21 +120,21 @@ def test_a_path_that_is_not_there_is_a_mistake_and_the_others_are_checked(with_t
     done = with_ty("check", name, "none.py", cwd=project)
     assert done.returncode == 2
     assert ("wrong.py:2:15 error " in done.stdout) == (name == "wrong.py")
-    assert "skipped none.py: does not exist\n" in done.stdout
+    assert f"skipped none.py: does not exist in {project}\n" in done.stdout
 
 
 @server
 def test_no_time_is_unknown(with_ty, project):
     done = with_ty("check", "--timeout", "0", "right.py", cwd=project)
     assert done.returncode == 3
-    assert "unknown right.py: ty" in done.stdout
+    assert "unknown right.py: the timeout expired" in done.stdout
 
 
 @server
 def test_files_that_had_no_turn_in_time_are_unknown(with_ty, project):
     done = with_ty("check", "--timeout", "0", "right.py", "wrong.py", cwd=project)
     assert done.returncode == 3
-    assert "unknown wrong.py: the timeout expired" in done.stdout
+    assert "unknown right.py and 1 more: the timeout expired" in done.stdout
 
 
 @server
@@ -168,7 +171,7 @@ def test_a_kind_of_file_that_nobody_knows_is_skipped(bare, project):
 def test_a_path_that_is_not_there_is_named(bare, project, name):
     done = bare("check", name, cwd=project)
     assert done.returncode == 2
-    assert done.stdout == f"skipped {name}: does not exist\n1 file: 1 skipped\n"
+    assert done.stdout == f"skipped {name}: does not exist in {project}\n1 file: 1 skipped\n"
 
 
 def test_a_folder_without_anything_to_check_is_not_clean(bare, tmp_path):

@@ -149,7 +149,7 @@ def damaged(bare: CommandLine, tmp_path: Path) -> dict[str, str]:
     """The variables of an installation in which a module that is needed late is broken."""
     folder = tmp_path / "damaged"
     folder.mkdir()
-    (folder / "concurrent.py").write_text(
+    (folder / "bisect.py").write_text(
         'raise RuntimeError("broken\\nby a test")\n', encoding="utf-8"
     )
     return {"PYTHONPATH": f"{folder}{os.pathsep}{bare.environment['PYTHONPATH']}"}
@@ -169,6 +169,6 @@ def test_with_debug_it_is_a_traceback_and_the_same_status(bare, project, damaged
         bare, "--debug", "check", "right.py", cwd=project, output=subprocess.DEVNULL, **damaged
     )
     assert said.startswith("Traceback ")
-    assert "concurrent.py" in said
+    assert "bisect.py" in said
     assert said.splitlines()[-1].startswith("lspkit: this should not have happened: RuntimeError")
     assert status == 70

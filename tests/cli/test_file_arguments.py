@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from lspkit.cli.file_arguments import select_files, workspace_of
+from lspkit.cli.check.file_selection import select_files
+from lspkit.cli.file_arguments import workspace_of
 from lspkit.servers.project.project_files import PASSED_OVER, walk
 from tests.edits.trees import without_privileges
 
@@ -40,7 +41,8 @@ def test_a_file_that_is_named_counts_whatever_it_is(tree):
 def test_a_path_that_is_named_and_not_there_is_missing(tree, name):
     (tree / "dangling").symlink_to("nowhere")
     meant = select_files([name, "a.py", name])
-    assert (meant.files, meant.missing) == ([tree / "a.py"], [tree / name])
+    assert (meant.files, list(meant.missing)) == ([tree / "a.py"], [tree / name])
+    assert meant.missing[tree / name] == f"does not exist in {tree}"
     assert meant.unreadable == {}
 
 
@@ -48,7 +50,7 @@ def test_a_path_that_the_system_refuses_is_unreadable_with_the_reason(tree):
     (tree / "circle").symlink_to("circle")
     long = "x" * 300
     meant = select_files(["circle", "a.py", long])
-    assert (meant.files, meant.missing) == ([tree / "a.py"], [])
+    assert (meant.files, meant.missing) == ([tree / "a.py"], {})
     assert meant.unreadable == {
         tree / "circle": f"cannot be read: {os.strerror(errno.ELOOP)}",
         tree / long: f"cannot be read: {os.strerror(errno.ENAMETOOLONG)}",
@@ -123,4 +125,4 @@ def test_a_link_counts_by_where_it_leads(tree, monkeypatch):
 def test_a_link_that_leads_nowhere_is_left_out_unless_it_is_named(tree):
     (tree / "sub" / ".#c.ts").symlink_to("me@host.1234")
     assert names(["sub"], tree) == ["sub/c.ts", "sub/deep/d.c"]
-    assert select_files(["sub/.#c.ts"]).missing == [tree / "sub" / ".#c.ts"]
+    assert select_files(["sub/.#c.ts"]).missing.keys() == {tree / "sub" / ".#c.ts"}

@@ -44,7 +44,7 @@ def broken_files(tmp_path: Path) -> Path:
 
 
 MISTAKES = {
-    "none.scr:1:1": "none.scr does not exist",
+    "none.scr:1:1": "none.scr does not exist in /",
     "binary.scr:1:1": "binary.scr is ",
     "folder.scr:1:1": "folder.scr is a folder",
     "a.scr:9:1": "line 9 is beyond the end: the file has lines 1 to 3",
@@ -89,7 +89,7 @@ def test_a_symbol_that_does_not_exist_comes_with_candidates(bare, tmp_path, scri
         ),
         (["rename", "a.scr:1:5", " "], "a new name is needed"),
         (["symbols"], "give a FILE for its outline, or --query NAME for the whole workspace"),
-        (["symbols", "none.scr"], "none.scr does not exist"),
+        (["symbols", "none.scr"], "none.scr does not exist in {folder}"),
         (["status", "--root", "none"], "the workspace root none does not exist"),
         (["tools", "--root", "a.scr"], "the workspace root a.scr is not a folder"),
     ],
@@ -98,7 +98,8 @@ def test_a_symbol_that_does_not_exist_comes_with_candidates(bare, tmp_path, scri
 def test_half_a_question_is_told_what_is_missing(bare, tmp_path, words, said):
     (tmp_path / "a.scr").write_text("def greet\n😀 greet ok\n", encoding="utf-8")
     done = bare(*words, cwd=tmp_path)
-    assert (done.returncode, done.stdout, done.stderr) == (2, "", f"lspkit: {said}\n")
+    told = said.replace("{folder}", str(tmp_path))
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", f"lspkit: {told}\n")
 
 
 @pytest.mark.parametrize(
@@ -177,7 +178,7 @@ def test_a_name_that_is_no_utf8_is_a_name(bare, tmp_path, scripted):
     done = bare("definition", f"{name}:1:5", cwd=tmp_path, **variables)
     assert (done.returncode, done.stdout) == (0, "caf\\udce9:1.scr:1:5: def pour\n")
     done = bare("definition", f"{name}.gone:1:5", cwd=tmp_path, **variables)
-    assert done.stderr == "lspkit: caf\\udce9:1.scr.gone does not exist\n"
+    assert done.stderr == f"lspkit: caf\\udce9:1.scr.gone does not exist in {tmp_path}\n"
 
 
 @pytest.mark.parametrize("command", CALLS)

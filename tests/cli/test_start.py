@@ -19,7 +19,7 @@ PROGRAM = """if True:
 """
 #: What commands need when they run.
 HEAVY = {"workspace", "runtime", "operations", "servers", "config", "service", "edits"}
-LATE = {"lspkit.cli.query", "lspkit.cli.check_command", "lspkit.cli.open_workspace", "subprocess"}
+LATE = {"lspkit.cli.query", "lspkit.cli.check", "lspkit.cli.open_workspace", "subprocess"}
 
 
 @pytest.mark.parametrize("words", [["--version"], ["--help"], ["hover", "--help"], []], ids=str)

@@ -46,7 +46,7 @@ def test_very_many_warnings_are_counted(bare, file):
     done = check(bare, file, json.dumps({f"unheard{number}": 1 for number in range(30)}))
     *lines, last = done.stderr.splitlines()
     assert len(lines) == 10
-    assert last == "lspkit: 20 more warnings are shown by: lspkit config show"
+    assert last == "lspkit: 20 more warnings, shown by: lspkit config show"
 
 
 def test_what_is_held_back_is_told_once(bare, file):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from typing import Any
 
 import pytest
@@ -149,3 +150,27 @@ def test_a_named_file_that_is_missing_is_an_error(tmp_path):
 def test_a_workspace_refuses_a_bad_configuration_at_once(tmp_path):
     with pytest.raises(lspkit.ConfigError):
         lspkit.Workspace(tmp_path, config={"lsp": {"x": {"command": []}}})
+
+
+def test_a_misspelt_key_of_a_program_is_a_warning_with_the_nearest_key(tmp_path):
+    config = {"timing": {"requestTimeoutMss": 3}}
+    with (
+        pytest.warns(lspkit.UnusedSettingWarning, match="did you mean requestTimeoutMs") as caught,
+        lspkit.Workspace(tmp_path, config=config),
+    ):
+        pass
+    [warning] = caught
+    assert warning.filename == __file__
+
+
+def test_a_right_configuration_is_no_warning(tmp_path):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        lspkit.Workspace(tmp_path, config={"timing": {"requestTimeoutMs": 3}}).close()
+
+
+def test_where_warnings_are_errors_no_workspace_is_left_open(tmp_path):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(lspkit.UnusedSettingWarning):
+            lspkit.Workspace(tmp_path, config={"lps": {}})

@@ -111,7 +111,7 @@ def test_a_server_does_not_run_if_it_needs_what_is_not_there(
     monkeypatch.setattr(sys, "executable", str(own))
     monkeypatch.setattr(sys, "_base_executable", str(own))
     reason = restrict(KNOWN["pyright"], ("/usr/bin/x",), str(tmp_path), str(tmp_path))
-    assert reason == "it needs python from outside of the project, and there is none"
+    assert reason == "it needs python from outside the project, and it was not found"
 
 
 def test_what_is_installed_in_the_project_is_found_without_running_it(tmp_path: Path) -> None:
@@ -168,7 +168,7 @@ def test_a_typescript_inside_of_the_project_is_not(tmp_path: Path, linked: bool)
     if linked:
         (tmp_path / "node_modules").symlink_to(tmp_path / "work" / "node_modules")
     reason = restrict(KNOWN["typescript"], (str(server),), str(workspace), str(workspace))
-    assert reason == "it needs tsserver from outside of the project, and there is none"
+    assert reason == "it needs tsserver from outside the project, and it was not found"
 
 
 def test_a_typescript_that_is_reached_by_way_of_the_project_is_not(tmp_path: Path) -> None:

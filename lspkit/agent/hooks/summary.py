@@ -19,6 +19,7 @@ from lspkit.config.model import DiagnosticsConfig
 from lspkit.diagnostics.render import block, findings_word, line_of, name_of, select_worst
 from lspkit.diagnostics.report import Report
 from lspkit.types import Diagnostic
+from lspkit.visible_text import count
 
 #: The first words, so that a model does not take errors for a failed edit and repeat it.
 APPLIED = "The edit was applied."
@@ -68,10 +69,12 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
         others: Mapping[Path, Sequence[Diagnostic]] | None = None,
         *,
         root: Path,
+        after_edit: bool = True,
     ) -> str:
         """The text about checked files; with `new_only`, only about introduced findings.
 
-        If the state before the edit is not known, all findings are shown.
+        If the state before the edit is not known, all findings are shown. The text says that the
+        edit was applied; without `after_edit`, for a check only, it does not.
         """
         touched: dict[Path, Sequence[Diagnostic]] = {}
         remaining = 0
@@ -80,7 +83,7 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
             if self.new_only and report.introduced is not None:
                 touched[report.path] = report.introduced
                 remaining += len(self._select(report.remaining or ()))
-        return self.text(touched, others, root=root, remaining=remaining)
+        return self.text(touched, others, root=root, remaining=remaining, after_edit=after_edit)
 
     def text(
         self,
@@ -89,6 +92,7 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
         *,
         root: Path,
         remaining: int = 0,
+        after_edit: bool = True,
     ) -> str:
         """The findings by file as text; empty if there are none, or no room for them."""
         edited = [self._file(path, touched[path], root) for path in sorted(touched)]
@@ -105,6 +109,7 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
             beside=tuple(sorted(worst[: self.max_other_files], key=lambda one: one.path)),
             unnamed=max(0, len(worst) - self.max_other_files) if self.max_other_files else 0,
             remaining=remaining,
+            lead=f"{APPLIED} " if after_edit else "",
         )
         return draft.fit(self.max_total_lines, self.max_bytes)
 
@@ -149,6 +154,8 @@ class _Draft(msgspec.Struct, frozen=True):
     #: The number of further files.
     unnamed: int
     remaining: int
+    #: The first words.
+    lead: str
 
     def fit(self, most_lines: int, most_bytes: int) -> str:
         """The text with as many lines as fit."""
@@ -193,7 +200,7 @@ class _Draft(msgspec.Struct, frozen=True):
             for one in blocks[edited:]:
                 told += one
         told += _more_files(len(numbered) + self.unnamed - len(blocks))
-        return f"{APPLIED} " + "\n".join(told)
+        return self.lead + "\n".join(told)
 
 
 def _block(file: _FileSummary, places: Iterable[int]) -> list[str]:
@@ -201,5 +208,5 @@ def _block(file: _FileSummary, places: Iterable[int]) -> list[str]:
     return block(file.name, shown, file.total - len(shown))
 
 
-def _more_files(count: int) -> list[str]:
-    return [f"... and {count} more {'file' if count == 1 else 'files'}"] if count else []
+def _more_files(number: int) -> list[str]:
+    return [f"... and {count(number, 'more file')}"] if number else []

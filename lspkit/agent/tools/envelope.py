@@ -26,7 +26,7 @@ from lspkit.errors import (
 )
 from lspkit.runtime.concurrency.call import AnswerLog
 from lspkit.types import Diagnostic
-from lspkit.visible_text import one_line, visible_json
+from lspkit.visible_text import count, one_line, visible_json
 
 #: Default limits of results in one answer, and of its bytes.
 MOST_ITEMS = 200
@@ -192,9 +192,11 @@ def evaluate_report(
     errors = [_error_of(one, cancelled=cancelled) for one in asked if one.how == "none"]
     warnings: list[str] = []
     if report.verdict.unknown and hits:
-        warnings.append(f"there are no findings, but that proves nothing: {report.why}")
+        warnings.append(
+            f"there are no findings, but that does not prove that the file is clean: {report.why}"
+        )
     if report.stale_diagnostics and errors:
-        warnings.append(f"{len(report.stale_diagnostics)} earlier findings are not shown")
+        warnings.append(f"not shown: {count(len(report.stale_diagnostics), 'earlier finding')}")
     return hits, errors, warnings
 
 

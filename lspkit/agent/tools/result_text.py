@@ -17,7 +17,7 @@ from lspkit.agent.tools.source_lines import SourceLines
 from lspkit.agent.tools.tool_table import ToolSpec
 from lspkit.diagnostics.render import plain_line
 from lspkit.operations import IncomingCallsRequest
-from lspkit.visible_text import one_line
+from lspkit.visible_text import count, one_line
 
 NOTHING = "No results found."
 
@@ -232,20 +232,16 @@ def _diagnostics(data: dict[str, list[Data]], page: Page) -> Iterator[str]:
 def _edit(data: Data, page: Page) -> Iterator[str]:
     changes, edits = data["changes"], _count_results(data)
     done = "made" if data["applied"] else "proposed, nothing was written"
-    yield f"{_quantity(edits, 'change')} in {_quantity(len(changes), 'file')} {done}:"
+    yield f"{count(edits, 'change')} in {count(len(changes), 'file')} {done}:"
     for change in changes:
         if "kind" in change:
             to = f" -> {one_line(change['newPath'])}" if "newPath" in change else ""
             yield f"{change['kind']} {one_line(_file_name(change))}{to}"
         elif data["applied"]:
             # The positions are those before the edit.
-            yield f"{one_line(_file_name(change))}  {_quantity(len(change['edits']), 'edit')}"
+            yield f"{one_line(_file_name(change))}  {count(len(change['edits']), 'edit')}"
         else:
             yield from _edits(change, page)
-
-
-def _quantity(number: int, what: str) -> str:
-    return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
 def _edits(change: Data, page: Page) -> Iterator[str]:

@@ -14,7 +14,7 @@ from lspkit.agent.tools.source_lines import SourceLines
 from lspkit.cli.argument_types import UsageError
 from lspkit.cli.command_table import uses_service
 from lspkit.cli.exit_codes import FOUND, NOTHING_FOUND
-from lspkit.cli.file_arguments import workspace_of
+from lspkit.cli.file_arguments import given_path, workspace_of
 from lspkit.cli.open_workspace import open_workspace
 from lspkit.cli.output import as_json, print_lines, print_message, print_result
 from lspkit.cli.query import query_text as show
@@ -25,7 +25,7 @@ from lspkit.servers.status import WorkspaceStatus, status_text
 from lspkit.types import display_path, to_plain
 from lspkit.visible_text import one_line
 from lspkit.workspace import Workspace
-from lspkit.workspace_boundary import boundary_of
+from lspkit.workspace_boundary import boundary_of, not_there
 
 
 class Question(msgspec.Struct, frozen=True):
@@ -110,9 +110,10 @@ def _check_exists(file: str) -> None:
     if not file or file.startswith("@"):
         return
     try:
-        os.lstat(file)
+        os.lstat(given_path(file))
     except (FileNotFoundError, NotADirectoryError):
-        raise PathError(f"{file} does not exist", code="ENOENT", path=file) from None
+        message = not_there(file, os.getcwd())
+        raise PathError(message, code="ENOENT", path=file) from None
     except (OSError, ValueError):
         return
 
@@ -120,7 +121,7 @@ def _check_exists(file: str) -> None:
 def _path_in(ws: Workspace, file: str) -> str:
     """The file as the user wrote it if the workspace is the current folder, for error messages."""
     here = os.path.realpath(os.curdir) == str(ws.root)
-    return file if here or not file else os.path.abspath(file)
+    return file if here or not file else given_path(file)
 
 
 def _query_of(arguments: argparse.Namespace) -> Query:

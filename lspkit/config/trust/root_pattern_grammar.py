@@ -115,9 +115,9 @@ class _Reader:
         before, after = self._text[start - 1], self._text[self._at : self._at + 1]
         alone = before in ("/{," if depth else "/") and after in ("/}," if depth else "/")
         if self._at > start + 2 or not alone:
-            refuse("** has to be all that stands between two slashes")
+            refuse("** has to be the whole part between two slashes")
         if depth > 1:
-            refuse("** cannot stand in a choice inside a choice")
+            refuse("** cannot be in a choice inside a choice")
         return STARS
 
     def _escape(self) -> str:
@@ -170,9 +170,9 @@ def _ranges(inside: str) -> Iterator[tuple[str, str]]:
                 refuse("a range goes from a letter or digit up to another")
             number += 2
         elif low == "-" and 0 < number < len(members) - 1:
-            refuse("a - in a class stands first or last, or in a range")
+            refuse("a - in a class has to be first, last, or in a range")
         elif low in '/["' or (low[0] == "\\" and (low[1] == "/" or low[1].isalnum())):
-            refuse(f"{low} cannot stand in a class")
+            refuse(f"{low} cannot be in a class")
         yield low[-1], high[-1]
         number += 1
 
@@ -210,4 +210,4 @@ def _check_stars(items: tuple[Item, ...]) -> None:
             if sequence[-1:] == (STARS,) and after not in ((), ("/",)):
                 refuse("** at the end of a choice needs a slash after the brace")
             if any(sequence[at] == sequence[at + 2] == STARS for at in range(len(sequence) - 2)):
-                refuse("** stands twice in a row in a choice")
+                refuse("** occurs twice in a row in a choice")

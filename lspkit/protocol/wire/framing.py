@@ -273,7 +273,9 @@ class FrameReader:
 def _decimal(digits: bytes) -> int:
     """The value of a Content-Length header."""
     if not digits.isdigit():
-        raise _framing_error(f"a Content-Length of {_display(digits)}, which is no decimal number")
+        raise _framing_error(
+            f"a Content-Length of {_display(digits)}, which is not a decimal number"
+        )
     # Converting thousands of digits would take long.
     digits = digits.lstrip(b"0") or b"0"
     if len(digits) > len(str(MAX_BODY)) or int(digits) > MAX_BODY:

@@ -130,7 +130,7 @@ def _successor(context: Context, server: Server, file: File, call: CallContext) 
     for one in servers:
         if one.id == server.id:
             return one
-    missing = ServerBrokenError(f"{server.id} is no longer there for this file", server=server.id)
+    missing = ServerBrokenError(f"{server.id} does not serve this file any more", server=server.id)
     raise next((one for one in failures if one.fields.get("server") == server.id), missing)
 
 

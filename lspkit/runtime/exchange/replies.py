@@ -67,7 +67,7 @@ def worst_of(failures: list[LspkitError], method: str) -> LspkitError:
 
 def no_longer_there(effect: Ask) -> UnsupportedError:
     """The request was for one server, which gave something before and has left."""
-    message = f"{effect.server} is no longer a server of {effect.path}: ask anew for what it gave"
+    message = f"{effect.server} is no longer a server of {effect.path}: request the item again"
     return UnsupportedError(message, operation=effect.method, servers=(effect.server,))
 
 
@@ -104,7 +104,7 @@ def nowhere(server: Server) -> View:
 def view_of(pending: PendingRequest) -> View:
     """The view of the document that a request was about."""
     if pending.view is None:
-        raise TypeError(f"{pending.method} is about no document")
+        raise TypeError(f"{pending.method} is not about a document")
     return pending.view
 
 

@@ -274,5 +274,5 @@ def _read(server: Server, raw: bytes, took: float) -> dict[str, Examined]:
 
 
 def _nonsense(server: Server, took: float) -> dict[str, Examined]:
-    reason = f"it answered {PULL_WORKSPACE} with something that is no report"
+    reason = f"it answered {PULL_WORKSPACE} with something that is not a report"
     return {"": _unknown(server, reason, took)}

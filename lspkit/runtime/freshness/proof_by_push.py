@@ -179,7 +179,7 @@ def _result(
     if doubt:
         return one.doubted(rule, view, lists, doubt)
     if isinstance(decision, Quiet):
-        reason = "it gives no version, so its silence proves nothing"
+        reason = "it names no version, so its silence proves nothing"
         return one.found(rule, view, lists, "quiet", reason)
     return one.found(rule, view, lists, "silence" if decision.how == "quiet" else decision.how)
 

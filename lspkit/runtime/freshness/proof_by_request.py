@@ -37,7 +37,7 @@ from lspkit.runtime.server.server import Server
 #: The reason for an answer from before the project was loaded.
 NOT_READY = "it was not ready"
 #: The reason for an answer that cannot be decoded.
-NONSENSE = f"it answered {PULL_DIAGNOSTICS} with something that is no report"
+NONSENSE = f"it answered {PULL_DIAGNOSTICS} with something that is not a report"
 
 
 def prove(context: Context, one: CheckSubject, rule: ProofRule) -> Steps[Examined]:

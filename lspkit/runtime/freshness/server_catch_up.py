@@ -23,7 +23,7 @@ from lspkit.runtime.server.server import Server
 #: have missed the change, and is restarted.
 PATIENCE = 3.0
 #: Why a server that has to be replaced has no findings.
-OUTDATED = "it has to be started anew, since files have changed that it reads only once"
+OUTDATED = "it has to be restarted, since files have changed that it reads only once"
 #: Seconds after which a file that the server does not know is no part of its project.
 UNKNOWN = 1.0
 #: Seconds between two requests about one file.

@@ -224,7 +224,7 @@ class Pool:
         # Also for an existing server: the thread that added it may have been interrupted.
         server = slot.server
         if not server.begun and not self._workers.do(lambda: self._start(server)):
-            message = f"{choice.id} cannot be started: this process has no means left for a thread"
+            message = f"{choice.id} cannot be started: this process cannot start another thread"
             raise ServerBrokenError(message, server=choice.id)
         return server
 

@@ -44,7 +44,7 @@ class RestartDebounce:
                     self._timers.at(when, look)
                     return
             except RuntimeError:
-                log.debug("no thread is left to wait for still files")
+                log.debug("no thread can be started to wait for unchanged files")
             with self._lock:
                 self._waiting.discard(id(slot))
             start()

@@ -61,7 +61,7 @@ ADVICE = {
     errno.ENOENT: "Install it, or correct the command; a script may also name an interpreter "
     "in its first line that does not exist.",
     errno.EACCES: "It is not executable, or lies in a folder that may not be entered.",
-    errno.ENOEXEC: "It is no program of this system: it may be built for another one, or be a "
+    errno.ENOEXEC: "It is not a program for this system: it may be built for another one, or be a "
     "script without an interpreter in its first line.",
     errno.E2BIG: "Its arguments and environment are larger than the system allows.",
 }

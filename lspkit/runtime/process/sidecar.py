@@ -129,7 +129,7 @@ class Sidecar:
                 self._thread = None
                 self._close_wake()
                 self._state = "failed"
-                self._error = f"this process has no means left for a thread: {problem}"
+                self._error = f"this process cannot start another thread: {problem}"
 
     def stop(self) -> None:
         """End the program with its descendants, and the thread. May be called again."""

@@ -54,7 +54,7 @@ BLOCKED = "it has blocked itself, and answers nothing any more"
 STUCK = f"it has stopped reading its input, and {PILED_UP >> 20} MB wait for it"
 
 
-BROKEN_OFF = f"it broke off in the middle of a message for the {MOST_BROKEN_OFF + 1}st time"
+BROKEN_OFF = f"it broke off in the middle of more than {MOST_BROKEN_OFF} messages"
 
 
 class Connection:

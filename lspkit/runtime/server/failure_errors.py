@@ -8,6 +8,7 @@ import re
 from lspkit import errors
 from lspkit.runtime.process.backoff import FailureRecord
 from lspkit.servers import Choice
+from lspkit.visible_text import count
 
 #: Words of lines that say what went wrong; and beginnings of lines that do not.
 ERROR_WORDS = re.compile(
@@ -54,7 +55,7 @@ def too_early(failure: errors.LspkitError, record: FailureRecord, now: float) ->
     """A server that has failed may not be started again yet."""
     wait = record.retry_at - now
     again = "not before a reload" if wait == float("inf") else f"in {wait:.0f} s"
-    message = f"{failure} (failed {record.attempts} times; next try {again})"
+    message = f"{failure} (failed {count(record.attempts, 'time')}; next try {again})"
     return with_record(errors.ServerBrokenError(message, **failure.fields), record, now)
 
 

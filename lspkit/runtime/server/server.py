@@ -325,7 +325,7 @@ class Server:
             case events.BadMessage():
                 log.debug("%s sent something unreadable: %s", self.id, event.reason)
             case events.Printed():
-                log.debug("%s prints what is no message: %r", self.id, event.sample)
+                log.debug("%s prints something that is not a message: %r", self.id, event.sample)
 
     def _believe_by_its_word(self) -> None:
         """The findings of a server that says when it is loading count only while it is not."""

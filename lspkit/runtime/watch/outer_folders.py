@@ -107,7 +107,7 @@ class OuterFolders:
         if not cut:
             return []
         more = f" and {len(cut) - 1} more" if len(cut) > 1 else ""
-        many = "a server asks for more folders outside of the workspace than can be watched"
+        many = "a server asks for more folders outside the workspace than can be watched"
         return [f"{many}: changes in some of those in {cut[0]}{more} go unseen"]
 
     def _branch(self, folder: str) -> tuple[str, str]:

@@ -87,11 +87,11 @@ def unseen(definition: Definition, name: str, *, is_shown: bool, is_there: bool)
     if documents.unsaved == "never":
         return f"it reads other files from disk, and the text of {name} is not there"
     if documents.unsaved == "untried":
-        return f"nobody has tried whether it sees a text that is not on disk, as that of {name}"
+        return f"it is not known whether it sees a text that is not on disk, such as that of {name}"
     if not is_shown:
-        return f"it reads {name} from disk, and not the text that stands for it"
+        return f"it reads {name} from disk, and not the text that replaces it"
     if not is_there and not documents.unsaved_files:
-        return f"it sees no files that are not on disk, as {name}"
+        return f"it does not see files that are not on disk, such as {name}"
     return ""
 
 

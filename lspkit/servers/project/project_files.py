@@ -18,15 +18,31 @@ PASSED_OVER = frozenset(
 ENOUGH = 20_000
 
 
-def walk(folder: str, failed: Callable[[OSError], object] | None = None) -> Iterator[str]:
+#: In the folder of a virtual environment, whatever its name.
+ENVIRONMENT = "pyvenv.cfg"
+
+
+def walk(
+    folder: str,
+    failed: Callable[[OSError], object] | None = None,
+    leaves_out: Callable[[str, bool], bool] = lambda path, is_folder: False,
+) -> Iterator[str]:
     """All files, folder by folder, in the order of their names.
 
-    `failed` is called for each folder that cannot be read; `filename` names it.
+    `failed` is called for each folder that cannot be read; `filename` names it. `leaves_out` is
+    asked about each path, and whether it is a folder.
     """
+
+    def is_entered(path: str, name: str) -> bool:
+        if name in PASSED_OVER or os.path.exists(os.path.join(path, ENVIRONMENT)):
+            return False
+        return not leaves_out(path, True)
+
     for here, inner, names in os.walk(folder, onerror=failed):
-        inner[:] = sorted(one for one in inner if one not in PASSED_OVER)
+        inner[:] = sorted(one for one in inner if is_entered(os.path.join(here, one), one))
         for name in sorted(names):
-            yield os.path.join(here, name)
+            if not leaves_out(path := os.path.join(here, name), False):
+                yield path
 
 
 def samples(folder: str) -> list[str]:

@@ -85,12 +85,7 @@ def ignoring(path: str, names: tuple[str, ...], root: str) -> str:
     """
     for folder in upwards(path, root):
         for name in names:
-            file = os.path.join(folder, name)
-            try:
-                stat = os.stat(file)
-            except OSError:
-                continue
-            rules = _rules(file, stat.st_mtime_ns, stat.st_size, stat.st_ino)
+            rules = rules_of(os.path.join(folder, name))
             relative = os.path.relpath(path, folder).replace(os.sep, "/")
             if rules is None or is_ignored(relative, rules):
                 return name
@@ -107,6 +102,8 @@ class Rule:
         pattern = pattern.rstrip("/")
         # A slash anchors it to the folder of the file; without one it fits at any depth.
         tied = "/" in pattern
+        if pattern.endswith("/**"):
+            pattern += "/*"  # all that is inside, and not the folder itself
         # They fit any character.
         pattern = _ODD.sub("?", pattern.removeprefix("/"))
         self.fits: Callable[[str], bool] = compile_glob(pattern if tied else f"**/{pattern}")
@@ -132,6 +129,15 @@ def _itself_and_above(path: str) -> Iterator[str]:
     while path:
         yield path
         path = path.rpartition("/")[0]
+
+
+def rules_of(file: str) -> list[Rule] | None:
+    """The rules of an ignore file, none if there is no such file; None if there are too many."""
+    try:
+        stat = os.stat(file)
+    except OSError:
+        return []
+    return _rules(file, stat.st_mtime_ns, stat.st_size, stat.st_ino)
 
 
 @functools.lru_cache(256)

@@ -109,7 +109,7 @@ def restrict(
     places = {name: PLACES[name](argv, root, workspace) for name in needed}
     for name in needed:
         if places[name] is None:
-            return f"it needs {name} from outside of the project, and there is none"
+            return f"it needs {name} from outside the project, and it was not found"
     launch = definition.launch
     initialization = merge_values(
         launch.initialization or {}, _filled(profile.initialization, places)

@@ -400,3 +400,10 @@ def test_without_that_setting_all_is_shown():
     text = Summary().of_reports([report(found, found[:1], found[1:])], root=ROOT)
     assert len(numbers(shown(text)["a.py"])) == 4
     assert "remain" not in text
+
+
+def test_a_check_without_an_edit_does_not_speak_of_one():
+    text = Summary().text({EDITED: findings(1)}, root=ROOT, after_edit=False)
+    assert text.startswith("LSP errors detected in this file, please fix:\n<diagnostics")
+    report = Report(EDITED, Verdict.DIRTY, findings(1), [], 0.0)
+    assert Summary().of_reports([report], root=ROOT, after_edit=False) == text

@@ -186,7 +186,9 @@ def test_a_server_that_says_much_is_noted_in_few_words(tmp_path, scripted):
     nothing, failed, note = text.splitlines()
     assert nothing == "No results found."
     assert failed.startswith("Note: wordy did not answer, or not in full: ")
-    assert note.startswith("Note: there are no findings, but that proves nothing: wordy: ")
+    assert note.startswith(
+        "Note: there are no findings, but that does not prove that the file is clean: wordy: "
+    )
     assert len(text.encode()) <= MOST_BYTES // 4
 
 

@@ -57,7 +57,7 @@ def test_a_place_that_nobody_can_mean_refuses_the_edit(tmp_path, scripted, encod
     argv = scripted(Script(encoding=encoding, answers={RENAME: {form: edits}}))
     with pytest.raises(lspkit.RequestFailedError) as caught:
         renamed(tmp_path, argv)
-    assert "for no place in" in caught.value.message
+    assert "not for a place in" in caught.value.message
     assert caught.value.server == "scripted"
     assert file.read_text(encoding="utf-8") == TEXT
 

@@ -245,6 +245,19 @@ def test_many_files_are_checked_together_and_those_without_a_server_are_unknown(
     unknown = {path.name: report.why for path, report in reports.items() if report.verdict.unknown}
     assert set(unknown) == {"notes.unheard", "missing.scr"}
     assert ".unheard" in unknown["notes.unheard"]
+    assert unknown["missing.scr"] == f"missing.scr does not exist in {tmp_path}"
+    assert tmp_path / "missing.scr" in reports
+
+
+def test_of_many_files_one_may_be_named_as_models_do(tmp_path, scripted):
+    argv = scripted(Script(diagnostics=Diagnostics(how="pull")))
+    scripts(tmp_path, 2, "fine\n")
+    with lspkit.Workspace(tmp_path, config=config_for(argv)) as ws:
+        reports = ws.check_all(["@f0.scr", "f1.scr", "@none.scr", "a\0b.scr"], timeout=60)
+    assert [report.verdict.value for report in reports.values()] == [
+        *("unknown", "clean", "clean", "unknown")
+    ]
+    assert reports[tmp_path / "none.scr"].why == f"@none.scr does not exist in {tmp_path}"
 
 
 def test_of_many_files_those_that_are_not_begun_in_time_are_unknown_and_never_shown(

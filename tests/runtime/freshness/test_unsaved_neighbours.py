@@ -197,7 +197,7 @@ def test_a_text_of_one_call_is_shown_to_it_in_the_same_way(tmp_path, scripted, m
 
 UNSEEN = {
     "never": "it reads other files from disk, and the text of b.scr is not there",
-    "untried": "nobody has tried whether it sees a text that is not on disk, as that of b.scr",
+    "untried": "it is not known whether it sees a text that is not on disk, such as that of b.scr",
 }
 
 
@@ -272,7 +272,7 @@ def test_a_file_that_is_not_there_may_not_be_seen(tmp_path, scripted, monkeypatc
             report = ws.check("a.scr")
         assert ws.check("a.scr").verdict.dirty
     assert report.verdict.unknown
-    assert report.why == "scripted: it sees no files that are not on disk, as new.scr"
+    assert report.why == "scripted: it does not see files that are not on disk, such as new.scr"
 
 
 def test_what_a_server_reads_and_is_not_shown_is_not_seen(tmp_path, scripted, monkeypatch):
@@ -292,8 +292,8 @@ def test_what_a_server_reads_and_is_not_shown_is_not_seen(tmp_path, scripted, mo
             with ws.overlay({name: "new\n"}):
                 reports[name] = ws.check("a.scr")
     assert {name: one.why for name, one in reports.items()} == {
-        "x.dat": "scripted: it reads x.dat from disk, and not the text that stands for it",
-        "scr.conf": "scripted: it reads scr.conf from disk, and not the text that stands for it",
+        "x.dat": "scripted: it reads x.dat from disk, and not the text that replaces it",
+        "scr.conf": "scripted: it reads scr.conf from disk, and not the text that replaces it",
         "notes.txt": "",
     }
 

@@ -38,8 +38,8 @@ def test_text_between_messages_is_told_once_and_counted(tmp_path, scripted, capl
     with caplog.at_level(logging.DEBUG, "lspkit"), workspace(tmp_path, argv) as ws:
         assert [ask(ws) for _ in range(3)] == ["1:5"] * 3
         assert root_of(ws).noise == 3 * len(printed)
-    told = [line for line in caplog.messages if "no message" in line]
-    assert told == [f"scripted prints what is no message: {printed.encode()!r}"]
+    told = [line for line in caplog.messages if "not a message" in line]
+    assert told == [f"scripted prints something that is not a message: {printed.encode()!r}"]
 
 
 def test_who_prints_nothing_is_not_told_of(tmp_path, scripted, caplog):

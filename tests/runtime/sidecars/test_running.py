@@ -147,5 +147,5 @@ def test_a_process_without_descriptors_gets_a_status_and_no_exception(tmp_path):
         resource.setrlimit(resource.RLIMIT_NOFILE, limits)
     status = sidecar.status()
     assert status.state == "failed"
-    assert "no means left" in status.error
+    assert "cannot start another thread" in status.error
     sidecar.stop()

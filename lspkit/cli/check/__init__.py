@@ -1,0 +1,1 @@
+"""`lspkit check`: which files it checks, what is new in them, and the forms of its result."""

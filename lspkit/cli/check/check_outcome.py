@@ -1,0 +1,115 @@
+"""What `lspkit check` has found out about each file, and the exit status for it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import msgspec
+
+from lspkit.cli.exit_codes import CLEAN, FINDINGS, UNKNOWN, USAGE
+from lspkit.diagnostics.report import Report
+from lspkit.types import Diagnostic, Verdict
+
+#: Codes of files that no server can check. They count only with `--strict`.
+NO_SERVER = frozenset({"ENOSERVER", "EUNAVAILABLE", "EBINARY", "EEXCLUDED"})
+#: Codes of files that cannot be accessed.
+NO_ACCESS = frozenset({"ENOENT", "EOUTSIDE"})
+
+
+class CheckOutcome(msgspec.Struct, frozen=True, kw_only=True):
+    """The result of a check. The paths of `reports`, and all others, are absolute."""
+
+    #: The folder to which paths are relative in formats for other programs: the git work tree, or
+    #: the workspace.
+    base: str
+    #: Files that a server was asked about, by path.
+    reports: list[Report]
+    #: Files that no server can check, and why.
+    skipped: dict[Path, str] = {}
+    #: Files and folders that cannot be accessed, and why.
+    failed: dict[Path, str] = {}
+    #: Paths of the command line that do not exist, and where they were looked for.
+    missing: dict[Path, str] = {}
+    #: The git revision that the findings are compared with; empty if there is none.
+    revision: str = ""
+    #: Files with findings of which it is not known whether they are new, and why.
+    uncompared: dict[Path, str] = {}
+    #: Lines for people, below the counts.
+    hints: tuple[str, ...] = ()
+
+    def findings(self, report: Report) -> list[Diagnostic]:
+        """The findings of a file that count: with a revision, the new ones."""
+        if not self.revision:
+            return report.counted
+        return [one for one in report.introduced or () if one.severity.value in report.severities]
+
+    @property
+    def remaining(self) -> int:
+        """How many findings were there before, which do not count."""
+        if not self.revision:
+            return 0
+        old = [one for report in self.reports for one in report.remaining or ()]
+        return sum(one.severity.value in self.severities for one in old)
+
+    @property
+    def severities(self) -> tuple[str, ...]:
+        """The severities that count."""
+        return self.reports[0].severities if self.reports else ()
+
+    @property
+    def dirty(self) -> int:
+        """The number of files with findings that count."""
+        return sum(bool(self.findings(report)) for report in self.reports)
+
+    @property
+    def clean(self) -> int:
+        """The number of files that are proven clean, or without new findings."""
+        old = [one for one in self.reports if one.verdict is Verdict.DIRTY and self.revision]
+        settled = [one for one in old if not self.findings(one) and one.path not in self.uncompared]
+        return sum(one.verdict is Verdict.CLEAN for one in self.reports) + len(settled)
+
+    @property
+    def unknown(self) -> dict[Path, str]:
+        """Files of which it is not known whether they are clean, and why."""
+        silent = {one.path: one.why for one in self.reports if one.verdict is Verdict.UNKNOWN}
+        return {**silent, **self.uncompared}
+
+    @property
+    def unchecked(self) -> dict[Path, str]:
+        """Everything that was not checked, and why."""
+        return {**self.missing, **self.failed, **self.skipped}
+
+    def status(self, *, strict: bool = False) -> int:
+        """The exit status. With `strict`, files that no server can check are unknown."""
+        if self.missing:
+            return USAGE
+        if self.dirty:
+            return FINDINGS
+        partial = self.unknown or self.failed or (strict and self.skipped)
+        return UNKNOWN if partial or not self.reports else CLEAN
+
+
+def sort_reports(
+    found: Mapping[Path, Report],
+) -> tuple[list[Report], dict[Path, str], dict[Path, str]]:
+    """The reports of files that a server was asked about; the files without a server, and those
+    that cannot be accessed, with the reasons."""
+    reports: list[Report] = []
+    skipped: dict[Path, str] = {}
+    failed: dict[Path, str] = {}
+    for path, report in sorted(found.items()):
+        codes = {one.code for one in report.servers if one.how == "none" and not one.rule}
+        asked = len(codes) != 1 or len(report.servers) > 1 or report.diagnostics
+        if not asked and codes <= NO_SERVER:
+            skipped[path] = _reason(path, report)
+        elif not asked and codes <= NO_ACCESS:
+            failed[path] = _reason(path, report)
+        else:
+            reports.append(report)
+    return reports, skipped, failed
+
+
+def _reason(path: Path, report: Report) -> str:
+    """The reason without the path, with which the line begins already."""
+    return report.servers[0].reason.removeprefix(f"{path} ")

@@ -1,0 +1,234 @@
+"""The files of a git revision in a temporary folder, which is always removed.
+
+The contents of the objects are written by lspkit itself: a checkout by git would run the filters
+that a repository's configuration names. Names from the repository are checked, and links are made
+last, so nothing is written outside the folder. Packages and environments, which git does not know,
+are links to those of the work tree: without them the servers would find other errors.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import IO
+
+import msgspec
+
+from lspkit.cli.argument_types import UsageError
+from lspkit.cli.check.git_program import Git, environment
+from lspkit.servers.project.project_files import ENVIRONMENT, PASSED_OVER
+from lspkit.workspace_boundary import work_tree
+
+#: Larger files are not sources, and are left out.
+LARGEST = 16_000_000
+MISSING = "--new-since: an object of the revision is missing in the repository"
+#: Folders of packages that are linked, besides virtual environments.
+PACKAGES = frozenset({"node_modules", "vendor", ".venv", "venv"})
+
+
+class Revision(msgspec.Struct, frozen=True):
+    """A revision whose files are in a folder."""
+
+    #: As the user wrote it.
+    name: str
+    #: The work tree, and the folder with the files of the revision. Both are real paths.
+    tree: str
+    folder: str
+    #: The regular files, relative to the work tree.
+    files: frozenset[str]
+    #: The earlier names of renamed files.
+    renamed: dict[str, str]
+
+    def before(self, path: str) -> str:
+        """The path in the folder of a file of the work tree; empty if the file is new."""
+        relative = os.path.relpath(path, self.tree)
+        name = self.renamed.get(relative, relative)
+        return os.path.join(self.folder, name) if name in self.files else ""
+
+
+class _Entry(msgspec.Struct, frozen=True):
+    mode: str
+    object: str
+    name: str
+
+
+class Commit(msgspec.Struct, frozen=True):
+    """A revision that exists."""
+
+    git: Git
+    #: As the user wrote it.
+    name: str
+    object: str
+
+
+def find_revision(name: str, root: str) -> Commit:
+    """The revision of the repository around a folder."""
+    tree = work_tree(root)
+    if not os.path.exists(os.path.join(tree, ".git")):
+        raise UsageError(f"--new-since needs a git repository, and {root} is not in one")
+    git = Git.at(tree)
+    return Commit(git, name, _commit(git, name))
+
+
+@contextmanager
+def export_revision(commit: Commit) -> Iterator[Revision]:
+    """The files of a revision, until the block ends."""
+    git, tree = commit.git, commit.git.tree
+    renamed = _renamed_files(git, commit.object)
+    with _ending_by_signals():
+        folder = os.path.realpath(tempfile.mkdtemp(prefix="lspkit-revision-"))
+        try:
+            files = _write_files(git, commit.object, folder)
+            _link_packages(tree, folder)
+            yield Revision(commit.name, tree, folder, files, renamed)
+        finally:
+            _remove(folder)
+
+
+def _remove(folder: str) -> None:
+    """Remove the folder, also if an interrupt comes meanwhile."""
+    try:
+        shutil.rmtree(folder, ignore_errors=True)
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+
+
+def _commit(git: Git, name: str) -> str:
+    git.run("rev-parse", "--git-dir")  # first: another fault than an unknown revision
+    try:
+        found = git.run(
+            "rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}"
+        )
+    except UsageError:
+        raise UsageError(f"--new-since: there is no revision {name!r} in {git.tree}") from None
+    return found.decode().strip()
+
+
+def _renamed_files(git: Git, commit: str) -> dict[str, str]:
+    """The earlier name of each file that was renamed since, as far as the index knows it."""
+    said = git.run(
+        *("diff-index", "--cached", "-M", "-z", "--name-status", "--no-ext-diff", "--no-textconv"),
+        *("--no-relative", "--ignore-submodules=all", "--diff-filter=R", commit, "--"),
+    )
+    words = os.fsdecode(said).split("\0")
+    return {words[at + 2]: words[at + 1] for at in range(0, len(words) - 2, 3)}
+
+
+def _write_files(git: Git, commit: str, folder: str) -> frozenset[str]:
+    """Write the files, then the links; returns the names of the files."""
+    entries = list(_entries(git, commit))
+    files = [one for one in entries if one.mode in ("100644", "100755")]
+    links = [one for one in entries if one.mode == "120000"]
+    # So that the servers' roots are searched for in the same folders.
+    os.mkdir(os.path.join(folder, ".git"))
+    with _objects(git) as (given, answers):
+        for one in (*files, *links):
+            given.write(f"{one.object}\n".encode())
+            given.flush()
+            content = _read_object(answers)
+            path = os.path.join(folder, one.name)
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            if one.mode == "120000":
+                _make_link(folder, one.name, content)
+            else:
+                with open(path, "xb") as stream:
+                    stream.write(content)
+    return frozenset(one.name for one in files)
+
+
+def _entries(git: Git, commit: str) -> Iterator[_Entry]:
+    said = git.run("ls-tree", "-r", "-z", "--long", "--full-tree", commit)
+    for line in filter(None, said.split(b"\0")):
+        facts, _, name = line.partition(b"\t")
+        mode, kind, object, size = facts.decode().split()
+        if kind == "blob" and not size.isdecimal():
+            raise UsageError(MISSING)
+        if kind == "blob" and int(size) <= LARGEST and _is_safe(os.fsdecode(name)):
+            yield _Entry(mode, object, os.fsdecode(name))
+
+
+def _is_safe(name: str) -> bool:
+    """Whether a name leads to a place in the folder that is not git's own."""
+    parts = name.split("/")
+    return not any(part in ("", ".", "..") or part.lower() == ".git" for part in parts)
+
+
+@contextmanager
+def _objects(git: Git) -> Iterator[tuple[IO[bytes], IO[bytes]]]:
+    """A process that answers names of objects with their contents."""
+    with subprocess.Popen(
+        git.command("cat-file", "--batch"),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        env=environment(os.environ),
+        start_new_session=True,
+    ) as process:
+        try:
+            if process.stdin is not None and process.stdout is not None:
+                yield process.stdin, process.stdout
+        finally:
+            process.kill()
+
+
+def _read_object(answers: IO[bytes]) -> bytes:
+    words = answers.readline().split()
+    if len(words) != 3:
+        raise UsageError(MISSING)
+    content = answers.read(int(words[2]) + 1)
+    return content[:-1]
+
+
+def _make_link(folder: str, name: str, content: bytes) -> None:
+    """A link that stays in the folder. Others would lead elsewhere than in the work tree."""
+    target = os.fsdecode(content)
+    end = os.path.normpath(os.path.join(os.path.dirname(name), target))
+    if os.path.isabs(target) or end.split(os.sep)[0] in ("..", ".git"):
+        return
+    try:
+        os.symlink(target, os.path.join(folder, name))
+    except OSError:
+        return
+
+
+def _link_packages(tree: str, folder: str) -> None:
+    """Link packages and environments of the work tree to the same places."""
+    for here, inner, _ in os.walk(tree):
+        there = os.path.join(folder, os.path.relpath(here, tree))
+        if not os.path.isdir(there) or os.path.islink(there):
+            inner.clear()
+            continue
+        for name in inner:
+            path = os.path.join(here, name)
+            is_linked = name in PACKAGES or os.path.exists(os.path.join(path, ENVIRONMENT))
+            if is_linked and not os.path.lexists(os.path.join(there, name)):
+                os.symlink(path, os.path.join(there, name))
+        inner[:] = [one for one in inner if one not in PASSED_OVER and one not in PACKAGES]
+
+
+@contextmanager
+def _ending_by_signals() -> Iterator[None]:
+    """SIGTERM and SIGHUP end the block as an error would, so that it can clean up."""
+
+    def end(number: int, frame: FrameType | None) -> None:
+        sys.exit(128 + number)
+
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    names = [one for one in ("SIGTERM", "SIGHUP") if hasattr(signal, one)]
+    before = {getattr(signal, one): signal.signal(getattr(signal, one), end) for one in names}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -1,0 +1,104 @@
+"""Which findings are new since a git revision.
+
+The files with findings are checked in the revision as well, and compared by `compare_findings`, so
+that code that only moved is not new. A file that is clean now has nothing new, and is not checked
+again.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import msgspec
+
+from lspkit.cli.check.git_revision import Commit, Revision, export_revision
+from lspkit.cli.check.progress_bar import progress_bar
+from lspkit.cli.check.source_text import read_text
+from lspkit.config.load import load
+from lspkit.diagnostics.compare import Before, compare_findings
+from lspkit.diagnostics.report import Report
+from lspkit.servers.selection.choose import aliases
+from lspkit.types import Diagnostic
+from lspkit.workspace import Workspace
+
+
+class Comparison(msgspec.Struct, frozen=True):
+    """Reports with what was introduced since a revision, and files that could not be compared."""
+
+    reports: list[Report]
+    #: Why it is not known what is new in a file.
+    uncompared: dict[Path, str]
+
+
+def compare_with(
+    commit: Commit, ws: Workspace, reports: Sequence[Report], deadline: float
+) -> Comparison:
+    """Compare the reports with the state at a revision."""
+    with export_revision(commit) as revision:
+        dirty = [one for one in reports if one.counted]
+        places = {one.path: revision.before(str(one.path)) for one in dirty}
+        old = _check_before(ws, revision, [one for one in places.values() if one], deadline)
+        compared, uncompared = list[Report](), dict[Path, str]()
+        for report in reports:
+            place = places.get(report.path, "")
+            before = old.get(os.path.realpath(place)) if place else None
+            if place and (why := _why_unknown(before)):
+                uncompared[report.path] = f"its state at {commit.name} is not known: {why}"
+            compared.append(_compare(report, before, revision))
+    return Comparison(compared, uncompared)
+
+
+def _check_before(
+    ws: Workspace, revision: Revision, paths: list[str], deadline: float
+) -> dict[str, Report]:
+    """The reports about files of the revision, with the settings and the trust of the workspace."""
+    if not paths:
+        return {}
+    standing = load(str(ws.root), aliases=aliases()).standing
+    root = os.path.join(revision.folder, os.path.relpath(ws.root, revision.tree))
+    os.makedirs(root, exist_ok=True)
+    with Workspace(root, config=ws.config, trusted=standing.state == "trusted") as before:
+        left = max(0.0, deadline - time.monotonic())
+        with progress_bar(before, [Path(one) for one in paths], f"checking {revision.name}"):
+            found = before.check_all(paths, timeout=left)
+    return {os.path.realpath(path): report for path, report in found.items()}
+
+
+def _why_unknown(before: Report | None) -> str:
+    """Why the findings before are not known; empty if they are."""
+    if before is None:
+        return "it was not checked"
+    silent = [one for one in before.servers if one.applies and one.how == "none"]
+    return "; ".join(f"{one.server}: {one.reason}" if one.server else one.reason for one in silent)
+
+
+def _compare(report: Report, before: Report | None, revision: Revision) -> Report:
+    """The report with what is new: everything, in a file that the revision does not have."""
+    if not report.counted:
+        return msgspec.structs.replace(report, introduced=[], fixed=None, remaining=[])
+    if before is None:
+        new = list(report.diagnostics)
+        return msgspec.structs.replace(report, introduced=new, fixed=[], remaining=[])
+    if _why_unknown(before):
+        return msgspec.structs.replace(report, introduced=None, fixed=None, remaining=None)
+    paths = {revision.folder: revision.tree}
+    findings = tuple(_moved(one, paths) for one in before.diagnostics)
+    answered = {one.server for one in report.servers if one.applies and one.proven}
+    introduced, fixed, remaining = compare_findings(
+        Before(read_text(before.path), findings),
+        read_text(report.path),
+        report.diagnostics,
+        answered,
+    )
+    return msgspec.structs.replace(report, introduced=introduced, fixed=fixed, remaining=remaining)
+
+
+def _moved(finding: Diagnostic, folders: Mapping[str, str]) -> Diagnostic:
+    """A finding whose message names the folders of the work tree."""
+    message = finding.message
+    for old, new in folders.items():
+        message = message.replace(old, new)
+    return msgspec.structs.replace(finding, message=message)

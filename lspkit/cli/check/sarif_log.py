@@ -1,0 +1,220 @@
+"""The result of `lspkit check` as SARIF 2.1.0, which code hosts and editors read.
+
+Each server has a run of its own, also if it has found nothing, so that earlier findings of it are
+closed. A finding of two servers is in the run of the first. Paths are relative to `%SRCROOT%`, the
+git work tree. A fingerprint goes by the text of the line and not by its number.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from lspkit.cli.check.check_outcome import CheckOutcome
+from lspkit.cli.check.source_text import SourceText
+from lspkit.diagnostics.report import Evidence, Report
+from lspkit.protocol.uris import path_to_uri
+from lspkit.types import Diagnostic, Range, Severity, Verdict
+from lspkit.version import VERSION
+from lspkit.workspace_boundary import is_inside
+
+SCHEMA = (
+    "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+)
+BASE = "%SRCROOT%"
+#: The name of lspkit's fingerprint, with its version.
+FINGERPRINT = "lspkitFinding/v1"
+LEVELS = {
+    Severity.ERROR: "error",
+    Severity.WARNING: "warning",
+    Severity.INFO: "note",
+    Severity.HINT: "note",
+}
+
+#: What the format would read as a placeholder, or as a link, in a message.
+_PLACEHOLDER = re.compile(r"\{(\d+)\}")
+_LINK = re.compile(r"(\[)(?=[^\[\]]*\]\()")
+_HALVES = re.compile("[\ud800-\udfff]")
+#: As in comparisons: an edit elsewhere can change it.
+_LINE_NUMBER = re.compile(r"\b([Ll]ines?) \d+")
+
+
+def as_sarif(outcome: CheckOutcome) -> dict[str, Any]:
+    """The log as plain values."""
+    sources = SourceText()
+    servers = {one.server: None for report in outcome.reports for one in report.servers}
+    named = {one: None for report in outcome.reports for one in _first_servers(outcome, report)}
+    everybody = sorted({**servers, **named}) or [""]
+    return {
+        "$schema": SCHEMA,
+        "version": "2.1.0",
+        "runs": [_run(outcome, one, sources, first=one == everybody[0]) for one in everybody],
+    }
+
+
+def _first_servers(outcome: CheckOutcome, report: Report) -> Iterable[str]:
+    return (_server_of(one) for one in outcome.findings(report))
+
+
+def _server_of(finding: Diagnostic) -> str:
+    return finding.servers[0] if finding.servers else ""
+
+
+def _run(outcome: CheckOutcome, server: str, sources: SourceText, *, first: bool) -> dict[str, Any]:
+    """The run of a server. The first one also has what no server has checked."""
+    findings = [
+        one
+        for report in outcome.reports
+        for one in outcome.findings(report)
+        if _server_of(one) == server
+    ]
+    rules = _rules(findings, server)
+    numbers = {rule["id"]: number for number, rule in enumerate(rules)}
+    seen: Counter[str] = Counter()
+    results = []
+    for one in findings:
+        result = _result(one, outcome, server)
+        result["ruleIndex"] = numbers[result["ruleId"]]
+        key = _fingerprint(one, outcome.base, sources)
+        seen[key] += 1
+        result["partialFingerprints"] = {FINGERPRINT: f"{key}:{seen[key]}"}
+        results.append(result)
+    driver = {"name": _text(server or "lspkit"), "rules": rules}
+    return {
+        "tool": {
+            "driver": driver,
+            "extensions": [{"name": "lspkit", "version": VERSION}],
+        },
+        "automationDetails": {"id": f"lspkit/{_text(server)}/" if server else "lspkit/"},
+        "invocations": [_invocation(outcome, server, first=first)],
+        "columnKind": "unicodeCodePoints",
+        "originalUriBaseIds": {BASE: {"uri": _folder_uri(outcome.base)}},
+        "results": results,
+    }
+
+
+def _rules(findings: Iterable[Diagnostic], server: str) -> list[dict[str, Any]]:
+    rules: dict[str, dict[str, Any]] = {}
+    for one in findings:
+        id = _rule_id(one, server)
+        rule = rules.setdefault(id, {"id": id})
+        told = f"{id} of {_text(one.source or server or 'a language server')}"
+        rule["shortDescription"] = rule["fullDescription"] = {"text": told}
+        rule["help"] = {"text": f"See {_text(one.href)}" if _is_web_page(one.href) else told}
+        if _is_web_page(one.href):
+            rule["helpUri"] = quote(one.href, safe=":/?#[]@!$&'()*+,;=%~-._")
+    return [rules[id] for id in sorted(rules)]
+
+
+def _is_web_page(href: str) -> bool:
+    return href.startswith(("https://", "http://"))
+
+
+def _rule_id(one: Diagnostic, server: str) -> str:
+    return _text(one.code or one.source or server or "finding")
+
+
+def _result(one: Diagnostic, outcome: CheckOutcome, server: str) -> dict[str, Any]:
+    place = _location(one.path, one.uri, one.range, outcome.base)
+    result: dict[str, Any] = {
+        "ruleId": _rule_id(one, server),
+        "level": LEVELS[one.severity],
+        "message": {"text": _message(one.message)},
+        "locations": [place],
+    }
+    if one.related:
+        result["relatedLocations"] = [
+            {
+                "id": number,
+                "message": {"text": _message(other.message)},
+                **_location(
+                    other.location.path, other.location.uri, other.location.range, outcome.base
+                ),
+            }
+            for number, other in enumerate(one.related, 1)
+        ]
+    if outcome.revision:
+        result["baselineState"] = "new"
+    properties = {"servers": [_text(name) for name in one.servers], "tags": list(one.tags)}
+    result["properties"] = {name: value for name, value in properties.items() if value}
+    return result
+
+
+def _location(path: Path | None, uri: str, where: Range, base: str) -> dict[str, Any]:
+    start, end = where.start, where.end
+    region = {
+        "startLine": start.line,
+        "startColumn": start.column,
+        "endLine": end.line,
+        "endColumn": end.column,
+    }
+    artifact = _artifact(path, base) if path is not None else {"uri": quote(uri, safe=":/?#@=&%")}
+    return {"physicalLocation": {"artifactLocation": artifact, "region": region}}
+
+
+def _artifact(path: Path, base: str) -> dict[str, Any]:
+    whole = str(path)
+    if not is_inside(whole, base):
+        return {"uri": path_to_uri(whole)}
+    relative = os.path.relpath(whole, base)
+    return {"uri": quote(os.fsencode(relative)), "uriBaseId": BASE}
+
+
+def _folder_uri(folder: str) -> str:
+    return path_to_uri(folder).rstrip("/") + "/"
+
+
+def _invocation(outcome: CheckOutcome, server: str, *, first: bool) -> dict[str, Any]:
+    """Whether the server has checked all its files, and what was not checked."""
+    silent = [
+        (report.path, one)
+        for report in outcome.reports
+        for one in report.servers
+        if one.server == server and _is_silent(one, report)
+    ]
+    notes = [_notification(path, one.reason or one.how, "warning", outcome) for path, one in silent]
+    if first:
+        unclear = {**outcome.missing, **outcome.failed, **outcome.uncompared}
+        for level, files in (("warning", unclear), ("note", outcome.skipped)):
+            notes += [_notification(path, why, level, outcome) for path, why in files.items()]
+    told: dict[str, Any] = {"executionSuccessful": not silent}
+    if notes:
+        told["toolExecutionNotifications"] = notes
+    return told
+
+
+def _is_silent(one: Evidence, report: Report) -> bool:
+    """Whether it is not known if the server has further findings in the file."""
+    quiet = one.how == "quiet" and report.verdict is Verdict.DIRTY
+    return one.applies and not one.proven and not quiet
+
+
+def _notification(path: Path, why: str, level: str, outcome: CheckOutcome) -> dict[str, Any]:
+    place = {"physicalLocation": {"artifactLocation": _artifact(path, outcome.base)}}
+    return {"level": level, "message": {"text": _message(why)}, "locations": [place]}
+
+
+def _fingerprint(one: Diagnostic, base: str, sources: SourceText) -> str:
+    """The same for the same finding on the same text, wherever the line is."""
+    name = os.path.relpath(one.path, base) if one.path is not None else one.uri
+    line = sources.line(one.path, one.range.start.line).strip()
+    message = _LINE_NUMBER.sub(r"\1", one.message)
+    parts = [name, one.code, one.source, one.severity.value, message, line]
+    whole = "\0".join(parts).encode("utf-8", "surrogatepass")
+    return hashlib.sha256(whole).hexdigest()[:32]
+
+
+def _message(text: str) -> str:
+    """A text that the format reads as it is. Two braces mean one."""
+    return _LINK.sub(r"\\[", _PLACEHOLDER.sub(r"{{\1}}", _text(text))) or "(no message)"
+
+
+def _text(text: str) -> str:
+    """Without lone surrogates, which many readers of JSON refuse."""
+    return _HALVES.sub("\ufffd", text)
