@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeAlias
 
 import mcp.types as types
 from mcp.server.context import ServerRequestContext
@@ -19,7 +19,7 @@ from lspkit.servers.workspace_event import WorkspaceEvent
 from lspkit.version import VERSION
 from lspkit.workspace import Workspace
 
-Context = ServerRequestContext[Any]
+Context: TypeAlias = ServerRequestContext[Any]
 
 
 class McpSession:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import functools
 import os
-from typing import Any
+from typing import Any, TypeAlias
 
 import mcp.types as types
 from mcp.server.context import ServerRequestContext
@@ -29,7 +29,7 @@ from lspkit.servers.workspace_event import WorkspaceEvent
 from lspkit.workspace import Workspace
 from lspkit.workspace_boundary import absolute_path
 
-Context = ServerRequestContext[Any]
+Context: TypeAlias = ServerRequestContext[Any]
 
 
 class ResourceHandlers:

@@ -12,7 +12,7 @@ import json
 import os
 import queue
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, TypeAlias
 
 import anyio
 import msgspec
@@ -27,7 +27,7 @@ LONGEST_LINE = 32 * 1024 * 1024
 #: Bytes that are read at once.
 CHUNK = 1 << 16
 
-Received = SessionMessage | Exception
+Received: TypeAlias = SessionMessage | Exception
 
 
 class BadRequest(ValueError):

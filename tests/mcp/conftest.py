@@ -6,6 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests.mcp.mcp_client import TIMING
+from tests.scripted import config_for
 from tests.service.site import Site
 
 
@@ -23,4 +25,5 @@ def site() -> Iterator[Site]:
     """A project without a service so far. Its services end with the test."""
     with Site() as made:
         made.environ.pop("LSPKIT_NO_SERVICE", None)
+        made.configure({**config_for(made.argv), "timing": TIMING})
         yield made

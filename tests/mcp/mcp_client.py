@@ -24,6 +24,14 @@ from tests.service.site import Site
 
 #: Seconds that a call may take on a busy machine.
 PATIENCE = 60.0
+#: The same in a configuration: also checks by tools wait for so long.
+TIMING = dict.fromkeys(
+    (
+        *("initializeTimeoutMs", "requestTimeoutMs"),
+        *("diagnosticsWaitTimeoutMs", "firstTouchTimeoutMs"),
+    ),
+    60_000,
+)
 
 
 class McpClient:

@@ -6,15 +6,22 @@ import os
 import signal
 import subprocess
 import sys
+from typing import Any
 
 import pytest
 
 from lspkit.testing import Fault, Script
-from tests.mcp.mcp_client import started
+from tests.mcp.mcp_client import TIMING, started
 from tests.mcp.raw_mcp import RawMcp, RawWire
 from tests.scripted import config_for
 from tests.service.site import Site, descendants, nothing_runs
 from tests.service.stdio_service import StdioService
+
+
+def config_of(site: Site) -> dict[str, Any]:
+    """The configuration of a project, with enough time for all calls."""
+    return {**config_for(site.argv), "timing": TIMING}
+
 
 AT = {"filePath": "a.scr", "line": 2, "character": 4}
 FOUND = "a.scr:1:5  def greet"
@@ -26,9 +33,9 @@ def test_clients_in_a_row_use_the_same_warm_server(site: Site) -> None:
         assert str(site.project) in client.client.instructions
         assert client.text("lsp_goto_definition", **AT) == FOUND
         # A changed configuration is used at once.
-        site.configure({**config_for(site.argv), "navigationTools": False})
+        site.configure({**config_of(site), "navigationTools": False})
         assert client.names() == ["lsp_diagnostics"]
-        site.configure(config_for(site.argv))
+        site.configure(config_of(site))
         assert len(client.names()) > 1
     with started(site, legacy=False) as client:
         assert client.text("lsp_goto_definition", **AT) == FOUND
@@ -102,7 +109,7 @@ def test_two_channels_share_the_servers(site: Site) -> None:
         assert mcp.call("lsp_goto_definition", **AT) == FOUND
         assert service.result("lsp/checkFile", {"path": "a.scr"})["verdict"] == "clean"
         assert len(site.log.messages("initialize")) == 1
-        site.configure({**config_for(site.argv), "navigationTools": False})
+        site.configure({**config_of(site), "navigationTools": False})
         assert [one["name"] for one in mcp.result("tools/list")["tools"]] == ["lsp_diagnostics"]
         # The end of one channel is not that of the other.
         os.close(there[1])

@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 
 from tests import real_servers
-from tests.mcp.mcp_client import PATIENCE, McpClient, started
-from tests.real.running import TIMING
+from tests.mcp.mcp_client import PATIENCE, TIMING, McpClient, started
 from tests.service.site import Site, descendants, nothing_runs
 
 pytestmark = [pytest.mark.server]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import concurrent.futures
+import functools
 import os
 import threading
 from pathlib import Path
@@ -18,10 +19,12 @@ from lspkit.mcp.wire_streams import Descriptors
 from lspkit.runtime.process.child import readable
 from lspkit.testing import Fault, Log, Script
 from lspkit.testing.script import progress
-from tests.mcp.mcp_client import PATIENCE, McpClient, served, text_of
+from tests import scripted as scripted_server
+from tests.mcp.mcp_client import PATIENCE, TIMING, McpClient, served, text_of
 from tests.mcp.raw_mcp import RawWire
-from tests.scripted import SOURCE, comes_true, workspace
+from tests.scripted import SOURCE, comes_true
 
+workspace = functools.partial(scripted_server.workspace, timing=TIMING)
 AT = {"filePath": "a.scr", "line": 2, "character": 4}
 
 
