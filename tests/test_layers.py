@@ -25,6 +25,7 @@ LAYERS = (
     ("agent",),
     ("workspace",),
     ("runtime",),
+    ("install",),
     ("operations", "servers", "config", "edits", "diagnostics"),
     ("workspace_boundary",),
     ("protocol",),
@@ -57,7 +58,7 @@ FLOOR = {part: rank for rank, parts in enumerate(FLOORS) for part in parts}
 TESTING = "testing"
 
 #: Parts that may have threads, processes and sockets.
-ACTIVE = frozenset({*LAYERS[1], "service", "runtime", TESTING})
+ACTIVE = frozenset({*LAYERS[1], "service", "runtime", "install", TESTING})
 ACTIVITY = frozenset(
     {"asyncio", "multiprocessing", "select", "selectors", "socket", "subprocess", "threading"}
     | {"_thread"}

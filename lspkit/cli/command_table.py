@@ -92,6 +92,27 @@ SERVICE_ROOT = _argument(
     metavar="DIR",
     help="the workspace (default: the current folder)",
 )
+#: About servers on this machine.
+MACHINE = (
+    Command(
+        "install",
+        "install language servers into lspkit's own folder",
+        "lspkit.cli.machine.install_command",
+        (
+            _argument("servers", nargs="*", metavar="SERVER", help="as `lspkit servers` names it"),
+            _argument(
+                "--upgrade", action="store_true", help="replace other versions by that of lspkit"
+            ),
+            _argument("--remove", action="store_true", help="remove them"),
+            _argument("--list", action="store_true", help="show what is installed"),
+            JSON,
+        ),
+        "Install language servers, in the versions that lspkit is tested with, into its own folder "
+        "(LSPKIT_TOOLS names another one). Exit status: 0 done, 1 something is not installed, 2 a "
+        "mistake in the call.",
+        exclusive=("--upgrade", "--remove", "--list"),
+    ),
+)
 COMMANDS = (
     Command("definition", "where a symbol is defined", QUERY, AT),
     Command(
@@ -210,6 +231,7 @@ COMMANDS = (
     Command(
         "stop", "end the service of a workspace, with its servers", SERVICE, (SERVICE_ROOT, JSON)
     ),
+    *MACHINE,
     Command(
         "hook",
         "tell a command-line agent what its edit has broken",
