@@ -17,6 +17,7 @@ from lspkit.cli.file_arguments import select_files, workspace_of
 from lspkit.cli.open_workspace import open_workspace
 from lspkit.cli.output import as_json, is_terminal, print_result
 from lspkit.diagnostics.report import Report
+from lspkit.diagnostics.unresolved_imports import import_hint
 from lspkit.errors import (
     LspkitError,
     NoServerError,
@@ -54,6 +55,7 @@ def _as_json(reports: list[Report], skipped: dict[Path, str]) -> str:
     plain = {
         "reports": [one.to_dict() for one in reports],
         "skipped": [{"path": str(path), "reason": why} for path, why in skipped.items()],
+        "hint": import_hint(reports),
     }
     return as_json(plain)
 
@@ -128,7 +130,8 @@ def _as_text(reports: list[Report], skipped: dict[Path, str]) -> str:
         for why, paths in reasons.items():
             more = f" and {len(paths) - 1} more" if len(paths) > 1 else ""
             lines.append(f"{what} {display_path(paths[0])}{more}: {why}")
-    return "\n".join([*lines, _summary(reports, skipped)])
+    hint = import_hint(reports)
+    return "\n".join([*lines, _summary(reports, skipped), *([one_line(hint)] if hint else [])])
 
 
 def _summary(reports: list[Report], skipped: dict[Path, str]) -> str:

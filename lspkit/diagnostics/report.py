@@ -7,7 +7,7 @@ from pathlib import Path
 import msgspec
 
 from lspkit.diagnostics.render import render
-from lspkit.types import Diagnostic, Value, Verdict
+from lspkit.types import Diagnostic, Interpreter, Value, Verdict
 
 #: Values of `how` that count as proof. `silence` is a push followed by silence from a server where
 #: this was always right in tests; `quiet` is the same from any other server, and not a proof.
@@ -31,6 +31,8 @@ class Evidence(Value, frozen=True):
     source: str = ""
     #: The code of the error, if there was one, such as `EBROKEN`.
     code: str = ""
+    #: For a server of Python: the interpreter whose packages it uses, and why.
+    interpreter: Interpreter | None = None
 
     @property
     def proven(self) -> bool:

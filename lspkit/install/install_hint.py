@@ -26,6 +26,9 @@ EMBEDDED = "'lspkit[python]'"
 #: The family of that server, and its id.
 EMBEDDED_FAMILY, EMBEDDED_ID = "python", "ty"
 
+#: Between a problem and the command that solves it.
+GET_IT_WITH = "; get it with: "
+
 #: Whether a package manager is on this machine.
 Has = Callable[[str], bool]
 

@@ -18,6 +18,7 @@ from lspkit.runtime.pool.pool import Pool
 from lspkit.runtime.process.usage import usage
 from lspkit.runtime.server.server import Server
 from lspkit.servers import status
+from lspkit.servers.restriction.python_interpreter import interpreter_of
 from lspkit.servers.selection.choose import Choice, begins_at, definitions, is_built_in, permitted
 from lspkit.types import Severity
 
@@ -112,6 +113,7 @@ def _row(
         reason=reason,
         install=hint_for(definition, has).command,
         trust=choice.trust,
+        interpreter=interpreter_of(choice, loaded.environ) if argv else None,
     )
 
 

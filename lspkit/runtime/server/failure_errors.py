@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 
 from lspkit import errors
-from lspkit.install.install_hint import InstallHint, install_hint, user_folders
+from lspkit.install.install_hint import GET_IT_WITH, InstallHint, install_hint, user_folders
 from lspkit.runtime.process.backoff import FailureRecord
 from lspkit.servers import Choice
 
@@ -98,7 +98,7 @@ def missing(choice: Choice, folders: list[str]) -> errors.ServerUnavailableError
 
 def _words(hint: InstallHint) -> str:
     told = str(hint)
-    return f"; get it with: {told}" if told else ""
+    return f"{GET_IT_WITH}{told}" if told else ""
 
 
 def late(
