@@ -112,6 +112,21 @@ MACHINE = (
         "mistake in the call.",
         exclusive=("--upgrade", "--remove", "--list"),
     ),
+    Command(
+        "servers",
+        "every server that lspkit knows: where it is, or how to get it",
+        "lspkit.cli.machine.servers_command",
+        (ROOT, JSON),
+    ),
+    Command(
+        "doctor",
+        "what works here, what does not, and what to do about it",
+        "lspkit.cli.machine.doctor_command",
+        (SERVICE_ROOT, JSON),
+        "What works here, what does not, and what to do about it. No server is started. Exit "
+        "status: 0 nothing is broken, 1 something is, 2 a mistake in the call. A server of a "
+        "language that the project has no file of may be missing.",
+    ),
 )
 COMMANDS = (
     Command("definition", "where a symbol is defined", QUERY, AT),

@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable, Sequence
 import msgspec
 
 from lspkit.install.recipe_table import recipes_of
+from lspkit.late_imports import safe_imports
 from lspkit.servers.definition import Definition
 from lspkit.servers.selection.program_lookup import find_program
 
@@ -87,6 +88,8 @@ def hint_for(definition: Definition, has: Has, *, any_of_family: bool = False) -
     for manager, command in definition.install_commands.items():
         if has(manager) and manager not in needed and manager != "pip":
             found.append(command)
+    if any_of_family and not (found and recipes):
+        found = [*_rivals(definition, has), *found]
     if found:
         return InstallHint(tuple(dict.fromkeys(found)))
     if recipes:
@@ -94,6 +97,20 @@ def hint_for(definition: Definition, has: Has, *, any_of_family: bool = False) -
     for manager, command in definition.install_commands.items():
         return InstallHint(otherwise=f"{command} (needs {_missing((manager,), has)})")
     return InstallHint()
+
+
+def _rivals(definition: Definition, has: Has) -> list[str]:
+    """Commands that install another server of the same family."""
+    with safe_imports():
+        from lspkit.servers.built_in import BUILT_IN  # here: to keep `import lspkit` quick
+
+    return [
+        f"lspkit install {_name_of(one)}"
+        for one in BUILT_IN
+        if (one.family, one.role) == (definition.family, definition.role)
+        if one.id != definition.id and (recipes := recipes_of(one.id))
+        if all(has(manager) for recipe in recipes for manager in recipe.managers)
+    ]
 
 
 def _missing(managers: Iterable[str], has: Has) -> str:

@@ -130,7 +130,7 @@ def _install_one(
     there = installed_packages(home).get(recipe.name)
     if there is not None and there.is_whole() and (there.version == recipe.version or not upgrade):
         newer = "" if there.version == recipe.version else f"--upgrade brings {recipe.version}"
-        return _outcome("present", there, home, newer)
+        return _outcome("present", there, newer)
     say(f"installing {recipe.name} {recipe.version} with {' and '.join(recipe.managers)}")
     partial = partial_folder(home, recipe)
     try:
@@ -145,7 +145,7 @@ def _install_one(
         return Outcome(name=of.name, state="failed", message=_advice(str(problem), of, on))
     finally:
         shutil.rmtree(partial, ignore_errors=True)
-    return _outcome("installed", one, home, _remark(recipe, lacking, on))
+    return _outcome("installed", one, _remark(recipe, lacking, on))
 
 
 def _by_manager(packages: tuple[Package, ...]) -> Iterable[tuple[Manager, list[Package]]]:
@@ -220,17 +220,20 @@ def remove(names: Sequence[str], home: str, say: Say) -> list[Outcome]:
                 outcomes.append(Outcome(name=recipe.name, state="absent"))
                 continue
             take_out(home, found)
-            outcomes.append(_outcome("removed", found, home))
+            outcomes.append(_outcome("removed", found))
     return outcomes
 
 
 def listed(home: str) -> list[Outcome]:
     """What is installed."""
-    return [_outcome("present", one, home) for one in installed_packages(home).values()]
+    return [_outcome("present", one) for one in installed_packages(home).values()]
 
 
-def _outcome(state: State, one: Installed, home: str, message: str = "") -> Outcome:
-    programs = tuple(os.path.join(home, "bin", name) for name in one.programs)
+def _outcome(state: State, one: Installed, message: str = "") -> Outcome:
     return Outcome(
-        name=one.recipe, state=state, version=one.version, programs=programs, message=message
+        name=one.recipe,
+        state=state,
+        version=one.version,
+        programs=one.launchers(),
+        message=message,
     )

@@ -60,6 +60,11 @@ class Installed(msgspec.Struct, frozen=True, kw_only=True):
     #: The folder; not part of the file.
     folder: str = ""
 
+    def launchers(self) -> tuple[str, ...]:
+        """The paths by which its programs are found."""
+        home = os.path.dirname(os.path.dirname(self.folder))
+        return tuple(_launcher(home, name) for name in self.programs)
+
     def is_whole(self) -> bool:
         """Whether all programs are there."""
         return all(os.path.exists(os.path.join(self.folder, one)) for one in self.programs.values())
