@@ -131,9 +131,10 @@ def _install_one(
     if there is not None and there.is_whole() and (there.version == recipe.version or not upgrade):
         newer = "" if there.version == recipe.version else f"--upgrade brings {recipe.version}"
         return _outcome("present", there, newer)
-    say(f"installing {recipe.name} {recipe.version} with {' and '.join(recipe.managers)}")
-    partial = partial_folder(home, recipe)
+    partial = ""
     try:
+        partial = partial_folder(home, recipe)
+        say(f"installing {recipe.name} {recipe.version} with {' and '.join(recipe.managers)}")
         for manager, packages in _by_manager(recipe.packages):
             install_into(partial, manager, packages, on)
         lacking = _add_extras(partial, recipe, on)

@@ -6,6 +6,7 @@ the user's own settings (`PIP_*`, `pip.conf`, `.npmrc`) do. Scripts of npm packa
 
 from __future__ import annotations
 
+import ctypes
 import json
 import os
 import platform
@@ -25,6 +26,8 @@ from lspkit.workspace_boundary import is_inside, project_tree
 
 #: No single step may hang for ever.
 STEP_SECONDS = 900.0
+#: Loaded here, since the child may not load anything.
+_LIBC = ctypes.CDLL(None)
 #: What pip says if there is no build for this machine.
 NO_BUILD = re.compile(r"No matching distribution found|Could not find a version that satisfies")
 
@@ -161,6 +164,7 @@ def run(argv: Sequence[str], folder: str, on: Machine, own: Mapping[str, str] | 
             text=True,
             errors="replace",
             start_new_session=True,
+            preexec_fn=_end_with_parent if sys.platform == "linux" else None,
         )
     except OSError as problem:
         raise InstallError(f"{argv[0]} cannot be run: {problem.strerror}") from problem
@@ -177,6 +181,11 @@ def run(argv: Sequence[str], folder: str, on: Machine, own: Mapping[str, str] | 
             f"{words} ended with {child.returncode}: {telling_line(told or printed)}"
         )
     return printed
+
+
+def _end_with_parent() -> None:
+    """In the child: end when lspkit is killed, so that nothing goes on writing into its folder."""
+    _LIBC.prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
 
 
 def _kill(child: subprocess.Popen[str]) -> None:

@@ -56,6 +56,9 @@ CALLS = {
     "tools": ["tools"],
     "completion": ["completion", "bash"],
     "stop": ["stop"],
+    "install": ["install", "--list"],
+    "servers": ["servers"],
+    "doctor": ["doctor"],
 }
 
 

@@ -34,6 +34,9 @@ FAILURE = {
     "completion": ["completion", "tcsh"],
     "serve": ["serve", "none"],
     "stop": ["stop", "none"],
+    "install": ["install", "unheard"],
+    "servers": ["servers", "--root", "none"],
+    "doctor": ["doctor", "none"],
 }
 #: Commands that print no result: one runs until it is ended, one answers in the form of an agent.
 WITHOUT_RESULT = {"serve", "hook"}
