@@ -59,6 +59,7 @@ CALLS = {
     "install": ["install", "--list"],
     "servers": ["servers"],
     "doctor": ["doctor"],
+    "probe": ["probe", "scripted"],
 }
 
 

@@ -37,6 +37,7 @@ FAILURE = {
     "install": ["install", "unheard"],
     "servers": ["servers", "--root", "none"],
     "doctor": ["doctor", "none"],
+    "probe": ["probe", "unheard"],
 }
 #: Commands that print no result: one runs until it is ended, one answers in the form of an agent.
 WITHOUT_RESULT = {"serve", "hook"}
