@@ -30,7 +30,7 @@ CHANGE = {
     "basedpyright": "set lsp.basedpyright.settings.python.pythonPath in the configuration",
     "pyright": "set lsp.pyright.settings.python.pythonPath in the configuration",
     "ty": "activate its environment (VIRTUAL_ENV), or set environment.python of [tool.ty]",
-    "pyrefly": "activate its environment (VIRTUAL_ENV), or set python-interpreter-path of pyrefly",
+    "pyrefly": "set lsp.pyrefly.settings.python.pythonPath in the configuration",
     "zuban": "put its environment into .venv of the project, or activate it (VIRTUAL_ENV)",
 }
 

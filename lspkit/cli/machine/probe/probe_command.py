@@ -13,7 +13,7 @@ from lspkit.cli.machine.probe.bare_client import ProbeError
 from lspkit.cli.machine.probe.probe_courses import COURSES, Course
 from lspkit.cli.machine.probe.probe_race import Raced, race
 from lspkit.cli.machine.probe.server_probe import Measured, probe
-from lspkit.cli.output import as_json, print_message, print_result
+from lspkit.cli.output import as_json, print_result
 from lspkit.config.load import load
 from lspkit.errors import ServerUnavailableError
 from lspkit.install.install_hint import GET_IT_WITH, install_hint
@@ -106,9 +106,8 @@ def _print(measured: Measured, raced: Raced | None, *, as_data: bool) -> None:
     lines = [_cells(COLUMNS), _cells(["---"] * len(COLUMNS)), _cells(row_of(measured))]
     if raced is not None:
         lines += ["", race_line(raced)]
+    lines += ["", *map(one_line, measured.notes)] if measured.notes else []
     print_result("\n".join(lines))
-    for note in measured.notes:
-        print_message(one_line(note))
 
 
 def _cells(cells: list[str] | tuple[str, ...]) -> str:
