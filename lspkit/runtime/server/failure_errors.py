@@ -87,13 +87,20 @@ def missing(choice: Choice, folders: list[str]) -> errors.ServerUnavailableError
     commands = choice.definition.launch.commands
     names = " or ".join(dict.fromkeys(command[0] for command in commands)) or "a command"
     hint = install_hint(choice.definition, folders, any_of_family=not choice.config.selects)
-    whose = "" if choice.id in names else f", the program of {choice.id},"
     return errors.ServerUnavailableError(
-        f"{names}{whose} is not installed{_words(hint)}",
+        f"{_not_there(choice, names)}{_words(hint)}",
         server=choice.id,
         looked_for=f"{names} in {os.pathsep.join(folders)}",
         install=hint.command,
     )
+
+
+def _not_there(choice: Choice, names: str) -> str:
+    """That the program of a server is missing. The program is named: its id may be a language."""
+    if os.sep in names:
+        return f"{names} was not found, which the configuration of {choice.id} names"
+    whose = "" if choice.id in names else f", the program of {choice.id},"
+    return f"{names}{whose} is not installed"
 
 
 def _words(hint: InstallHint) -> str:
