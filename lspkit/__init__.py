@@ -49,6 +49,7 @@ if TYPE_CHECKING:
         CallItem,
         Diagnostic,
         Hover,
+        Interpreter,
         Location,
         Parameter,
         Position,
@@ -78,6 +79,7 @@ __all__ = [
     "FileEdit",
     "FileOperation",
     "Hover",
+    "Interpreter",
     "Location",
     "LspkitError",
     "NoServerError",
@@ -132,8 +134,8 @@ _get = late_names(
         "lspkit.service": "ServiceEnvironmentWarning connect",
         "lspkit.servers.status": "ServerState ServerStatus WorkspaceStatus",
         "lspkit.types": (
-            "Call CallItem Diagnostic Hover Location Parameter Position Range RelatedLocation "
-            "Severity Signature SignatureHelp Symbol TypeItem Verdict"
+            "Call CallItem Diagnostic Hover Interpreter Location Parameter Position Range "
+            "RelatedLocation Severity Signature SignatureHelp Symbol TypeItem Verdict"
         ),
         "lspkit.workspace": "UntrustedProjectWarning UnusedSettingWarning Workspace",
     },

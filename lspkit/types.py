@@ -49,6 +49,20 @@ class Value(msgspec.Struct, frozen=True):
         return plain
 
 
+class Interpreter(Value, frozen=True):
+    """The Python interpreter whose packages a server uses."""
+
+    #: Empty if there is none.
+    path: str
+    #: Why it is this one.
+    why: str
+    #: What chooses another one.
+    change: str = ""
+
+    def __str__(self) -> str:
+        return one_line(f"{self.path or 'no interpreter'}, because {self.why}")
+
+
 class Position(Value, frozen=True, order=True):
     """A position in a text: line and column, both counted from 1."""
 

@@ -26,6 +26,7 @@ LAYERS = (
     ("agent",),
     ("workspace",),
     ("runtime",),
+    ("install",),
     ("operations", "servers", "config", "edits", "diagnostics"),
     ("workspace_boundary",),
     ("protocol",),
@@ -58,7 +59,7 @@ FLOOR = {part: rank for rank, parts in enumerate(FLOORS) for part in parts}
 TESTING = "testing"
 
 #: Parts that may have threads, processes and sockets.
-ACTIVE = frozenset({*FACES, "service", "runtime", TESTING})
+ACTIVE = frozenset({*FACES, "service", "runtime", "install", TESTING})
 ACTIVITY = frozenset(
     {"asyncio", "multiprocessing", "select", "selectors", "socket", "subprocess", "threading"}
     | {"_thread"}

@@ -20,6 +20,7 @@ from lspkit.types import (
     Diagnostic,
     HierarchyItem,
     Hover,
+    Interpreter,
     Location,
     Parameter,
     Position,
@@ -54,6 +55,10 @@ VALUES: list[tuple[Value, str | None]] = [
     (Location(None, RANGE, "jdt://x"), "jdt://x:12:8"),
     (Hover(["```python\nx: int\n```", "Some\n\nwords"], RANGE), "```python x: int ``` Some words"),
     (Hover([]), ""),
+    (
+        Interpreter("/bin/python3", "it is in the project", "activate another"),
+        "/bin/python3, because it is in the project",
+    ),
     (
         Symbol("App", "class", FILE, RANGE, RANGE, URI, "detail", children=(CHILD,)),
         "class App /project/src/app.py:12:8",

@@ -41,6 +41,7 @@ LAYERS: tuple[tuple[tuple[str, ...], str], ...] = (
     (("agent",), "what a model sees: tools, hooks, summaries"),
     (("workspace",), "the API: builds requests, hands them to an engine"),
     (("runtime",), "every thread, process, wait and watch"),
+    (("install",), "gets servers, and says how to get them"),
     (("operations", "servers", "config", "edits", "diagnostics"), "decide, over plain values"),
     (("workspace_boundary",), "which paths may be touched"),
     (("protocol",), "the state machine: bytes and calls in, events and bytes out"),

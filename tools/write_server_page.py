@@ -10,6 +10,7 @@ import json
 import sys
 from pathlib import Path
 
+from lspkit.install.recipe_table import recipes_of
 from lspkit.servers.built_in import BUILT_IN
 from lspkit.servers.definition import Definition
 
@@ -99,6 +100,7 @@ def section(one: Definition) -> str:
     lines = [f"## {one.id}", ""]
     lines += [f"- {name}: {value}" for name, value in rows.items() if value]
     lines += ["", "Install:", ""]
+    lines += [f"- lspkit: `lspkit install {one.id}`"] if recipes_of(one.id) else []
     lines += [f"- {manager}: `{command}`" for manager, command in one.install_commands.items()]
     if one.quirks:
         lines += ["", "Good to know:", ""]

@@ -37,3 +37,10 @@ def seconds(word: str) -> float:
     if not 0 <= number < math.inf:
         raise argparse.ArgumentTypeError(f"expected seconds, 0 or more, found {word!r}")
     return number
+
+
+def count(word: str) -> int:
+    """A number of things."""
+    if not word.isdecimal():
+        raise argparse.ArgumentTypeError(f"expected a number, 0 or more, found {word!r}")
+    return int(word)

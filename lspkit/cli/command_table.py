@@ -92,6 +92,61 @@ SERVICE_ROOT = _argument(
     metavar="DIR",
     help="the workspace (default: the current folder)",
 )
+#: About servers on this machine.
+MACHINE = (
+    Command(
+        "install",
+        "install language servers into lspkit's own folder",
+        "lspkit.cli.machine.install_command",
+        (
+            _argument("servers", nargs="*", metavar="SERVER", help="as `lspkit servers` names it"),
+            _argument(
+                "--upgrade", action="store_true", help="replace other versions by that of lspkit"
+            ),
+            _argument("--remove", action="store_true", help="remove them"),
+            _argument("--list", action="store_true", help="show what is installed"),
+            JSON,
+        ),
+        "Install language servers, in the versions that lspkit is tested with, into its own folder "
+        "(LSPKIT_TOOLS names another one). Exit status: 0 done, 1 something is not installed, 2 a "
+        "mistake in the call.",
+        exclusive=("--upgrade", "--remove", "--list"),
+    ),
+    Command(
+        "servers",
+        "every server that lspkit knows: where it is, or how to get it",
+        "lspkit.cli.machine.servers_command",
+        (ROOT, JSON),
+    ),
+    Command(
+        "doctor",
+        "what works here, what does not, and what to do about it",
+        "lspkit.cli.machine.doctor_command",
+        (SERVICE_ROOT, JSON),
+        "What works here, what does not, and what to do about it. No server is started. Exit "
+        "status: 0 nothing is broken, 1 something is, 2 a mistake in the call. A server of a "
+        "language that the project has no file of may be missing.",
+    ),
+    Command(
+        "probe",
+        "measure what a server can do here, and how fast",
+        "lspkit.cli.machine.probe.probe_command",
+        (
+            _argument("server", metavar="SERVER", help="as `lspkit servers` names it"),
+            _argument(
+                "--rounds",
+                type=types.count,
+                default=40,
+                metavar="NUMBER",
+                help="overlapping checks, of which each verdict is judged (default: 40)",
+            ),
+            JSON,
+        ),
+        "Measure what a server can do here, and how fast, on a small project in a temporary "
+        "folder. Prints a row of a table in Markdown. Exit status: 0 measured, 1 a verdict was "
+        "wrong, 2 a mistake in the call, 3 the server is missing or has not answered.",
+    ),
+)
 COMMANDS = (
     Command(
         "check",
@@ -271,6 +326,7 @@ COMMANDS = (
     Command(
         "stop", "end the service of a workspace, with its servers", SERVICE, (SERVICE_ROOT, JSON)
     ),
+    *MACHINE,
     Command(
         "mcp",
         "serve the tools for a model over MCP, on standard input and output",

@@ -7,7 +7,7 @@ from pathlib import Path
 import msgspec
 
 from lspkit.diagnostics.render import render
-from lspkit.types import Diagnostic, Value, Verdict
+from lspkit.types import Diagnostic, Interpreter, Value, Verdict
 
 #: Values of `how` that count as proof. `silence` is a push followed by silence from a server where
 #: this was always right in tests; `quiet` is the same from any other server, and not a proof.
@@ -33,6 +33,8 @@ class Evidence(Value, frozen=True):
     code: str = ""
     #: The trust state that keeps the server from running: `untrusted` or `stale`.
     rule: str = ""
+    #: For a server of Python: the interpreter whose packages it uses, and why.
+    interpreter: Interpreter | None = None
 
     @property
     def proven(self) -> bool:

@@ -186,10 +186,26 @@ def _evidence(one: effects.Examined, unreadable: int) -> Evidence:
     if unreadable:
         # One of these may be an error, so the absence of errors is not proven.
         reason = f"{unreadable} of its findings could not be decoded"
-        return Evidence(one.server, None, "none", one.duration, False, reason, one.source)
+        return Evidence(
+            one.server,
+            None,
+            "none",
+            one.duration,
+            reason=reason,
+            source=one.source,
+            interpreter=one.interpreter,
+        )
     version = one.view.version if one.view is not None and one.how != "none" else None
     return Evidence(
-        one.server, version, one.how, one.duration, one.timed_out, one.reason, one.source, one.code
+        one.server,
+        version,
+        one.how,
+        one.duration,
+        one.timed_out,
+        one.reason,
+        one.source,
+        one.code,
+        interpreter=one.interpreter,
     )
 
 

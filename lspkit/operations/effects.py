@@ -14,6 +14,7 @@ from lspkit.errors import LspkitError
 from lspkit.protocol.open_documents import View
 from lspkit.protocol.text import Encoding, Text
 from lspkit.servers.status import ServerState
+from lspkit.types import Interpreter
 
 #: Makes the params of a request from the document's URI, its text and the server's encoding. Pure;
 #: raises a `PositionError` for a position that the text does not have.
@@ -144,6 +145,8 @@ class Examined(msgspec.Struct, frozen=True):
     memories: tuple[bytes, ...] = ()
     #: The code of the error, if there was one.
     code: str = ""
+    #: For a server of Python.
+    interpreter: Interpreter | None = None
 
 
 class Elsewhere(msgspec.Struct, frozen=True):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fnmatch
 import os
+from collections.abc import Mapping
 from typing import Literal
 
 import msgspec
@@ -31,6 +32,12 @@ INSTALLERS = {
 
 #: The `languageId` of a file of none of a server's languages, as editors call it.
 UNKNOWN_LANGUAGE = "plaintext"
+
+
+def command_lines(install: Mapping[str, str]) -> dict[str, str]:
+    """Package manager: the command that installs what it has to install."""
+    begin = {one: INSTALLERS.get(one, f"{one} install ") for one in install}
+    return {one: begin[one] + package for one, package in install.items()}
 
 
 class Definition(msgspec.Struct, frozen=True, kw_only=True):
@@ -78,13 +85,7 @@ class Definition(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def install_commands(self) -> dict[str, str]:
         """Package manager: the command that installs the server."""
-        begin = {one: INSTALLERS.get(one, f"{one} install ") for one in self.install}
-        return {one: begin[one] + package for one, package in self.install.items()}
-
-    @property
-    def how_to_install(self) -> str:
-        """The command of the package manager that comes first; empty if none is known."""
-        return next(iter(self.install_commands.values()), "")
+        return command_lines(self.install)
 
     def with_launch(self, **changes: object) -> Definition:
         """The same definition with other values in `launch`."""

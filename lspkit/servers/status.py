@@ -9,7 +9,7 @@ import msgspec
 
 from lspkit.config.model import DISABLED
 from lspkit.servers.sidecar_commands import SidecarStatus
-from lspkit.types import Value
+from lspkit.types import Interpreter, Value
 from lspkit.visible_text import count, fold_lines, one_line
 
 #: Why a server that is not held back cannot run.
@@ -117,6 +117,8 @@ class ServerStatus(Value, frozen=True):
     #: Why it cannot run.
     reason: str = ""
     install: str = ""
+    #: For a server of Python: the interpreter whose packages it uses, and why.
+    interpreter: Interpreter | None = None
 
     def __str__(self) -> str:
         where = one_line(", ".join(one.root for one in self.roots))
@@ -191,6 +193,7 @@ def status_text(taken: WorkspaceStatus) -> str:
         if row.state in (ServerState.IDLE, ServerState.DISABLED, ServerState.UNAVAILABLE):
             continue
         lines.append(f"  {row.server}: {row.state.value}")
+        lines += [f"    interpreter: {row.interpreter}"] if row.interpreter is not None else []
         lines += [f"    {line}" for root in row.roots for line in _root_lines(root)]
     lines += [f"  warning: {warning}" for warning in taken.warnings]
     return "\n".join(map(one_line, lines))

@@ -56,6 +56,10 @@ CALLS = {
     "tools": ["tools"],
     "completion": ["completion", "bash"],
     "stop": ["stop"],
+    "install": ["install", "--list"],
+    "servers": ["servers"],
+    "doctor": ["doctor"],
+    "probe": ["probe", "scripted"],
 }
 
 

@@ -196,7 +196,7 @@ def test_without_types_the_template_is_still_looked_at_and_nothing_is_called_cle
         report = ws.check("main.vue", timeout=TIMEOUT)
         assert report.verdict.unknown
         [missing] = [one for one in report.servers if one.server == "vue-typescript"]
-        assert "typescript-language-server was not found" in missing.reason
+        assert "typescript-language-server, the program of vue-typescript, is not" in missing.reason
         report = ws.check("main.vue", text=broken, timeout=TIMEOUT)
         assert told(report) == [("vue", 7)]
         assert ws.document_symbols("main.vue", timeout=TIMEOUT)

@@ -16,6 +16,7 @@ from lspkit.agent.tools.result_data import SHAPES, Data, shorten
 from lspkit.agent.tools.source_lines import SourceLines
 from lspkit.agent.tools.tool_table import ToolSpec
 from lspkit.diagnostics.render import plain_line
+from lspkit.install.install_hint import GET_IT_WITH
 from lspkit.operations import IncomingCallsRequest
 from lspkit.visible_text import count, one_line
 
@@ -23,8 +24,8 @@ NOTHING = "No results found."
 
 #: The search for a whole word, by the name of the tool.
 SEARCH_FORMS = {
-    "grep": "grep -rnw '{symbol}' .",
-    "rg": "rg -nw '{symbol}'",
+    "grep": "grep -rnw --exclude-dir=node_modules --exclude-dir=.git '{symbol}' .",
+    "rg": "rg -nw -g '!node_modules' '{symbol}'",
     "git grep": "git grep -nw '{symbol}'",
 }
 #: For an unknown tool.
@@ -61,6 +62,8 @@ class Page(msgspec.Struct, frozen=True):
     symbol: str = ""
     #: Bytes.
     most: int = 32 * 1024
+    #: Servers that are not installed: the command that installs each of them.
+    installs: dict[str, str] = {}
 
     def search(self) -> str:
         """A search command for the name in the call."""
@@ -90,7 +93,7 @@ def longest_word(query: str) -> str:
 def result_text(envelope: Mapping[str, Any], page: Page, notes: Sequence[str] = ()) -> str:
     """The answer as text; `notes` are the warnings about this call."""
     if not envelope["ok"]:
-        told = [one["message"] for one in envelope["errors"]]
+        told = [line for one in envelope["errors"] for line in _problem(one, page)]
         return _fit_lines(told, 0, list(_advice(envelope, page)), page.most)
     failed = [
         f"Note: {one_line(one['serverId']) or 'a server'} did not answer, or not in full: "
@@ -127,13 +130,25 @@ def _fit_lines(lines: list[str], hidden: int, below: list[str], most: int) -> st
     return "\n".join([*kept, *([f"... and {left} more"] if left else []), *below])
 
 
+def _problem(error: Mapping[str, str], page: Page) -> Iterator[str]:
+    """One error. That a server is not available is said in the same words for all servers."""
+    server = error["serverId"]
+    if error["code"] == "EUNAVAILABLE" and server:
+        yield f'LSP server "{one_line(server)}" is not available.'
+    if server not in page.installs:
+        yield error["message"]
+        return
+    yield error["message"].partition(GET_IT_WITH)[0]
+    yield f"Install it with: {page.installs[server]}"
+
+
 def _advice(envelope: Mapping[str, Any], page: Page) -> Iterator[str]:
     """Advice after a failure."""
     codes = [one["code"] for one in envelope["errors"]]
     yield from dict.fromkeys(ADVICE[code] for code in codes if code in ADVICE)
     search = page.search()
     if WITHOUT_SERVER.intersection(codes) and (search or "{search}" not in page.row.instead):
-        yield f"Instead, {page.row.instead.replace('{search}', search)}"
+        yield f"Suggested alternative: {page.row.instead.replace('{search}', search)}"
 
 
 # One line for each result

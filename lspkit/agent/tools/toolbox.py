@@ -48,7 +48,7 @@ from lspkit.config import Config, SecurityConfig
 from lspkit.config.model import Permission
 from lspkit.config.problems import suggestion_for
 from lspkit.edit_types import WorkspaceEdit
-from lspkit.errors import LspkitError
+from lspkit.errors import LspkitError, ServerUnavailableError
 from lspkit.runtime.concurrency.call import AnswerLog, CancelLike
 from lspkit.runtime.engine_api import Limits
 from lspkit.visible_text import one_line
@@ -276,6 +276,11 @@ class Toolbox:
             search_form=self._search_form,
             symbol=_symbol(call.asked, sources) if call.asked else "",
             most=self._room.bytes,
+            installs={
+                one.server: one.install
+                for one in call.outcome.errors
+                if isinstance(one, ServerUnavailableError) and one.install
+            },
         )
         # Warnings about the workspace come after these, and are only in the data.
         about = len(dict.fromkeys(call.outcome.warnings))

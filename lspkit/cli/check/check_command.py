@@ -19,6 +19,7 @@ from lspkit.cli.file_arguments import workspace_of
 from lspkit.cli.open_workspace import open_workspace
 from lspkit.cli.output import as_json, print_commands, print_result
 from lspkit.diagnostics.report import Report
+from lspkit.diagnostics.unresolved_imports import import_hint
 from lspkit.late_imports import safe_imports
 from lspkit.types import Severity
 from lspkit.workspace import Workspace
@@ -55,6 +56,7 @@ def _check(
     if compare is not None:
         compared = compare(ws, reports, deadline)
         reports, uncompared = compared.reports, compared.uncompared
+    hint = import_hint(reports)
     return CheckOutcome(
         base=work_tree(str(ws.root)),
         reports=reports,
@@ -63,6 +65,7 @@ def _check(
         missing=selected.missing,
         revision=since or "",
         uncompared=uncompared,
+        hints=(hint,) if hint else (),
     )
 
 
@@ -105,6 +108,7 @@ def _as_plain(outcome: CheckOutcome) -> dict[str, object]:
     plain: dict[str, object] = {
         "reports": [one.to_dict() for one in outcome.reports],
         "skipped": [{"path": str(path), "reason": why} for path, why in unchecked],
+        "hints": list(outcome.hints),
     }
     if outcome.revision:
         told = [{"path": str(path), "reason": why} for path, why in outcome.uncompared.items()]

@@ -8,6 +8,7 @@ import time
 from lspkit.config.load import Loaded
 from lspkit.config.model import DISABLED
 from lspkit.errors import ServerUnavailableError
+from lspkit.install.install_hint import Has, hint_for, managers_in
 from lspkit.late_imports import safe_imports
 from lspkit.operations import effects
 from lspkit.operations.check import severity_from_number
@@ -17,6 +18,7 @@ from lspkit.runtime.pool.pool import Pool
 from lspkit.runtime.process.usage import usage
 from lspkit.runtime.server.server import Server
 from lspkit.servers import status
+from lspkit.servers.restriction.python_interpreter import interpreter_of
 from lspkit.servers.selection.choose import Choice, begins_at, definitions, is_built_in, permitted
 from lspkit.types import Severity
 
@@ -71,11 +73,11 @@ def take_status(
     for server in pool.servers():
         if root is None or server.root == root:
             running.setdefault(server.id, []).append(server)
-    rows = []
+    rows, has = [], managers_in(folders)
     for one in definitions(config):
         said = config.server(one.id, one.aliases)
         choice = permitted(one, said, workspace, workspace, folders, permit, at)
-        rows.append(_row(choice, running.get(one.id, []), pool, loaded))
+        rows.append(_row(choice, running.get(one.id, []), pool, loaded, has))
     beside = [warning for one in pool.servers() for warning in one.setup.sidecar_warnings]
     beyond = [warning for one in pool.servers() if (warning := _beyond(one))]
     warnings = (*told, *pool.disk_events.warnings(), *beside, *beyond)
@@ -85,7 +87,9 @@ def take_status(
     return status.snapshot(rows, time.time(), unavailable=unavailable, warnings=warnings)
 
 
-def _row(choice: Choice, servers: list[Server], pool: Pool, loaded: Loaded) -> status.ServerStatus:
+def _row(
+    choice: Choice, servers: list[Server], pool: Pool, loaded: Loaded, has: Has
+) -> status.ServerStatus:
     definition, said, argv = choice.definition, choice.config, choice.argv
     roots = tuple(sorted((_root(one, pool) for one in servers), key=lambda one: one.root))
     state, reason = status.ServerState.IDLE, ""
@@ -107,8 +111,9 @@ def _row(choice: Choice, servers: list[Server], pool: Pool, loaded: Loaded) -> s
         roots=roots,
         diagnostics=_counted(servers),
         reason=reason,
-        install=definition.how_to_install,
+        install=hint_for(definition, has).command,
         trust=choice.trust,
+        interpreter=interpreter_of(choice, loaded.environ) if argv else None,
     )
 
 

@@ -49,11 +49,30 @@ class CheckSubject(msgspec.Struct, frozen=True):
     def failed(self, rule: ProofRule, reason: str, *, late: bool = False) -> Examined:
         """The findings are unknown."""
         took = time.monotonic() - self.began
-        return Examined(self.server.id, None, (), "none", took, late, reason, rule.source)
+        return Examined(
+            self.server.id,
+            None,
+            (),
+            "none",
+            took,
+            late,
+            reason,
+            rule.source,
+            interpreter=self.server.setup.interpreter,
+        )
 
     def found(
         self, rule: ProofRule, view: View, lists: list[bytes], how: str, reason: str = ""
     ) -> Examined:
         """The findings are known."""
         took = time.monotonic() - self.began
-        return Examined(self.server.id, view, tuple(lists), how, took, False, reason, rule.source)
+        return Examined(
+            self.server.id,
+            view,
+            tuple(lists),
+            how,
+            took,
+            reason=reason,
+            source=rule.source,
+            interpreter=self.server.setup.interpreter,
+        )

@@ -209,7 +209,7 @@ class Pool:
     def _server(self, choice: Choice, call: CallContext) -> Server:
         # Without any command: the project's configuration was not allowed to name one.
         if choice.held_back and (choice.argv or not choice.definition.launch.commands):
-            raise failure_errors.held_back(choice)
+            raise failure_errors.held_back(choice, self.folders())
         if not choice.argv:
             raise failure_errors.missing(choice, self.folders())
         key = (choice.id, choice.root)

@@ -1,11 +1,13 @@
-"""The errors for callers of a server that has ended, did not start, or is late. Pure."""
+"""The errors for callers of a server that has ended, did not start, or is late."""
 
 from __future__ import annotations
 
 import os
 import re
+from collections.abc import Sequence
 
 from lspkit import errors
+from lspkit.install.install_hint import GET_IT_WITH, InstallHint, install_hint, user_folders
 from lspkit.runtime.process.backoff import FailureRecord
 from lspkit.servers import Choice
 from lspkit.visible_text import count
@@ -66,17 +68,16 @@ def useless(choice: Choice, why: str) -> errors.ServerUnavailableError:
         f"{choice.id} does not work: {program}: {why}",
         server=choice.id,
         looked_for=program,
-        install=choice.definition.how_to_install,
+        install=install_hint(choice.definition, user_folders()).command,
     )
 
 
-def held_back(choice: Choice) -> errors.ServerUnavailableError:
+def held_back(choice: Choice, folders: Sequence[str]) -> errors.ServerUnavailableError:
     """It would run code of a project that is not trusted, or lacks something."""
     if choice.permit.trusted:
-        install = choice.definition.how_to_install
-        hint = f"; get it with: {install}" if install else ""
-        message = f"{choice.id} {choice.why_not}{hint}"
-        return errors.ServerUnavailableError(message, server=choice.id, install=install)
+        hint = install_hint(choice.definition, folders)
+        message = f"{choice.id} {choice.why_not}{_words(hint)}"
+        return errors.ServerUnavailableError(message, server=choice.id, install=hint.command)
     return errors.ServerUnavailableError(
         f"{choice.id} is {choice.why_not}", server=choice.id, rule=choice.permit.state
     )
@@ -86,14 +87,26 @@ def missing(choice: Choice, folders: list[str]) -> errors.ServerUnavailableError
     """No program of the server was found."""
     commands = choice.definition.launch.commands
     names = " or ".join(dict.fromkeys(command[0] for command in commands)) or "a command"
-    install = choice.definition.how_to_install
-    hint = f"; get it with: {install}" if install else ""
+    hint = install_hint(choice.definition, folders, any_of_family=not choice.config.selects)
     return errors.ServerUnavailableError(
-        f"{choice.id} is not installed: {names} was not found{hint}",
+        f"{_not_there(choice, names)}{_words(hint)}",
         server=choice.id,
         looked_for=f"{names} in {os.pathsep.join(folders)}",
-        install=install,
+        install=hint.command,
     )
+
+
+def _not_there(choice: Choice, names: str) -> str:
+    """That the program of a server is missing. The program is named: its id may be a language."""
+    if os.sep in names:
+        return f"{names} was not found, which the configuration of {choice.id} names"
+    whose = "" if choice.id in names else f", the program of {choice.id},"
+    return f"{names}{whose} is not installed"
+
+
+def _words(hint: InstallHint) -> str:
+    told = str(hint)
+    return f"{GET_IT_WITH}{told}" if told else ""
 
 
 def late(

@@ -20,7 +20,9 @@ from lspkit.runtime.process.launch import launch
 from lspkit.runtime.process.sidecar import Sidecar, start_all, stop_all
 from lspkit.servers import Choice
 from lspkit.servers.restriction.launch_environment import clean_environment
+from lspkit.servers.restriction.python_interpreter import interpreter_of
 from lspkit.servers.sidecar_commands import Commands
+from lspkit.types import Interpreter
 from lspkit.workspace_boundary import project_tree
 
 
@@ -34,6 +36,8 @@ class ProcessSetup:
         #: The folder for temporary files.
         self._scratch = ""
         self._environment: dict[str, str] = {}
+        #: For a server of Python: the interpreter whose packages it uses, and why.
+        self.interpreter: Interpreter | None = None
         #: Programs that run beside the server, and why others do not.
         self.sidecars: list[Sidecar] = []
         self.sidecar_warnings: tuple[str, ...] = ()
@@ -46,6 +50,7 @@ class ProcessSetup:
         private = ("TMPDIR", "TEMP", "TMP", *choice.definition.exceptions.private_folders)
         folders = dict.fromkeys(private, self._scratch)
         self._environment = environment_of(choice, folders, self._workspace, self._environ)
+        self.interpreter = interpreter_of(choice, self._environment)
         return launch(choice.argv, cwd=choice.root, env=self._environment, scratch=self._scratch)
 
     def start_sidecars(self, beside: Commands, restart: Restart) -> None:

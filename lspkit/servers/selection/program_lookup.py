@@ -11,9 +11,15 @@ if sys.platform in ("win32", "darwin"):
 
 from lspkit.workspace_boundary import leads_through, own_home, project_tree
 
+#: Names another folder for the programs that lspkit installs.
+TOOLS_VARIABLE = "LSPKIT_TOOLS"
 
-def tools_folder(environ: Mapping[str, str] = os.environ) -> str:
-    """lspkit's own folder for programs."""
+
+def tools_home(environ: Mapping[str, str] = os.environ) -> str:
+    """lspkit's own folder for what it installs."""
+    given = environ.get(TOOLS_VARIABLE, "")
+    if os.path.isabs(given):
+        return os.path.normpath(given)
     if sys.platform in ("win32", "darwin"):
         data = platformdirs.user_data_dir("lspkit")
     else:
@@ -21,7 +27,12 @@ def tools_folder(environ: Mapping[str, str] = os.environ) -> str:
         home = home if os.path.isabs(home) else own_home()
         base = base if os.path.isabs(base) else os.path.join(home, ".local", "share")
         data = os.path.join(base, "lspkit")
-    return os.path.join(data, "tools", "bin")
+    return os.path.join(data, "tools")
+
+
+def tools_folder(environ: Mapping[str, str] = os.environ) -> str:
+    """lspkit's own folder for programs."""
+    return os.path.join(tools_home(environ), "bin")
 
 
 def search_folders(

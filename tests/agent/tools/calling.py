@@ -20,6 +20,9 @@ from lspkit.testing import Script
 from tests.faults.operations import answers
 from tests.scripted import SOURCE, config_for
 
+#: The suggested search.
+GREP = "grep -rnw --exclude-dir=node_modules --exclude-dir=.git"
+
 ROOT = Path(__file__).resolve().parents[3]
 
 #: `greet` is defined on line 1 and used on line 2, where something is wrong as well.

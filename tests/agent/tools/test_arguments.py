@@ -12,7 +12,7 @@ import lspkit
 from lspkit import Workspace
 from lspkit.agent import Toolbox
 from lspkit.testing import Fault, Log, Script
-from tests.agent.tools.calling import PLACE, able, alone, check_form, codes, served
+from tests.agent.tools.calling import GREP, PLACE, able, alone, check_form, codes, served
 from tests.scripted import config_for
 
 
@@ -26,7 +26,7 @@ def test_a_closed_workspace_is_an_answer(tmp_path):
     assert text.splitlines() == [
         "this workspace was closed",
         "No LSP tool works here any more.",
-        "Instead, search for the name: grep -rnw 'greet' .",
+        f"Suggested alternative: search for the name: {GREP} 'greet' .",
     ]
 
 

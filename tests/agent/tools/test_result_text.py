@@ -11,7 +11,7 @@ from lspkit.agent import Toolbox
 from lspkit.agent.tools.envelope import MOST_BYTES
 from lspkit.agent.tools.result_text import bare_name, longest_word
 from lspkit.testing import Diagnostics, Fault, Script
-from tests.agent.tools.calling import PLACE, able, alone, codes, served
+from tests.agent.tools.calling import GREP, PLACE, able, alone, codes, served
 from tests.scripted import config_for
 
 
@@ -106,7 +106,7 @@ def test_without_a_server_a_search_for_the_word_at_the_place_is_offered(tmp_path
         place = {"filePath": "a.xyz", "line": 1, "character": 7}
         assert toolbox.execute("lsp_references", place).splitlines() == [
             "No LSP server configured for .xyz files.",
-            "Instead, search for the name: grep -rnw 'greet' .",
+            f"Suggested alternative: search for the name: {GREP} 'greet' .",
         ]
 
 
@@ -131,20 +131,20 @@ def test_the_search_is_made_from_whatever_names_the_symbol(tmp_path, tool, given
     if search is None:
         assert "grep" not in text
     else:
-        assert f"grep -rnw {search} ." in text
+        assert f"{GREP} {search} ." in text
 
 
 def test_an_item_that_is_handed_back_is_searched_for_by_its_name(tmp_path):
     item = {"uri": (tmp_path / "a.xyz").as_uri(), "name": "Host::greet(char *)", "kind": 12}
     with alone(tmp_path) as toolbox:
         text = toolbox.execute("lsp_incoming_calls", {"callHierarchyItem": item})
-    assert text.endswith("grep -rnw 'greet' .")
+    assert text.endswith(f"{GREP} 'greet' .")
 
 
 def test_the_host_names_its_own_search(tmp_path):
     place = {"filePath": "a.xyz", "line": 1, "character": 7}
     forms = [
-        ({"search_tool": "rg"}, "rg -nw 'greet'"),
+        ({"search_tool": "rg"}, "rg -nw -g '!node_modules' 'greet'"),
         ({"search_tool": "search_code"}, "search_code greet"),
         (
             {"search_tool": "find_text", "search_form": '{tool} {"pattern": "\\b{symbol}\\b"}'},
@@ -154,7 +154,7 @@ def test_the_host_names_its_own_search(tmp_path):
     for options, search in forms:
         with alone(tmp_path, **options) as toolbox:
             assert toolbox.execute("lsp_hover", place).endswith(
-                f"Instead, search for the name: {search}"
+                f"Suggested alternative: search for the name: {search}"
             )
 
 
@@ -219,9 +219,12 @@ def test_a_missing_program_is_told_with_how_to_get_it_and_what_to_do_meanwhile(t
     }
     with lspkit.Workspace(tmp_path, config=config) as ws:
         text = Toolbox(ws).execute("lsp_hover", {"filePath": "a.py", "line": 1, "character": 5})
-    assert "pyright is not installed: no-such-program-anywhere was not found" in text
-    assert "get it with: " in text
-    assert text.endswith("grep -rnw 'greet' .")
+    assert text.splitlines()[:3] == [
+        'LSP server "pyright" is not available.',
+        "no-such-program-anywhere, the program of pyright, is not installed",
+        "Install it with: lspkit install pyright",
+    ]
+    assert text.endswith(f"{GREP} 'greet' .")
 
 
 def test_a_slow_server_may_be_asked_again(tmp_path, scripted):
@@ -229,7 +232,7 @@ def test_a_slow_server_may_be_asked_again(tmp_path, scripted):
     with served(tmp_path, scripted(script)) as toolbox:
         text = toolbox.execute("lsp_hover", PLACE, timeout=0.3)
     assert "try the same call later" in text
-    assert text.endswith("grep -rnw 'greet' .")
+    assert text.endswith(f"{GREP} 'greet' .")
 
 
 def test_a_symbol_that_is_not_there_is_answered_with_those_that_are(tmp_path, scripted):

@@ -1,0 +1,219 @@
+"""What `lspkit doctor` looks at, one function for each subject."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import platform
+import sys
+from collections.abc import Iterator
+
+from lspkit.cli.machine.server_rows import Scene, row_of, scene_of
+from lspkit.errors import ConfigError, LspkitError, PathError
+from lspkit.install.install_hint import hint_for, managers_in
+from lspkit.install.program_version import version_of
+from lspkit.install.recipe_table import RECIPES, processor_name
+from lspkit.install.tools_home import installed_packages
+from lspkit.servers.project.project_files import ENOUGH, walk
+from lspkit.servers.restriction.held_back_servers import notice
+from lspkit.servers.restriction.python_interpreter import interpreter_of
+from lspkit.servers.selection.choose import Choice, Kinds, choose
+from lspkit.servers.selection.program_lookup import find_program, tools_home
+from lspkit.service.election import connect_socket, service_pid
+from lspkit.service.runtime_folder import bootstrap_of
+from lspkit.types import Value
+from lspkit.version import VERSION
+
+OK, NOTE, BROKEN = "ok", "note", "broken"
+
+#: Families of documents and data, which nearly every project has: a missing server is no fault.
+DOCUMENTS = frozenset(
+    {"json", "html", "css", "yaml", "toml", "markdown", "dockerfile", "latex", "typst"}
+)
+#: Package managers that are named.
+MANAGERS = ("pip", "uv", "npm", "go", "gem", "rustup", "cargo", "brew", "apt", "nix")
+#: Open files below which lspkit cannot keep several servers running.
+FEWEST_OPEN_FILES = 128
+#: Where Linux keeps its limits of inotify.
+INOTIFY = "/proc/sys/fs/inotify"
+
+
+class Examination(Value, frozen=True):
+    """One result."""
+
+    subject: str
+    #: `ok`, `note` or `broken`.
+    state: str
+    text: str
+    #: What to do.
+    hint: str = ""
+
+
+def examine(root: str) -> list[Examination]:
+    """All results about this machine and the workspace at a folder. Raises `PathError`."""
+    found = [_versions()]
+    try:
+        scene = scene_of(root)
+    except PathError:
+        raise
+    except ConfigError as problem:
+        hint = "correct the file; `lspkit config path` names it"
+        return [*found, Examination("configuration", BROKEN, str(problem), hint)]
+    for look in (_configuration, _trust, _servers, _tools, _managers, _limits, _service):
+        found += look(scene)
+    return found
+
+
+def _versions() -> Examination:
+    machine = f"{platform.system()} {processor_name(platform.machine())}"
+    python = f"Python {platform.python_version()} ({sys.executable})"
+    return Examination("versions", OK, f"lspkit {VERSION}, {python}, {machine}")
+
+
+def _configuration(scene: Scene) -> Iterator[Examination]:
+    loaded, name = scene.loaded, "configuration"
+    own = loaded.global_file
+    files = [one for one in (own, loaded.used) if one is not None and os.path.exists(one)]
+    if loaded.ignored:
+        told = "; ".join(loaded.warning_lines) or f"{loaded.used} is ignored"
+        yield Examination(name, BROKEN, told, "correct it: it is ignored as a whole")
+        return
+    yield Examination(name, OK, ", ".join(files) or "no file, so the defaults hold")
+    for warning in loaded.warning_lines:
+        yield Examination(name, NOTE, warning)
+
+
+def _trust(scene: Scene) -> Iterator[Examination]:
+    standing = scene.loaded.standing
+    held = notice(scene.loaded)
+    if held:
+        yield Examination("trust", NOTE, held)
+    else:
+        why = f" ({standing.why})" if standing.why else ""
+        yield Examination("trust", OK, f"{standing.candidate} is {standing.state}{why}")
+
+
+def _servers(scene: Scene) -> Iterator[Examination]:
+    """The servers of the languages that the project has files of."""
+    has, installed = managers_in(scene.folders), installed_packages(tools_home())
+    seen = False
+    for choice in _choices(scene).values():
+        seen = True
+        row = row_of(choice, hint_for(choice.definition, has), scene.root)
+        if row.state == "missing":
+            document = choice.definition.family in DOCUMENTS
+            get = hint_for(choice.definition, has, any_of_family=not choice.config.selects)
+            what = f"no server for {', '.join(row.languages[:3])}"
+            state = NOTE if document else BROKEN
+            yield Examination("server", state, f"{what}: {row.id} is missing", f"get it: {get}")
+            continue
+        if row.state == "held back":
+            yield Examination("server", NOTE, f"{row.id} is {choice.why_not}")
+            continue
+        version, fault = "", ""
+        if row.where != "project":
+            version, fault = version_of(choice.definition, row.path, installed)
+        if fault:
+            hint = f"get another: {hint_for(choice.definition, has)}"
+            yield Examination("server", BROKEN, f"{row.id}: {row.path}: {fault}", hint)
+            continue
+        yield Examination("server", OK, f"{row.id} {version or '(version unknown)'}: {row.path}")
+        interpreter = interpreter_of(choice)
+        if interpreter is not None:
+            state = OK if interpreter.path else NOTE
+            told = f"{row.id} uses {interpreter}"
+            yield Examination("interpreter", state, told, f"to use another: {interpreter.change}")
+    if not seen:
+        yield Examination("server", NOTE, "no file here has a server")
+
+
+def _choices(scene: Scene) -> dict[str, Choice]:
+    """The servers for one file of each kind in the project, by id."""
+    kinds, seen = Kinds(scene.loaded.config), set[str]()
+    found: dict[str, Choice] = {}
+    for path in itertools.islice(walk(scene.root), ENOUGH):
+        kind = kinds.kind_of(path)[1]
+        if kind in seen:
+            continue
+        seen.add(kind)
+        for choice in choose(
+            path, scene.root, scene.loaded.config, scene.folders, (), scene.permits
+        ):
+            found.setdefault(choice.id, choice)
+    return found
+
+
+def _tools(scene: Scene) -> Iterator[Examination]:
+    home = tools_home()
+    pins = {one.name: one.version for one in RECIPES}
+    installed = installed_packages(home)
+    told = ", ".join(f"{one.recipe} {one.version}" for one in installed.values()) or "nothing"
+    yield Examination("tools folder", OK, f"{home}: {told}")
+    for one in installed.values():
+        if not one.is_whole():
+            hint = f"lspkit install {one.recipe}"
+            yield Examination("tools folder", BROKEN, f"{one.recipe} has files missing", hint)
+        elif one.version != pins.get(one.recipe, one.version):
+            hint = f"lspkit install --upgrade {one.recipe}"
+            text = f"{one.recipe} {one.version} is not {pins[one.recipe]}"
+            yield Examination("tools folder", NOTE, text, hint)
+
+
+def _managers(scene: Scene) -> Iterator[Examination]:
+    has = managers_in(scene.folders)
+    there = ", ".join(one for one in MANAGERS if has(one)) or "none"
+    node = find_program("node", scene.folders)
+    yield Examination("installers", OK, there)
+    if has("npm") and node is None:
+        yield Examination("installers", NOTE, "npm is here, but node is not on PATH")
+
+
+def _limits(scene: Scene) -> Iterator[Examination]:
+    yield from _open_files()
+    watches, instances = _number("max_user_watches"), _number("max_user_instances")
+    if watches is None or instances is None:
+        return
+    files = itertools.islice(walk(scene.root), ENOUGH)
+    folders = len({os.path.dirname(one) for one in files})
+    told = f"{watches} inotify watches, {instances} instances; the project has {folders} folders"
+    if folders < watches:
+        yield Examination("limits", OK, told)
+    else:
+        hint = f"sysctl fs.inotify.max_user_watches={max(4 * folders, 65536)}"
+        yield Examination("limits", BROKEN, told, f"raise the limit: {hint}")
+
+
+def _open_files() -> Iterator[Examination]:
+    if sys.platform == "win32":
+        return
+    import resource  # here: not on Windows
+
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    shown = "unlimited" if soft == resource.RLIM_INFINITY else str(soft)
+    if soft == resource.RLIM_INFINITY or soft >= FEWEST_OPEN_FILES:
+        yield Examination("limits", OK, f"{shown} open files")
+    else:
+        hint = f"raise the limit: ulimit -n {min(hard, 4096) if hard > 0 else 4096}"
+        yield Examination("limits", BROKEN, f"only {shown} open files", hint)
+
+
+def _number(name: str) -> int | None:
+    try:
+        with open(f"{INOTIFY}/{name}", encoding="ascii") as stream:
+            return int(stream.read())
+    except (OSError, ValueError):
+        return None
+
+
+def _service(scene: Scene) -> Iterator[Examination]:
+    try:
+        place = bootstrap_of(scene.root, None, None).place(os.environ, create=False)
+        connection = connect_socket(place)
+    except LspkitError as problem:
+        yield Examination("service", BROKEN, str(problem), "lspkit stop ends it")
+        return
+    if connection is None:
+        yield Examination("service", OK, "none is running; commands start one")
+        return
+    with connection:
+        yield Examination("service", OK, f"running, pid {service_pid(connection)}")

@@ -1,0 +1,42 @@
+"""`lspkit install`: language servers in lspkit's own folder."""
+
+from __future__ import annotations
+
+import argparse
+
+from lspkit.cli.argument_types import UsageError
+from lspkit.cli.exit_codes import CLEAN, FINDINGS
+from lspkit.cli.output import as_json, print_message, print_result
+from lspkit.install.installation import Outcome, UnknownServerError, install, listed, remove
+from lspkit.servers.selection.program_lookup import tools_home
+from lspkit.types import to_plain
+from lspkit.visible_text import one_line
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Install, remove or list; returns the exit status."""
+    if bool(arguments.servers) == arguments.list:
+        raise UsageError("name the servers to install (`lspkit servers` lists them)")
+    try:
+        outcomes = _act(arguments, tools_home())
+    except UnknownServerError as problem:
+        raise UsageError(str(problem)) from None
+    if arguments.json:
+        print_result(as_json({"folder": tools_home(), "servers": list(map(_as_data, outcomes))}))
+    else:
+        told = [one_line(str(one)) for one in outcomes]
+        print_result("\n".join(told) or f"nothing is installed in {one_line(tools_home())}")
+    return FINDINGS if any(one.failed for one in outcomes) else CLEAN
+
+
+def _act(arguments: argparse.Namespace, home: str) -> list[Outcome]:
+    if arguments.list:
+        return listed(home)
+    if arguments.remove:
+        return remove(arguments.servers, home, print_message)
+    return install(arguments.servers, home, print_message, upgrade=arguments.upgrade)
+
+
+def _as_data(one: Outcome) -> dict[str, object]:
+    plain: dict[str, object] = to_plain(one)
+    return plain

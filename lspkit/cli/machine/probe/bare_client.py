@@ -1,0 +1,176 @@
+"""One server process without a workspace: what it says is seen as it comes, and timed.
+
+It has no thread. Messages are read while it waits for something, and every wait has a deadline.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import msgspec
+
+from lspkit.protocol import events
+from lspkit.protocol.initialize_params import InitializeOptions
+from lspkit.protocol.session import Session, State
+from lspkit.protocol.uris import uri_to_path
+from lspkit.protocol.wire.framing import FrameReader
+from lspkit.protocol.wire.messages import decode_any, parse
+
+#: Seconds for the server to end by itself.
+END_TIMEOUT = 3.0
+
+
+class ProbeError(Exception):
+    """The server did not do what was waited for. The message says what that was."""
+
+
+class Push(msgspec.Struct, frozen=True):
+    """Diagnostics that the server has published."""
+
+    uri: str
+    version: int | None
+    #: Lines of the findings, counted from 1.
+    lines: tuple[int, ...]
+    at: float
+
+
+class BareClient:
+    """A server on a folder. Leaving the `with` block ends it."""
+
+    def __init__(
+        self, argv: tuple[str, ...], opening: InitializeOptions, environment: Mapping[str, str]
+    ) -> None:
+        self.session = Session(opening, time.monotonic)
+        self.pushes: list[Push] = []
+        self._answers: dict[str, Any] = {}
+        self._asked = 0
+        self._reader = FrameReader()
+        self._ready = False
+        self._stderr = tempfile.TemporaryFile()  # noqa: SIM115  closed at the end
+        self._process = subprocess.Popen(
+            argv,
+            cwd=uri_to_path(opening.root_uri),
+            env=dict(environment),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._stderr,
+            bufsize=0,
+            start_new_session=True,
+        )
+
+    def __enter__(self) -> BareClient:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        try:
+            if self.session.state is State.RUNNING:
+                self._write(self.session.shutdown("shutdown"))
+                self.wait(lambda: "shutdown" in self._answers, "the end", END_TIMEOUT)
+                self._write(self.session.exit())
+                self._process.wait(END_TIMEOUT)
+        except (ProbeError, OSError, subprocess.TimeoutExpired):
+            pass  # it is killed below
+        finally:
+            self._kill()
+
+    def _kill(self) -> None:
+        try:
+            os.killpg(self._process.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass  # all have ended
+        self._process.wait()
+        for stream in (self._process.stdin, self._process.stdout):
+            if stream is not None:
+                stream.close()
+        self._stderr.close()
+
+    def initialize(self, timeout: float) -> None:
+        """Initialise the server. Raises `ProbeError`."""
+        self._write(self.session.initialize("initialize"))
+        self.wait(lambda: self._ready, "an answer to initialize", timeout)
+        for frame in self.session.initialized():
+            self._write(frame)
+
+    def notify(self, method: str, params: Any) -> None:
+        """Send a notification."""
+        self._write(self.session.notify(method, params))
+
+    def request(self, method: str, params: Any, timeout: float) -> Any:
+        """Ask, and return the result; None after an error. Raises `ProbeError`."""
+        self._asked += 1
+        tag = f"{method} {self._asked}"
+        self._write(self.session.request(method, params, tag)[1])
+        self.wait(lambda: tag in self._answers, f"an answer to {method}", timeout)
+        return self._answers.pop(tag)
+
+    def wait(self, is_there: Callable[[], bool], what: str, timeout: float) -> None:
+        """Read on until it is there. Raises `ProbeError`."""
+        deadline = time.monotonic() + timeout
+        while not is_there():
+            left = deadline - time.monotonic()
+            if left <= 0:
+                raise ProbeError(f"it was waited {timeout:.1f} s for {what} in vain")
+            self._read(left, what)
+
+    def listen(self, seconds: float) -> None:
+        """Read whatever comes in this time."""
+        deadline = time.monotonic() + seconds
+        while (left := deadline - time.monotonic()) > 0:
+            self._read(left, "messages")
+
+    def _write(self, data: bytes) -> None:
+        if self._process.stdin is None:
+            raise ProbeError("the server has no input")
+        try:
+            while data:
+                data = data[self._process.stdin.write(data) or 0 :]
+        except OSError:
+            raise ProbeError(f"the server has ended{self._said()}") from None
+
+    def _read(self, timeout: float, what: str) -> None:
+        output = self._process.stdout
+        if output is None or not select.select([output], [], [], timeout)[0]:
+            return
+        data = os.read(output.fileno(), 1 << 16)
+        if not data:
+            raise ProbeError(f"the server has ended while it was waited for {what}{self._said()}")
+        for body in self._reader.feed(data):
+            event, reply = self.session.receive(parse(bytes(body)))
+            if reply is not None:
+                self._write(reply)
+            self._note(event)
+
+    def _said(self) -> str:
+        """The end of its standard error."""
+        self._stderr.seek(0)
+        lines = self._stderr.read()[-4096:].decode(errors="replace").split("\n")
+        told = [line.strip() for line in lines if line.strip()]
+        return f": {told[-1]}" if told else ""
+
+    def _note(self, event: events.Event | None) -> None:
+        match event:
+            case events.Initialized():
+                self._ready = True
+            case events.Answered(tag=tag, result=result):
+                self._answers[tag] = decode_any(bytes(result))
+            case events.Failed(tag="initialize", message=message):
+                raise ProbeError(f"the server refuses to start: {message}")
+            case events.Failed(tag=tag):
+                self._answers[tag] = None
+            case events.DiagnosticsPublished(uri=uri, version=version, items=items):
+                found = lines_of(decode_any(bytes(items)))
+                self.pushes.append(Push(uri, version, found, time.monotonic()))
+
+
+def lines_of(items: Any) -> tuple[int, ...]:
+    """The lines of findings, counted from 1."""
+    if not isinstance(items, list):
+        return ()
+    return tuple(one["range"]["start"]["line"] + 1 for one in items if isinstance(one, dict))

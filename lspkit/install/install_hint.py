@@ -1,0 +1,148 @@
+"""The command that gets a server on this machine. Looks for programs, and runs nothing.
+
+The first command is `lspkit install`, where there is a recipe whose package manager is here. Then
+come the commands of the definition whose package managers are here. If there is none of them, the
+hint says what is needed.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib.util
+import os
+import sys
+from collections.abc import Callable, Iterable, Sequence
+
+import msgspec
+
+from lspkit.install.recipe_table import recipes_of
+from lspkit.late_imports import safe_imports
+from lspkit.servers.definition import Definition
+from lspkit.servers.selection.program_lookup import find_program
+
+#: The program of a package manager, where that has another name.
+PROGRAMS = {"apt": "apt-get", "xcode": "xcode-select"}
+#: What brings lspkit together with its default server for Python.
+EMBEDDED = "'lspkit[python]'"
+#: The family of that server, and its id.
+EMBEDDED_FAMILY, EMBEDDED_ID = "python", "ty"
+
+#: Between a problem and the command that solves it.
+GET_IT_WITH = "; get it with: "
+
+#: Whether a package manager is on this machine.
+Has = Callable[[str], bool]
+
+
+class InstallHint(msgspec.Struct, frozen=True):
+    """How a server is installed."""
+
+    #: Commands that work on this machine, the preferred one first.
+    commands: tuple[str, ...] = ()
+    #: If there is none: what would install it, with the program that is missing here.
+    otherwise: str = ""
+
+    @property
+    def command(self) -> str:
+        """The preferred command; empty if none is known at all."""
+        return self.commands[0] if self.commands else self.otherwise.partition(" (")[0]
+
+    def __str__(self) -> str:
+        """For a line of text: the preferred command, and one alternative."""
+        if not self.commands:
+            return self.otherwise
+        first, *others = self.commands
+        return f"{first} (or: {others[0]})" if others else first
+
+
+def install_hint(
+    definition: Definition, folders: Sequence[str], *, any_of_family: bool = False
+) -> InstallHint:
+    """How a server is installed on this machine; programs are looked for in these folders.
+
+    With `any_of_family` another server of the same family will do.
+    """
+    return hint_for(definition, managers_in(folders), any_of_family=any_of_family)
+
+
+def managers_in(folders: Sequence[str]) -> Has:
+    """Which package managers are here; each is looked for once."""
+    return functools.cache(lambda manager: has_manager(manager, folders))
+
+
+def user_folders() -> list[str]:
+    """The folders of the user's own programs."""
+    named = os.environ.get("PATH", "").split(os.pathsep)
+    return [one for one in (os.path.dirname(sys.executable), *named) if os.path.isabs(one)]
+
+
+def hint_for(definition: Definition, has: Has, *, any_of_family: bool = False) -> InstallHint:
+    """How a server is installed, where these package managers are."""
+    recipes = recipes_of(definition.id)
+    needed = dict.fromkeys(one for recipe in recipes for one in recipe.managers)
+    own = f"lspkit install {_name_of(definition)}"
+    found = [own] if recipes and all(has(one) for one in needed) else []
+    of_family = any_of_family and definition.family == EMBEDDED_FAMILY
+    if has("pip") and (definition.id == EMBEDDED_ID or (of_family and definition.role == "types")):
+        found.insert(0, pip_command(EMBEDDED))
+    for manager, command in definition.install_commands.items():
+        if has(manager) and manager not in needed and manager != "pip":
+            found.append(command)
+    if any_of_family and not (found and recipes):
+        found = [*_rivals(definition, has), *found]
+    if found:
+        return InstallHint(tuple(dict.fromkeys(found)))
+    if recipes:
+        return InstallHint(otherwise=f"{own} (needs {_missing(needed, has)})")
+    for manager, command in definition.install_commands.items():
+        return InstallHint(otherwise=f"{command} (needs {_missing((manager,), has)})")
+    return InstallHint()
+
+
+def _rivals(definition: Definition, has: Has) -> list[str]:
+    """Commands that install another server of the same family."""
+    with safe_imports():
+        from lspkit.servers.built_in import BUILT_IN  # here: to keep `import lspkit` quick
+
+    return [
+        f"lspkit install {_name_of(one)}"
+        for one in BUILT_IN
+        if (one.family, one.role) == (definition.family, definition.role)
+        if one.id != definition.id and (recipes := recipes_of(one.id))
+        if all(has(manager) for recipe in recipes for manager in recipe.managers)
+    ]
+
+
+def _missing(managers: Iterable[str], has: Has) -> str:
+    names = [PROGRAMS.get(one, one) for one in managers if not has(one)]
+    return f"{' and '.join(names)}, which this machine has not"
+
+
+def _name_of(definition: Definition) -> str:
+    """The name that users know: that of the program, if it is an alias of the server."""
+    names = [command[0] for command in definition.launch.commands]
+    return next((one for one in names if one in definition.aliases), definition.id)
+
+
+def has_manager(manager: str, folders: Sequence[str]) -> bool:
+    """Whether a package manager is on this machine. pip is that of the running interpreter."""
+    if manager == "pip":
+        return has_pip() or find_program("uv", folders) is not None
+    return find_program(PROGRAMS.get(manager, manager), folders) is not None
+
+
+@functools.cache
+def has_pip() -> bool:
+    """Whether the running interpreter has pip."""
+    return importlib.util.find_spec("pip") is not None
+
+
+def pip_command(package: str) -> str:
+    """The command that installs a package beside lspkit."""
+    if not has_pip():
+        return f"uv pip install --python {sys.executable} {package}"
+    here = os.path.dirname(sys.executable)
+    first = find_program("pip", user_folders()[1:])
+    if first is not None and os.path.dirname(first) == here:
+        return f"pip install {package}"
+    return f"{sys.executable} -m pip install {package}"

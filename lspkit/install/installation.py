@@ -1,0 +1,240 @@
+"""Installs and removes servers in the tools folder. Only `lspkit install` calls this."""
+
+from __future__ import annotations
+
+import difflib
+import itertools
+import os
+import shutil
+from collections.abc import Iterable, Sequence
+from typing import Literal
+
+import msgspec
+
+from lspkit.install.install_hint import has_manager, install_hint
+from lspkit.install.package_managers import InstallError, Machine, install_into, this_machine
+from lspkit.install.recipe_table import (
+    RECIPES,
+    Manager,
+    Package,
+    Recipe,
+    recipe_named,
+    recipes_of,
+)
+from lspkit.install.tools_home import (
+    Installed,
+    Say,
+    clean_up,
+    installed_packages,
+    locked,
+    move_in,
+    partial_folder,
+    take_out,
+)
+from lspkit.servers.built_in import BUILT_IN
+from lspkit.servers.definition import Definition, command_lines
+
+State = Literal["installed", "present", "failed", "removed", "absent"]
+
+
+class UnknownServerError(Exception):
+    """lspkit knows no server of this name."""
+
+
+class Outcome(msgspec.Struct, frozen=True, kw_only=True):
+    """What has happened with one package."""
+
+    name: str
+    state: State
+    version: str = ""
+    #: Paths of its programs.
+    programs: tuple[str, ...] = ()
+    #: Why it failed, and what to do; or what is worth knowing.
+    message: str = ""
+
+    @property
+    def failed(self) -> bool:
+        """Whether it is not there although it was wanted."""
+        return self.state == "failed"
+
+    def __str__(self) -> str:
+        version = f" {self.version}" if self.version else ""
+        told = {
+            "installed": f"{self.name}{version} is installed",
+            "present": f"{self.name}{version} is installed already",
+            "failed": f"{self.name} is not installed",
+            "removed": f"{self.name}{version} is removed",
+            "absent": f"{self.name} is not installed",
+        }[self.state]
+        return f"{told}: {self.message}" if self.message else told
+
+
+class Wanted(msgspec.Struct, frozen=True):
+    """What a name of the command line stands for."""
+
+    name: str
+    recipes: tuple[Recipe, ...]
+    #: None for the name of a package that is not that of a server.
+    definition: Definition | None
+
+
+def wanted_of(name: str) -> Wanted:
+    """What a name stands for: the id or alias of a server, a package, or a program."""
+    known = next((one for one in BUILT_IN if name == one.id), None)
+    known = known or next((one for one in BUILT_IN if name in one.aliases), None)
+    recipe = recipe_named(name)
+    if known is None and recipe is None:
+        names = {one.id for one in BUILT_IN} | {one.name for one in RECIPES}
+        names |= {alias for one in BUILT_IN for alias in one.aliases}
+        near = difflib.get_close_matches(name, sorted(names), 3)
+        more = f"; did you mean {' or '.join(near)}?" if near else ""
+        raise UnknownServerError(f"lspkit knows no server {name!r}{more} (see: lspkit servers)")
+    if known is None and recipe is not None:
+        return Wanted(name, (recipe,), _definition_of(recipe))
+    return Wanted(name, recipes_of(known.id) if known is not None else (), known)
+
+
+def _definition_of(recipe: Recipe) -> Definition | None:
+    return next((one for one in BUILT_IN if one.id in recipe.servers), None)
+
+
+def install(names: Sequence[str], home: str, say: Say, *, upgrade: bool = False) -> list[Outcome]:
+    """Install servers. With `upgrade`, also those that are there in another version."""
+    wanted = [wanted_of(name) for name in names]
+    on = this_machine(home)
+    outcomes = [_no_recipe(one, on) for one in wanted if not one.recipes]
+    with locked(home, say):
+        clean_up(home)
+        for recipe, of in _each_once(wanted):
+            outcomes.append(_install_one(recipe, of, home, on, say, upgrade=upgrade))
+    return outcomes
+
+
+def _each_once(wanted: Iterable[Wanted]) -> list[tuple[Recipe, Wanted]]:
+    found: dict[str, tuple[Recipe, Wanted]] = {}
+    for one in wanted:
+        for recipe in one.recipes:
+            found.setdefault(recipe.name, (recipe, one))
+    return list(found.values())
+
+
+def _no_recipe(one: Wanted, on: Machine) -> Outcome:
+    hint = install_hint(one.definition, on.folders) if one.definition is not None else ""
+    message = f"lspkit has no recipe for it; get it with: {hint}"
+    return Outcome(name=one.name, state="failed", message=message)
+
+
+def _install_one(
+    recipe: Recipe, of: Wanted, home: str, on: Machine, say: Say, *, upgrade: bool
+) -> Outcome:
+    there = installed_packages(home).get(recipe.name)
+    if there is not None and there.is_whole() and (there.version == recipe.version or not upgrade):
+        newer = "" if there.version == recipe.version else f"--upgrade brings {recipe.version}"
+        return _outcome("present", there, newer)
+    partial = ""
+    try:
+        partial = partial_folder(home, recipe)
+        say(f"installing {recipe.name} {recipe.version} with {' and '.join(recipe.managers)}")
+        for manager, packages in _by_manager(recipe.packages):
+            install_into(partial, manager, packages, on)
+        lacking = _add_extras(partial, recipe, on)
+        for program, file in recipe.programs.items():
+            if not os.path.exists(os.path.join(partial, file)):
+                raise InstallError(f"{recipe.packages[0]} brings no {program}")
+        one = move_in(home, partial, recipe, lacking)
+    except InstallError as problem:
+        return Outcome(name=of.name, state="failed", message=_advice(str(problem), of, on))
+    finally:
+        shutil.rmtree(partial, ignore_errors=True)
+    return _outcome("installed", one, _remark(recipe, lacking, on))
+
+
+def _by_manager(packages: tuple[Package, ...]) -> Iterable[tuple[Manager, list[Package]]]:
+    for manager, some in itertools.groupby(packages, lambda one: one.manager):
+        yield manager, list(some)
+
+
+def _add_extras(partial: str, recipe: Recipe, on: Machine) -> dict[str, str]:
+    """Add what the server works better with; returns what could not be had, and why."""
+    lacking = {}
+    for extra in recipe.extras:
+        try:
+            install_into(partial, extra.manager, [extra], on)
+        except InstallError as problem:
+            lacking[extra.name] = str(problem)
+    return lacking
+
+
+def _remark(recipe: Recipe, lacking: dict[str, str], on: Machine) -> str:
+    """What users should know about a package that is installed now."""
+    if not lacking:
+        return "" if recipe.extras else recipe.note
+    if on.program(recipe.extra_program) is not None:
+        return ""
+    ways = command_lines(recipe.extra_install)
+    there = [line for manager, line in ways.items() if has_manager(manager, on.folders)]
+    more = f"; get it with: {there[0]}" if there else ""
+    return f"{recipe.note}, and {'; '.join(lacking.values())}{more}"
+
+
+def _advice(problem: str, of: Wanted, on: Machine) -> str:
+    """The problem, with what else this machine has for the server or its language."""
+    if of.definition is None:
+        return problem
+    ways = [
+        str(command)
+        for command in install_hint(of.definition, on.folders).commands
+        if not command.startswith("lspkit install ")
+    ]
+    rivals = [
+        one
+        for one in BUILT_IN
+        if one.family == of.definition.family
+        and one.role == of.definition.role
+        and one.id != of.definition.id
+    ]
+    for rival in rivals:
+        ways += [
+            command
+            for command in install_hint(rival, on.folders).commands
+            if command.startswith("lspkit install ")
+        ]
+    return f"{problem}; this machine can: {', or '.join(ways[:3])}" if ways else problem
+
+
+def remove(names: Sequence[str], home: str, say: Say) -> list[Outcome]:
+    """Remove servers that lspkit has installed."""
+    wanted = [wanted_of(name) for name in names]
+    outcomes = [
+        Outcome(name=one.name, state="absent", message="lspkit does not install it")
+        for one in wanted
+        if not one.recipes
+    ]
+    if not os.path.isdir(home):
+        return outcomes + [Outcome(name=one.name, state="absent") for one, _ in _each_once(wanted)]
+    with locked(home, say):
+        clean_up(home)
+        there = installed_packages(home)
+        for recipe, _ in _each_once(wanted):
+            found = there.get(recipe.name)
+            if found is None:
+                outcomes.append(Outcome(name=recipe.name, state="absent"))
+                continue
+            take_out(home, found)
+            outcomes.append(_outcome("removed", found))
+    return outcomes
+
+
+def listed(home: str) -> list[Outcome]:
+    """What is installed."""
+    return [_outcome("present", one) for one in installed_packages(home).values()]
+
+
+def _outcome(state: State, one: Installed, message: str = "") -> Outcome:
+    return Outcome(
+        name=one.recipe,
+        state=state,
+        version=one.version,
+        programs=one.launchers(),
+        message=message,
+    )
