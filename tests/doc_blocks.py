@@ -34,7 +34,7 @@ ELSEWHERE = {
     "make test": "Makefile",
     "make demo": "tests/test_examples.py",
     "pip install": "tests/test_packaging.py",
-    "lspkit install": "tests/install/test_installing.py",
+    "lspkit install": "tests/cli/test_install_command.py",
     "npx @modelcontextprotocol/inspector": "tests/mcp/test_process_real_servers.py",
 }
 
