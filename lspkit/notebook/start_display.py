@@ -131,5 +131,5 @@ class _Display:
             self._handle.update(self._render(lines))
 
     def _render(self, lines: list[str]) -> Any:
-        text = "<br>".join(html.escape(one) for one in lines)
+        text = "<br/>".join(html.escape(one) for one in lines)
         return self._html(f'<div style="opacity:.65">{text}</div>')

@@ -42,7 +42,7 @@ MOST_REPORTS = 20
 
 
 def diagnostics_html(found: Sequence[Diagnostic], sources: Sources) -> str:
-    """The most severe findings: severity, place, message and source line."""
+    """The most severe findings: severity, place, message and server."""
     shown = select_worst(found, MOST_ROWS)
     rows = [
         (
@@ -62,8 +62,11 @@ def _message(one: Diagnostic) -> str:
 
 
 def _source(one: Diagnostic, sources: Sources) -> str:
-    shown = marked_line(sources(one.path, one.range.start.line), one.range) if one.path else ""
-    return f"<br>{shown}" if shown else ""
+    """The source line of a finding in a cell. A file may differ from the text that was checked."""
+    if one.path is None or one.path.is_absolute():
+        return ""
+    shown = marked_line(sources(one.path, one.range.start.line), one.range)
+    return f"<br/>{shown}" if shown else ""
 
 
 def reports_html(found: Sequence[Report], sources: Sources) -> str:

@@ -18,13 +18,14 @@ MOST_LINES = 300
 
 #: The first line of a block of code, with its language; a fence may be indented by a list.
 _FENCE = re.compile(r"\s*(`{3,}|~{3,})\s*([\w+#.-]{0,30})[^`]*")
+#: Entities, which are never a mark of Markdown. A backslash could be escaped by one before it.
 _HARMLESS = (
     (re.compile("<"), "&lt;"),
-    (re.compile(r"\$"), r"\\$"),
-    (re.compile(r"!\["), r"\\!["),
+    (re.compile(r"\$"), "&#36;"),
+    (re.compile(r"!(?=\[)"), "&#33;"),
     # The target of a link, and the definition of one.
-    (re.compile(r"\]\((?!https?://)"), r"]\\("),
-    (re.compile(r"\]:"), r"]\\:"),
+    (re.compile(r"(?<=\])\((?!https?://)"), "&#40;"),
+    (re.compile(r"(?<=\]):"), "&#58;"),
 )
 
 
