@@ -14,9 +14,13 @@ from pathlib import Path
 from typing import Any
 
 from jupyter_client.manager import KernelManager
+from jupyter_core.utils import ensure_event_loop
 
 TIMEOUT = 60
 ROOT = Path(__file__).resolve().parents[2]
+
+#: An entry for each kernel of this process.
+_running: list[Path] = []
 
 
 @dataclass
@@ -124,6 +128,7 @@ def environment(home: Path) -> dict[str, str]:
 @contextmanager
 def kernel(folder: Path, home: Path) -> Iterator[Kernel]:
     """A kernel that runs in a folder."""
+    _running.append(home)
     manager = KernelManager(kernel_name="python3")
     manager.connection_file = str(home / "kernel.json")
     manager.start_kernel(cwd=str(folder), env=environment(home))
@@ -137,3 +142,7 @@ def kernel(folder: Path, home: Path) -> Iterator[Kernel]:
         if manager.is_alive():
             manager.shutdown_kernel()
         manager.cleanup_resources()
+        _running.pop()
+        if not _running:
+            # jupyter_client makes one for each thread, and closes none.
+            ensure_event_loop().close()

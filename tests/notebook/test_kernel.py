@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from lspkit.servers.built_in import BUILT_IN
-from lspkit.testing import Fault, Log, Script
+from lspkit.testing import Diagnostics, Fault, Log, Script
 from tests.scripted import SOURCE, comes_true, config_for, lives
 
 pytest.importorskip("ipykernel", reason="ipykernel is not installed: make test installs it")
@@ -36,7 +36,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def shared(folder: Path, home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kernel]:
     """A kernel with a workspace on a server that works, and that has started."""
-    argv = Script().command(tmp_path_factory.mktemp("scripted"))
+    script = Script(diagnostics=Diagnostics(how="pull"))
+    argv = script.command(tmp_path_factory.mktemp("scripted"))
     with kernel(folder, home) as one:
         assert one.run(f"{opening(argv)}\nws.check_all(['a.scr'])\n%load_ext lspkit").error == ""
         yield one
