@@ -8,6 +8,7 @@ lines of other files.
 from __future__ import annotations
 
 import collections
+import logging
 import os
 import weakref
 from collections.abc import Callable
@@ -16,6 +17,8 @@ from typing import Any
 
 from lspkit.errors import LspkitError
 from lspkit.late_imports import safe_imports
+
+_log = logging.getLogger("lspkit.notebook")
 
 #: The last folders whose files may be shown.
 MOST = 20
@@ -42,9 +45,10 @@ def opened(ws: Any) -> None:
         if boundary not in _boundaries:
             _boundaries.append(boundary)
         show_starts(ws)
-    except LspkitError:
-        # It was closed meanwhile, or the service has ended: the next call says so.
-        return
+    except (LspkitError, OSError, RuntimeError):
+        # It was closed meanwhile, or the folder, the service or the room for threads is gone. The
+        # tables then have no source lines; what matters, the next call says.
+        _log.debug("%s is not followed", ws, exc_info=True)
 
 
 def last_open() -> Any | None:

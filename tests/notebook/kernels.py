@@ -56,13 +56,17 @@ class Kernel:
         self.manager = manager
         self._client = client
 
-    def run(self, code: str) -> Output:
-        """Run a cell."""
-        return self.finish(self.begin(code))
+    def run(self, code: str, cell_id: str | None = None) -> Output:
+        """Run a cell; a notebook gives each of its cells an identity."""
+        return self.finish(self.begin(code, cell_id))
 
-    def begin(self, code: str) -> str:
+    def begin(self, code: str, cell_id: str | None = None) -> str:
         """Run a cell without waiting for its end; returns what `finish` takes."""
-        return self._client.execute(code)
+        content = {"code": code, "silent": False, "store_history": True, "allow_stdin": False}
+        metadata = {"cellId": cell_id} if cell_id is not None else {}
+        message = self._client.session.msg("execute_request", content, metadata=metadata)
+        self._client.shell_channel.send(message)
+        return message["header"]["msg_id"]
 
     def finish(self, cell: str) -> Output:
         """Wait for the end of a cell."""

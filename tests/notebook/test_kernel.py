@@ -167,20 +167,21 @@ def test_a_name_of_a_cell_is_found_in_its_cell(shared):
     assert shown.text.endswith("]:2:5 def from_cell(): pass")
 
 
-def test_a_cell_that_is_run_again_counts_once(shared):
-    """IPython gives the cells of this client no identity, so the record is told as if it did."""
-    shown = shared.run(
-        "from types import SimpleNamespace as Some\n"
-        "from lspkit.notebook.magic.cell_record import CellRecord\n"
-        "record = CellRecord(Some(history_manager=Some(input_hist_raw=[])))\n"
-        "def ran(number, text, failed=None):\n"
-        "    info = Some(store_history=True, raw_cell=text, cell_id='one')\n"
-        "    record.cell_was_run(Some(\n"
-        "        info=info, execution_count=number, error_before_exec=failed))\n"
-        "ran(1, 'x = 1'); ran(2, 'x = 2'); ran(3, 'x =', SyntaxError())\n"
-        "print(record.cells())"
-    )
-    assert shown.printed == "[Cell(number=2, python='x = 2\\n')]\n"
+def test_a_cell_that_is_run_again_counts_as_it_was_last(shared):
+    shared.run("def early(): pass", "one")
+    assert shared.run("%%lsp\n# NEED early", "two").text.startswith("clean")
+    shared.run("def late(): pass", "one")
+    assert shared.run("%%lsp\n# NEED early", "two").text.startswith("dirty")
+    assert shared.run("%%lsp\n# NEED late", "two").text.startswith("clean")
+    # Also the cell that is checked counts as it is now.
+    assert shared.run("%%lsp\n# NEED late", "one").text.startswith("dirty")
+
+
+def test_a_cell_that_is_no_python_does_not_count(shared):
+    assert shared.run("def broken(: pass").error == "SyntaxError"
+    assert shared.run("def other(): pass").error == ""
+    assert shared.run("%%lsp\n# NEED other").text.startswith("clean")
+    assert shared.run("%%lsp\n# NEED broken").text.startswith("dirty")
 
 
 def test_the_extension_can_be_loaded_twice_and_unloaded(shared):

@@ -58,9 +58,9 @@ class CellRecord:
 
     def _cell_id(self) -> object:
         """The identity of the cell that is running; None where the frontend gives none."""
-        header = getattr(self._shell, "parent_header", None) or {}
-        metadata = header.get("metadata", {}) if isinstance(header, dict) else {}
-        return metadata.get("cellId")
+        ask = getattr(self._shell, "get_parent", None)  # only a kernel has it
+        message = ask() if ask is not None else None
+        return message.get("metadata", {}).get("cellId") if message else None
 
     def line(self, path: Path, number: int) -> str:
         """A line of a cell, for a table; empty if it is not known."""
