@@ -287,6 +287,9 @@ def test_huge_values_are_cut() -> None:
     check_html(html_of([Location(Path("/w/x"), place, long)] * 5000, lambda *_: long))
     check_html(html_of(Report(Path("/w/x"), Verdict.DIRTY, [finding] * 5000, [], 1.0)))
     check_html(html_of(edit))
+    many = html_of(WorkspaceEdit((edit,) * 50))
+    check_html(many)
+    assert "… and 49 more files" in str(many)
     check_html(html_of(FileEdit(Path("/w/x"), "", (), long * 3, long)))
     shown = markdown_of(Hover([long] * 50))
     assert shown is not None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 from collections.abc import Iterator
 from pathlib import Path
@@ -57,6 +58,23 @@ def test_locations_are_a_table_with_source_lines(shared):
     shown = shared.run("ws.references('a.scr', symbol='greet')")
     assert shown.text == "place source a.scr:1:5 def greet a.scr:2:3 😀 greet ok"
     assert "Location" in shown.result["text/plain"]
+
+
+def test_only_lines_of_regular_files_in_the_workspace_are_shown(shared, folder):
+    outside = folder.parent / "outside.scr"
+    outside.write_text("secret\n", encoding="utf-8")
+    (folder / "link.scr").symlink_to(outside)
+    os.mkfifo(folder / "pipe.scr")
+    shown = shared.run(
+        "from pathlib import Path\n"
+        "one = lspkit.Range(lspkit.Position(1, 1), lspkit.Position(1, 3))\n"
+        f"names = ['a.scr', 'link.scr', 'pipe.scr', 'none.scr', {str(outside)!r}]\n"
+        "[lspkit.Location(ws.root / name, one, '') for name in names]"
+    )
+    for name in ("link.scr", "pipe.scr"):
+        (folder / name).unlink()
+    assert shown.text.startswith("place source a.scr:1:1 def greet link.scr:1:1 pipe.scr:1:1 none")
+    assert "secret" not in shown.html
 
 
 def test_a_list_of_anything_else_is_left_as_it_is(shared):

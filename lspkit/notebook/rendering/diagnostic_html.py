@@ -13,6 +13,7 @@ from lspkit.notebook.rendering.html_parts import (
     Sources,
     badge,
     code,
+    joined,
     left_out,
     line,
     muted,
@@ -49,7 +50,7 @@ def diagnostics_html(found: Sequence[Diagnostic], sources: Sources) -> str:
             badge(one.severity.value, SEVERITY_COLOURS[one.severity]),
             place(one.path, one.uri, one.range.start),
             _message(one) + _source(one, sources),
-            muted(text(", ".join(one.servers) or one.source, 60)),
+            muted(joined(one.servers or (one.source,), longest=60)),
         )
         for one in shown
     ]

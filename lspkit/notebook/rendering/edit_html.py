@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from lspkit.edit_types import AppliedEdit, CodeAction, FileEdit, WorkspaceEdit
+from lspkit.edit_types import AppliedEdit, CodeAction, FileEdit, FileOperation, WorkspaceEdit
 from lspkit.notebook.rendering.html_parts import (
     MOST_ROWS,
     Sources,
@@ -20,8 +20,8 @@ from lspkit.notebook.rendering.html_parts import (
 #: Lines of a diff, and characters of a line.
 MOST_LINES = 400
 LONGEST_LINE = 200
-#: Characters of all texts of an edit. A longer one is shown without its diff, which takes too long.
-LARGEST = 2_000_000
+#: Characters of a file before and after an edit. A larger one has no diff, which takes too long.
+LARGEST = 1_000_000
 
 _HEAD, _HUNK = "font-weight:bold", "color:rgb(90,120,200)"
 _REMOVED, _ADDED = "background:rgba(220,40,40,.18)", "background:rgba(40,160,60,.18)"
@@ -31,16 +31,23 @@ _STYLES = {"---": _HEAD, "+++": _HEAD, "@@": _HUNK, "-": _REMOVED, "+": _ADDED}
 
 def edit_html(found: WorkspaceEdit, _: Sources) -> str:
     """The edit as a diff, below the number of edits and files."""
-    head = line(text(found))
-    size = sum(
-        len(one.before or "") + len(one.after or "")
-        for one in found.changes
-        if isinstance(one, FileEdit)
-    )
-    if size > LARGEST:
-        rows = [(text(change),) for change in found.changes[:MOST_ROWS]]
-        return head + table((), rows, len(found.changes) - len(rows))
-    return head + diff_html(found.diff())
+    lines: list[str] = []
+    shown = 0
+    for change in found.changes:
+        if len(lines) > MOST_LINES:
+            break
+        lines += _diff_of(change).removesuffix("\n").split("\n")
+        shown += 1
+    more = len(found.changes) - shown
+    rest = line(muted(f"… and {more} more files")) if more else ""
+    return line(text(found)) + diff_html(lines) + rest
+
+
+def _diff_of(change: FileEdit | FileOperation) -> str:
+    if isinstance(change, FileOperation):
+        return f"# {change}"
+    size = len(change.before or "") + len(change.after or "")
+    return change.diff() if size <= LARGEST else f"# {change}"
 
 
 def file_edit_html(found: FileEdit, sources: Sources) -> str:
@@ -53,9 +60,8 @@ def applied_html(found: AppliedEdit, sources: Sources) -> str:
     return line(badge("applied", "40,160,60")) + edit_html(found.edit, sources)
 
 
-def diff_html(diff: str) -> str:
-    """A unified diff in colours."""
-    lines = diff.removesuffix("\n").split("\n") if diff else []
+def diff_html(lines: Sequence[str]) -> str:
+    """The lines of a unified diff in colours."""
     shown = "".join(map(_diff_line, lines[:MOST_LINES]))
     more = left_out(len(lines) - MOST_LINES)
     return f'<pre style="line-height:1.3">{shown}</pre>{more}' if shown else ""

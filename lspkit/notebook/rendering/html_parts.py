@@ -42,6 +42,11 @@ def exact(value: object, longest: int = LONGEST) -> str:
     return html.escape(cut(one_line(shown), longest))
 
 
+def joined(values: Sequence[object], separator: str = ", ", longest: int = LONGEST) -> str:
+    """Several texts as one, of which each is cut before they are joined."""
+    return text(separator.join(str(one)[: 4 * longest] for one in values[:20]), longest)
+
+
 def code(value: object, longest: int = LONGEST) -> str:
     """A text in a fixed-width font."""
     return f'<code style="background:none">{text(value, longest)}</code>'

@@ -9,6 +9,7 @@ from lspkit.notebook.rendering.html_parts import (
     Sources,
     code,
     exact,
+    joined,
     muted,
     place,
     table,
@@ -67,7 +68,7 @@ def calls_html(found: Sequence[Call], _: Sources) -> str:
         (
             named(one.item.kind, one.item.name, one.item.detail),
             place(one.item.path, one.item.uri, one.item.selection.start),
-            text(", ".join(str(range_.start) for range_ in one.ranges[:20])),
+            joined([range_.start for range_ in one.ranges[:20]]),
         )
         for one in found[:MOST_ROWS]
     ]

@@ -9,6 +9,7 @@ from lspkit.notebook.rendering.html_parts import (
     Sources,
     badge,
     code,
+    joined,
     left_out,
     line,
     muted,
@@ -45,7 +46,7 @@ def servers_html(found: Sequence[ServerStatus], _: Sources) -> str:
         (
             badge(one.state.value, STATE_COLOURS.get(one.state, _GREY)),
             f"<b>{text(one.server, 60)}</b>",
-            text(", ".join(one.languages), 80),
+            joined(one.languages, longest=80),
             "".join(map(_root, one.roots[:MOST_DETAILS])) or muted(text(one.reason)),
             text(one.diagnostics.get("total", "")),
         )
@@ -64,4 +65,4 @@ def _root(one: RootStatus) -> str:
     told += one.busy_with[:3]
     if one.broken is not None:
         told.append(one.broken.error)
-    return line(f"{code(one.root)} {muted(text('; '.join(told)))}")
+    return line(f"{code(one.root)} {muted(joined(told, '; '))}")
