@@ -9,10 +9,12 @@ with lspkit.Workspace("path/to/project") as ws:
         print(report)
 """
 
+import sys
 import warnings
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from lspkit.late_imports import late_names
+from lspkit.late_imports import late_names, safe_imports
 from lspkit.version import VERSION as __version__
 
 if TYPE_CHECKING:
@@ -122,6 +124,8 @@ _get = late_names(
     {
         "lspkit.config": "Config",
         "lspkit.diagnostics.report": "Evidence Report",
+        # For `%load_ext lspkit`.
+        "lspkit.notebook": "load_ipython_extension unload_ipython_extension",
         "lspkit.edit_types": (
             "AppliedEdit ChangedFiles CodeAction FileEdit FileOperation TextEdit WorkspaceEdit"
         ),
@@ -170,3 +174,8 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return sorted({*globals(), *__all__})
+
+
+if "IPython" in sys.modules:  # perhaps a notebook, which shows results as tables
+    with safe_imports():
+        import_module("lspkit.notebook").enable()

@@ -6,6 +6,8 @@ as attributes. They can be pickled, and converted to JSON and back (`to_dict`, `
 
 from __future__ import annotations
 
+import sys
+from types import TracebackType
 from typing import Any, ClassVar, Self
 
 from lspkit.visible_text import one_line, several_lines
@@ -38,6 +40,11 @@ class LspkitError(Exception):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return error_from_dict, (self.to_dict(),)
+
+    def _render_traceback_(self) -> list[str]:
+        """What IPython shows: the lines of the caller's code, and the message."""
+        notes = [several_lines(str(one)) for one in getattr(self, "__notes__", ())]
+        return [*_caller_lines(self.__traceback__), f"{type(self).__name__}: {self}", *notes]
 
     def copy(self) -> Self:
         """An equal error. One exception object must not be raised in several threads."""
@@ -222,3 +229,22 @@ def _field(kind: type[LspkitError], name: str, value: Any) -> Any:
     if isinstance(getattr(kind, name, None), tuple):
         return tuple(value)
     return float("inf") if value == "inf" and name == "retry_in" else value
+
+
+def _caller_lines(trace: TracebackType | None) -> list[str]:
+    """The lines that led to an error, without those of lspkit and IPython."""
+    lines: list[str] = []
+    # In a notebook it is loaded, and has the text of the cells.
+    source = getattr(sys.modules.get("linecache"), "getline", None)
+    while trace is not None:
+        frame, number = trace.tb_frame, trace.tb_lineno
+        trace = trace.tb_next
+        module = str(frame.f_globals.get("__name__", ""))
+        if module.partition(".")[0] in ("lspkit", "IPython"):
+            continue
+        file = frame.f_code.co_filename
+        is_cell = file.startswith("<ipython-input-") or "/ipykernel_" in file
+        code = source(file, number).strip() if source is not None else ""
+        where = f"line {number}" if is_cell else f"{file}:{number}"
+        lines.append(one_line(f"{where}: {code}"))
+    return lines

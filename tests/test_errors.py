@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import pickle
+import re
 from typing import Any
 
 import pytest
@@ -178,3 +179,17 @@ def test_an_error_of_a_newer_version_keeps_its_code():
     assert (type(newer), newer.code, newer.message) == (LspkitError, "ENEWER", "what is new")
     known = error_from_dict({"code": "ELSP", "message": "m", "server": "s", "unheard_of": 1})
     assert (type(known), known.fields) == (errors.RequestFailedError, {"server": "s"})
+
+
+def test_ipython_is_shown_the_caller_s_line_and_the_message() -> None:
+    def fails() -> None:
+        raise errors.PathError("no\x1bfile", path="x")
+
+    try:
+        fails()
+    except errors.PathError as problem:
+        problem.add_note("a note")
+        shown = problem._render_traceback_()
+    assert re.fullmatch(rf"{re.escape(__file__)}:\d+: fails\(\)", shown[0])
+    assert shown[2:] == ["PathError: no\\x1bfile", "a note"]
+    assert errors.LspkitError("never raised")._render_traceback_() == ["LspkitError: never raised"]

@@ -16,7 +16,17 @@ from tests.scripted import SOURCE
 
 PACKAGE = Path(lspkit.__file__).parent
 #: What only one face needs, or what would be too heavy for everybody.
-UNWANTED = ["pydantic", "asyncio", "textual", "mcp", "rich", "psutil", "subprocess", "http"]
+UNWANTED = [
+    "pydantic",
+    "asyncio",
+    "textual",
+    "mcp",
+    "rich",
+    "psutil",
+    "subprocess",
+    "http",
+    "IPython",
+]
 
 
 def _run(*arguments: str) -> str:

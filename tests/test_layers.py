@@ -31,7 +31,7 @@ LAYERS = (
     ("workspace_boundary",),
     ("protocol",),
     ("edit_types",),
-    ("types", "errors", "version", "msgspec_types", "late_imports", "limits"),
+    ("types", "errors", "version", "msgspec_types", "late_imports", "limits", "workspace_hooks"),
     ("visible_text",),
 )
 RANK = {part: rank for rank, parts in enumerate(LAYERS) for part in parts}

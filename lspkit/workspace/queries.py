@@ -27,6 +27,7 @@ from lspkit.workspace.call_options import (
     PositionCallOptions,
     limits_of,
 )
+from lspkit.workspace.method_signatures import list_options
 
 PathLike = str | os.PathLike[str]
 T = TypeVar("T")
@@ -240,3 +241,6 @@ class Queries:
         if isinstance(at, HierarchyItem):
             return self._engine.run(kind(item=at), limits_of(more)[0])
         return self._run_at(kind, at, line, column, more)
+
+
+list_options(Queries)

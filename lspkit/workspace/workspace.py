@@ -30,10 +30,12 @@ from lspkit.servers.workspace_event import WorkspaceEvent
 from lspkit.types import Diagnostic, Severity
 from lspkit.version import VERSION
 from lspkit.workspace.call_options import CallOptions
+from lspkit.workspace.method_signatures import list_options
 from lspkit.workspace.mutations import CHECK_TIMEOUT, Mutations
 from lspkit.workspace.queries import PathLike, Queries
 from lspkit.workspace.setting_warning import warn_unused
 from lspkit.workspace.trust_warning import warn_once
+from lspkit.workspace_hooks import opened_hooks
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -103,6 +105,8 @@ class Workspace(Queries, Mutations):
         #: Whether the embedding program trusts the folder; None: the user's settings decide.
         self.trusted = trusted
         self._known_settings: Settings | None = None
+        for hook in opened_hooks:
+            hook(self)
 
     def __enter__(self) -> Workspace:
         return self
@@ -293,6 +297,9 @@ class Workspace(Queries, Mutations):
             future = Future()
             future.set_exception(problem)
         return future
+
+
+list_options(Workspace)
 
 
 def local_engine(

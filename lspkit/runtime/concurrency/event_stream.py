@@ -56,6 +56,12 @@ class EventStream(Generic[T]):
                 self._changed.wait(left)
             return self._events.popleft() if self._events else None
 
+    @property
+    def ended(self) -> bool:
+        """Whether there are no more events, now and later."""
+        with self._changed:
+            return self._closed and not self._events
+
     def __iter__(self) -> Iterator[T]:
         while (event := self.get()) is not None:
             yield event

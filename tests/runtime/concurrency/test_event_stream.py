@@ -43,4 +43,6 @@ def test_the_end_comes_after_what_is_queued_and_ends_an_iteration():
     events.close()
     events.close()
     events.put("b")
+    assert not events.ended
     assert (list(events), events.get(), ended) == (["a"], None, ["over"])
+    assert events.ended
