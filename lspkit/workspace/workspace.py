@@ -259,6 +259,13 @@ class Workspace(Queries, Mutations):
         """Reload the configuration. Servers that it changes restart; failures are forgotten."""
         return self._engine.run(ops.ReloadRequest(), Limits())
 
+    def restart(self, server: str, **more: Unpack[CallOptions]) -> list[str]:
+        """Restart a server, in all its roots, and forget its failures. Returns the roots.
+
+        The old processes are stopped first. A server that was not started yet is not started now.
+        """
+        return self._engine.run(ops.RestartServerRequest(server=server), Limits(**more))
+
     def submit(self, method: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
         """Call a method of this workspace without waiting for it.
 
