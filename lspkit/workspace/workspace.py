@@ -95,6 +95,8 @@ class Workspace(Queries, Mutations):
         #: Whether the embedding program trusts the folder; None: the user's settings decide.
         self.trusted = trusted
         self._known_settings: Settings | None = None
+        #: Whether `close` was called.
+        self.closed = False
 
     def __enter__(self) -> Workspace:
         return self
@@ -115,6 +117,7 @@ class Workspace(Queries, Mutations):
 
         After an interrupt the servers are killed at once, without leaving processes.
         """
+        self.closed = True
         self._engine.close()
 
     @property
