@@ -49,10 +49,9 @@ class StatusFeed:
         self._cancel = CancelToken()
         #: Set when it is closed.
         self._closing = threading.Event()
-        #: Set by `refresh`: an ended stream is opened again then.
+        #: Set by `refresh` and `close`: an ended stream is opened again then.
         self._wanted = threading.Event()
-        #: Guards `_stream`.
-        self._lock = threading.Lock()
+        #: Replaced as a whole by the thread.
         self._stream: EventStream[WorkspaceEvent] | None = None
         self._thread = OwnThread(self._run, "panel")
 
@@ -63,17 +62,17 @@ class StatusFeed:
     def refresh(self) -> None:
         """Take a status soon."""
         self._wanted.set()
-        with self._lock:
-            if self._stream is not None:
-                self._stream.put(WorkspaceEvent("state"))  # it wakes the thread
+        stream = self._stream
+        if stream is not None:
+            stream.put(WorkspaceEvent("state"))  # it wakes the thread
 
     def close(self) -> None:
         """End the thread and the stream. May be called twice."""
         self._closing.set()
         self._wanted.set()
         self._cancel.set()
-        with self._lock:
-            stream = self._stream
+        # One that is opened after this is closed by the thread, which sees that it has to end.
+        stream = self._stream
         if stream is not None:
             stream.close()
         joined([self._thread], PATIENCE)
@@ -89,15 +88,14 @@ class StatusFeed:
                 if isinstance(problem, WorkspaceClosedError):
                     return
             # Not by itself: a service that the user has ended is not started again.
-            self._wanted.wait()
             self._wanted.clear()
+            if not self._closing.is_set():  # `close` sets this one first
+                self._wanted.wait()
 
     def _follow(self) -> None:
         """Take statuses until the stream ends: the workspace was closed, or the service ended."""
         with self._ws.events() as stream:
-            with self._lock:
-                self._stream = stream
-            self._wanted.clear()
+            self._stream = stream
             while not self._closing.is_set():
                 self._take()
                 taken = self._clock()

@@ -36,6 +36,7 @@ class OpenPanel:
         while not condition():
             assert time.monotonic() < deadline, "\n".join(self.lines())
             await self.pilot.pause()
+        await self.pilot.pause()
 
     def lines(self) -> list[str]:
         """The lines of the screen."""

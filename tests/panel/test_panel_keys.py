@@ -269,6 +269,9 @@ def test_when_the_service_ends_it_is_not_started_again():
     async def test() -> None:
         async with panel(shop()) as shown:
             before = shown.engine.taken()
+            await shown.press("r")
+            await shown.until(lambda: shown.engine.taken() > before)
+            before = shown.engine.taken()
             shown.engine.streams[-1].close()
             await shown.until(lambda: "the service has ended" in shown.text())
             assert shown.engine.taken() == before

@@ -43,7 +43,7 @@ def test_a_broken_server_beside_a_real_one_is_restarted_by_a_key(tmp_path: Path,
             async with app.run_test(size=(90, 40)) as pilot:
                 shown = OpenPanel(app, pilot, FixedEngine(taken([])))
                 await shown.until(lambda: "✗ broken      scripted" in shown.text())
-                assert "● active      ty" in shown.text()
+                await shown.until(lambda: "● active      ty" in shown.text())
                 assert "1E" in shown.text()
                 await shown.press("enter")
                 assert "not before a reload or a restart (s)" in shown.text()
