@@ -36,7 +36,7 @@ STATE_AT = {
 #: What is drawn in one box, from top to bottom. A box imports only from the boxes below it.
 LAYERS: tuple[tuple[tuple[str, ...], str], ...] = (
     (("cli",), "the command line"),
-    (("mcp", "notebook"), "the tools for programs that speak MCP; results in IPython"),
+    (("panel", "mcp", "notebook"), "the servers in a terminal; MCP; results in IPython"),
     (("service",), "the same workspace in a process of its own"),
     (("agent",), "what a model sees: tools, hooks, summaries"),
     (("workspace",), "the API: builds requests, hands them to an engine"),

@@ -280,6 +280,14 @@ COMMANDS = (
         "The state of the language servers. No server is started.",
     ),
     Command(
+        "panel",
+        "the state of the language servers, to look at and act on in a terminal",
+        "lspkit.cli.panel.panel_command",
+        (SERVICE_ROOT, NO_SERVICE, JSON),
+        "The state of the language servers in a panel with keys; ? lists them. Without a terminal: "
+        "as text. The panel needs the extra: pip install 'lspkit[panel]'",
+    ),
+    Command(
         "tools",
         "the tools for a model, as JSON",
         "lspkit.cli.tools_command",

@@ -316,6 +316,12 @@ class Reread(Effect, frozen=True):
     """Reload the configuration, and restart the servers that it changes. Sent back: None."""
 
 
+class RestartServer(Effect, frozen=True):
+    """Replace all processes of a server, and forget its failures. Sent back: their roots."""
+
+    server: str
+
+
 class TakeChanges(Effect, frozen=True):
     """The files that have changed on disk since a mark. Sent back: `ChangedFiles`."""
 

@@ -17,6 +17,7 @@ from lspkit.operations.effects import (
     FindServers,
     Reply,
     Reread,
+    RestartServer,
     SyncFile,
     TakeChanges,
     TakeConfig,
@@ -61,6 +62,13 @@ class ReloadRequest(Request[None], frozen=True, kw_only=True):
     """Reload the configuration, restart the servers that it changes, and forget failures."""
 
 
+class RestartServerRequest(Request[list[str]], frozen=True, kw_only=True):
+    """Restart one server, in all its roots, and forget its failures."""
+
+    #: Its id, or an alias of it.
+    server: str
+
+
 class Settings(msgspec.Struct, frozen=True):
     """The configuration, and how often it was loaded."""
 
@@ -84,6 +92,12 @@ class TrustNotice(msgspec.Struct, frozen=True):
     text: str
     #: Other warnings about the configuration.
     warnings: tuple[str, ...] = ()
+    #: `trusted`, `untrusted` or `stale`, and why.
+    state: str = ""
+    why: str = ""
+    #: What would run if the project were trusted, and what allows it.
+    held_back: tuple[str, ...] = ()
+    remedy: str = ""
 
 
 class TrustNoticeRequest(Request[TrustNotice], frozen=True, kw_only=True):
@@ -125,6 +139,7 @@ single_effect(
     "file_servers", FileServersRequest, list[FileServer], lambda one: FindServers(one.path)
 )
 single_effect("reload", ReloadRequest, None, lambda _: Reread())
+single_effect("restart", RestartServerRequest, list[str], lambda one: RestartServer(one.server))
 single_effect("settings", SettingsRequest, Settings | None, lambda one: TakeConfig(one.known))
 single_effect("trust_notice", TrustNoticeRequest, TrustNotice, lambda _: TakeTrustNotice())
 single_effect("wait_for_change", WaitForChangeRequest, int, lambda one: AwaitChange(one.after))

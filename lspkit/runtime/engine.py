@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from lspkit.config.load import Loaded
 from lspkit.config.model import Config
 from lspkit.errors import CancelledError, LspkitError, RequestTimeoutError, WorkspaceClosedError
-from lspkit.late_imports import safe_imports
 from lspkit.operations import OPERATIONS, Request
 from lspkit.operations.effects import (
     TOO_LATE,
@@ -38,6 +37,7 @@ from lspkit.operations.effects import (
     Remember,
     ReportUndecodable,
     Reread,
+    RestartServer,
     RunCommand,
     SyncFile,
     TakeChanges,
@@ -47,7 +47,7 @@ from lspkit.operations.effects import (
     TakeTrustNotice,
     Undo,
 )
-from lspkit.operations.workspace_state import Settings, TrustNotice
+from lspkit.operations.workspace_state import Settings
 from lspkit.runtime.concurrency.broadcast import Broadcast
 from lspkit.runtime.concurrency.call import CallContext
 from lspkit.runtime.concurrency.drive import block, together
@@ -62,9 +62,15 @@ from lspkit.runtime.effects.ask_file import ask_servers_of_file
 from lspkit.runtime.effects.ask_project import ask_project
 from lspkit.runtime.effects.find_places import find_places, read_text
 from lspkit.runtime.effects.replaced_files import ReplacedFiles
+from lspkit.runtime.effects.restart_server import restart_server
 from lspkit.runtime.effects.run_command import run_command
 from lspkit.runtime.effects.sync_files import sync_file, take_changes
-from lspkit.runtime.effects.workspace_status import find_servers, known, take_status
+from lspkit.runtime.effects.workspace_status import (
+    find_servers,
+    known,
+    take_status,
+    take_trust_notice,
+)
 from lspkit.runtime.engine_api import EventSink, Limits, event_stream
 from lspkit.runtime.exchange.context import Context
 from lspkit.runtime.exchange.forwarding import Forwarding
@@ -257,10 +263,11 @@ class LocalEngine:
             FindServers: lambda effect, _: find_servers(effect, files, pool),
             DoAll: self._do_all,
             Reread: lambda *_: self._reload(),
+            RestartServer: partial(restart_server, pool),
             TakeChanges: partial(take_changes, context),
             AwaitChange: lambda effect, call: self._await_change(effect.after, call),
             TakeConfig: lambda effect, _: self._settings(effect.known),
-            TakeTrustNotice: lambda *_: self._trust_notice(),
+            TakeTrustNotice: lambda *_: take_trust_notice(self.loaded),
             Remember: lambda effect, _: self._baselines.remember(str(effect.path), effect.before),
             RunCommand: lambda effect, call: run_command(context, effect, call, self._drive),
             **{
@@ -295,15 +302,6 @@ class LocalEngine:
         # The number first: with an old one the caller only asks again.
         generation, config = self._generation, self.loaded.config
         return None if generation == known else Settings(generation, config)
-
-    def _trust_notice(self) -> TrustNotice:
-        with safe_imports():
-            from lspkit.servers.restriction.held_back_servers import (
-                notice,  # here: only notebooks need it at once
-            )
-
-        loaded = self.loaded
-        return TrustNotice(loaded.standing.candidate, notice(loaded), loaded.warning_lines)
 
     def _reload(self) -> None:
         """Use the configuration as it is now; servers that it changes are restarted."""

@@ -105,6 +105,8 @@ class Workspace(Queries, Mutations):
         #: Whether the embedding program trusts the folder; None: the user's settings decide.
         self.trusted = trusted
         self._known_settings: Settings | None = None
+        #: Whether `close` was called.
+        self.closed = False
         for hook in opened_hooks:
             hook(self)
 
@@ -127,6 +129,7 @@ class Workspace(Queries, Mutations):
 
         After an interrupt the servers are killed at once, without leaving processes.
         """
+        self.closed = True
         self._engine.close()
 
     @property
@@ -272,6 +275,13 @@ class Workspace(Queries, Mutations):
     def reload(self) -> None:
         """Reload the configuration. Servers that it changes restart; failures are forgotten."""
         return self._engine.run(ops.ReloadRequest(), Limits())
+
+    def restart(self, server: str, **more: Unpack[CallOptions]) -> list[str]:
+        """Restart a server, in all its roots, and forget its failures. Returns the roots.
+
+        The old processes are stopped first. A server that was not started yet is not started now.
+        """
+        return self._engine.run(ops.RestartServerRequest(server=server), Limits(**more))
 
     def submit(self, method: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
         """Call a method of this workspace without waiting for it.

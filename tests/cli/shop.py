@@ -53,6 +53,7 @@ CALLS = {
     "calls": ["calls", "a.scr:2:3"],
     "rename": ["rename", "a.scr:2:3", "hello"],
     "status": ["status"],
+    "panel": ["panel"],
     "tools": ["tools"],
     "completion": ["completion", "bash"],
     "stop": ["stop"],

@@ -30,6 +30,7 @@ FAILURE = {
     "calls": ["calls", "a.scr:1:99"],
     "rename": ["rename", "a.scr:2:3"],
     "status": ["status", "--root", "none"],
+    "panel": ["panel", "none"],
     "tools": ["tools", "--style", "unheard"],
     "completion": ["completion", "tcsh"],
     "serve": ["serve", "none"],

@@ -135,6 +135,11 @@ def written(scene: Scene) -> Any:
     return report, moved, there, scene.ws.delete("made/old.scr")
 
 
+def restarted(scene: Scene) -> Any:
+    """And asked, so that its state is known afterwards."""
+    return scene.ws.restart("scripted", timeout=LONG), scene.ws.definition(A, 2, 4, timeout=LONG)
+
+
 RESULTS: dict[str, Case] = {
     "config": lambda scene: scene.ws.config,
     "settings": lambda scene: (scene.ws.settings, scene.ws.settings),
@@ -207,6 +212,7 @@ RESULTS: dict[str, Case] = {
     "status": call("status"),
     "status of a folder": lambda scene: scene.ws.status(scene.root),
     "status_text": call("status_text"),
+    "restart": restarted,
     "reload": call("reload"),
     "status after a reload": call("status"),
 }

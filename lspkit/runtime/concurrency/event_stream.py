@@ -66,6 +66,11 @@ class EventStream(Generic[T]):
         while (event := self.get()) is not None:
             yield event
 
+    @property
+    def closed(self) -> bool:
+        """Whether it has ended. Events that came before may be left."""
+        return self._closed
+
     def on_close(self, job: Callable[[], object]) -> None:
         """Call a function when the stream is closed."""
         self._on_close = job

@@ -12,6 +12,7 @@ from lspkit.install.install_hint import Has, hint_for, managers_in
 from lspkit.late_imports import safe_imports
 from lspkit.operations import effects
 from lspkit.operations.check import severity_from_number
+from lspkit.operations.workspace_state import TrustNotice
 from lspkit.protocol.wire.raw_items import read_severities
 from lspkit.runtime.files import Files
 from lspkit.runtime.pool.pool import Pool
@@ -85,6 +86,25 @@ def take_status(
     why = status.why_nothing_runs(rows)
     unavailable = f"{why}; {held_back}" if why and held_back else why
     return status.snapshot(rows, time.time(), unavailable=unavailable, warnings=warnings)
+
+
+def take_trust_notice(loaded: Loaded) -> TrustNotice:
+    """Perform `TakeTrustNotice`."""
+    with safe_imports():
+        # Here: only notebooks need it at once.
+        from lspkit.servers.restriction.held_back_servers import held_back, is_silent, worded
+
+    found = loaded.standing
+    held = [] if is_silent(found) else held_back(loaded)
+    return TrustNotice(
+        project=found.candidate,
+        text=worded(found, held),
+        warnings=loaded.warning_lines,
+        state=found.state,
+        why=found.why,
+        held_back=tuple(held),
+        remedy=found.remedy,
+    )
 
 
 def _row(

@@ -168,7 +168,7 @@ class Pool:
             self._files.read(file)
         for choice in choices:
             try:
-                servers.append(self._server(choice, call))
+                servers.append(self.server_of(choice, call))
             except LspkitError as problem:
                 failures.append(problem)
         return servers, failures
@@ -206,7 +206,8 @@ class Pool:
 
     # Starting
 
-    def _server(self, choice: Choice, call: CallContext) -> Server:
+    def server_of(self, choice: Choice, call: CallContext) -> Server:
+        """The server for a choice, started if needed. The call keeps it until it ends."""
         # Without any command: the project's configuration was not allowed to name one.
         if choice.held_back and (choice.argv or not choice.definition.launch.commands):
             raise failure_errors.held_back(choice, self.folders())

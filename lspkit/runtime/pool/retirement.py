@@ -105,9 +105,9 @@ class Retirement:
             if has_ended(server):
                 self._servers.discard(server)
 
-    def do(self, job: Callable[[], object]) -> None:
-        """Run a job that may take long on one of these threads."""
-        self._enders.do(job)
+    def do(self, job: Callable[[], object]) -> bool:
+        """Run a job that may take long on one of these threads. False if it cannot run."""
+        return self._enders.do(job)
 
     def close(self) -> bool:
         """Finish running jobs. False if a thread still runs."""

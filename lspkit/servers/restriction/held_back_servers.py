@@ -39,9 +39,12 @@ def notice(loaded: Loaded) -> str:
     That is so if nothing is held back, and if the user has ruled trust out.
     """
     found = loaded.standing
-    if found.allows_programs or found.refused or found.policy == "never":
-        return ""
-    return worded(found, held_back(loaded))
+    return "" if is_silent(found) else worded(found, held_back(loaded))
+
+
+def is_silent(found: TrustDecision) -> bool:
+    """Whether nothing is held back, or the user has ruled trust out."""
+    return found.allows_programs or found.refused or found.policy == "never"
 
 
 def worded(found: TrustDecision, held: Sequence[str]) -> str:

@@ -1,0 +1,221 @@
+"""The lines of the panel: parts of text with the name of a style, as wide as the terminal allows.
+
+Pure. Widths are cells of a terminal: a wide character has two. All text of servers and projects is
+escaped.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+
+from rich.cells import cell_len, chop_cells, set_cell_size
+
+from lspkit.panel.panel_rows import most_broken
+from lspkit.servers.status import NOT_FOUND, ServerState, ServerStatus, WorkspaceStatus
+from lspkit.visible_text import fold_lines, one_line
+
+#: A part of a line, and the name of its style; empty for plain text.
+Part = tuple[str, str]
+Line = list[Part]
+
+#: The shape of each state: states are not told by colour alone.
+SHAPES = {
+    ServerState.BROKEN: "✗",
+    ServerState.STARTING: "◐",
+    ServerState.ACTIVE: "●",
+    ServerState.IDLE: "○",
+    ServerState.UNAVAILABLE: "△",
+    ServerState.DISABLED: "–",
+}
+#: The widths of columns. The root has what is left.
+STATE, SOURCE, PROBLEMS, WORST_PROBLEMS, MEMORY = 13, 9, 9, 5, 8
+SERVER_LEAST, SERVER_MOST, ROOT_LEAST = 8, 16, 6
+#: From these widths of a line there are more columns.
+WITH_MEMORY, WITH_ROOT, WITH_SOURCE = 44, 54, 66
+CURSOR, GAP = "›", 1
+
+
+def width_of(line: Line) -> int:
+    """The cells of a line."""
+    return sum(cell_len(text) for text, _ in line)
+
+
+def fit(text: str, width: int) -> str:
+    """The text on one line, cut to the width if it is longer."""
+    text = one_line(text)
+    if cell_len(text) <= width:
+        return text
+    return "" if width < 1 else set_cell_size(text, width - 1) + "…"
+
+
+def pad(text: str, width: int, *, right: bool = False) -> str:
+    """The text in exactly this width."""
+    text = fit(text, width)
+    space = " " * (width - cell_len(text))
+    return space + text if right else text + space
+
+
+def wrap(text: str, width: int, most: int) -> list[str]:
+    """The text on at most so many lines, broken between words if possible."""
+    lines: list[str] = []
+    for word in fold_lines(text).split(" "):
+        if lines and cell_len(lines[-1]) + 1 + cell_len(word) <= width:
+            lines[-1] += f" {word}"
+        else:
+            lines += chop_cells(word, width) or [""]
+    if len(lines) > most:
+        lines = [*lines[: most - 1], fit(lines[most - 1] + " …", width)]
+    return lines
+
+
+def joined_to_fit(parts: Sequence[str], between: str, width: int) -> str:
+    """As many of the parts as fit, from the left."""
+    text = ""
+    for part in parts:
+        longer = f"{text}{between}{part}" if text else part
+        if cell_len(longer) > width:
+            break
+        text = longer
+    return text
+
+
+def totals_line(status: WorkspaceStatus, width: int) -> Line:
+    """How many servers there are, and how many in each state; worst first."""
+    if status.unavailable:
+        return [(fit(str(status), width), "warning")]
+    for in_words in range(len(ServerState), 0, -1):
+        line = _counts(status, in_words)
+        if width_of(line) <= width:
+            return line
+    return cut(_counts(status, 0), width)
+
+
+def _counts(status: WorkspaceStatus, in_words: int) -> Line:
+    """The totals; the first states by their words, the others by their shapes only."""
+    number = len(status.rows)
+    line: Line = [(f"{number} server{'' if number == 1 else 's'}", "strong")]
+    for at, state in enumerate(ServerState):
+        count = sum(one.state is state for one in status.rows)
+        word = f" {state.value}" if at < in_words else ""
+        if count:
+            line += [("  ", ""), (f"{SHAPES[state]} {count}{word}", state.value)]
+    return line
+
+
+def legend(width: int) -> str:
+    """The shapes with their words."""
+    return joined_to_fit([f"{SHAPES[one]} {one.value}" for one in ServerState], "  ", width)
+
+
+class Columns:
+    """The widths of the columns for a list of servers and a width of the line."""
+
+    def __init__(self, servers: Iterable[ServerStatus], width: int) -> None:
+        longest = max((cell_len(one_line(row.server)) for row in servers), default=0)
+        self.width = width
+        self.source = SOURCE if width >= WITH_SOURCE else 0
+        self.memory = MEMORY if width >= WITH_MEMORY else 0
+        #: On a narrow terminal only the worst problems are counted.
+        self.problems = PROBLEMS if width >= WITH_MEMORY else WORST_PROBLEMS
+        # The cursor with its gap, the state, and the columns at the right end.
+        fixed = 2 + STATE + sum(one + GAP for one in (self.source, self.memory) if one)
+        left = max(0, width - fixed - (self.problems + GAP) - GAP)
+        self.server = min(left, max(SERVER_LEAST, min(SERVER_MOST, longest)))
+        rest = left - self.server - GAP
+        self.root = rest if width >= WITH_ROOT and rest >= ROOT_LEAST else 0
+        if not self.root:
+            self.server = left
+
+    @property
+    def after_source(self) -> int:
+        """The cells from the root to the end of the line."""
+        root = self.root + GAP if self.root else 0
+        return root + self.problems + (self.memory + GAP if self.memory else 0)
+
+    def heading(self) -> Line:
+        """The names of the columns."""
+        words = ["  ", pad("STATE", STATE), " " * GAP, pad("SERVER", self.server), " " * GAP]
+        words += [pad("SOURCE", self.source), " " * GAP] if self.source else []
+        words += [pad("ROOT", self.root), " " * GAP] if self.root else []
+        words += [pad("PROBLEMS" if self.problems > 7 else "PROB", self.problems, right=True)]
+        words += [" " * GAP, pad("MEMORY", self.memory, right=True)] if self.memory else []
+        return [(fit("".join(words), self.width), "muted")]
+
+    def row(self, server: ServerStatus, root: str, age: float, *, selected: bool) -> Line:
+        """The line of a server. `age` is how many seconds old its status is."""
+        state = server.state.value
+        line: Line = [
+            (f"{CURSOR} " if selected else "  ", "strong"),
+            (pad(f"{SHAPES[server.state]} {state}", STATE), state),
+            (" " * GAP, ""),
+            (pad(server.server, self.server), "strong" if server.roots else "muted"),
+            (" " * GAP, ""),
+        ]
+        if self.source:
+            line += [(pad(server.source, self.source), "muted"), (" " * GAP, "")]
+        if server.state is ServerState.UNAVAILABLE:
+            line.append((pad(_why_not(server), self.after_source), "muted"))
+            return cut(line, self.width)
+        if self.root:
+            line += [(pad(roots_text(server, root), self.root), ""), (" " * GAP, "")]
+        line.append(_problems(server, self.problems))
+        if self.memory:
+            line += [(" " * GAP, ""), (pad(_memory(server, age), self.memory, right=True), "")]
+        return cut(line, self.width)
+
+
+def cut(line: Line, width: int) -> Line:
+    """The line without what is beyond the width, on a terminal that is very narrow."""
+    kept: Line = []
+    for text, style in line:
+        part = fit(text, width - width_of(kept))
+        if part:
+            kept.append((part, style))
+    return kept
+
+
+def relative(path: str, root: str) -> str:
+    """A folder as seen from the workspace."""
+    inside = path == root or path.startswith(os.path.join(root, ""))
+    return os.path.relpath(path, root) if inside else path
+
+
+def roots_text(server: ServerStatus, root: str) -> str:
+    """The root of a server, or how many it has."""
+    if len(server.roots) > 1:
+        return f"{len(server.roots)} roots"
+    return relative(server.roots[0].root, root) if server.roots else ""
+
+
+def _why_not(server: ServerStatus) -> str:
+    if server.reason == NOT_FOUND and server.install:
+        return server.install
+    return server.reason
+
+
+def _problems(server: ServerStatus, width: int) -> Part:
+    counts = server.diagnostics
+    errors, warnings = counts.get("error", 0), counts.get("warning", 0)
+    if not server.roots:
+        return " " * width, ""
+    if not errors and not warnings:
+        return pad(str(counts.get("total", 0)), width, right=True), "muted"
+    words = [f"{number}{letter}" for number, letter in ((errors, "E"), (warnings, "W")) if number]
+    text = " ".join(words if width == PROBLEMS else words[:1])
+    return pad(text, width, right=True), "broken" if errors else "starting"
+
+
+def _memory(server: ServerStatus, age: float) -> str:
+    root = most_broken(server)
+    if root is not None and root.broken is not None and root.broken.retry_in is not None:
+        return f"↻ {max(0.0, root.broken.retry_in - age):.0f} s"
+    used = sum(one.memory_bytes for one in server.roots)
+    return bytes_text(used) if used else ""
+
+
+def bytes_text(number: int) -> str:
+    """A number of bytes for people."""
+    if number < 1_000_000_000:
+        return f"{number / 1_000_000:.0f} MB"
+    return f"{number / 1_000_000_000:.1f} GB"

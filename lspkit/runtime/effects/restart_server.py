@@ -1,0 +1,46 @@
+"""Restarting one server, when a user asks for it."""
+
+from __future__ import annotations
+
+import time
+
+from lspkit.errors import NoServerError, RequestTimeoutError
+from lspkit.operations.effects import RestartServer
+from lspkit.runtime.concurrency.call import CallContext
+from lspkit.runtime.concurrency.waiter import Steps, Waiter, uncancelled
+from lspkit.runtime.pool.pool import Pool
+from lspkit.servers.selection.choose import definitions
+
+#: Seconds to wait for the old processes: more than it takes to kill those that hang.
+STOP_LIMIT = 10.0
+
+
+def restart_server(pool: Pool, effect: RestartServer, call: CallContext) -> Steps[list[str]]:
+    """Perform `RestartServer`. The old processes end first: they may lock files of the server."""
+    id = _id_of(effect.server, pool)
+    servers = sorted((one for one in pool.servers() if one.id == id), key=lambda one: one.root)
+    for server in servers:
+        pool.retire(server)
+    stopped = Waiter()
+
+    def stop() -> None:
+        try:
+            pool.retirement.stop(servers)
+        finally:
+            stopped.complete()
+
+    if servers and pool.retirement.do(stop):
+        uncancelled((yield stopped, min(call.deadline, time.monotonic() + STOP_LIMIT)))
+        if call.is_over:
+            raise RequestTimeoutError(f"{id} was stopped, but not started again in time")
+    for server in servers:
+        pool.server_of(server.choice, call)
+    return [server.root for server in servers]
+
+
+def _id_of(name: str, pool: Pool) -> str:
+    """The id of a server that is called by its id or an alias."""
+    for one in definitions(pool.config):
+        if name == one.id or name in one.aliases:
+            return one.id
+    raise NoServerError(f"no server is called {name!r}: `lspkit status` shows all servers")
