@@ -16,6 +16,7 @@ from lspkit.late_imports import late_names
 from lspkit.version import VERSION as __version__
 
 if TYPE_CHECKING:
+    from lspkit import conversations
     from lspkit.config import Config
     from lspkit.diagnostics.report import Evidence, Report
     from lspkit.edit_types import (
@@ -110,6 +111,7 @@ __all__ = [
     "WorkspaceStatus",
     "__version__",
     "connect",
+    "conversations",
 ]
 
 #: The names of each module. They are imported when they are first used: some commands of the
@@ -118,6 +120,7 @@ _get = late_names(
     __name__,
     {
         "lspkit.config": "Config",
+        "lspkit.conversations": "",
         "lspkit.diagnostics.report": "Evidence Report",
         "lspkit.edit_types": (
             "AppliedEdit ChangedFiles CodeAction FileEdit FileOperation TextEdit WorkspaceEdit"

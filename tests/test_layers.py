@@ -19,10 +19,11 @@ FACES = ("cli", "panel", "notebook", "web", "mcp")
 #: The parts of lspkit from top to bottom. A part imports from the rows below its own.
 LAYERS = (
     ("__main__",),
-    ("cli", "panel", "notebook", "web", "mcp"),
+    ("cli",),
+    ("panel", "notebook", "web", "mcp"),
     ("__init__",),
     ("service",),
-    ("agent",),
+    ("agent", "conversations"),
     ("workspace",),
     ("runtime",),
     ("operations", "servers", "config", "edits", "diagnostics"),
@@ -57,7 +58,7 @@ FLOOR = {part: rank for rank, parts in enumerate(FLOORS) for part in parts}
 TESTING = "testing"
 
 #: Parts that may have threads, processes and sockets.
-ACTIVE = frozenset({*LAYERS[1], "service", "runtime", TESTING})
+ACTIVE = frozenset({*FACES, "service", "runtime", TESTING})
 ACTIVITY = frozenset(
     {"asyncio", "multiprocessing", "select", "selectors", "socket", "subprocess", "threading"}
     | {"_thread"}

@@ -36,6 +36,7 @@ STATE_AT = {
 #: What is drawn in one box, from top to bottom. A box imports only from the boxes below it.
 LAYERS: tuple[tuple[tuple[str, ...], str], ...] = (
     (("cli",), "the command line"),
+    (("web",), "status and conversations over HTTP, the status page"),
     (("service",), "the same workspace in a process of its own"),
     (("agent",), "what a model sees: tools, hooks, summaries"),
     (("workspace",), "the API: builds requests, hands them to an engine"),

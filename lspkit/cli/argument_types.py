@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import math
+import re
 
 
 class UsageError(Exception):
@@ -18,6 +19,13 @@ def path(word: str) -> str:
     """A path. An empty one is probably an unset variable, not the current folder."""
     if not word:
         raise argparse.ArgumentTypeError("a path cannot be empty")
+    return word
+
+
+def loopback_address(word: str) -> str:
+    """`127.0.0.1:PORT`. What comes before the port is checked when it is used."""
+    if not re.fullmatch(r".+:\d{1,5}", word):
+        raise argparse.ArgumentTypeError(f"expected 127.0.0.1:PORT, found {word!r}")
     return word
 
 

@@ -56,6 +56,12 @@ class EventStream(Generic[T]):
                 self._changed.wait(left)
             return self._events.popleft() if self._events else None
 
+    @property
+    def closed(self) -> bool:
+        """Whether the stream has ended and all its events were taken."""
+        with self._changed:
+            return self._closed and not self._events
+
     def __iter__(self) -> Iterator[T]:
         while (event := self.get()) is not None:
             yield event
