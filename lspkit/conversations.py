@@ -23,6 +23,8 @@ from lspkit.config.trust.trust_store import state_folder
 from lspkit.errors import ConfigError, PathError
 from lspkit.visible_text import is_visible, one_line
 
+__all__ = ["get_cwd", "resolve", "set_cwd"]
+
 #: The store, in the state folder.
 FILE = "conversations.sqlite3"
 #: Marks the file as this store: "lspk".
