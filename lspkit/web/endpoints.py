@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -13,7 +13,6 @@ import msgspec
 from lspkit.conversations import ConversationStore, check_id
 from lspkit.errors import LspkitError, NoServerError, PathError
 from lspkit.runtime.concurrency.call import CancelToken
-from lspkit.runtime.concurrency.event_stream import EventStream
 from lspkit.service.shared_workspace import SharedWorkspace
 from lspkit.types import to_plain
 from lspkit.web.access import Access
@@ -28,6 +27,7 @@ from lspkit.web.body_types import (
     Status,
     WorkspaceBody,
 )
+from lspkit.web.event_feed import EventFeed
 from lspkit.web.http_message import RequestHead, Response
 from lspkit.web.openapi import openapi_document
 from lspkit.web.problem_document import ProblemError
@@ -43,15 +43,6 @@ ASSETS = Path(__file__).parent / "assets"
 CHECK_TIMEOUT = 30.0
 #: Streams of events that are open at once.
 MOST_STREAMS = 16
-#: Events that wait for a slow reader; further ones are dropped and counted.
-LONGEST_STREAM = 500
-
-
-class EventFeed(msgspec.Struct, frozen=True):
-    """A response without an end: the events of a stream that the filter lets pass."""
-
-    stream: EventStream[EventBody]
-    passes: Callable[[EventBody], bool]
 
 
 class Endpoints:
@@ -162,13 +153,17 @@ class Endpoints:
     def events(self, conversation: str | None = None) -> EventFeed:
         """`GET /events`."""
         cwd = None if conversation is None else self._cwd(conversation)
-        stream = EventStream(lambda count: EventBody(kind="dropped", count=count), LONGEST_STREAM)
-        self._workspaces.subscribe(stream, MOST_STREAMS)
 
         def passes(event: EventBody) -> bool:
-            return cwd is None or not event.workspace or is_inside(cwd, event.workspace)
+            return cwd is None or is_inside(cwd, event.workspace)
 
-        return EventFeed(stream, passes)
+        feed = EventFeed(passes)
+        try:
+            self._workspaces.subscribe(feed, MOST_STREAMS)
+        except ProblemError:
+            feed.release()
+            raise
+        return feed
 
     def openapi(self) -> dict[str, Any]:
         """`GET /openapi.json`."""

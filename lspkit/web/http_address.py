@@ -36,7 +36,7 @@ class Address(msgspec.Struct, frozen=True):
 
 def parse_address(word: str) -> Address:
     """`127.0.0.1:8080`, `[::1]:0` or `localhost:0`. Raises a `ValueError` if it is no loopback."""
-    found = re.fullmatch(r"(\[[0-9A-Fa-f:.]+\]|[^\[\]:]+):(\d{1,5})", word)
+    found = re.fullmatch(r"(\[[0-9A-Fa-f:.]+\]|[^\[\]:]+):([0-9]{1,5})", word)
     if found is None or int(found[2]) > 65535:
         raise ValueError(f"expected 127.0.0.1:PORT, found {word!r}")
     host = "127.0.0.1" if found[1].lower() == "localhost" else found[1].strip("[]")

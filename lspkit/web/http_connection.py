@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import logging
 import socket
 import time
 from collections.abc import Callable
 
-from lspkit.types import to_plain
-from lspkit.web.endpoints import Endpoints, EventFeed
+from lspkit.web.endpoints import Endpoints
+from lspkit.web.event_feed import EventFeed
 from lspkit.web.http_message import (
     END_OF_HEAD,
     LARGEST_HEAD,
     Response,
-    encode_head,
     parse_head,
     problem_response,
 )
@@ -30,8 +28,6 @@ KeepAlive = Callable[[], None]
 REQUEST_SECONDS = 10.0
 #: Seconds for a response, or an event, to be sent.
 SEND_SECONDS = 10.0
-#: Seconds between two signs of life in a stream of events.
-HEARTBEAT_SECONDS = 10.0
 #: Bytes and seconds that are spent on a body which is not used, so that the response arrives.
 MOST_UNREAD, UNREAD_SECONDS = 1024 * 1024, 1.0
 
@@ -48,8 +44,8 @@ def serve_connection(
         with contextlib.suppress(OSError, ClosedByPeerError):
             response = _respond(connection, endpoints)
             if isinstance(response, EventFeed):
-                with response.stream:
-                    _send_events(connection, response, keep_alive)
+                connection.settimeout(SEND_SECONDS)
+                response.send_all(connection, keep_alive)
                 return
             if response.status < 400:
                 keep_alive()
@@ -116,20 +112,3 @@ def send_response(connection: socket.socket, response: Response) -> None:
         if not data:
             return
         unread += len(data)
-
-
-def _send_events(connection: socket.socket, feed: EventFeed, keep_alive: KeepAlive) -> None:
-    """Send events until the stream ends or the client does not read any more."""
-    # No more is read: the end of the connection is noticed by the next sign of life.
-    connection.settimeout(SEND_SECONDS)
-    connection.sendall(encode_head(200, "text/event-stream", None, {}) + b"retry: 2000\n\n")
-    while True:
-        event = feed.stream.get(HEARTBEAT_SECONDS)
-        keep_alive()
-        if event is None:
-            if feed.stream.closed:
-                return
-            connection.sendall(b": alive\n\n")
-        elif feed.passes(event):
-            data = json.dumps(to_plain(event))
-            connection.sendall(f"event: {event.kind}\ndata: {data}\n\n".encode())

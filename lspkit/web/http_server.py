@@ -71,7 +71,7 @@ class HttpServer:
         except BaseException:
             self._close_sockets()
             raise
-        self._acceptor = OwnThread(self._accept_all, "http")
+        self._acceptor = OwnThread(self._accept_all, f"http-{self.address.port}")
         self._acceptor.start()
 
     def page_url(self) -> str:
@@ -96,7 +96,9 @@ class HttpServer:
             # Without descriptors the listener stays ready: this must not become a busy loop.
             self._wait_for_wake(0.1)
             return
-        thread = OwnThread(lambda: self._serve(thread, connection), "http-connection")
+        thread = OwnThread(
+            lambda: self._serve(thread, connection), f"http-{self.address.port}-connection"
+        )
         with self._lock:
             full = self._closing or len(self._connections) >= MOST_CONNECTIONS
             if not full:

@@ -101,6 +101,11 @@ class WebSite:
             made.sendall(data)
             return read_all(made)
 
+    def threads(self) -> list[str]:
+        """The names of the server's threads."""
+        names = [thread.name for thread in threading.enumerate()]
+        return [name for name in names if name.startswith(f"lspkit-http-{self.port}")]
+
     def set_cwd(self, id: str, cwd: Path) -> None:
         """The folder of a conversation."""
         assert self.ask("PUT", f"/conversations/{id}/cwd", {"cwd": str(cwd)}).status == 200
@@ -145,9 +150,3 @@ def read_all(connection: socket.socket) -> bytes:
         while data := connection.recv(1 << 16):
             found += data
     return found
-
-
-def http_threads() -> list[str]:
-    """The names of the threads of all HTTP servers."""
-    names = [thread.name for thread in threading.enumerate()]
-    return [name for name in names if name.startswith("lspkit-http")]
