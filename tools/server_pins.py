@@ -71,6 +71,8 @@ NODE_PACKAGES = {
 DEBIAN_PACKAGES = {
     "debian": ("gopls", "rust-web-analyzer", "rustc-web", "cargo-web", "rust-web-src"),
     "debian-clang": ("clang-22",),
+    # A browser without a window, for the tests of the status page.
+    "debian-chromium": ("chromium-headless-shell",),
     # A second source: there is no wheel of it for every processor.
     "debian-shellcheck": ("shellcheck",),
 }
@@ -270,4 +272,10 @@ PROGRAMS = (
     Program(name="pyright", folder="node"),
     Program(name="tsc-5", folder="node", file="tsc", package="typescript"),
     Program(name="clang++-22", folder="debian-clang", package="clang-22"),
+    # In place of the script in `bin`, which names the folder where Debian would install it.
+    Program(
+        name="chromium-headless-shell",
+        folder="debian-chromium",
+        file="../lib/chromium/chromium-headless-shell",
+    ),
 )
