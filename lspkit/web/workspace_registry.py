@@ -156,12 +156,13 @@ class WorkspaceRegistry:
 
     def close_unused(self) -> None:
         """Close workspaces that nobody has used for some time, or whose folder is gone."""
+        gone = {root for root in self.all_roots()[1:] if not os.path.isdir(root)}
+        latest = self._clock() - IDLE_SECONDS
         with self._lock:
-            latest = self._clock() - IDLE_SECONDS
             over = [
                 root
                 for root, one in self._others.items()
-                if not one.users and (one.used_at <= latest or not os.path.isdir(root))
+                if not one.users and (one.used_at <= latest or root in gone)
             ]
             closing = [self._others.pop(root).shared for root in over]
         for one in closing:
