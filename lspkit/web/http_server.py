@@ -64,10 +64,10 @@ class HttpServer:
         try:
             token = secrets.token_urlsafe(32)
             self._access = Access(self.address.host_headers(), token)
-            write_token(token_file, token)
             self._workspaces = WorkspaceRegistry(shared, environ)
             store = ConversationStore(state_folder(environ))
             self._endpoints = Endpoints(self._access, self._workspaces, store)
+            write_token(token_file, token)
         except BaseException:
             self._close_sockets()
             raise

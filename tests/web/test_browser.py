@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from lspkit.testing import Diagnostics, Script
+from tests.service.site import Site
 from tests.web.browser import Browser
 from tests.web.web_site import WebSite
 
@@ -34,11 +36,10 @@ def test_the_page_shows_servers_and_diagnostics_as_they_come(
     assert browser.value("location.pathname + location.search") == "/"
     assert browser.value("document.cookie") == ""
 
-    text(web, "ERROR <img src=x onerror=alert(1)>\nWARN two\n")
+    text(web, "ERROR one\nWARN two\n")
     web.check("a", "a.scr")
     browser.wait_for("document.querySelector('[data-server=scripted] [data-state=active]') != null")
     browser.wait_for("document.querySelectorAll('#files li').length === 2")
-    assert browser.value("document.querySelectorAll('#files img').length") == 0
     assert browser.value("document.querySelector('#files .path').textContent") == "a.scr"
     assert "1 error" in browser.value("document.querySelector('[data-server] .counts').innerText")
 
@@ -48,6 +49,37 @@ def test_the_page_shows_servers_and_diagnostics_as_they_come(
     assert browser.errors == []
     own = f"http://127.0.0.1:{web.port}/"
     assert [one for one in browser.requests if not one.startswith((own, "data:"))] == []
+
+
+#: What a server says to get out of the text, and how it is shown.
+HOSTILE = "<img src=x onerror='document.title=1'></script>&lt;\u202egnp.exe\u2066\u200b\0\nnext"
+SHOWN = (
+    "<img src=x onerror='document.title=1'></script>&lt;"
+    "\\u{202e}gnp.exe\\u{2066}\\u{200b}\\u{0}\nnext"
+)
+
+
+def test_text_of_servers_and_files_stays_text(browser: Browser) -> None:
+    place = {"start": {"line": 0, "character": 0}, "end": {"line": 0, "character": 1}}
+    item = {"range": place, "severity": 1, "message": HOSTILE, "code": "<b>", "source": "<i>"}
+    answers = {"textDocument/diagnostic": {"kind": "full", "items": [item]}}
+    name = "<u>\u202ea.scr"
+    script = Script(diagnostics=Diagnostics(how="pull"), answers=answers)
+    with Site(script) as site, WebSite(site) as web:
+        text(web, "x\n", name)
+        web.set_cwd("a", site.project)
+        web.check("a", name)
+        browser.open(web.server.page_url())
+        browser.wait_for("document.querySelectorAll('#files li').length === 1")
+        shown = browser.value("document.querySelector('#files .message').firstChild.data")
+        assert shown == SHOWN
+        assert browser.value("document.querySelector('#files .path').textContent") == (
+            "<u>\\u{202e}a.scr"
+        )
+        made = "main img, main u, main script, #files b, #files i"
+        assert browser.value(f"document.querySelectorAll('{made}').length") == 0
+        assert browser.value("document.title") == "lspkit"
+        assert browser.errors == []
 
 
 def test_the_page_is_usable_by_keyboard_and_on_a_phone(web: WebSite, browser: Browser) -> None:

@@ -5,15 +5,23 @@
 const byId = (id) => document.getElementById(id);
 const folded = new Set(); // paths of files that the reader has folded
 const known = new Map(); // what each row showed last, to mark those that change
-const PAUSE = 200; // milliseconds between two requests
+const PAUSE = 300; // milliseconds between two requests
 let shown = null;
 let asked = false;
 let waiting = null;
 
+// Characters that are not seen, or that reorder the text around them.
+const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\ufe00-\ufe0f\uffa0]/gu;
+
+function visible(text, lines = false) {
+  const escaped = (one) => (lines && "\n\t".includes(one) ? one : `\\u{${one.codePointAt(0).toString(16)}}`);
+  return String(text).replace(UNSEEN, escaped);
+}
+
 function element(name, attributes = {}, ...children) {
   const made = document.createElement(name);
   for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
-  made.append(...children);
+  made.append(...children.map((one) => (one instanceof Node ? one : visible(one))));
   return made;
 }
 
@@ -82,7 +90,7 @@ function fileRows(file, root, wanted) {
   const rows = matching.map((one) => element(
     "li", {}, element("span", { class: "at" }, `${one.line}:${one.column}`),
     element("span", { class: one.severity }, one.severity),
-    element("span", { class: "message" }, one.message,
+    element("span", { class: "message" }, document.createTextNode(visible(one.message, true)),
       element("span", { class: "quiet" }, ` ${[one.source || one.servers.join(", "), one.code].filter(Boolean).join(" ")}`)),
   ));
   const title = element("summary", {}, element("span", { class: "path" }, name), counts(numbers));
@@ -127,7 +135,7 @@ function show(status) {
   const wanted = byId("filter").value.trim().toLowerCase();
   const many = status.workspaces.length > 1;
   const parts = status.workspaces.map((one) => workspaceParts(one, many, wanted));
-  byId("service").textContent = `${status.service.root} · version ${status.service.version} · pid ${status.service.pid}`;
+  byId("service").textContent = `${visible(status.service.root)} · version ${status.service.version} · pid ${status.service.pid}`;
   byId("totals").replaceChildren(...totals(status));
   byId("servers").replaceChildren(...parts.flatMap((one) => one.servers));
   byId("files").replaceChildren(...parts.flatMap((one) => one.files));
@@ -141,7 +149,7 @@ function setConnection(state, text) {
 }
 
 function setProblem(text) {
-  byId("problem").textContent = text;
+  byId("problem").textContent = visible(text);
   byId("problem").hidden = !text;
 }
 
@@ -174,6 +182,7 @@ function listen() {
   events.addEventListener("error", () => {
     if (events.readyState !== EventSource.CLOSED) { setConnection("starting", "connecting"); return; }
     setConnection("broken", "not connected");
+    ask(); // it tells why
     setTimeout(listen, 5000);
   });
   for (const kind of ["state", "diagnostics", "dropped"]) events.addEventListener(kind, ask);
