@@ -18,6 +18,7 @@ from lspkit.late_imports import late_names, safe_imports
 from lspkit.version import VERSION as __version__
 
 if TYPE_CHECKING:
+    from lspkit import conversations
     from lspkit.config import Config
     from lspkit.diagnostics.report import Evidence, Report
     from lspkit.edit_types import (
@@ -115,6 +116,7 @@ __all__ = [
     "WorkspaceStatus",
     "__version__",
     "connect",
+    "conversations",
 ]
 
 #: The names of each module. They are imported when they are first used: some commands of the
@@ -123,6 +125,7 @@ _get = late_names(
     __name__,
     {
         "lspkit.config": "Config",
+        "lspkit.conversations": "",
         "lspkit.diagnostics.report": "Evidence Report",
         # For `%load_ext lspkit`.
         "lspkit.notebook": "load_ipython_extension unload_ipython_extension",

@@ -63,6 +63,8 @@ def test_every_block_of_python_runs(site, block):
             **os.environ,
             "PYTHONPATH": str(ROOT),
             "XDG_RUNTIME_DIR": site.environ["XDG_RUNTIME_DIR"],
+            "XDG_STATE_HOME": site.environ["XDG_STATE_HOME"],
+            "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
         },
         capture_output=True,
         text=True,

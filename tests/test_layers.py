@@ -23,7 +23,7 @@ LAYERS = (
     ("panel", "notebook", "web", "mcp"),
     ("__init__",),
     ("service",),
-    ("agent",),
+    ("agent", "conversations"),
     ("workspace",),
     ("runtime",),
     ("install",),

@@ -36,7 +36,7 @@ STATE_AT = {
 #: What is drawn in one box, from top to bottom. A box imports only from the boxes below it.
 LAYERS: tuple[tuple[tuple[str, ...], str], ...] = (
     (("cli",), "the command line"),
-    (("panel", "mcp", "notebook"), "the servers in a terminal; MCP; results in IPython"),
+    (("panel", "web", "mcp", "notebook"), "a terminal, HTTP and a page, MCP, IPython"),
     (("service",), "the same workspace in a process of its own"),
     (("agent",), "what a model sees: tools, hooks, summaries"),
     (("workspace",), "the API: builds requests, hands them to an engine"),

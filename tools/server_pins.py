@@ -73,6 +73,8 @@ NODE_PACKAGES = {
 DEBIAN_PACKAGES = {
     "debian": ("gopls", "rust-web-analyzer", "rustc-web", "cargo-web", "rust-web-src"),
     "debian-clang": ("clang-22",),
+    # A browser without a window, for the tests of the status page.
+    "debian-chromium": ("chromium-headless-shell",),
     # A second source: there is no wheel of it for every processor.
     "debian-shellcheck": ("shellcheck",),
 }
@@ -277,5 +279,11 @@ PROGRAMS = (
         name="mcp-inspector",
         folder="node-inspector",
         package="@modelcontextprotocol/inspector",
+    ),
+    # In place of the script in `bin`, which names the folder where Debian would install it.
+    Program(
+        name="chromium-headless-shell",
+        folder="debian-chromium",
+        file="../lib/chromium/chromium-headless-shell",
     ),
 )

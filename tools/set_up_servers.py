@@ -12,7 +12,6 @@ from __future__ import annotations
 import concurrent.futures
 import contextlib
 import fcntl
-import glob
 import json
 import os
 import re
@@ -98,7 +97,9 @@ def launcher(program: Program) -> str:
         target = [str(SERVERS / "python/bin/python"), *target]
         lines.append(f"export JAVA_HOME={shlex.quote(str(java_home()))}")
     if program.folder in DEBIAN_PACKAGES:
-        libraries = sorted(glob.glob(str(SERVERS / program.folder / "usr/lib/*-linux-gnu*")))
+        # Some packages have libraries of their own in a folder below.
+        found = (SERVERS / program.folder).glob("usr/lib/*-linux-gnu*")
+        libraries = [str(one) for place in sorted(found) for one in (place, place / "pulseaudio")]
         if libraries:
             lines.append(f"export LD_LIBRARY_PATH={shlex.quote(os.pathsep.join(libraries))}")
     lines.append(f'export PATH={shlex.quote(os.pathsep.join(search))}"${{PATH:+:$PATH}}"')

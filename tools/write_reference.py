@@ -22,6 +22,7 @@ import msgspec
 
 import lspkit
 import lspkit.agent
+from lspkit import conversations
 from lspkit.cli import build_parser
 from lspkit.config.json_schema import doc_lines, schema
 from lspkit.workspace import call_options
@@ -38,7 +39,8 @@ SECTIONS: dict[str, list[str]] = {
 SECTIONS["Results and other values"] = [
     name
     for name in lspkit.__all__
-    if name != "__version__" and not any(name in names for names in SECTIONS.values())
+    if name not in ("__version__", "conversations")
+    and not any(name in names for names in SECTIONS.values())
 ]
 
 
@@ -189,6 +191,10 @@ def library_page() -> str:
     for title, names in SECTIONS.items():
         parts.append(f"## {title}\n")
         parts += [class_section(name, getattr(lspkit, name)) for name in names]
+    parts.append(
+        f"## lspkit.conversations\n\n{document(conversations).partition(chr(10) * 2)[0]}\n"
+    )
+    parts += [class_section(name, getattr(conversations, name)) for name in conversations.__all__]
     parts.append("## lspkit.agent\n")
     parts += [
         class_section(name, getattr(lspkit.agent, name)) for name in sorted(lspkit.agent.__all__)

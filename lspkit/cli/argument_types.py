@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import math
+import re
 
 
 class UsageError(Exception):
@@ -25,6 +26,13 @@ def revision(word: str) -> str:
     """A git revision, which git must not take for an option."""
     if not word or word.startswith("-"):
         raise argparse.ArgumentTypeError(f"expected a git revision, found {word!r}")
+    return word
+
+
+def loopback_address(word: str) -> str:
+    """`127.0.0.1:PORT`. What comes before the port is checked when it is used."""
+    if not re.fullmatch(r".+:\d{1,5}", word):
+        raise argparse.ArgumentTypeError(f"expected 127.0.0.1:PORT, found {word!r}")
     return word
 
 

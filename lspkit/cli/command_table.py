@@ -319,6 +319,13 @@ COMMANDS = (
                 "--stdio", action="store_true", help="serve one client on standard input and output"
             ),
             _argument(
+                "--http",
+                type=types.loopback_address,
+                metavar="127.0.0.1:PORT",
+                help="also serve status and conversations over HTTP; port 0: any free one",
+            ),
+            _argument("--open", action="store_true", help="open the status page in the browser"),
+            _argument(
                 "--idle",
                 type=types.seconds,
                 default=900.0,
@@ -326,7 +333,7 @@ COMMANDS = (
                 help="end after this time without a client (default: 900)",
             ),
             _argument("--started-by-client", action="store_true", help=argparse.SUPPRESS),
-            _argument("--json", action="store_true", help="print failures as JSON"),
+            _argument("--json", action="store_true", help="print addresses and failures as JSON"),
         ),
         "Run the service of a workspace in the foreground: one set of warm servers for all "
         "programs. Other commands start it by themselves.",

@@ -5,14 +5,21 @@ from __future__ import annotations
 import argparse
 import logging
 import os
+import threading
 import time
+from typing import TYPE_CHECKING
 
+from lspkit.cli.argument_types import UsageError
 from lspkit.cli.exit_codes import CLEAN
 from lspkit.cli.output import as_json, print_message, print_result
 from lspkit.service.election import BOOTSTRAP_VARIABLE, connect_socket, service_pid
 from lspkit.service.runtime_folder import Bootstrap, bootstrap_of, read_bootstrap
 from lspkit.visible_text import one_line
 from lspkit.workspace_boundary import boundary_of
+
+if TYPE_CHECKING:
+    from lspkit.service.service_process import ServiceProcess
+    from lspkit.web.http_address import Address
 
 #: Seconds to wait for a service to end, before it is killed.
 END_TIMEOUT = 5.0
@@ -28,6 +35,7 @@ def serve(arguments: argparse.Namespace) -> int:
     from lspkit.service import service_process  # here: `stop` does not need it
 
     logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(levelname)s %(message)s")
+    address = _http_address(arguments)
     from_variable = arguments.stdio or arguments.started_by_client
     bootstrap = service_bootstrap(arguments.root, from_variable=from_variable)
     if arguments.stdio:
@@ -36,9 +44,56 @@ def serve(arguments: argparse.Namespace) -> int:
     place = bootstrap.place(os.environ)
     if not arguments.started_by_client:
         print_message(f"serving {bootstrap.workspace_root} at {place.socket}; Ctrl-C ends it")
-    reason = service_process.serve_socket(bootstrap, place, idle_timeout=arguments.idle)
+
+    def on_ready(process: service_process.ServiceProcess) -> None:
+        if address is not None:
+            _open_http(process, address, place.token, arguments)
+
+    reason = service_process.serve_socket(
+        bootstrap, place, idle_timeout=arguments.idle, on_ready=on_ready
+    )
     print_message(f"the service has ended: {reason}")
     return CLEAN
+
+
+def _http_address(arguments: argparse.Namespace) -> Address | None:
+    """The address of `--http`; raises a `UsageError` if it cannot be used."""
+    if arguments.open and not arguments.http:
+        raise UsageError("--open needs --http: lspkit serve --http 127.0.0.1:0 --open")
+    if arguments.stdio and arguments.http:
+        raise UsageError("--http cannot be used together with --stdio")
+    if not arguments.http:
+        return None
+    from lspkit.web.http_address import parse_address  # here: most services do not need it
+
+    try:
+        return parse_address(arguments.http)
+    except ValueError as problem:
+        raise UsageError(str(problem)) from None
+
+
+def _open_http(
+    process: ServiceProcess, address: Address, token_file: str, arguments: argparse.Namespace
+) -> None:
+    """Serve HTTP until the service ends, and say where."""
+    from lspkit.web.http_server import HttpServer  # here: most services do not need it
+
+    server = HttpServer(process.shared, address, token_file, process.keep_alive)
+    process.add_door(server)
+    print_message(f"HTTP at {server.address.url}/ with the token in {token_file}")
+    if arguments.json:
+        print_result(as_json({"url": server.address.url, "tokenFile": token_file}, indent=None))
+    if arguments.open:
+        url = server.page_url()
+        # A browser in the terminal would hold up the service.
+        threading.Thread(target=lambda: _open_page(url), daemon=True).start()
+
+
+def _open_page(url: str) -> None:
+    import webbrowser  # here: most services do not need it
+
+    if not webbrowser.open(url):
+        print_message(f"no browser was found; this address works once: {url}")
 
 
 def service_bootstrap(root: str | None, *, from_variable: bool) -> Bootstrap:

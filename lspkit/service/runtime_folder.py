@@ -59,6 +59,11 @@ class Place(msgspec.Struct, frozen=True):
         """What it has printed and logged since it was started."""
         return self.socket.removesuffix("sock") + "log"
 
+    @property
+    def token(self) -> str:
+        """The token for its HTTP server."""
+        return self.socket.removesuffix("sock") + "token"
+
     def other_sockets(self) -> list[str]:
         """The sockets of other versions of lspkit for the same workspace."""
         found = Path(self.folder).glob(f"{self.key}-*.sock")

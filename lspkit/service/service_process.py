@@ -16,6 +16,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
+from typing import Protocol
 
 import filelock
 
@@ -48,6 +49,14 @@ PREDECESSOR_TIMEOUT = 2 * END_TIMEOUT
 BACKLOG = 512
 
 
+class Door(Protocol):
+    """Another way to a service than its socket."""
+
+    def close(self) -> None:
+        """Let nobody in any more."""
+        ...
+
+
 class ServiceProcess:
     """The clients of one service, and the conditions for its end."""
 
@@ -69,14 +78,14 @@ class ServiceProcess:
         self._left: list[Peer] = []
         self._reason = ""
         self._retired = False
-        self._shared = SharedWorkspace(
+        #: Since when nobody has used the service.
+        self._idle_since = time.monotonic()
+        #: Called first at the end.
+        self._doors: list[Door] = []
+        #: What all its clients share.
+        self.shared = SharedWorkspace(
             bootstrap, self.end, self.retire, first_epoch=first_epoch, environ=environ
         )
-
-    @property
-    def shared(self) -> SharedWorkspace:
-        """What all its clients share."""
-        return self._shared
 
     def end(self, reason: str) -> None:
         """End the service soon. From any thread, and from a signal handler."""
@@ -92,15 +101,23 @@ class ServiceProcess:
         self._retired = True
         self._wake()
 
+    def keep_alive(self) -> None:
+        """Count the time without a client from now. From any thread."""
+        self._idle_since = time.monotonic()
+
+    def add_door(self, door: Door) -> None:
+        """Close another way in before the servers are stopped."""
+        self._doors.append(door)
+
     def run(self, listener: socket.socket | None, idle_timeout: float) -> str:
         """Serve until the end; returns its reason."""
-        idle_since = time.monotonic()
+        self.keep_alive()
         with selectors.DefaultSelector() as selector, _opened(self._bootstrap) as root:
             selector.register(self._wake_reader, selectors.EVENT_READ)
             if listener is not None:
                 selector.register(listener, selectors.EVENT_READ)
             while not self._reason:
-                left = idle_since + idle_timeout - time.monotonic()
+                left = self._idle_since + idle_timeout - time.monotonic()
                 ready = [key.fileobj for key, _ in selector.select(max(0.0, min(left, ROOT_LOOK)))]
                 if self._wake_reader in ready:
                     with contextlib.suppress(BlockingIOError):
@@ -109,8 +126,8 @@ class ServiceProcess:
                     self._accept(listener)
                 self._join_left()
                 if self._sessions:
-                    idle_since = time.monotonic()
-                elif self._retired or time.monotonic() - idle_since >= idle_timeout:
+                    self.keep_alive()
+                elif self._retired or time.monotonic() - self._idle_since >= idle_timeout:
                     self.end("it has no client")
                 if _identity(self._bootstrap.workspace_root) != root:
                     self.end("its root has disappeared")
@@ -137,7 +154,7 @@ class ServiceProcess:
         with self._lock:
             full = len(self._sessions) >= MOST_CLIENTS
             if not full:
-                self._sessions[peer] = ClientSession(self._shared, peer)
+                self._sessions[peer] = ClientSession(self.shared, peer)
         if full:
             why = f"the service has {MOST_CLIENTS} clients already"
             peer.send(messages.notification("lsp/refused", why))
@@ -175,11 +192,13 @@ class ServiceProcess:
         """End all connections, and stop all servers. Killed if that takes too long."""
         try:
             with killed_if_late():
+                for door in self._doors:
+                    door.close()
                 with self._lock:
                     peers = list(self._sessions)
                 for peer in peers:
                     peer.end(f"the service has ended: {self._reason}")
-                self._shared.close()
+                self.shared.close()
                 for peer in peers:
                     peer.close()
                 self._join_left()
@@ -188,8 +207,17 @@ class ServiceProcess:
             self._wake_writer.close()
 
 
-def serve_socket(bootstrap: Bootstrap, place: Place, *, idle_timeout: float = IDLE_TIMEOUT) -> str:
-    """Serve clients of a Unix socket; returns the reason for the end."""
+def serve_socket(
+    bootstrap: Bootstrap,
+    place: Place,
+    *,
+    idle_timeout: float = IDLE_TIMEOUT,
+    on_ready: Callable[[ServiceProcess], None] = lambda _: None,
+) -> str:
+    """Serve clients of a Unix socket; returns the reason for the end.
+
+    `on_ready` is called when clients can connect.
+    """
     lock = filelock.FileLock(place.running_lock, mode=0o600)
     try:
         lock.acquire(timeout=PREDECESSOR_TIMEOUT)
@@ -206,6 +234,7 @@ def serve_socket(bootstrap: Bootstrap, place: Place, *, idle_timeout: float = ID
             on_signal(process.end)
             with _listener(place) as listener:
                 _retire_others(place)
+                on_ready(process)
                 return process.run(listener, idle_timeout)
         finally:
             process.close()

@@ -10,6 +10,7 @@ import socket
 import sys
 import threading
 import time
+import urllib.request
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -29,7 +30,9 @@ from lspkit.service.client import Client
 from lspkit.service.remote_engine import RemoteEngine
 from lspkit.service.runtime_folder import bootstrap_of
 from lspkit.service.service_process import ServiceProcess
+from lspkit.service.shared_workspace import SharedWorkspace
 from lspkit.testing import Diagnostics, Fault, Log, Say, Script, progress, watchers
+from lspkit.web import Address, HttpServer
 from tests.scripted import SOURCE
 
 #: A request that means nothing: the moment at which a script does something.
@@ -55,7 +58,7 @@ def main(folder: str) -> None:
     os.environ["LSPKIT_TRUST"] = "always"
     parts = (
         *(many_callers, new_configuration, forwarded_request, idle_server, sidecar, watchfiles),
-        *(service, mcp_subscriptions),
+        *(service, mcp_subscriptions, http),
     )
     for part in parts:
         place = Path(folder) / part.__name__
@@ -277,3 +280,35 @@ def mcp_subscriptions(place: Path) -> None:
         assert told.wait(PATIENCE)
         subscriptions.remove("diagnostics://a.scr")
         watch.close()
+
+
+def http(place: Path) -> None:
+    """A service over HTTP: a reader of events, and a folder outside of the root."""
+    argv = Script().command(place / "server")
+    for name in ("root", "other"):
+        (place / name).mkdir()
+        (place / name / "a.scr").write_text(SOURCE, encoding="utf-8")
+    bootstrap = bootstrap_of(place / "root", _only(scripted=_scr(argv)), None)
+    shared = SharedWorkspace(bootstrap, lambda _: None, lambda: None)
+    environ = {**os.environ, "LSPKIT_STATE": str(place / "state")}
+    file = place / "token"
+    server = HttpServer(shared, Address("127.0.0.1", 0), str(file), lambda: None, environ=environ)
+    headers = {
+        "Authorization": f"Bearer {file.read_text(encoding='ascii')}",
+        "Content-Type": "application/json",
+    }
+
+    def ask(method: str, path: str, body: object = None) -> Any:
+        data = None if body is None else json.dumps(body).encode()
+        request = urllib.request.Request(server.address.url + path, data, headers, method=method)
+        return urllib.request.urlopen(request, timeout=PATIENCE)
+
+    with ask("GET", "/events") as events:
+        for name in ("root", "other"):
+            ask("PUT", f"/conversations/{name}/cwd", {"cwd": str(place / name)}).close()
+            ask("POST", f"/conversations/{name}/check", {"path": "a.scr"}).close()
+            ask("GET", f"/conversations/{name}/lsp").close()
+        assert events.readline() == b"retry: 2000\n"
+        ask("GET", server.page_url().removeprefix(server.address.url)).close()
+    server.close()
+    shared.close()

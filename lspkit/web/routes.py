@@ -1,0 +1,126 @@
+"""The table of endpoints, from which requests are routed and the OpenAPI document is made."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import msgspec
+
+from lspkit.web.body_types import (
+    CheckedFile,
+    CheckFile,
+    ConversationCwd,
+    ConversationLsp,
+    SetCwd,
+    Status,
+)
+from lspkit.web.problem_document import ProblemError
+
+
+class Route(msgspec.Struct, frozen=True):
+    """One endpoint."""
+
+    method: str
+    #: With the names of parameters in braces.
+    path: str
+    #: The method of `Endpoints` that answers.
+    operation: str
+    summary: str
+    result: type[msgspec.Struct] | None = None
+    body: type[msgspec.Struct] | None = None
+    #: The media type of a result that has no type here.
+    content_type: str = "application/json"
+    #: Names of parameters in the query, with their meanings.
+    query: Mapping[str, str] = {}
+    #: Statuses of problems besides those that any request can have.
+    problems: tuple[int, ...] = ()
+
+    @property
+    def segments(self) -> tuple[str, ...]:
+        """The parts of the path."""
+        return () if self.path == "/" else tuple(self.path[1:].split("/"))
+
+
+_UNKNOWN = (404, 503)
+ROUTES = (
+    Route(
+        "GET",
+        "/conversations/{id}/cwd",
+        "get_cwd",
+        "The folder of a conversation",
+        ConversationCwd,
+        problems=_UNKNOWN,
+    ),
+    Route(
+        "PUT",
+        "/conversations/{id}/cwd",
+        "set_cwd",
+        "Set the folder of a conversation, which is created if it is not known",
+        ConversationCwd,
+        SetCwd,
+        problems=(413, 415, 503),
+    ),
+    Route(
+        "GET",
+        "/conversations/{id}/lsp",
+        "conversation_lsp",
+        "The servers of a conversation",
+        ConversationLsp,
+        problems=_UNKNOWN,
+    ),
+    Route(
+        "POST",
+        "/conversations/{id}/check",
+        "check",
+        "Fresh diagnostics of a file; its servers start if necessary",
+        CheckedFile,
+        CheckFile,
+        problems=(404, 413, 415, 503),
+    ),
+    Route("GET", "/status", "status", "The service and its servers", Status, problems=(503,)),
+    Route(
+        "GET",
+        "/events",
+        "events",
+        "Changes of states and of diagnostics, as server-sent events",
+        content_type="text/event-stream",
+        query={"conversation": "only events of the workspace of this conversation"},
+        problems=(404, 429),
+    ),
+    Route("GET", "/openapi.json", "openapi", "This document"),
+    Route(
+        "GET",
+        "/",
+        "page",
+        "The status page",
+        content_type="text/html",
+        query={"code": "a code that is valid once, for a session of a browser"},
+    ),
+    Route("GET", "/status.css", "style", "The style of the page", content_type="text/css"),
+    Route("GET", "/status.js", "script", "The script of the page", content_type="text/javascript"),
+)
+
+
+def find_route(method: str, segments: tuple[str, ...]) -> tuple[Route, dict[str, str]]:
+    """The endpoint of a request, and the parameters in its path."""
+    fitting = [(one, found) for one in ROUTES if (found := _fit(one, segments)) is not None]
+    if not fitting:
+        raise ProblemError("unknown-path", "there is no such address: see /openapi.json")
+    for one, found in fitting:
+        if one.method == method:
+            return one, found
+    allowed = ", ".join(one.method for one, _ in fitting)
+    raise ProblemError("wrong-method", f"this address takes {allowed}", Allow=allowed)
+
+
+def _fit(route: Route, segments: tuple[str, ...]) -> dict[str, str] | None:
+    """The parameters, if a path is that of the route."""
+    if len(segments) != len(route.segments):
+        return None
+    found: dict[str, str] = {}
+    for pattern, given in zip(route.segments, segments, strict=True):
+        if pattern.startswith("{"):
+            found[pattern[1:-1]] = given
+        elif pattern != given:
+            return None
+    return found
