@@ -18,7 +18,7 @@ from tests.panel.samples import shop  # noqa: E402
 from tests.panel.screen import panel  # noqa: E402
 
 NAME = "panel.svg"
-SIZE = (86, 32)
+SIZE = (86, 33)
 #: The broken server, expanded.
 KEYS = ("enter",)
 

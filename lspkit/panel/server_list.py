@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from rich.segment import Segment
 from rich.style import Style
+from textual.binding import Binding
 from textual.events import Click, Resize
 from textual.geometry import Region, Size
 from textual.message import Message
@@ -20,9 +21,18 @@ from lspkit.servers.status import ServerStatus
 _STYLES = "strong muted error warning broken starting active idle unavailable disabled selected"
 
 
-class ServerList(ScrollView, inherit_bindings=False):
+class ServerList(ScrollView):
     """Rows of servers, the selected one marked, expanded ones with their details."""
 
+    #: These would scroll; they move the selection.
+    BINDINGS: ClassVar = [
+        Binding("up", "app.move(-1)"),
+        Binding("down", "app.move(1)"),
+        Binding("pageup", "app.move(-10)"),
+        Binding("pagedown", "app.move(10)"),
+        Binding("home", "app.move(-1000000)"),
+        Binding("end", "app.move(1000000)"),
+    ]
     COMPONENT_CLASSES: ClassVar = {f"server-list--{name}" for name in _STYLES.split()}
     DEFAULT_CSS = """
     ServerList {
