@@ -54,6 +54,9 @@ class HttpServer:
         #: With the real port.
         self.address = Address(address.host, self._listener.getsockname()[1])
         self._wake_reader, self._wake_writer = socket.socketpair()
+        self._selector = selectors.DefaultSelector()
+        for one in (self._listener, self._wake_reader):
+            self._selector.register(one, selectors.EVENT_READ)
         self._keep_alive = keep_alive
         #: The file with the token, which only the user can read.
         self.token_file = token_file
@@ -79,14 +82,11 @@ class HttpServer:
         return f"{self.address.url}/?code={self._access.new_code()}"
 
     def _accept_all(self) -> None:
-        with selectors.DefaultSelector() as selector:
-            selector.register(self._listener, selectors.EVENT_READ)
-            selector.register(self._wake_reader, selectors.EVENT_READ)
-            while not self._closing:
-                ready = [key.fileobj for key, _ in selector.select(LOOK_SECONDS)]
-                if self._listener in ready and not self._closing:
-                    self._accept()
-                self._workspaces.close_unused()
+        while not self._closing:
+            ready = [key.fileobj for key, _ in self._selector.select(LOOK_SECONDS)]
+            if self._listener in ready and not self._closing:
+                self._accept()
+            self._workspaces.close_unused()
 
     def _accept(self) -> None:
         try:
@@ -151,7 +151,7 @@ class HttpServer:
             os.unlink(self.token_file)
 
     def _close_sockets(self) -> None:
-        for one in (self._listener, self._wake_reader, self._wake_writer):
+        for one in (self._selector, self._listener, self._wake_reader, self._wake_writer):
             one.close()
 
 

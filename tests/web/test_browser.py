@@ -68,7 +68,7 @@ def test_text_of_servers_and_files_stays_text(browser: Browser) -> None:
     with Site(script) as site, WebSite(site) as web:
         text(web, "x\n", name)
         web.set_cwd("a", site.project)
-        web.check("a", name)
+        assert web.check("a", name)["verdict"] == "dirty"
         browser.open(web.server.page_url())
         browser.wait_for("document.querySelectorAll('#files li').length === 1")
         shown = browser.value("document.querySelector('#files .message').firstChild.data")
