@@ -70,11 +70,12 @@ NODE_PACKAGES = {
 #: Debian packages per folder, which are unpacked with whatever they depend on and the machine does
 #: not have. The compiler has a folder of its own, since not every Debian has this one: its release
 #: is that of the clangd above, so that both say the same in the same words.
+BROWSER = "debian-chromium"
 DEBIAN_PACKAGES = {
     "debian": ("gopls", "rust-web-analyzer", "rustc-web", "cargo-web", "rust-web-src"),
     "debian-clang": ("clang-22",),
     # A browser without a window, for the tests of the status page.
-    "debian-chromium": ("chromium-headless-shell",),
+    BROWSER: ("chromium-headless-shell",),
     # A second source: there is no wheel of it for every processor.
     "debian-shellcheck": ("shellcheck",),
 }
@@ -283,7 +284,7 @@ PROGRAMS = (
     # In place of the script in `bin`, which names the folder where Debian would install it.
     Program(
         name="chromium-headless-shell",
-        folder="debian-chromium",
+        folder=BROWSER,
         file="../lib/chromium/chromium-headless-shell",
     ),
 )

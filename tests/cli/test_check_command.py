@@ -23,7 +23,10 @@ REPORT = {
     *("path", "verdict", "diagnostics", "other_files", "introduced", "fixed", "remaining"),
     *("servers", "duration", "severities", "max_per_file", "stale_diagnostics"),
 }
-EVIDENCE = {"server", "version", "how", "duration", "timed_out", "reason", "source", "code", "rule"}
+EVIDENCE = {
+    *("server", "version", "how", "duration", "timed_out", "reason", "source", "code", "rule"),
+    "interpreter",
+}
 FINDING = {
     *("path", "range", "severity", "message", "uri", "code", "source", "servers", "tags"),
     *("related", "href"),
@@ -70,7 +73,7 @@ def test_json_has_the_documented_keys(with_ty, project, option):
     done = with_ty("check", *option, "wrong.py", "right.py", "notes.unheard", cwd=project)
     printed = json.loads(done.stdout)
     assert done.returncode == 1
-    assert set(printed) == {"reports", "skipped"}
+    assert set(printed) == {"reports", "skipped", "hints"}
     right, wrong = printed["reports"]
     assert set(right) == set(wrong) == REPORT
     assert [one["verdict"] for one in (right, wrong)] == ["clean", "dirty"]

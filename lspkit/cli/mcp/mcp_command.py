@@ -20,11 +20,18 @@ from lspkit.late_imports import safe_imports
 EXTRA = "lspkit[mcp]"
 
 
+def _is_installed() -> bool:
+    """Whether the SDK can be imported. Safe imports raise where others return None."""
+    try:
+        with safe_imports():
+            return importlib.util.find_spec("mcp") is not None
+    except ModuleNotFoundError:
+        return False
+
+
 def run(arguments: argparse.Namespace) -> int:
     """Serve until the client closes the input, or a signal comes."""
-    with safe_imports():
-        installed = importlib.util.find_spec("mcp") is not None
-    if not installed:
+    if not _is_installed():
         raise UsageError(f"the MCP SDK is not installed; to get it: pip install '{EXTRA}'")
     logging.basicConfig(level=logging.WARNING, format="lspkit: %(message)s")
     # A warning about each request that the client cancels is of no use.
