@@ -60,7 +60,7 @@ FOLDERS: dict[str, tuple[Pins, Kind]] = {
     "python-sources": (PYTHON_SOURCES, python_sources),
 }
 if not WITH_BROWSER:
-    del FOLDERS[BROWSER]
+    FOLDERS.pop(BROWSER, None)
 
 #: A folder and a package that cannot be had, with the reason.
 Failures = dict[tuple[str, str], str]

@@ -29,7 +29,7 @@ def test_a_broken_file_of_the_project_is_told_with_its_mistake(bare, file):
     assert ignored.startswith(f"lspkit: {file}: the whole file is ignored")
     assert why.startswith(f"lspkit: {file}:1: ")
     assert "is not valid JSON" in why
-    assert set(json.loads(done.stdout)) == {"reports", "skipped"}
+    assert set(json.loads(done.stdout)) == {"reports", "skipped", "hints"}
 
 
 def test_a_name_that_is_misspelt_is_one_line(bare, file):

@@ -9,6 +9,7 @@ are links to those of the work tree: without them the servers would find other e
 from __future__ import annotations
 
 import os
+import secrets
 import shutil
 import signal
 import subprocess
@@ -84,8 +85,11 @@ def export_revision(commit: Commit) -> Iterator[Revision]:
     git, tree = commit.git, commit.git.tree
     renamed = _renamed_files(git, commit.object)
     with _ending_by_signals():
-        folder = os.path.realpath(tempfile.mkdtemp(prefix="lspkit-revision-"))
+        # Named before it is made, so that it is removed also if an interrupt comes right then.
+        temporary = os.path.realpath(tempfile.gettempdir())
+        folder = os.path.join(temporary, f"lspkit-revision-{secrets.token_hex(16)}")
         try:
+            os.mkdir(folder, 0o700)
             files = _write_files(git, commit.object, folder)
             _link_packages(tree, folder)
             yield Revision(commit.name, tree, folder, files, renamed)
