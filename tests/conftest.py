@@ -41,6 +41,18 @@ SLOW_PLACES = {
 FIRST_FOLDERS = ("tests/real/same", "tests/real")
 
 
+#: Servers that are tested whole only with `LSPKIT_THOROUGH=1`, so that a usual run stays within its
+#: time. It tries that they start, what they answer, and that they run nothing of a project.
+SELDOM = frozenset(
+    {"biome", "deno", "intelephense", "jdtls", "oxlint", "svelte", "tombi", "vtsls", "vue"}
+)
+USUAL = frozenset(
+    {"test_every_server_starts.py", "test_every_operation.py", "test_planted.py"}
+    | {"test_schema_downloads.py", "test_break_in.py"}
+)
+LEFT_OUT = pytest.mark.skip(reason="it takes long: LSPKIT_THOROUGH=1 runs it")
+
+
 def turn(folder: str) -> int:
     """When the tests of a folder are run: the place of it in the order of the whole run."""
     places = [at for at, first in enumerate(FIRST_FOLDERS) if folder.endswith(first)]
@@ -53,6 +65,18 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         places = {item.path.parent.name, item.path.name}
         if places & SLOW_PLACES or "scripted" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.slow)
+        if is_seldom(item) and not os.environ.get("LSPKIT_THOROUGH"):
+            item.add_marker(LEFT_OUT)
+
+
+def is_seldom(item: pytest.Item) -> bool:
+    """Whether a test is left out of a usual run."""
+    if item.path.parent.name != "real" or item.path.name in USUAL:
+        return False
+    called = getattr(item, "callspec", None)
+    given = called.params.values() if called is not None else ()
+    names = {one if isinstance(one, str) else getattr(one, "server", "") for one in given}
+    return bool(names & SELDOM) or item.name.startswith("test_svelte_")
 
 
 @pytest.fixture(autouse=True)

@@ -112,11 +112,9 @@ def test_an_edit_is_a_coloured_diff(shared):
 def test_an_error_shows_the_line_of_the_cell_and_the_message(shared):
     shown = shared.run("def ask():\n    return ws.hover('none.scr', 1, 1)\nask()")
     assert shown.error == "PathError"
-    assert shown.traceback.splitlines() == [
-        "line 3: ask()",
-        "line 2: return ws.hover('none.scr', 1, 1)",
-        "PathError: none.scr does not exist",
-    ]
+    *lines, message = shown.traceback.splitlines()
+    assert lines == ["line 3: ask()", "line 2: return ws.hover('none.scr', 1, 1)"]
+    assert message.startswith("PathError: none.scr does not exist in ")
 
 
 def test_the_magic_checks_a_file(shared):
