@@ -10,7 +10,8 @@
 #   make hooks   lets git run the quick checks before each commit
 #   make clean   removes all that make has made
 #
-# ARGS adds words to pytest: make test ARGS="-k framing -x".
+# ARGS adds words to pytest: make test ARGS="-k framing -x". With LSPKIT_THOROUGH=1 the longest cases
+# of seldom used servers are run, too, and with LSPKIT_BROWSER=1 the status page is tried in a browser.
 
 SHELL := bash
 .SHELLFLAGS := -eu -o pipefail -c
