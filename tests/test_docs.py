@@ -136,6 +136,8 @@ def mcp_commands() -> Iterator[Any]:
         if not isinstance(plain, dict):
             continue
         servers = plain.get("mcpServers") or plain.get("servers") or {}
+        if not isinstance(servers, dict):
+            continue
         for number, server in enumerate(servers.values()):
             yield pytest.param(server["command"], server["args"], id=f"{block.name}-{number}")
 

@@ -53,9 +53,9 @@ class Browser:
     """One page of a browser. Each call of the protocol waits for its result."""
 
     def __init__(self, folder: Path) -> None:
+        command = [browser_program(), *OPTIONS, f"--user-data-dir={folder}", "about:blank"]
         theirs_in, self._out = os.pipe()
         self._in, theirs_out = os.pipe()
-        command = [browser_program(), *OPTIONS, f"--user-data-dir={folder}", "about:blank"]
         self._process = subprocess.Popen(
             [sys.executable, "-ISc", LAUNCHER, str(theirs_in), str(theirs_out), *command],
             pass_fds=(theirs_in, theirs_out),
