@@ -44,12 +44,15 @@ FIRST_FOLDERS = ("tests/real/same", "tests/real")
 #: Servers that are tested whole only with `LSPKIT_THOROUGH=1`, so that a usual run stays within its
 #: time. It tries that they start, what they answer, and that they run nothing of a project.
 SELDOM = frozenset(
-    {"biome", "deno", "intelephense", "jdtls", "oxlint", "svelte", "tombi", "vtsls", "vue"}
+    {"basedpyright", "biome", "deno", "intelephense", "jdtls", "oxlint", "pyrefly", "svelte"}
+    | {"tombi", "vtsls", "vue", "zuban"}
 )
 USUAL = frozenset(
     {"test_every_server_starts.py", "test_every_operation.py", "test_planted.py"}
-    | {"test_schema_downloads.py", "test_break_in.py"}
+    | {"test_schema_downloads.py", "test_break_in.py", "test_src_layout.py"}
 )
+#: Further tests that take long, by the beginning of their names or of their class.
+LONG = ("TestJdtls", "test_svelte_", "test_the_files_of_lspkit_have_the_findings")
 LEFT_OUT = pytest.mark.skip(reason="it takes long: LSPKIT_THOROUGH=1 runs it")
 
 
@@ -71,12 +74,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 def is_seldom(item: pytest.Item) -> bool:
     """Whether a test is left out of a usual run."""
+    owner = getattr(item, "cls", None)
+    if item.name.startswith(LONG) or (owner is not None and owner.__name__ in LONG):
+        return True
     if item.path.parent.name != "real" or item.path.name in USUAL:
         return False
     called = getattr(item, "callspec", None)
     given = called.params.values() if called is not None else ()
     names = {one if isinstance(one, str) else getattr(one, "server", "") for one in given}
-    return bool(names & SELDOM) or item.name.startswith("test_svelte_")
+    return bool(names & SELDOM)
 
 
 @pytest.fixture(autouse=True)
