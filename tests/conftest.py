@@ -43,17 +43,18 @@ FIRST_FOLDERS = ("tests/real/same", "tests/real")
 
 
 #: Servers that are tested whole only with `LSPKIT_THOROUGH=1`, so that a usual run stays within its
-#: time. It tries that they start, what they answer, and that they run nothing of a project.
+#: time: it tries that they start, most of what they answer, and that they run nothing of a project.
+#: None of them is in `real_servers.NEVER_SKIP` (`test_run_order.py`).
 SELDOM = frozenset(
-    {"basedpyright", "biome", "deno", "intelephense", "jdtls", "oxlint", "pyrefly", "svelte"}
-    | {"tombi", "vtsls", "vue", "zuban"}
+    {"biome", "deno", "intelephense", "jdtls", "oxlint", "pyrefly", "svelte", "tombi", "vtsls"}
+    | {"vue", "zuban"}
 )
 USUAL = frozenset(
     {"test_every_server_starts.py", "test_every_operation.py", "test_planted.py"}
     | {"test_schema_downloads.py", "test_break_in.py", "test_src_layout.py"}
 )
-#: Further tests that take long, by the beginning of their names or of their class.
-LONG = ("TestJdtls", "test_svelte_", "test_the_files_of_lspkit_have_the_findings")
+#: Further tests of these, by their class or by the beginning of their names.
+LONG = ("TestJdtls", "test_svelte_")
 LEFT_OUT = pytest.mark.skip(reason="it takes long: LSPKIT_THOROUGH=1 runs it")
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.conftest import FIRST_FOLDERS, turn
+from tests import real_servers
+from tests.conftest import FIRST_FOLDERS, SELDOM, USUAL, turn
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -19,3 +20,8 @@ def test_comparisons_come_first_then_real_servers_then_the_rest() -> None:
         f"{ROOT}/{one}"
         for one in ("tests/real/same", "tests/real", "tests", "property_tests", "tests/agent")
     ]
+
+
+def test_a_usual_run_leaves_out_no_server_that_everybody_can_get() -> None:
+    assert set() == SELDOM & real_servers.NEVER_SKIP
+    assert [name for name in USUAL if not (ROOT / "tests" / "real" / name).is_file()] == []

@@ -10,19 +10,24 @@ import argparse
 import functools
 import importlib
 import os
-from typing import Any
 
 import msgspec
 
 from lspkit.agent.hooks.agent_protocols import AGENTS
 from lspkit.cli import argument_types as types
-
-
-class Argument(msgspec.Struct, frozen=True):
-    """One argument: its names, and the keywords of `add_argument`."""
-
-    names: tuple[str, ...]
-    keywords: dict[str, Any]
+from lspkit.cli.shared_arguments import (
+    AT,
+    COMMON,
+    JSON,
+    NO_SERVICE,
+    POSITION,
+    ROOT,
+    SERVICE_ROOT,
+    SYMBOL,
+    TIMEOUT,
+    Argument,
+    argument,
+)
 
 
 class Command(msgspec.Struct, frozen=True):
@@ -39,59 +44,17 @@ class Command(msgspec.Struct, frozen=True):
     exclusive: tuple[str, ...] = ()
 
 
-def _argument(*names: str, **keywords: Any) -> Argument:
-    return Argument(names, keywords)
-
-
-#: Metavars of paths. Shells complete them.
-FILES, FOLDERS = ("FILE", "PATH", "FILE[:LINE[:COL]]"), ("DIR",)
-
 QUERY_STATUS = (
     "Exit status: 0 found, 1 nothing found, 2 a mistake in the call (also a file, position or "
     "symbol that does not exist), 3 no answer (a server is missing, has failed or has not answered "
     "in time), 70 lspkit has failed."
 )
 
-JSON = _argument("--json", action="store_true", help="print JSON")
-ROOT = _argument(
-    "--root", type=types.path, metavar="DIR", help="the workspace (default: the current folder)"
-)
-NO_SERVICE = _argument(
-    "--no-service", action="store_true", help="start own servers, also if a service runs"
-)
-TIMEOUT = _argument(
-    "--timeout",
-    type=types.seconds,
-    default=60.0,
-    metavar="SECONDS",
-    help="for the whole call (default: 60)",
-)
 #: Set to anything but the empty text: no command uses the service.
 NO_SERVICE_VARIABLE = "LSPKIT_NO_SERVICE"
-COMMON = (ROOT, TIMEOUT, NO_SERVICE, JSON)
-
-POSITION = _argument(
-    "target",
-    type=types.path,
-    metavar="FILE[:LINE[:COL]]",
-    help="a position, counted from 1; without a column, --symbol is needed",
-)
-SYMBOL = _argument(
-    "--symbol",
-    metavar="NAME",
-    help="a symbol of the file (Class.method), or, with a line, a word on that line",
-)
-AT = (POSITION, SYMBOL, *COMMON)
-
 QUERY = "lspkit.cli.query.query_command"
 SERVICE = "lspkit.cli.serve_command"
-SERVICE_ROOT = _argument(
-    "root",
-    nargs="?",
-    type=types.path,
-    metavar="DIR",
-    help="the workspace (default: the current folder)",
-)
+
 #: About servers on this machine.
 MACHINE = (
     Command(
@@ -99,12 +62,12 @@ MACHINE = (
         "install language servers into lspkit's own folder",
         "lspkit.cli.machine.install_command",
         (
-            _argument("servers", nargs="*", metavar="SERVER", help="as `lspkit servers` names it"),
-            _argument(
+            argument("servers", nargs="*", metavar="SERVER", help="as `lspkit servers` names it"),
+            argument(
                 "--upgrade", action="store_true", help="replace other versions by that of lspkit"
             ),
-            _argument("--remove", action="store_true", help="remove them"),
-            _argument("--list", action="store_true", help="show what is installed"),
+            argument("--remove", action="store_true", help="remove them"),
+            argument("--list", action="store_true", help="show what is installed"),
             JSON,
         ),
         "Install language servers, in the versions that lspkit is tested with, into its own folder "
@@ -132,8 +95,8 @@ MACHINE = (
         "measure what a server can do here, and how fast",
         "lspkit.cli.machine.probe.probe_command",
         (
-            _argument("server", metavar="SERVER", help="as `lspkit servers` names it"),
-            _argument(
+            argument("server", metavar="SERVER", help="as `lspkit servers` names it"),
+            argument(
                 "--rounds",
                 type=types.count,
                 default=40,
@@ -153,7 +116,7 @@ COMMANDS = (
         "fresh diagnostics of files and folders",
         "lspkit.cli.check.check_command",
         (
-            _argument(
+            argument(
                 "paths",
                 nargs="+",
                 type=types.path,
@@ -161,47 +124,45 @@ COMMANDS = (
                 help="a file, or a folder to walk; relative to the current folder",
             ),
             ROOT,
-            _argument(
+            argument(
                 "--new-since",
                 type=types.revision,
                 metavar="REV",
                 help="only what is new since this git revision",
             ),
-            _argument(
+            argument(
                 "--format",
                 choices=["text", "json", "sarif", "github"],
                 default="text",
                 help="text (the default), JSON, SARIF 2.1.0, or annotations of GitHub Actions",
             ),
-            _argument(
+            argument(
                 "--json",
                 action="store_const",
                 dest="format",
                 const="json",
                 help="the same as --format json",
             ),
-            _argument(
+            argument(
                 "--severity",
                 choices=["error", "warning", "info", "hint"],
                 help="the mildest finding that counts (default: as configured, which is error)",
             ),
-            _argument(
+            argument(
                 "--include",
                 action="append",
                 default=[],
                 metavar="GLOB",
                 help="check only files that fit; may be repeated",
             ),
-            _argument(
+            argument(
                 "--exclude",
                 action="append",
                 default=[],
                 metavar="GLOB",
                 help="leave out files and folders that fit; may be repeated",
             ),
-            _argument(
-                "--strict", action="store_true", help="status 3 if a file has no server, too"
-            ),
+            argument("--strict", action="store_true", help="status 3 if a file has no server, too"),
             TIMEOUT,
             NO_SERVICE,
         ),
@@ -216,7 +177,7 @@ COMMANDS = (
         QUERY,
         (
             *AT,
-            _argument("--no-declaration", action="store_true", help="without its declaration"),
+            argument("--no-declaration", action="store_true", help="without its declaration"),
         ),
     ),
     Command("hover", "type and documentation of a symbol", QUERY, AT),
@@ -226,14 +187,14 @@ COMMANDS = (
         "the outline of a file, or symbols of the workspace by name",
         QUERY,
         (
-            _argument(
+            argument(
                 "target",
                 nargs="?",
                 type=types.path,
                 metavar="FILE",
                 help="the file; with --query: ask only the servers of this file",
             ),
-            _argument("-q", "--query", metavar="NAME", help="symbols of the workspace by name"),
+            argument("-q", "--query", metavar="NAME", help="symbols of the workspace by name"),
             *COMMON,
         ),
     ),
@@ -243,14 +204,14 @@ COMMANDS = (
         QUERY,
         (
             *AT,
-            _argument(
+            argument(
                 "--in",
                 dest="outgoing",
                 action="store_false",
                 default=False,
                 help="who calls it (the default)",
             ),
-            _argument(
+            argument(
                 "--out", dest="outgoing", action="store_true", default=False, help="what it calls"
             ),
         ),
@@ -262,9 +223,9 @@ COMMANDS = (
         QUERY,
         (
             POSITION,
-            _argument("new_name", metavar="NEWNAME", help="the new name"),
+            argument("new_name", metavar="NEWNAME", help="the new name"),
             SYMBOL,
-            _argument(
+            argument(
                 "--apply",
                 action="store_true",
                 help="write the files, and restore them if the edit introduces errors",
@@ -292,20 +253,20 @@ COMMANDS = (
         "the tools for a model, as JSON",
         "lspkit.cli.tools_command",
         (
-            _argument(
+            argument(
                 "--style",
                 choices=["openai", "anthropic", "mcp", "json-schema"],
                 default="openai",
                 help="the form of a declaration (default: openai)",
             ),
-            _argument(
+            argument(
                 "--shape",
                 choices=["single", "per-operation"],
                 default="single",
                 help="one tool for all operations, or one for each (default: single)",
             ),
             ROOT,
-            _argument("--json", action="store_true", help="print JSON, as always"),
+            argument("--json", action="store_true", help="print JSON, as always"),
         ),
         "The tools for a model, as JSON. Tools that the configuration disables are left out.",
     ),
@@ -315,25 +276,25 @@ COMMANDS = (
         SERVICE,
         (
             SERVICE_ROOT,
-            _argument(
+            argument(
                 "--stdio", action="store_true", help="serve one client on standard input and output"
             ),
-            _argument(
+            argument(
                 "--http",
                 type=types.loopback_address,
                 metavar="127.0.0.1:PORT",
                 help="also serve status and conversations over HTTP; port 0: any free one",
             ),
-            _argument("--open", action="store_true", help="open the status page in the browser"),
-            _argument(
+            argument("--open", action="store_true", help="open the status page in the browser"),
+            argument(
                 "--idle",
                 type=types.seconds,
                 default=900.0,
                 metavar="SECONDS",
                 help="end after this time without a client (default: 900)",
             ),
-            _argument("--started-by-client", action="store_true", help=argparse.SUPPRESS),
-            _argument("--json", action="store_true", help="print addresses and failures as JSON"),
+            argument("--started-by-client", action="store_true", help=argparse.SUPPRESS),
+            argument("--json", action="store_true", help="print addresses and failures as JSON"),
         ),
         "Run the service of a workspace in the foreground: one set of warm servers for all "
         "programs. Other commands start it by themselves.",
@@ -349,10 +310,10 @@ COMMANDS = (
         (
             SERVICE_ROOT,
             NO_SERVICE,
-            _argument(
+            argument(
                 "--allow-apply", action="store_true", help="let the tool lsp_rename write files"
             ),
-            _argument(
+            argument(
                 "--fd",
                 nargs=2,
                 type=int,
@@ -360,7 +321,7 @@ COMMANDS = (
                 help="speak MCP on these descriptors, and `serve --stdio` on standard input and "
                 "output, with the same servers",
             ),
-            _argument("--json", action="store_true", help="print failures as JSON"),
+            argument("--json", action="store_true", help="print failures as JSON"),
         ),
         "Serve the tools for a model over MCP (Model Context Protocol), on standard input and "
         "output. It needs the extra: pip install 'lspkit[mcp]'",
@@ -370,16 +331,16 @@ COMMANDS = (
         "tell a command-line agent what its edit has broken",
         "lspkit.cli.hook_command",
         (
-            _argument(
+            argument(
                 "--agent", choices=AGENTS, help="the agent (default: recognised from the input)"
             ),
-            _argument(
+            argument(
                 "--root",
                 type=types.path,
                 metavar="DIR",
                 help="the workspace (default: the git work tree of the agent's folder)",
             ),
-            _argument(
+            argument(
                 "--timeout",
                 type=types.seconds,
                 default=10.0,
@@ -387,7 +348,7 @@ COMMANDS = (
                 help="for all (default: 10)",
             ),
             NO_SERVICE,
-            _argument("--json", action="store_true", help="answer in JSON, as always"),
+            argument("--json", action="store_true", help="answer in JSON, as always"),
         ),
         "The hook that a command-line agent runs after a tool call. It reads the call from "
         "standard input as JSON, and answers with the errors in the edited files. Exit status: 0, "
@@ -398,8 +359,8 @@ COMMANDS = (
         "a script that completes lspkit's commands in a shell",
         "lspkit.cli.completion_command",
         (
-            _argument("shell", choices=["bash", "zsh", "fish"], help="the shell"),
-            _argument("--json", action="store_true", help="print the script as JSON"),
+            argument("shell", choices=["bash", "zsh", "fish"], help="the shell"),
+            argument("--json", action="store_true", help="print the script as JSON"),
         ),
         "A script that completes lspkit's commands in a shell. Bash: eval \"$(lspkit completion "
         'bash)"',

@@ -14,7 +14,7 @@ import pytest
 from tests.real.same import command_line
 from tests.real.same.agreeing import Checker, agree
 from tests.real.same.comparing import HINTS
-from tests.real.same.packages import OWN, PENDULUM, Package
+from tests.real.same.packages import OWN, PENDULUM, RETURNS, Package
 
 pytestmark = [pytest.mark.server, pytest.mark.timeout(900)]
 
@@ -35,17 +35,33 @@ PENDULUM_SAMPLE = dataclasses.replace(
         "pendulum/tz",
     ),
 )
+RETURNS_SAMPLE = dataclasses.replace(
+    RETURNS,
+    sample=(
+        "returns/context",
+        "returns/contrib/hypothesis/laws.py",
+        "returns/contrib/mypy/_features",
+        "returns/contrib/pytest",
+        "returns/maybe.py",
+        "returns/pointfree",
+        "returns/primitives",
+    ),
+)
+
 OWN_SAMPLE = dataclasses.replace(
     OWN,
     sample=(
         "lspkit/config",
         "lspkit/edits",
+        "lspkit/operations",
         "lspkit/servers/selection/program_lookup.py",
     ),
 )
 
 
-@pytest.mark.parametrize("package", [PENDULUM_SAMPLE], ids=lambda package: package.name)
+@pytest.mark.parametrize(
+    "package", [PENDULUM_SAMPLE, RETURNS_SAMPLE], ids=lambda package: package.name
+)
 def test_every_file_has_the_findings_of_the_command_line_also_when_lines_were_broken_and_mended(
     package: Package, tmp_path: Path
 ) -> None:
