@@ -16,6 +16,7 @@ from lspkit.late_imports import late_names
 from lspkit.version import VERSION as __version__
 
 if TYPE_CHECKING:
+    from lspkit.answer import Answer
     from lspkit.config import Config
     from lspkit.diagnostics.report import Evidence, Report
     from lspkit.edit_types import (
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from lspkit.errors import (
         CancelledError,
         ConfigError,
+        IncompleteEditError,
         LspkitError,
         NoServerError,
         PathError,
@@ -47,6 +49,7 @@ if TYPE_CHECKING:
     from lspkit.types import (
         Call,
         CallItem,
+        Caveat,
         Diagnostic,
         Hover,
         Location,
@@ -64,11 +67,13 @@ if TYPE_CHECKING:
     from lspkit.workspace import UntrustedProjectWarning, Workspace
 
 __all__ = [
+    "Answer",
     "AppliedEdit",
     "Call",
     "CallItem",
     "CancelToken",
     "CancelledError",
+    "Caveat",
     "ChangedFiles",
     "CodeAction",
     "Config",
@@ -78,6 +83,7 @@ __all__ = [
     "FileEdit",
     "FileOperation",
     "Hover",
+    "IncompleteEditError",
     "Location",
     "LspkitError",
     "NoServerError",
@@ -117,22 +123,24 @@ __all__ = [
 _get = late_names(
     __name__,
     {
+        "lspkit.answer": "Answer",
         "lspkit.config": "Config",
         "lspkit.diagnostics.report": "Evidence Report",
         "lspkit.edit_types": (
             "AppliedEdit ChangedFiles CodeAction FileEdit FileOperation TextEdit WorkspaceEdit"
         ),
         "lspkit.errors": (
-            "CancelledError ConfigError LspkitError NoServerError PathError PositionError "
-            "RequestFailedError RequestTimeoutError ServerBrokenError ServerUnavailableError "
+            "CancelledError ConfigError IncompleteEditError LspkitError NoServerError PathError "
+            "PositionError RequestFailedError RequestTimeoutError ServerBrokenError "
+            "ServerUnavailableError "
             "UnsupportedError WorkspaceClosedError"
         ),
         "lspkit.runtime.concurrency.call": "CancelToken",
         "lspkit.service": "ServiceEnvironmentWarning connect",
         "lspkit.servers.status": "ServerState ServerStatus WorkspaceStatus",
         "lspkit.types": (
-            "Call CallItem Diagnostic Hover Location Parameter Position Range RelatedLocation "
-            "Severity Signature SignatureHelp Symbol TypeItem Verdict"
+            "Call CallItem Caveat Diagnostic Hover Location Parameter Position Range "
+            "RelatedLocation Severity Signature SignatureHelp Symbol TypeItem Verdict"
         ),
         "lspkit.workspace": "UntrustedProjectWarning Workspace",
     },

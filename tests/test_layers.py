@@ -29,6 +29,7 @@ LAYERS = (
     ("workspace_boundary",),
     ("protocol",),
     ("edit_types",),
+    ("answer",),
     ("types", "errors", "version", "msgspec_types", "late_imports", "limits"),
     ("visible_text",),
 )

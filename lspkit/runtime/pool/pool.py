@@ -281,7 +281,10 @@ class Pool:
             on_refresh=self._on_refresh,
             on_forward=self._on_forward,
         )
-        server.channel.admits = lambda path: is_reached(path, choice.root, self.permits)
+        # A server that names the source of a library has read it already.
+        server.channel.admits = lambda path: (
+            self._files.library(path) is not None or is_reached(path, choice.root, self.permits)
+        )
         return server
 
     # What the disk says
