@@ -83,6 +83,7 @@ def code_actions(request: CodeActionsRequest) -> Effects[Answer[CodeAction]]:
         request.text,
         "textDocument/codeAction",
         _action_params((line, column), end, known, request.only),
+        may_be_library=False,
     )
     for reply, actions in (yield from decode_replies(replies, read_actions)):
         for raw, wire in actions:

@@ -50,6 +50,8 @@ class Ask(Effect, frozen=True):
     in_step: bool = True
     #: Whether to ask also a server that does not announce the method.
     ignore_capabilities: bool = False
+    #: Whether the file may be of a library that an answer has named. Not for what is to be changed.
+    may_be_library: bool = True
     #: What the answer has to span: a `file`, or a whole `project` as the server knows it; `all` is
     #: for answers that are useless if something is missing. Definitions in other files are for
     #: most servers a matter of the file.

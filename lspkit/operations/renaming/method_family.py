@@ -72,6 +72,8 @@ class Family(msgspec.Struct):
 
     #: Where methods of the family are declared, each once.
     members: list[Location] = []
+    #: Those of them that are in libraries.
+    in_libraries: list[Location] = []
     #: Why some may be missing.
     problems: list[str] = []
     #: Whether the server can tell implementations.
@@ -82,7 +84,7 @@ class Family(msgspec.Struct):
 
 def find_family(path: str, line: int, column: int) -> Effects[Family]:
     """All declarations of the method at a position; no members if it is no method."""
-    family = Family([], [], classes={})
+    family = Family([], [], [], classes={})
     started = yield from _declared_at(path, line, column, family)
     if started is None:
         return family
@@ -125,10 +127,10 @@ def _search(own: Class, name: str, family: Family) -> Effects[None]:
         if member is not None and member not in family.members:
             family.members.append(member)
         if not (yield from _is_own(one)):
-            continue  # what else derives from a class of a library is no relative
-        relatives = yield from _bases(one, family)
-        # A base class without this member has other derived classes, which are no relatives.
-        relatives = [base for base in relatives if base.member(name) is not None]
+            # What else derives from a class of a library is no relative.
+            family.in_libraries += [] if member is None else [member]
+            continue
+        relatives = yield from _ancestors(one, name, family)
         overriding = []
         if member is not None and family.has_implementations:
             try:
@@ -162,6 +164,22 @@ def _overriding(member: Location, family: Family) -> Effects[list[Class]]:
         for owner in (yield from _classes_in(str(place.path), family)):
             if any(_holds(one.selection, place.range.start) for one in owner.symbol.children):
                 found.append(owner)
+    return found
+
+
+def _ancestors(one: Class, name: str, family: Family) -> Effects[list[Class]]:
+    """The nearest classes above a class that have a member of this name.
+
+    A class between them, without the member, has other derived classes, which are no relatives.
+    """
+    found: list[Class] = []
+    todo, seen = [one], {one.key}
+    while todo and len(seen) <= MOST_CLASSES:
+        for base in (yield from _bases(todo.pop(), family)):
+            if base.key in seen:
+                continue
+            seen.add(base.key)
+            (found if base.member(name) is not None else todo).append(base)
     return found
 
 

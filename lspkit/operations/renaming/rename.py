@@ -46,7 +46,7 @@ def rename(request: RenameRequest) -> Effects[WorkspaceEdit]:
         return edit
     family = yield from find_family(request.path, line, column)
     for member in family.members:
-        if covers(edit, member):
+        if covers(edit, member) or member in family.in_libraries:
             continue
         more = yield from _rename_member(request, member)
         edit = (more and merge(edit, more)) or edit
@@ -80,7 +80,7 @@ def _rename_at(request: RenameRequest, line: int, column: int) -> Effects[Worksp
     at = params_at(line, column)
     try:
         prepared: list[Reply] = yield Ask(
-            request.path, request.text, "textDocument/prepareRename", at
+            request.path, request.text, "textDocument/prepareRename", at, may_be_library=False
         )
     except UnsupportedError:
         prepared = []
@@ -91,6 +91,7 @@ def _rename_at(request: RenameRequest, line: int, column: int) -> Effects[Worksp
         request.text,
         "textDocument/rename",
         params_at(line, column, newName=request.new_name),
+        may_be_library=False,
         span="all",
     )
     replies: list[Reply] = yield question

@@ -40,7 +40,7 @@ MOST_TRIES = 3
 
 def ask_servers_of_file(context: Context, effect: Ask, call: CallContext) -> Steps[list[Reply]]:
     """Perform `Ask`."""
-    if effect.text is None:
+    if effect.text is None and effect.may_be_library:
         file = locate_to_read(context, effect.path, call.began)
     else:
         file = locate(context, effect.path, effect.text, call)
