@@ -21,7 +21,7 @@ from lspkit.runtime.concurrency.waiter import Steps, Waiter, uncancelled
 from lspkit.runtime.exchange.ask_server import request_server, request_timeout
 from lspkit.runtime.exchange.context import Context
 from lspkit.runtime.files import File
-from lspkit.runtime.process.usage import is_asleep
+from lspkit.runtime.process.usage import is_idle
 from lspkit.runtime.server.server import Server
 from lspkit.servers.definition_parts import ProjectIndex, ProjectQuery
 from lspkit.servers.project.project_samples import project_samples
@@ -138,7 +138,7 @@ def _wait_for_rest(server: Server, until: float) -> Caveats:
         connection = server.channel.connection
         if connection is None:
             return []
-        idle = idle + 1 if is_asleep(connection.child.pid) else 0
+        idle = idle + 1 if is_idle(connection.child.pid) else 0
         if idle >= IDLE_LOOKS:
             server.index.rested = True
         elif time.monotonic() >= until:
