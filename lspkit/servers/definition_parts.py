@@ -130,6 +130,8 @@ class ProjectIndex(msgspec.Struct, frozen=True, kw_only=True):
     needs: tuple[str, ...] = ()
     #: What is missing without an index, and what a user can do about it.
     without: str = ""
+    #: Whether it does not read a file again that changes on disk. Then the file is opened.
+    opens_changed: bool = False
     #: Whether it finds definitions in other files by its index, too.
     definitions: bool = False
     #: For a server that loads a project only for one of its documents.

@@ -140,6 +140,18 @@ def test_a_definition_in_another_file_waits_for_the_index(tmp_path: Path) -> Non
     assert [one.path.name for one in found if one.path] == ["util.c"]
 
 
+def test_a_file_that_has_changed_on_disk_is_in_the_index(tmp_path: Path) -> None:
+    with start(c_project(tmp_path, database=True), "clangd") as ws:
+        assert len(ws.references("util.c", symbol="add", timeout=TIMEOUT)) == 3
+        text = (tmp_path / "main.c").read_text()
+        (tmp_path / "main.c").write_text(f"{text}int more(void) {{ return add(3, 4); }}\n")
+        found = ws.references("util.c", symbol="add", timeout=TIMEOUT)
+        (tmp_path / "new.c").write_text(text.replace("main", "other"))
+        later = ws.references("util.c", symbol="add", timeout=TIMEOUT)
+    assert (len(found), found.complete) == (4, True)
+    assert (len(later), later.complete) == (5, True)
+
+
 def test_without_a_compilation_database_the_answer_says_so(tmp_path: Path) -> None:
     with start(c_project(tmp_path, database=False), "clangd") as ws:
         found = ws.references("util.c", symbol="add", timeout=TIMEOUT)

@@ -15,6 +15,7 @@ from typing import Any
 import msgspec
 
 from lspkit.errors import LspkitError, RequestFailedError, RequestTimeoutError
+from lspkit.protocol.uris import uri_to_path
 from lspkit.protocol.wire.messages import decode_any
 from lspkit.runtime.concurrency.call import CallContext
 from lspkit.runtime.concurrency.waiter import Steps, Waiter, uncancelled
@@ -36,6 +37,8 @@ PATIENCE = 60.0
 #: Seconds between two looks at a process, and how often it has to be idle.
 LOOK_EVERY = 0.05
 IDLE_LOOKS = 3
+#: Most changed files that are opened for one question.
+MOST_OPENED = 50
 #: Most projects that are loaded for one question.
 MOST_PROJECTS = 20
 #: What is in the place of a configuration if there is none.
@@ -66,7 +69,7 @@ def wait_for_index(
     if rule.project is not None:
         found += yield from _wait_for_projects(context, server, rule.project, file, until)
     if rule.built_by is not None:
-        found += yield from _wait_for_build(server, rule, file, until)
+        found += yield from _wait_for_build(context, server, rule, file, until)
     elif rule.silent:
         found += yield from _wait_for_rest(server, until)
     return found
@@ -91,7 +94,9 @@ def _deadline(context: Context, server: Server, call: CallContext, *, patient: b
 # An index that is built in the background
 
 
-def _wait_for_build(server: Server, rule: ProjectIndex, file: File | None, until: float) -> Caveats:
+def _wait_for_build(
+    context: Context, server: Server, rule: ProjectIndex, file: File | None, until: float
+) -> Caveats:
     begin_by = server.index.wanted(time.monotonic()) + rule.begins_within
     place = os.path.join(server.root, "") if file is None else file.path
     if rule.needs and not _is_above(place, rule.needs):
@@ -101,7 +106,7 @@ def _wait_for_build(server: Server, rule: ProjectIndex, file: File | None, until
         if server.index.is_building:
             latest = until
         elif server.index.was_begun:
-            return []
+            return (yield from _open_changed(context, server, until))
         else:
             latest = min(until, begin_by)
         if time.monotonic() >= latest:
@@ -110,6 +115,32 @@ def _wait_for_build(server: Server, rule: ProjectIndex, file: File | None, until
     if server.index.is_building:
         return [_loading(server)]
     return [Caveat("no project index", rule.without, server.id)]
+
+
+def _open_changed(context: Context, server: Server, until: float) -> Caveats:
+    """Open files that have changed on disk: the server takes open files into its index."""
+    with server.channel.lock:
+        paths, left = server.index.take_changed(MOST_OPENED)
+    opened: list[str] = []
+    for path in paths:
+        try:
+            file = context.files.locate(path)
+            server.channel.sync(file, None)
+        except LspkitError:
+            continue  # it was deleted, or may not be shown to the server
+        opened.append(file.uri)
+    while server.channel.failure is None:
+        activity = server.activity.next()
+        opened = [uri for uri in opened if not server.record.is_done_with(uri)]
+        if not opened or time.monotonic() >= until:
+            break
+        uncancelled((yield (activity, until)))
+    if not opened and not left:
+        return []
+    with server.channel.lock:
+        server.index.changed(filter(None, map(uri_to_path, opened)))
+    message = f"{server.id} has not read {left + len(opened)} files that have changed"
+    return [Caveat("index loading", message, server.id)]
 
 
 def _loading(server: Server) -> Caveat:

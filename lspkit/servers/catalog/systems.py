@@ -189,6 +189,7 @@ SYSTEMS: tuple[Definition, ...] = (
                 "no compilation database (compile_commands.json) was found, so clangd knows only "
                 "open files and what they include"
             ),
+            opens_changed=True,
             definitions=True,
         ),
         documents=parts.DocumentSync(unsaved="never"),

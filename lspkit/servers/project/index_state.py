@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from lspkit.protocol.server_signal import PROGRESS
 from lspkit.servers.definition_parts import ProjectIndex
 
@@ -18,6 +20,8 @@ class IndexState:
         self.wanted_at: float | None = None
         #: Whether a silent server was idle once, so that its index is built.
         self.rested = False
+        #: Files that have changed on disk and are not in the index.
+        self._changed: dict[str, None] = {}
         #: Whether the projects were loaded, as far as possible; how many there are, and how many
         #: could not be loaded.
         self.projects_loaded = False
@@ -46,6 +50,18 @@ class IndexState:
     def ended(self, token: str | int) -> None:
         """It ended."""
         self._work.discard(token)
+
+    def changed(self, paths: Iterable[str]) -> None:
+        """Files have changed on disk."""
+        if self.rule is not None and self.rule.opens_changed:
+            self._changed.update(dict.fromkeys(paths))
+
+    def take_changed(self, most: int) -> tuple[list[str], int]:
+        """Remove and return some of these files; and how many are left."""
+        taken = list(self._changed)[:most]
+        for path in taken:
+            del self._changed[path]
+        return taken, len(self._changed)
 
     def wanted(self, now: float) -> float:
         """Since when requests wait for it."""
