@@ -95,7 +95,8 @@ Every call of the single tool is answered in this form, also one that makes no s
 `ok` says whether there is an answer, also an empty one. `partial` means that some servers have
 failed and others not, that not all of an answer could be read, or that something may be missing,
 because a server still builds its index or does not know the whole project: `warnings` say why.
-`timedOut` means that at least one was too slow. An answer has at most {items} results and {kilobytes} KiB, the nearest ones first:
+`timedOut` means that at least one was too slow. An answer has at most {items} results and
+{kilobytes} KiB, the nearest ones first:
 `truncated` says that there are more, and `total`, which is there only then, how many. The tools of
 one operation answer in words.
 

@@ -94,7 +94,7 @@ def test_the_outline_is_a_tree(with_ty, shop):
 @pytest.mark.parametrize("words", [["--query"], ["-q"], ["prices.py", "-q"]], ids=" ".join)
 def test_symbols_of_the_workspace_are_found_by_name(with_ty, shop, words):
     done = with_ty("symbols", *words, "price_of", cwd=shop)
-    assert (done.returncode, done.stdout) == (0, "prices.py:4:1: function price_of\n")
+    assert (done.returncode, done.stdout) == (0, "prices.py:4:5: function price_of\n")
 
 
 @pytest.mark.parametrize("words", [[], ["--in"]], ids=["", "--in"])

@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 
 from lspkit import PathError, PositionError
+from tests import real_servers
 from tests.real.both import TIMEOUT
+from tests.real.running import workspace_with
 from tests.real.test_complete_answers import PYTHON, SCRIPTS, script_project, start, write
 
 pytestmark = [pytest.mark.server, pytest.mark.slow]
@@ -110,3 +112,15 @@ def test_a_definition_in_a_package_can_be_followed(server: str, tmp_path: Path) 
         further = ws.definition(place.path, 1, symbol="Array", timeout=TIMEOUT)
         assert further[0].path and further[0].path.name.startswith("lib.")
         assert ws.hover(further[0], timeout=TIMEOUT)
+
+
+def test_actions_of_a_whole_file_need_no_position(tmp_path: Path) -> None:
+    files = {"pyproject.toml": "", "a.py": "import sys\nimport os\n\nprint(os, sys)\n"}
+    kind = "source.organizeImports"
+    write(tmp_path, files)
+    real_servers.require("ruff")
+    with workspace_with(tmp_path, {"ruff": real_servers.command("ruff")}) as ws:
+        found = ws.code_actions("a.py", only=[kind], timeout=TIMEOUT)
+        assert found
+        assert all(one.kind.startswith(kind) for one in found)
+        assert not ws.code_actions("a.py", 1, 1, only=["refactor.move"], timeout=TIMEOUT)
