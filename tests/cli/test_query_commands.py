@@ -139,7 +139,7 @@ def test_a_rename_is_written_with_apply(with_ty, shop):
 
 
 def test_a_rename_that_introduces_errors_is_undone(with_ty, shop):
-    done = with_ty("rename", "prices.py:4:5", "1 x", "--apply", cwd=shop)
+    done = with_ty("rename", "prices.py:4:5", "PRICES", "--apply", cwd=shop)
     assert (done.returncode, done.stdout) == (3, "")
     assert done.stderr.startswith("lspkit: the edit was undone, since it introduces errors: ")
     assert (shop / "prices.py").read_text(encoding="utf-8") == PRICES
