@@ -162,6 +162,14 @@ class RequestFailedError(LspkitError):
     server_message: str = ""
 
 
+class IncompleteEditError(LspkitError):
+    """An edit may be incomplete, and was not applied. Nothing was written."""
+
+    code = "EINCOMPLETE"
+    #: Why it may be incomplete.
+    reasons: tuple[str, ...] = ()
+
+
 class UnsupportedError(LspkitError):
     """No server of the file supports this operation. Nothing was sent."""
 

@@ -33,6 +33,7 @@ FACTS: dict[str, tuple[type[LspkitError], dict[str, Any]]] = {
             "faults": ({"line": 3, "place": "lsp.a", "expected": "x", "found": "y"},),
         },
     ),
+    "EINCOMPLETE": (errors.IncompleteEditError, {"reasons": ("index loading: it reads",)}),
     **{
         code: (PathError, {"path": "../x", "resolved": "/x", "boundary": "/root"})
         for code in errors.PathError.codes

@@ -37,7 +37,7 @@ from lspkit.operations.navigation import (
     SignatureHelpRequest,
     TypeDefinitionRequest,
 )
-from lspkit.operations.rename import RenameRequest
+from lspkit.operations.renaming.rename import RenameRequest
 from lspkit.operations.request import OPERATIONS, Request
 from lspkit.operations.symbols import DocumentSymbolsRequest, WorkspaceSymbolsRequest
 from lspkit.operations.workspace_state import (

@@ -49,6 +49,8 @@ class ApplyRequest(Request[AppliedEdit], frozen=True, kw_only=True):
     action: CodeAction | None = None
     #: Whether to check the changed files afterwards, and undo the edit if it introduces errors.
     verify: bool = False
+    #: Whether to apply also an edit that may be incomplete.
+    force: bool = False
 
 
 class UndoRequest(Request[None], frozen=True, kw_only=True):
@@ -97,11 +99,20 @@ def apply(request: ApplyRequest) -> effects.Effects[AppliedEdit]:
         raise errors.RequestFailedError(
             "there is nothing to apply: neither an edit nor an action was given"
         )
+    if not edit.complete and not request.force:
+        raise incomplete_error(edit)
     before = (yield from _reports(edit)) if request.verify else {}
     applied: AppliedEdit = yield effects.Apply(edit)
     if request.verify:
         yield from _verify(applied, before)
     return applied
+
+
+def incomplete_error(edit: WorkspaceEdit) -> errors.IncompleteEditError:
+    """The error for an edit that may be incomplete."""
+    reasons = tuple(str(one) for one in edit.caveats)
+    message = f"the edit may be incomplete, and was not applied: {'; '.join(reasons)}"
+    return errors.IncompleteEditError(f"{message}; `force` applies it anyway", reasons=reasons)
 
 
 def _run(action: CodeAction, command: WireCommand, *, verify: bool) -> effects.Effects[AppliedEdit]:

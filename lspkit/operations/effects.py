@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 import msgspec
 
@@ -14,7 +14,7 @@ from lspkit.errors import LspkitError
 from lspkit.protocol.open_documents import View
 from lspkit.protocol.text import Encoding, Text
 from lspkit.servers.status import ServerState
-from lspkit.types import Interpreter
+from lspkit.types import Caveat, Interpreter
 
 #: Makes the params of a request from the document's URI, its text and the server's encoding. Pure;
 #: raises a `PositionError` for a position that the text does not have.
@@ -24,6 +24,9 @@ Build = Callable[[str, Text, Encoding], Any]
 class Effect(msgspec.Struct, frozen=True):
     """What an operation asks of the engine. The engine sends a result back, or raises an error."""
 
+
+#: What an answer spans.
+Span = Literal["file", "definitions", "project", "all"]
 
 T = TypeVar("T")
 #: An operation or a part of one: it yields effects, and returns its result.
@@ -47,6 +50,12 @@ class Ask(Effect, frozen=True):
     in_step: bool = True
     #: Whether to ask also a server that does not announce the method.
     ignore_capabilities: bool = False
+    #: Whether the file may be of a library that an answer has named. Not for what is to be changed.
+    may_be_library: bool = True
+    #: What the answer has to span: a `file`, or a whole `project` as the server knows it; `all` is
+    #: for answers that are useless if something is missing. Definitions in other files are for
+    #: most servers a matter of the file.
+    span: Span = "file"
 
 
 class Reply(msgspec.Struct, frozen=True):
@@ -59,6 +68,8 @@ class Reply(msgspec.Struct, frozen=True):
     method: str = ""
     #: The number of the last change that the server was told of before the request.
     seq: int = 0
+    #: Why the answer may be incomplete.
+    caveats: tuple[Caveat, ...] = ()
 
 
 class ReportUndecodable(Effect, frozen=True):
@@ -96,6 +107,8 @@ class FoundFile(msgspec.Struct, frozen=True):
     #: Whether the server read the file from disk, and the file begins with a byte order mark: the
     #: server may count the mark as a character of the first line.
     marked: bool = False
+    #: Whether it is a file of the project, rather than of a library.
+    own: bool = True
 
 
 class OtherScope(msgspec.Struct, frozen=True):

@@ -51,6 +51,7 @@ class Mutations:
         edit: WorkspaceEdit | CodeAction,
         *,
         verify: bool = False,
+        force: bool = False,
         timeout: float | None = CHECK_TIMEOUT,
         cancel: CancelLike | None = None,
     ) -> AppliedEdit:
@@ -61,12 +62,14 @@ class Mutations:
 
         Nothing is written if a file is outside the workspace, or has changed since the edit was
         proposed. With `verify` the changed files are checked afterwards, and the edit is undone if
-        it introduces errors.
+        it introduces errors. An edit that may be incomplete (`edit.complete` is False) is an
+        `IncompleteEditError`, unless `force` is given.
         """
         request = ops.ApplyRequest(
             edit=None if isinstance(edit, CodeAction) else edit,
             action=edit if isinstance(edit, CodeAction) else None,
             verify=verify,
+            force=force,
         )
         return self._engine.run(request, Limits(timeout, cancel))
 

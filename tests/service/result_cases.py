@@ -169,6 +169,8 @@ RESULTS: dict[str, Case] = {
     "outgoing_calls of an item": lambda s: s.ws.outgoing_calls(s.kept["items"][0]),
     "supertypes": kept("types", at("supertypes")),
     "subtypes": at("subtypes"),
+    "callers at the place of a type": lambda s: s.ws.incoming_calls(s.kept["types"][0]),
+    "hover of an item": lambda s: s.ws.hover(s.kept["items"][0]),
     "subtypes of an item": lambda s: s.ws.subtypes(s.kept["types"][0]),
     "choice as a text": at("references", include_declaration=""),
     "rename": at("rename", 2, 4, "meet"),

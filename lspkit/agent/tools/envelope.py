@@ -13,6 +13,7 @@ from typing import Any
 import msgspec
 
 from lspkit.agent.tools.result_data import ResultPieces, replace_surrogates, shorten
+from lspkit.answer import caveat_line
 from lspkit.diagnostics.report import Evidence, Report
 from lspkit.errors import (
     CancelledError,
@@ -55,6 +56,8 @@ class ToolOutcome(msgspec.Struct, kw_only=True):
     #: Ids of the servers that answered.
     hits: set[str] = msgspec.field(default_factory=set)
     errors: list[LspkitError] = msgspec.field(default_factory=list)
+    #: Why the answer may be incomplete.
+    caveats: tuple[str, ...] = ()
     #: Warnings about this call.
     warnings: list[str] = msgspec.field(default_factory=list)
     #: Warnings about the workspace.
@@ -95,11 +98,11 @@ def make_envelope(outcome: ToolOutcome, milliseconds: int, room: TextBudget) -> 
         "meta": {
             "durationMs": max(0, milliseconds),
             "serverHits": len(outcome.hits),
-            "partial": outcome.ok and bool(outcome.errors),
+            "partial": outcome.ok and bool(outcome.errors or outcome.caveats),
             "timedOut": any(isinstance(one, RequestTimeoutError) for one in outcome.errors),
             "empty": outcome.shaped is not None and outcome.shaped.size == 0,
             "truncated": False,
-            "warnings": _warnings((*outcome.warnings, *outcome.standing), share),
+            "warnings": _warnings((*outcome.caveats, *outcome.warnings, *outcome.standing), share),
         },
     }
     if outcome.shaped is not None:
@@ -164,6 +167,12 @@ def largest_fitting(size: int, fits: Callable[[int], bool]) -> int:
         else:
             high = middle
     return low
+
+
+def caveats_of(result: Any) -> tuple[str, ...]:
+    """Why a result may be incomplete, as one line; empty if it is complete."""
+    caveats = getattr(result, "caveats", ())
+    return (f"perhaps not all: {caveat_line(caveats)}",) if caveats else ()
 
 
 # Which servers have answered

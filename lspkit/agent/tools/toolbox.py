@@ -25,6 +25,7 @@ from lspkit.agent.tools.envelope import (
     Envelope,
     TextBudget,
     ToolOutcome,
+    caveats_of,
     evaluate_report,
     failures_of,
     make_envelope,
@@ -202,8 +203,10 @@ class Toolbox:
             self._items.refuse_foreign(item, self._boundary(config))
         result = self._result(call, asked)
         self._items.note(result)
+        call.outcome.caveats = caveats_of(result)
         if apply and isinstance(result, WorkspaceEdit) and result.changes:
-            self._ws.apply(result, cancel=call.limits.cancel)
+            force = bool(asked.values.get("force"))
+            self._ws.apply(result, force=force, cancel=call.limits.cancel)
         elif apply:
             apply = False
         frame = ResultContext(
@@ -283,7 +286,7 @@ class Toolbox:
             },
         )
         # Warnings about the workspace come after these, and are only in the data.
-        about = len(dict.fromkeys(call.outcome.warnings))
+        about = len(dict.fromkeys((*call.outcome.caveats, *call.outcome.warnings)))
         return result_text(made, page, made["meta"]["warnings"][:about])
 
 
