@@ -16,11 +16,12 @@ from lspkit.operations.apply_changes import (
 )
 from lspkit.operations.check import (
     CheckAllRequest,
-    CheckOthersRequest,
     CheckRequest,
     DiagnosticsRequest,
 )
+from lspkit.operations.check_edit import CheckEditRequest, EditReport
 from lspkit.operations.code_actions import CodeActionsRequest
+from lspkit.operations.dependent_files import EditedFile
 from lspkit.operations.hierarchy import (
     CallHierarchyRequest,
     IncomingCallsRequest,
@@ -59,7 +60,7 @@ __all__ = [
     "CallHierarchyRequest",
     "ChangedSinceRequest",
     "CheckAllRequest",
-    "CheckOthersRequest",
+    "CheckEditRequest",
     "CheckRequest",
     "CodeActionsRequest",
     "DeclarationRequest",
@@ -67,6 +68,8 @@ __all__ = [
     "DeleteRequest",
     "DiagnosticsRequest",
     "DocumentSymbolsRequest",
+    "EditReport",
+    "EditedFile",
     "FileServersRequest",
     "HoverRequest",
     "ImplementationRequest",

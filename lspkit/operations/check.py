@@ -2,28 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Literal
 
 import msgspec
 
 from lspkit.diagnostics.compare import Before, compare_findings
-from lspkit.diagnostics.report import Evidence, OtherFiles, Report, verdict_of, why_of
+from lspkit.diagnostics.report import Evidence, Report, verdict_of
 from lspkit.errors import LspkitError, RequestFailedError
-from lspkit.limits import MOST_RELATED
 from lspkit.operations import effects
-from lspkit.operations.position_translation import Translator, make_translator
+from lspkit.operations.dependent_files import (
+    EditedFile,
+    compare_others,
+    find_dependents,
+    whole_verdict,
+)
+from lspkit.operations.findings import add_finding, merge_findings, read_findings, read_lists
 from lspkit.operations.request import FileRequest, Request, operation
 from lspkit.protocol.open_documents import View
 from lspkit.protocol.text import Text
-from lspkit.protocol.uris import uri_to_path
-from lspkit.protocol.wire.results import WireDiagnostic, read_diagnostics
-from lspkit.types import Diagnostic, RelatedLocation, Severity, Verdict
-
-#: `DiagnosticSeverity`.
-SEVERITIES = {1: Severity.ERROR, 2: Severity.WARNING, 3: Severity.INFO, 4: Severity.HINT}
-TAGS = {1: "unnecessary", 2: "deprecated"}
+from lspkit.types import Diagnostic
 
 
 class CheckRequest(FileRequest[Report], frozen=True, kw_only=True):
@@ -42,14 +40,6 @@ class CheckAllRequest(Request[dict[Path, Report]], frozen=True, kw_only=True):
     severities: tuple[str, ...] | None = None
 
 
-class CheckOthersRequest(Request[OtherFiles], frozen=True, kw_only=True):
-    """Check the other files that the servers of these files know."""
-
-    #: The changed files, which are not checked themselves.
-    paths: tuple[str, ...]
-    scope: effects.OtherScope = effects.OtherScope()
-
-
 class DiagnosticsRequest(Request[dict[Path, list[Diagnostic]]], frozen=True, kw_only=True):
     """Get the known diagnostics."""
 
@@ -63,11 +53,30 @@ AT_ONCE = 64
 @operation("check", CheckRequest, Report)
 def check(request: CheckRequest) -> effects.Effects[Report]:
     """A report about the file as it is now, or with the content `text`."""
-    scope = effects.OtherScope() if request.scope == "project" else None
+    if request.scope == "project":
+        return (yield from _check_project(request))
+    found: effects.Examination = yield effects.Examine(request.path, request.text)
+    return (yield from _report(request, found))
+
+
+def _check_project(request: CheckRequest) -> effects.Effects[Report]:
+    """A report whose verdict is that of the file and of the others that its servers know."""
+    edited = EditedFile(request.path)
+    search = yield from find_dependents((edited,), request.text, None)
+    scope = effects.OtherScope(dependents=search.dependents)
     found: effects.Examination = yield effects.Examine(request.path, request.text, scope)
+    report = yield from _report(request, found)
+    others = yield from compare_others(found.others, search, report.severities)
+    if request.text is None:
+        yield effects.NoteText(request.path)
+    report = msgspec.structs.replace(report, other_files=others)
+    return msgspec.structs.replace(report, verdict=whole_verdict(report))
+
+
+def _report(request: CheckRequest, found: effects.Examination) -> effects.Effects[Report]:
     if request.severities is not None:
         found = msgspec.structs.replace(found, severities=request.severities)
-    diagnostics, servers = yield from _merge(found.uri, found.servers)
+    diagnostics, servers = yield from merge_findings(found.uri, found.servers)
     counted = [one for one in diagnostics if one.severity.value in found.severities]
     report = Report(
         path=found.path,
@@ -75,64 +84,11 @@ def check(request: CheckRequest) -> effects.Effects[Report]:
         diagnostics=diagnostics,
         servers=servers,
         duration=found.duration,
-        other_files=(yield from _other_files(found.others, found.severities)),
         stale_diagnostics=(yield from _stale_diagnostics(found)),
         severities=found.severities,
         max_per_file=found.most,
     )
     return (yield from _compare(report, found))
-
-
-def _merge(
-    uri: str, examined: Iterable[effects.Examined]
-) -> effects.Effects[tuple[list[Diagnostic], list[Evidence]]]:
-    """The findings of all servers, each once, in order; and the evidence of each server."""
-    merged: dict[tuple[Any, ...], Diagnostic] = {}
-    servers: list[Evidence] = []
-    for one in examined:
-        read, unreadable = yield from _read(one, uri, one.lists)
-        servers.append(_evidence(one, unreadable))
-        for finding in read:
-            _add(merged, finding)
-    return [merged[key] for key in sorted(merged)], servers
-
-
-def _read(
-    one: effects.Examined, uri: str, lists: Iterable[bytes]
-) -> effects.Effects[tuple[list[Diagnostic], int]]:
-    if one.view is None:
-        return [], 0
-    return (yield from read_findings(effects.Reply(one.server, b"", one.view), uri, lists))
-
-
-def _other_files(
-    found: effects.OthersExamined, severities: tuple[str, ...]
-) -> effects.Effects[OtherFiles]:
-    if found.coverage == "none":
-        return OtherFiles()
-    by_path: dict[str, list[Diagnostic]] = {}
-    unknown: dict[str, str] = {}
-    everybody: list[Evidence] = []
-    for elsewhere in found.elsewhere:
-        diagnostics, servers = yield from _merge(elsewhere.uri, elsewhere.servers)
-        everybody += servers
-        path = uri_to_path(elsewhere.uri) or elsewhere.uri
-        if diagnostics:
-            by_path[str(diagnostics[0].path or path)] = diagnostics
-        if why := why_of(servers):
-            unknown[path] = why
-    counted = [one for all in by_path.values() for one in all if one.severity.value in severities]
-    # Without other files there are no findings in them.
-    verdict = verdict_of(counted, everybody) if found.elsewhere else Verdict.CLEAN
-    by_path, unknown = dict(sorted(by_path.items())), dict(sorted(unknown.items()))
-    return OtherFiles(found.coverage, verdict, by_path, unknown)
-
-
-@operation("check_others", CheckOthersRequest, OtherFiles)
-def check_others(request: CheckOthersRequest) -> effects.Effects[OtherFiles]:
-    """The findings in the other files as they are now."""
-    found: effects.OthersExamined = yield effects.ExamineOthers(request.paths, request.scope)
-    return (yield from _other_files(found, found.severities))
 
 
 def _stale_diagnostics(found: effects.Examination) -> effects.Effects[list[Diagnostic]]:
@@ -141,7 +97,7 @@ def _stale_diagnostics(found: effects.Examination) -> effects.Effects[list[Diagn
     for one in found.servers:
         if not one.memories:
             continue
-        read, _ = yield from _read(one, found.uri, one.memories)
+        read, _ = yield from read_lists(one, found.uri, one.memories)
         known |= {(finding.range, finding.message): finding for finding in read}
     return [known[key] for key in sorted(known)]
 
@@ -164,76 +120,6 @@ def _compare(report: Report, found: effects.Examination) -> effects.Effects[Repo
     if found.on_disk and all(one.proven for one in report.servers if one.applies):
         yield effects.Remember(found.path, Before(view.text, tuple(report.diagnostics)))
     return report
-
-
-def _add(merged: dict[tuple[Any, ...], Diagnostic], finding: Diagnostic) -> None:
-    key = (finding.range, finding.message)
-    merged[key] = merge_finding(merged[key], finding) if key in merged else finding
-
-
-def merge_finding(one: Diagnostic, other: Diagnostic) -> Diagnostic:
-    """Merge a finding that two servers report: the worse severity, and both servers."""
-    worse = min(one, other, key=lambda finding: finding.severity.rank)
-    servers = tuple(dict.fromkeys((*one.servers, *other.servers)))
-    return msgspec.structs.replace(worse, servers=servers)
-
-
-def _evidence(one: effects.Examined, unreadable: int) -> Evidence:
-    if unreadable:
-        # One of these may be an error, so the absence of errors is not proven.
-        reason = f"{unreadable} of its findings could not be decoded"
-        return Evidence(one.server, None, "none", one.duration, False, reason, one.source)
-    version = one.view.version if one.view is not None and one.how != "none" else None
-    return Evidence(
-        one.server, version, one.how, one.duration, one.timed_out, one.reason, one.source, one.code
-    )
-
-
-def read_findings(
-    reply: effects.Reply, uri: str, lists: Iterable[bytes]
-) -> effects.Effects[tuple[list[Diagnostic], int]]:
-    """The findings in a server's raw lists about a file, and how many cannot be decoded."""
-    read = [read_diagnostics(raw) for raw in lists]
-    wires = [wire for one in read for wire in one.items]
-    dropped = sum(one.dropped for one in read)
-    if not wires:
-        return [], dropped  # no URI to look up
-    related = [
-        place[0]
-        for wire in wires
-        for info in (wire.related_information or ())[:MOST_RELATED]
-        if (place := info.location.place) is not None
-    ]
-    translate = yield from make_translator(reply, [uri, *related])
-    found = [_finding(wire, uri, reply.server, translate) for wire in wires]
-    return found, dropped
-
-
-def severity_from_number(number: int | None) -> Severity:
-    """The severity for a number of the protocol. None is an error; an unknown number is info."""
-    return Severity.ERROR if number is None else SEVERITIES.get(number, Severity.INFO)
-
-
-def _finding(wire: WireDiagnostic, uri: str, server: str, translate: Translator) -> Diagnostic:
-    place = translate.place(uri)
-    related = tuple(
-        RelatedLocation(translate.location(*at), info.message)
-        for info in (wire.related_information or ())[:MOST_RELATED]
-        if (at := info.location.place) is not None
-    )
-    return Diagnostic(
-        path=place.path,
-        range=translate.range(place.text, wire.range),
-        severity=severity_from_number(wire.severity),
-        message=wire.text,
-        uri=uri,
-        code="" if wire.code is None else str(wire.code),
-        source=wire.source or "",
-        servers=(server,),
-        tags=tuple(TAGS.get(tag, str(tag)) for tag in wire.tags or ()),
-        related=related,
-        href=(wire.code_description.href if wire.code_description else None) or "",
-    )
 
 
 @operation("check_all", CheckAllRequest, dict[Path, Report])
@@ -272,5 +158,5 @@ def diagnostics(request: DiagnosticsRequest) -> effects.Effects[dict[Path, list[
         for finding in found:
             if finding.path is None:
                 continue
-            _add(by_file.setdefault(finding.path, {}), finding)
+            add_finding(by_file.setdefault(finding.path, {}), finding)
     return {path: [by_file[path][key] for key in sorted(by_file[path])] for path in sorted(by_file)}

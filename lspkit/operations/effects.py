@@ -105,8 +105,15 @@ class OtherScope(msgspec.Struct, frozen=True):
 
     #: Paths of files that are examined first, and opened if necessary.
     first: tuple[str, ...] = ()
-    #: Most files of each server; None: all of its open documents.
+    #: Paths of files that refer to what has changed: they come before all others, and a server that
+    #: checks each file for itself is not asked about them.
+    dependents: tuple[str, ...] = ()
+    #: Most files of each server; None: all dependents, and all of its open documents.
     most: int | None = None
+    #: Whether only the named files are examined.
+    only: bool = False
+    #: Seconds for all of them; None: the time of the call.
+    seconds: float | None = None
 
 
 class Examine(Effect, frozen=True):
@@ -160,6 +167,8 @@ class OthersExamined(msgspec.Struct, frozen=True):
     #: `none`, `open` documents and files with findings, or the whole `workspace`.
     coverage: str = "none"
     severities: tuple[str, ...] = ("error",)
+    #: Seconds.
+    duration: float = 0.0
 
 
 class Examination(msgspec.Struct, frozen=True):
@@ -177,6 +186,50 @@ class Examination(msgspec.Struct, frozen=True):
     #: The last proven findings of the file.
     before: Before | None = None
     others: OthersExamined = OthersExamined()
+
+
+class FindDependents(Effect, frozen=True):
+    """The files that refer to declarations which an edit changed or removed.
+
+    Sent back: `Dependents`. The servers are asked with the text before the edit.
+    """
+
+    path: str
+    #: The text before the edit; None: the text of which the engine was told last.
+    old: str | None = None
+    #: The text after the edit, if it is not on disk.
+    text: str | None = None
+    #: Seconds for the requests, from the moment when the server is ready; None: no limit.
+    seconds: float | None = None
+
+
+class Dependents(msgspec.Struct, frozen=True):
+    """The files that depend on an edit."""
+
+    #: The edited file, with links resolved.
+    path: str
+    #: Those with most references first.
+    paths: tuple[str, ...] = ()
+    #: The names of the changed declarations.
+    names: tuple[str, ...] = ()
+    #: The text before the edit, None if it is not known.
+    old: str | None = None
+    #: Why there may be more files; empty if all are known.
+    reason: str = ""
+    #: Seconds, without the time until the servers were ready.
+    duration: float = 0.0
+
+
+class NoteText(Effect, frozen=True):
+    """The text of a file as it is now is the one before the next edit. Sent back: None."""
+
+    path: str
+
+
+class TakeBaseline(Effect, frozen=True):
+    """The last proven findings of a file, None if there are none. Sent back: `Before | None`."""
+
+    path: str
 
 
 class Remember(Effect, frozen=True):

@@ -35,7 +35,6 @@ from lspkit.operations.effects import (
     FindServers,
     Overlay,
     ReadText,
-    Remember,
     ReportUndecodable,
     Reread,
     RunCommand,
@@ -73,6 +72,7 @@ from lspkit.runtime.files import Files
 from lspkit.runtime.freshness.background_refresh import BackgroundRefresh
 from lspkit.runtime.freshness.baselines import Baselines
 from lspkit.runtime.freshness.check_file import check_file, check_others
+from lspkit.runtime.freshness.dependents import baseline_handlers
 from lspkit.runtime.pool.pool import Pool
 from lspkit.runtime.pool.root_permits import permits_of
 from lspkit.runtime.process import exit_hooks
@@ -258,7 +258,7 @@ class LocalEngine:
             AwaitChange: lambda effect, call: self._await_change(effect.after, call),
             TakeConfig: lambda effect, _: self._settings(effect.known),
             TakeTrustNotice: lambda *_: self._trust_notice(),
-            Remember: lambda effect, _: self._baselines.remember(str(effect.path), effect.before),
+            **baseline_handlers(context, self._baselines),
             RunCommand: lambda effect, call: run_command(context, effect, call, self._drive),
             **{
                 effect: partial(_renewing, handler)

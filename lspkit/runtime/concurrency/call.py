@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import threading
 import time
 from collections.abc import Iterable
@@ -111,6 +112,13 @@ class CallContext:
         #: What one part of the call has done for all parts. Only one thread at a time runs a call.
         self.done: set[object] = set()
         self._uses: set[Used] = set()
+
+    def part(self, seconds: float | None) -> CallContext:
+        """A part of this call that ends earlier: after these seconds from now."""
+        part = copy.copy(self)
+        if seconds is not None:
+            part.deadline = min(self.deadline, time.monotonic() + seconds)
+        return part
 
     def use(self, one: Used) -> None:
         """Use something until the end of the call."""

@@ -10,7 +10,7 @@ from lspkit.config.model import DISABLED
 from lspkit.errors import ServerUnavailableError
 from lspkit.late_imports import safe_imports
 from lspkit.operations import effects
-from lspkit.operations.check import severity_from_number
+from lspkit.operations.findings import severity_from_number
 from lspkit.protocol.wire.raw_items import read_severities
 from lspkit.runtime.files import Files
 from lspkit.runtime.pool.pool import Pool

@@ -1,0 +1,99 @@
+"""The check after an edit by any tool: the edited files, and the files that depend on them."""
+
+from __future__ import annotations
+
+import msgspec
+
+from lspkit.diagnostics.compare import Before, compare_findings
+from lspkit.diagnostics.report import OtherFiles, Report
+from lspkit.errors import LspkitError
+from lspkit.operations import effects
+from lspkit.operations.check import CheckAllRequest, check_all
+from lspkit.operations.dependent_files import (
+    EditedFile,
+    EditSearch,
+    compare_others,
+    find_dependents,
+    limits_of,
+    old_states,
+)
+from lspkit.operations.request import Request, operation
+from lspkit.operations.workspace_state import Settings
+from lspkit.protocol.text import Text
+from lspkit.types import Value
+
+
+class EditReport(Value, frozen=True):
+    """The state of the edited files, and of the others, after an edit."""
+
+    #: By path, in order.
+    reports: list[Report]
+    other_files: OtherFiles = OtherFiles()
+
+
+class CheckEditRequest(Request[EditReport], frozen=True, kw_only=True):
+    """Check the files of an edit, and those that depend on them."""
+
+    files: tuple[EditedFile, ...]
+    #: Paths of other files that are checked, too.
+    first: tuple[str, ...] = ()
+
+
+@operation("check_edit", CheckEditRequest, EditReport)
+def check_edit(request: CheckEditRequest) -> effects.Effects[EditReport]:
+    """Reports about the edited files, and about what has changed in others."""
+    settings: Settings = yield effects.TakeConfig()
+    most, seconds = limits_of(settings.config)
+    search = yield from find_dependents(request.files, None, seconds)
+    before = yield from _baselines(search)
+    paths = tuple(one.path for one in request.files)
+    reports = list((yield from check_all(CheckAllRequest(paths=paths))).values())
+    others = OtherFiles()
+    if any(one.version is not None for report in reports for one in report.servers):
+        scope = effects.OtherScope(
+            request.first, search.dependents, most, seconds=search.left if most else None
+        )
+        found: effects.OthersExamined = yield effects.ExamineOthers(paths, scope)
+        others = yield from compare_others(found, search, found.severities)
+    compared: list[Report] = []
+    for report in reports:
+        compared.append((yield from _compare(report, search, before)))
+    for path in search.old:
+        yield effects.NoteText(path)
+    return EditReport(compared, others)
+
+
+def _baselines(search: EditSearch) -> effects.Effects[dict[str, Before]]:
+    """The known findings of the texts before the edit, by path."""
+    found: dict[str, Before] = {}
+    for path, old in search.old.items():
+        known: Before | None = yield effects.TakeBaseline(path)
+        if known is not None and (old is None or known.text.value == old):
+            found[path] = known
+    return found
+
+
+def _compare(
+    report: Report, search: EditSearch, before: dict[str, Before]
+) -> effects.Effects[Report]:
+    """Compare the findings of an edited file with those of its text before the edit."""
+    path = str(report.path)
+    old, known = search.old.get(path), before.get(path)
+    if known is None and old is not None and report.counted:
+        own = EditSearch({path: old}, left=search.left)
+        states = dict((yield from old_states(own, (), 0.0)))
+        if path in states:
+            known = Before(Text(old), tuple(states[path].findings))
+    if known is None:
+        # What an earlier check has found belongs to another text.
+        return msgspec.structs.replace(report, introduced=None, fixed=None, remaining=None)
+    try:
+        text: Text = yield effects.ReadText(path, None)
+    except LspkitError:
+        return report
+    applying = {one.server for one in report.servers if one.applies}
+    unproven = {one.server for one in report.servers if one.applies and not one.proven}
+    introduced, fixed, remaining = compare_findings(
+        known, text, report.diagnostics, applying - unproven
+    )
+    return msgspec.structs.replace(report, introduced=introduced, fixed=fixed, remaining=remaining)

@@ -1,0 +1,247 @@
+"""The effect of an edit on other files: which of them it breaks, and which were broken before.
+
+`FindDependents` has the files that refer to what the edit changed. They are checked with the text
+after the edit. The findings before the edit are those of an earlier check; where there is none, the
+files with findings are checked once more while the servers are shown the text before the edit.
+
+`check(scope="project")`, the hooks, and `apply(verify=True)` all use this.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import msgspec
+
+from lspkit.config.model import Config
+from lspkit.diagnostics.compare import Before, compare_findings
+from lspkit.diagnostics.report import Evidence, OtherFiles, Report, verdict_of, why_of
+from lspkit.errors import CancelledError, LspkitError
+from lspkit.operations import effects
+from lspkit.operations.findings import merge_findings
+from lspkit.protocol.text import Text
+from lspkit.protocol.uris import uri_to_path
+from lspkit.types import Diagnostic, Verdict
+
+#: Most edited files whose dependents are searched.
+MOST_EDITED = 32
+#: The least time for the state before the edit, in seconds.
+LEAST = 1.0
+
+
+class EditedFile(msgspec.Struct, frozen=True):
+    """A file that an edit has changed."""
+
+    path: str
+    #: Its text before the edit; None: the text of which the engine was told last.
+    before: str | None = None
+
+
+class EditSearch(msgspec.Struct, frozen=True):
+    """The edited files of a call, and the files that depend on them."""
+
+    #: By path: the text before the edit, None if it is not known.
+    old: dict[str, str | None] = {}
+    #: Paths, those with most references first.
+    dependents: tuple[str, ...] = ()
+    #: Why there may be more.
+    reason: str = ""
+    #: Seconds that are left; None: no limit.
+    left: float | None = None
+
+
+def find_dependents(
+    files: Sequence[EditedFile], text: str | None, seconds: float | None
+) -> effects.Effects[EditSearch]:
+    """The files that depend on the edited ones. `text` is the new text of a single file."""
+    old: dict[str, str | None] = {}
+    counts: dict[str, int] = {}
+    reason, left = "", seconds
+    for one in files[:MOST_EDITED]:
+        asked = effects.FindDependents(one.path, one.before, text, left)
+        try:
+            found: effects.Dependents = yield asked
+        except CancelledError:
+            raise
+        except LspkitError:
+            continue  # its check says why no server can be asked
+        old[found.path] = found.old
+        reason = reason or found.reason
+        for place, path in enumerate(found.paths):
+            counts[path] = min(place, counts.get(path, place))
+        if left is not None:
+            left = max(left - found.duration, 0.05)
+    edited = {one.path for one in files} | old.keys()
+    paths = [path for path in sorted(counts, key=lambda path: counts[path]) if path not in edited]
+    return EditSearch(old, tuple(paths), reason, left)
+
+
+class _State(msgspec.Struct, frozen=True):
+    """The findings of one file at one time."""
+
+    findings: list[Diagnostic]
+    servers: list[Evidence]
+
+    @property
+    def answered(self) -> set[str]:
+        """The servers whose findings are all proven."""
+        applying = [one for one in self.servers if one.applies]
+        unproven = {one.server for one in applying if not one.proven}
+        return {one.server for one in applying} - unproven
+
+    @property
+    def is_proven(self) -> bool:
+        return verdict_of([], self.servers) is Verdict.CLEAN
+
+
+def read_states(
+    examined: Iterable[effects.Elsewhere],
+) -> effects.Effects[dict[str, _State]]:
+    """The findings of the servers by path."""
+    states: dict[str, _State] = {}
+    for one in examined:
+        findings, servers = yield from merge_findings(one.uri, one.servers)
+        path = str(findings[0].path) if findings and findings[0].path else uri_to_path(one.uri)
+        states[path or one.uri] = _State(findings, servers)
+    return states
+
+
+def compare_others(
+    found: effects.OthersExamined, search: EditSearch, severities: tuple[str, ...]
+) -> effects.Effects[OtherFiles]:
+    """The findings in other files, compared with those before the edit."""
+    if found.coverage == "none":
+        return OtherFiles()
+    states = yield from read_states(found.elsewhere)
+    texts, before = yield from _known_states(states)
+    dated = {path for path, one in states.items() if one.findings and path in texts}
+    wanted = [
+        path
+        for path in dated - before.keys()
+        if any(one.severity.value in severities for one in states[path].findings)
+    ]
+    earlier: dict[str, list[Before]] = {path: [one] for path, one in before.items()}
+    if wanted:
+        for path, state in (yield from old_states(search, wanted, found.duration)):
+            if path in texts:
+                earlier.setdefault(path, []).append(Before(texts[path], tuple(state.findings)))
+    compared = _Comparison()
+    for path in sorted(states):
+        compared.add(path, states[path], texts.get(path), earlier.get(path, []))
+        if path in texts and states[path].is_proven:
+            yield effects.Remember(Path(path), Before(texts[path], tuple(states[path].findings)))
+    return _result(found, states, compared, search, severities)
+
+
+def _known_states(
+    states: dict[str, _State],
+) -> effects.Effects[tuple[dict[str, Text], dict[str, Before]]]:
+    """The texts of files with findings now or before, and their findings before the edit."""
+    texts: dict[str, Text] = {}
+    before: dict[str, Before] = {}
+    for path in states:
+        try:
+            known: Before | None = yield effects.TakeBaseline(path)
+            text: Text = yield effects.ReadText(path, None)
+        except LspkitError:
+            continue  # a file outside, or none
+        texts[path] = text
+        if known is not None and known.text.value == text.value:
+            before[path] = known
+    return texts, before
+
+
+def old_states(
+    search: EditSearch, paths: Sequence[str], took: float
+) -> effects.Effects[list[tuple[str, _State]]]:
+    """The proven findings before the edit, of an edited file and of other files.
+
+    With several edited files, each of them is shown with its old text in turn.
+    """
+    seconds = None if search.left is None else max(search.left - took, LEAST)
+    scope = effects.OtherScope(
+        dependents=tuple(paths), first=tuple(paths), most=len(paths), only=True, seconds=seconds
+    )
+    found: list[tuple[str, _State]] = []
+    for path, old in search.old.items():
+        if old is None:
+            continue
+        try:
+            seen: effects.Examination = yield effects.Examine(path, old, scope)
+        except CancelledError:
+            raise
+        except LspkitError:
+            continue
+        states = yield from read_states(
+            (effects.Elsewhere(seen.uri, seen.servers), *seen.others.elsewhere)
+        )
+        found += [(one, state) for one, state in states.items() if state.is_proven]
+    return found
+
+
+class _Comparison:
+    """Findings by path: new ones, those that are gone, and those that remain."""
+
+    def __init__(self) -> None:
+        self.introduced: dict[str, list[Diagnostic]] = {}
+        self.fixed: dict[str, list[Diagnostic]] = {}
+        self.remaining: dict[str, list[Diagnostic]] = {}
+
+    def add(self, path: str, state: _State, text: Text | None, earlier: list[Before]) -> None:
+        """Compare one file. A finding is old if it was there in every earlier state."""
+        remaining, fixed = state.findings if text and earlier else [], list[Diagnostic]()
+        for one in earlier if text is not None else ():
+            _, fixed, remaining = compare_findings(one, text or one.text, remaining, state.answered)
+        new = [one for one in state.findings if one not in remaining]
+        for kept, findings in (
+            (self.introduced, new),
+            (self.fixed, fixed),
+            (self.remaining, remaining),
+        ):
+            if findings:
+                kept[path] = findings
+
+
+def _result(
+    found: effects.OthersExamined,
+    states: dict[str, _State],
+    compared: _Comparison,
+    search: EditSearch,
+    severities: tuple[str, ...],
+) -> OtherFiles:
+    by_path = {path: one.findings for path, one in sorted(states.items()) if one.findings}
+    unknown = {path: why for path, one in sorted(states.items()) if (why := why_of(one.servers))}
+    counted = [one for all in by_path.values() for one in all if one.severity.value in severities]
+    left = [path for path in search.dependents if path not in states or not states[path].is_proven]
+    if search.reason:
+        unknown.setdefault("", search.reason)
+    everybody = [one for state in states.values() for one in state.servers]
+    # Without other files there are no findings in them.
+    verdict = verdict_of(counted, everybody) if states else Verdict.CLEAN
+    if verdict is Verdict.CLEAN and (left or search.reason):
+        verdict = Verdict.UNKNOWN
+    return OtherFiles(
+        found.coverage,
+        verdict,
+        by_path,
+        unknown,
+        compared.introduced,
+        compared.fixed,
+        compared.remaining,
+        len(left),
+    )
+
+
+def limits_of(config: Config) -> tuple[int, float]:
+    """Most dependents, and the seconds for them, as configured."""
+    return config.diagnostics.max_dependents, config.timing.dependents_timeout_ms / 1000
+
+
+def whole_verdict(report: Report) -> Verdict:
+    """The verdict about a file and the other files that were examined."""
+    verdicts = {report.verdict, report.other_files.verdict}
+    for one in (Verdict.DIRTY, Verdict.UNKNOWN):
+        if one in verdicts:
+            return one
+    return Verdict.CLEAN
