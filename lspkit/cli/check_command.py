@@ -24,7 +24,7 @@ from lspkit.errors import (
     RequestTimeoutError,
     ServerUnavailableError,
 )
-from lspkit.operations.check import unchecked_report
+from lspkit.operations.checks.check import unchecked_report
 from lspkit.operations.effects import TOO_LATE
 from lspkit.types import Severity, Verdict, display_path
 from lspkit.visible_text import fold_lines, one_line

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import msgspec
 
-from lspkit.diagnostics.render import render, render_others
+from lspkit.diagnostics.render import plain_line, render, render_others
 from lspkit.types import Diagnostic, Value, Verdict
 
 #: Values of `how` that count as proof. `silence` is a push followed by silence from a server where
@@ -77,7 +77,11 @@ class OtherFiles(Value, frozen=True):
             }
             for one in (self.shown, self.remaining or {})
         )
-        return render_others(new, sum(map(len, old.values())), self.left_out, severities, most)
+        told = render_others(new, sum(map(len, old.values())), self.left_out, severities, most)
+        if self.verdict.unknown and self.coverage != "none" and not told:
+            why = "; ".join(dict.fromkeys(self.unknown.values()))
+            return [f"other files: unknown ({plain_line(why)})" if why else "other files: unknown"]
+        return told
 
 
 class Report(Value, frozen=True):

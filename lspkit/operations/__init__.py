@@ -14,14 +14,14 @@ from lspkit.operations.apply_changes import (
     UndoRequest,
     WriteRequest,
 )
-from lspkit.operations.check import (
+from lspkit.operations.checks.check import (
     CheckAllRequest,
     CheckRequest,
     DiagnosticsRequest,
 )
-from lspkit.operations.check_edit import CheckEditRequest, EditReport
+from lspkit.operations.checks.check_edit import CheckEditRequest, EditReport
+from lspkit.operations.checks.dependent_files import EditedFile
 from lspkit.operations.code_actions import CodeActionsRequest
-from lspkit.operations.dependent_files import EditedFile
 from lspkit.operations.hierarchy import (
     CallHierarchyRequest,
     IncomingCallsRequest,

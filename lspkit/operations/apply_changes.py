@@ -11,8 +11,8 @@ from lspkit import errors
 from lspkit.diagnostics.compare import Before, changed_words, drop_reworded
 from lspkit.diagnostics.report import Report
 from lspkit.edit_types import AppliedEdit, CodeAction, FileEdit, WorkspaceEdit, combine_edits
-from lspkit.operations import check as checks
 from lspkit.operations import effects
+from lspkit.operations.checks import check as checks
 from lspkit.operations.code_actions import resolve_action, text_digest
 from lspkit.operations.request import Request, check_text, operation, single_effect
 from lspkit.operations.workspace_edit import decode_edits, translate_edit

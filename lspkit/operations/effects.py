@@ -123,6 +123,8 @@ class Examine(Effect, frozen=True):
     text: str | None
     #: Which other files are examined; None: none.
     others: OtherScope | None = None
+    #: Seconds for all of it; None: the time of the call.
+    seconds: float | None = None
 
 
 class ExamineOthers(Effect, frozen=True):
@@ -218,6 +220,10 @@ class Dependents(msgspec.Struct, frozen=True):
     reason: str = ""
     #: Seconds, without the time until the servers were ready.
     duration: float = 0.0
+    #: Whether it was the first search of a server, which takes longer.
+    is_first: bool = False
+    #: Seconds since the file was changed on disk.
+    age: float = 0.0
 
 
 class NoteText(Effect, frozen=True):
@@ -307,6 +313,8 @@ class KnownDiagnostics(msgspec.Struct, frozen=True):
     uri: str
     items: bytes
     encoding: Encoding
+    #: Seconds since it came.
+    age: float = 0.0
 
 
 class RunCommand(Effect, frozen=True):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lspkit.operations.changed_declarations import (
+from lspkit.operations.checks.changed_declarations import (
     Outline,
     changed_declarations,
     infers_types,

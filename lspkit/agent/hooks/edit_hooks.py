@@ -23,6 +23,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from lspkit.agent.check_timeout import CheckTimeouts
+from lspkit.agent.hooks.concurrent_edits import ConcurrentEdits
 from lspkit.agent.hooks.file_stamps import FileStamps
 from lspkit.agent.hooks.prewarm import Prewarmer
 from lspkit.agent.hooks.summary import Summary
@@ -97,6 +98,7 @@ class EditHooks:
         self._prewarmer = Prewarmer(ws)
         #: Files that the agent has used, most recent last.
         self._recent: collections.deque[str] = collections.deque(maxlen=8 * RECENT)
+        self._edits = ConcurrentEdits()
         #: The mark of the last `changed_files`.
         self._mark: int | None = None
         self._tallies: dict[str, _Tally] = {
@@ -180,12 +182,13 @@ class EditHooks:
         limit = self._timeout(paths) if timeout is None else timeout
         recent = tuple(one for one in self._recent_files() if one not in paths)
         request = CheckEditRequest(files=self._edited(touch, paths), first=recent)
-        found = ws.run(request, timeout=limit, cancel=cancel)
+        with self._edits.of(paths):
+            found = ws.run(request, timeout=limit, cancel=cancel)
         self._spend(paths)
         room = msgspec.structs.replace(summary, max_bytes=summary.max_bytes - len(GAP))
-        text = room.of_reports(found.reports, found.other_files, root=ws.root)
+        beside = self._edits.without(found.other_files, began)
+        text = room.of_reports(found.reports, beside, root=ws.root)
         self._remember(paths)
-        beside = found.other_files
         unknown = {str(one.path): one.why for one in found.reports if one.why}
         warnings = tuple(f"{path}: {why}" for path, why in (unknown | beside.unknown).items())
         took = time.monotonic() - began

@@ -219,7 +219,7 @@ class _Draft(msgspec.Struct, frozen=True):
             for one in blocks[edited:]:
                 told += one
         told += more_files(len(numbered) + self.unnamed - len(blocks))
-        told += other_counts(self.what, self.elsewhere, self.left_out)
+        told += other_counts(self.what, self.elsewhere if self.beside else 0, self.left_out)
         return f"{APPLIED} " + "\n".join(told)
 
 

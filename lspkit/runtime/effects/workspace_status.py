@@ -10,7 +10,7 @@ from lspkit.config.model import DISABLED
 from lspkit.errors import ServerUnavailableError
 from lspkit.late_imports import safe_imports
 from lspkit.operations import effects
-from lspkit.operations.findings import severity_from_number
+from lspkit.operations.checks.findings import severity_from_number
 from lspkit.protocol.wire.raw_items import read_severities
 from lspkit.runtime.files import Files
 from lspkit.runtime.pool.pool import Pool
@@ -26,11 +26,11 @@ def known(
 ) -> list[effects.KnownDiagnostics]:
     """Perform `TakeKnownDiagnostics`."""
     uri = None if effect.path is None else files.locate(effect.path, may_be_missing=True).uri
-    found: list[effects.KnownDiagnostics] = []
+    found, now = list[effects.KnownDiagnostics](), time.monotonic()
     for server in pool.servers():
         pushes, encoding = server.record.known(), server.channel.session.encoding
         found += [
-            effects.KnownDiagnostics(server.id, push.uri, push.items, encoding)
+            effects.KnownDiagnostics(server.id, push.uri, push.items, encoding, now - push.at)
             for push in pushes
             if uri in (None, push.uri) and _is_shown(push.uri, files)
         ]

@@ -25,6 +25,8 @@ class Baselines:
     def __init__(self) -> None:
         self._findings: _Recent[Before] = _Recent()
         self._texts: _Recent[str] = _Recent()
+        #: The texts before edits whose dependents could not be searched.
+        self._unsearched: _Recent[str | None] = _Recent()
 
     def get(self, path: str) -> Before | None:
         """The last proven findings."""
@@ -39,6 +41,15 @@ class Baselines:
     def text(self, path: str) -> str | None:
         """The text before the next edit."""
         return self._texts.get(path)
+
+    def unsearched(self, path: str) -> str | None:
+        """The text before an edit whose dependents could not be searched."""
+        return self._unsearched.get(path)
+
+    def note_search(self, path: str, missed: str | None) -> None:
+        """The dependents were searched, or were not for an edit of this text."""
+        if missed is not None or self._unsearched.get(path) is not None:
+            self._unsearched.put(path, missed)
 
     def note_text(self, path: str, text: str) -> None:
         """Keep the text before the next edit."""

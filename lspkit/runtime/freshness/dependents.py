@@ -9,12 +9,17 @@ from __future__ import annotations
 
 import collections
 import functools
+import os
 import time
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 from lspkit import errors
-from lspkit.operations.changed_declarations import Outline, changed_declarations, infers_types
+from lspkit.operations.checks.changed_declarations import (
+    Outline,
+    changed_declarations,
+    infers_types,
+)
 from lspkit.operations.effects import (
     Dependents,
     Effect,
@@ -45,6 +50,8 @@ from lspkit.runtime.server.server import Server
 SYMBOLS, REFERENCES = "textDocument/documentSymbol", "textDocument/references"
 #: Most declarations whose references are requested.
 MOST_DECLARATIONS = 40
+#: The part of the remaining time of a call that the first search of a server may use.
+SHARE = 0.5
 #: Why there may be more files.
 TOO_MANY = "too many declarations have changed to ask for the references to all of them"
 #: Counts the references in each file, by URI.
@@ -74,8 +81,10 @@ def find_dependents(
     file = disk_sync.locate(context, effect.path, effect.text, call)
     new = context.files.read(file).text.value if effect.text is None else effect.text
     old = baselines.text(file.path) if effect.old is None else effect.old
+    old = baselines.unsearched(file.path) or old
+    age = _age(file.path)
     if old == new:
-        return Dependents(file.path, old=old)
+        return Dependents(file.path, old=old, age=age)
     servers, _ = yield from disk_sync.servers_of(context, file, call, effect.text)
     asked = [_Search(context, one, file, old, new, effect, call) for one in servers if _can(one)]
     found = yield from together([one.run() for one in asked], call)
@@ -86,14 +95,27 @@ def find_dependents(
     for problem in problems:
         if not isinstance(problem, OWN_FAULTS):
             raise problem
+    reason = next((why for one in (*problems, *asked) if (why := _reason(one))), "")
+    if effect.text is None:
+        baselines.note_search(file.path, old if reason else None)
     return Dependents(
         file.path,
         _paths(context, counts, file.path),
         tuple(dict.fromkeys(name for one in asked for name in one.names)),
         old,
-        next((why for one in (*problems, *asked) if (why := _reason(one))), ""),
+        reason,
         max((one.took for one in asked), default=0.0),
+        any(one.is_first for one in asked),
+        age,
     )
+
+
+def _age(path: str) -> float:
+    """Seconds since the file was changed; 0 if that is not known."""
+    try:
+        return max(time.time() - os.stat(path).st_mtime, 0.0)
+    except OSError:
+        return 0.0
 
 
 def _can(server: Server) -> bool:
@@ -124,6 +146,7 @@ class _Search:
         self._old, self._new, self._effect, self._call = old, new, effect, call
         #: The text that the server is shown; None for the text on disk.
         self._shown = effect.text if old is None else old
+        self.is_first = not server.has_searched
         #: Names of the changed declarations.
         self.names: list[str] = []
         self.reason = ""
@@ -143,12 +166,19 @@ class _Search:
                     return Counts()
                 began = time.monotonic()
                 try:
-                    return (yield from self._search(call.part(self._effect.seconds)))
+                    return (yield from self._search(call.part(self._seconds())))
                 finally:
                     self.took = time.monotonic() - began
             finally:
                 if self._shown is not None and turn.done:
                     disk_sync.restore_document(context, server, self._file.uri)
+
+    def _seconds(self) -> float | None:
+        """The time for the requests; more for the first search, but the check needs time, too."""
+        seconds, left = self._effect.seconds, self._call.deadline - time.monotonic()
+        if seconds is None or not self.is_first:
+            return seconds
+        return max(seconds, SHARE * left)
 
     def _search(self, call: CallContext) -> Steps[Counts]:
         key = self._server.channel.key_of(self._file.uri)
@@ -168,6 +198,7 @@ class _Search:
         counts = Counts()
         for answer in (yield from together(questions, call)) if questions else ():
             if isinstance(answer, Reply):
+                self._server.has_searched = True
                 counts.update(uri for uri, _ in read_location_ranges(answer.result).items)
             elif isinstance(answer, (*OWN_FAULTS, errors.PositionError)):
                 self.reason = str(answer)

@@ -9,18 +9,17 @@ import msgspec
 
 from lspkit.diagnostics.compare import Before, compare_findings
 from lspkit.diagnostics.report import Evidence, Report, verdict_of
-from lspkit.errors import LspkitError, RequestFailedError
+from lspkit.errors import LspkitError
 from lspkit.operations import effects
-from lspkit.operations.dependent_files import (
+from lspkit.operations.checks.dependent_files import (
     EditedFile,
     compare_others,
     find_dependents,
+    proven_servers,
     whole_verdict,
 )
-from lspkit.operations.findings import add_finding, merge_findings, read_findings, read_lists
+from lspkit.operations.checks.findings import known_findings, merge_findings, read_lists
 from lspkit.operations.request import FileRequest, Request, operation
-from lspkit.protocol.open_documents import View
-from lspkit.protocol.text import Text
 from lspkit.types import Diagnostic
 
 
@@ -66,7 +65,9 @@ def _check_project(request: CheckRequest) -> effects.Effects[Report]:
     scope = effects.OtherScope(dependents=search.dependents)
     found: effects.Examination = yield effects.Examine(request.path, request.text, scope)
     report = yield from _report(request, found)
-    others = yield from compare_others(found.others, search, report.severities)
+    others = yield from compare_others(
+        found.others, search, report.severities, on_disk=found.on_disk
+    )
     if request.text is None:
         yield effects.NoteText(request.path)
     report = msgspec.structs.replace(report, other_files=others)
@@ -109,10 +110,8 @@ def _compare(report: Report, found: effects.Examination) -> effects.Effects[Repo
     if view is None:
         return report
     if found.before is not None:
-        answered = {one.server for one in report.servers if one.applies}
-        answered -= {one.server for one in report.servers if one.applies and not one.proven}
         introduced, fixed, remaining = compare_findings(
-            found.before, view.text, report.diagnostics, answered
+            found.before, view.text, report.diagnostics, proven_servers(report.servers)
         )
         report = msgspec.structs.replace(
             report, introduced=introduced, fixed=fixed, remaining=remaining
@@ -147,16 +146,4 @@ def unchecked_report(path: str, problem: LspkitError) -> Report:
 def diagnostics(request: DiagnosticsRequest) -> effects.Effects[dict[Path, list[Diagnostic]]]:
     """The findings by file, sorted by path and line. No server is asked."""
     reports: list[effects.KnownDiagnostics] = yield effects.TakeKnownDiagnostics(request.path)
-    by_file: dict[Path, dict[tuple[Any, ...], Diagnostic]] = {}
-    for report in reports:
-        nowhere = View("", Text(""), 0, report.encoding)
-        reply = effects.Reply(report.server, b"", nowhere)
-        found, dropped = yield from read_findings(reply, report.uri, (report.items,))
-        if dropped:
-            message = f"{dropped} of the findings of {report.server} cannot be decoded"
-            yield effects.ReportUndecodable((RequestFailedError(message, server=report.server),))
-        for finding in found:
-            if finding.path is None:
-                continue
-            add_finding(by_file.setdefault(finding.path, {}), finding)
-    return {path: [by_file[path][key] for key in sorted(by_file[path])] for path in sorted(by_file)}
+    return (yield from known_findings(reports))

@@ -19,7 +19,7 @@ from lspkit.diagnostics.compare import Before, compare_findings
 from lspkit.diagnostics.report import Evidence, OtherFiles, Report, verdict_of, why_of
 from lspkit.errors import CancelledError, LspkitError
 from lspkit.operations import effects
-from lspkit.operations.findings import merge_findings
+from lspkit.operations.checks.findings import known_findings, merge_findings
 from lspkit.protocol.text import Text
 from lspkit.protocol.uris import uri_to_path
 from lspkit.types import Diagnostic, Verdict
@@ -28,6 +28,8 @@ from lspkit.types import Diagnostic, Verdict
 MOST_EDITED = 32
 #: The least time for the state before the edit, in seconds.
 LEAST = 1.0
+#: The least time for a request, in seconds.
+MOMENT = 0.05
 
 
 class EditedFile(msgspec.Struct, frozen=True):
@@ -49,6 +51,10 @@ class EditSearch(msgspec.Struct, frozen=True):
     reason: str = ""
     #: Seconds that are left; None: no limit.
     left: float | None = None
+    #: What the servers had reported about other files before the edit.
+    known: tuple[effects.KnownDiagnostics, ...] = ()
+    #: Whether a server was asked for the first time: it has reported nothing before.
+    is_first: bool = False
 
 
 def find_dependents(
@@ -57,7 +63,8 @@ def find_dependents(
     """The files that depend on the edited ones. `text` is the new text of a single file."""
     old: dict[str, str | None] = {}
     counts: dict[str, int] = {}
-    reason, left = "", seconds
+    reason, left, is_first, age = "", seconds, False, 0.0
+    known: list[effects.KnownDiagnostics] = yield effects.TakeKnownDiagnostics(None)
     for one in files[:MOST_EDITED]:
         asked = effects.FindDependents(one.path, one.before, text, left)
         try:
@@ -70,11 +77,24 @@ def find_dependents(
         reason = reason or found.reason
         for place, path in enumerate(found.paths):
             counts[path] = min(place, counts.get(path, place))
-        if left is not None:
-            left = max(left - found.duration, 0.05)
+        is_first, age = is_first or found.is_first, max(age, found.age)
+        left = time_left(left, found.duration)
     edited = {one.path for one in files} | old.keys()
     paths = [path for path in sorted(counts, key=lambda path: counts[path]) if path not in edited]
-    return EditSearch(old, tuple(paths), reason, left)
+    return EditSearch(
+        old,
+        tuple(paths),
+        reason,
+        # After the first search of a server, its first checks take longer, too.
+        None if is_first and paths else left,
+        tuple(one for one in known if one.age > age),
+        is_first,
+    )
+
+
+def time_left(seconds: float | None, took: float) -> float | None:
+    """What is left of a time limit: always a moment, in which a quick server may answer."""
+    return None if seconds is None else max(seconds - took, MOMENT)
 
 
 class _State(msgspec.Struct, frozen=True):
@@ -84,15 +104,15 @@ class _State(msgspec.Struct, frozen=True):
     servers: list[Evidence]
 
     @property
-    def answered(self) -> set[str]:
-        """The servers whose findings are all proven."""
-        applying = [one for one in self.servers if one.applies]
-        unproven = {one.server for one in applying if not one.proven}
-        return {one.server for one in applying} - unproven
-
-    @property
     def is_proven(self) -> bool:
         return verdict_of([], self.servers) is Verdict.CLEAN
+
+
+def proven_servers(servers: Iterable[Evidence]) -> set[str]:
+    """The servers whose findings are all proven."""
+    applying = [one for one in servers if one.applies]
+    unproven = {one.server for one in applying if not one.proven}
+    return {one.server for one in applying} - unproven
 
 
 def read_states(
@@ -108,9 +128,16 @@ def read_states(
 
 
 def compare_others(
-    found: effects.OthersExamined, search: EditSearch, severities: tuple[str, ...]
+    found: effects.OthersExamined,
+    search: EditSearch,
+    severities: tuple[str, ...],
+    *,
+    on_disk: bool = True,
 ) -> effects.Effects[OtherFiles]:
-    """The findings in other files, compared with those before the edit."""
+    """The findings in other files, compared with those before the edit.
+
+    They are kept for the next comparison if the edit is on disk.
+    """
     if found.coverage == "none":
         return OtherFiles()
     states = yield from read_states(found.elsewhere)
@@ -118,18 +145,23 @@ def compare_others(
     dated = {path for path, one in states.items() if one.findings and path in texts}
     wanted = [
         path
-        for path in dated - before.keys()
+        for path in sorted(dated - before.keys())
         if any(one.severity.value in severities for one in states[path].findings)
     ]
     earlier: dict[str, list[Before]] = {path: [one] for path, one in before.items()}
     if wanted:
-        for path, state in (yield from old_states(search, wanted, found.duration)):
-            if path in texts:
+        left = time_left(search.left, found.duration)
+        for path, state in (yield from old_states(search.old, wanted, left)):
+            if path in wanted:
                 earlier.setdefault(path, []).append(Before(texts[path], tuple(state.findings)))
+        undated = [path for path in wanted if path not in earlier]
+        for path, one in (yield from _reported_before(search, undated, texts)):
+            earlier[path] = [one]
     compared = _Comparison()
     for path in sorted(states):
-        compared.add(path, states[path], texts.get(path), earlier.get(path, []))
-        if path in texts and states[path].is_proven:
+        is_old = search.is_first and path not in search.dependents
+        compared.add(path, states[path], earlier.get(path, []), is_old=is_old)
+        if on_disk and path in texts and states[path].is_proven:
             yield effects.Remember(Path(path), Before(texts[path], tuple(states[path].findings)))
     return _result(found, states, compared, search, severities)
 
@@ -152,27 +184,38 @@ def _known_states(
     return texts, before
 
 
+def _reported_before(
+    search: EditSearch, paths: Sequence[str], texts: dict[str, Text]
+) -> effects.Effects[list[tuple[str, Before]]]:
+    """What servers have reported by themselves about these files before the edit."""
+    found = (yield from known_findings(search.known)) if paths else {}
+    return [
+        (path, Before(texts[path], tuple(found[Path(path)])))
+        for path in paths
+        if Path(path) in found
+    ]
+
+
 def old_states(
-    search: EditSearch, paths: Sequence[str], took: float
+    old: dict[str, str | None], paths: Sequence[str], seconds: float | None
 ) -> effects.Effects[list[tuple[str, _State]]]:
-    """The proven findings before the edit, of an edited file and of other files.
+    """The proven findings before the edit, of the edited files and of others.
 
     With several edited files, each of them is shown with its old text in turn.
     """
-    seconds = None if search.left is None else max(search.left - took, LEAST)
-    scope = effects.OtherScope(
-        dependents=tuple(paths), first=tuple(paths), most=len(paths), only=True, seconds=seconds
-    )
+    scope = effects.OtherScope(first=tuple(paths), most=len(paths), only=True) if paths else None
+    left = None if seconds is None else max(seconds, LEAST)
     found: list[tuple[str, _State]] = []
-    for path, old in search.old.items():
-        if old is None:
+    for path, text in old.items():
+        if text is None or (left is not None and left <= MOMENT):
             continue
         try:
-            seen: effects.Examination = yield effects.Examine(path, old, scope)
+            seen: effects.Examination = yield effects.Examine(path, text, scope, left)
         except CancelledError:
             raise
         except LspkitError:
             continue
+        left = time_left(left, seen.duration)
         states = yield from read_states(
             (effects.Elsewhere(seen.uri, seen.servers), *seen.others.elsewhere)
         )
@@ -188,11 +231,16 @@ class _Comparison:
         self.fixed: dict[str, list[Diagnostic]] = {}
         self.remaining: dict[str, list[Diagnostic]] = {}
 
-    def add(self, path: str, state: _State, text: Text | None, earlier: list[Before]) -> None:
-        """Compare one file. A finding is old if it was there in every earlier state."""
-        remaining, fixed = state.findings if text and earlier else [], list[Diagnostic]()
-        for one in earlier if text is not None else ():
-            _, fixed, remaining = compare_findings(one, text or one.text, remaining, state.answered)
+    def add(self, path: str, state: _State, earlier: list[Before], *, is_old: bool) -> None:
+        """Compare one file, whose text is the same as before.
+
+        A finding is old if it was there in every earlier state; if none is known, as `is_old` says.
+        """
+        remaining, fixed = state.findings if earlier or is_old else [], list[Diagnostic]()
+        for one in earlier:
+            _, fixed, remaining = compare_findings(
+                one, one.text, remaining, proven_servers(state.servers)
+            )
         new = [one for one in state.findings if one not in remaining]
         for kept, findings in (
             (self.introduced, new),

@@ -8,14 +8,15 @@ from lspkit.diagnostics.compare import Before, compare_findings
 from lspkit.diagnostics.report import OtherFiles, Report
 from lspkit.errors import LspkitError
 from lspkit.operations import effects
-from lspkit.operations.check import CheckAllRequest, check_all
-from lspkit.operations.dependent_files import (
+from lspkit.operations.checks.check import CheckAllRequest, check_all
+from lspkit.operations.checks.dependent_files import (
     EditedFile,
     EditSearch,
     compare_others,
     find_dependents,
     limits_of,
     old_states,
+    proven_servers,
 )
 from lspkit.operations.request import Request, operation
 from lspkit.operations.workspace_state import Settings
@@ -55,9 +56,10 @@ def check_edit(request: CheckEditRequest) -> effects.Effects[EditReport]:
         )
         found: effects.OthersExamined = yield effects.ExamineOthers(paths, scope)
         others = yield from compare_others(found, search, found.severities)
+    before |= yield from _old_findings(reports, search, before)
     compared: list[Report] = []
     for report in reports:
-        compared.append((yield from _compare(report, search, before)))
+        compared.append((yield from _compare(report, before.get(str(report.path)))))
     for path in search.old:
         yield effects.NoteText(path)
     return EditReport(compared, others)
@@ -73,27 +75,30 @@ def _baselines(search: EditSearch) -> effects.Effects[dict[str, Before]]:
     return found
 
 
-def _compare(
-    report: Report, search: EditSearch, before: dict[str, Before]
-) -> effects.Effects[Report]:
+def _old_findings(
+    reports: list[Report], search: EditSearch, known: dict[str, Before]
+) -> effects.Effects[dict[str, Before]]:
+    """The findings of texts before the edit that have not been checked, where that matters."""
+    wanted = {str(one.path) for one in reports if one.counted} - known.keys()
+    old = {path: text for path, text in search.old.items() if path in wanted}
+    found: dict[str, Before] = {}
+    for path, state in (yield from old_states(old, (), search.left)):
+        text = old.get(path)
+        if text is not None:
+            found[path] = Before(Text(text), tuple(state.findings))
+    return found
+
+
+def _compare(report: Report, before: Before | None) -> effects.Effects[Report]:
     """Compare the findings of an edited file with those of its text before the edit."""
-    path = str(report.path)
-    old, known = search.old.get(path), before.get(path)
-    if known is None and old is not None and report.counted:
-        own = EditSearch({path: old}, left=search.left)
-        states = dict((yield from old_states(own, (), 0.0)))
-        if path in states:
-            known = Before(Text(old), tuple(states[path].findings))
-    if known is None:
+    if before is None:
         # What an earlier check has found belongs to another text.
         return msgspec.structs.replace(report, introduced=None, fixed=None, remaining=None)
     try:
-        text: Text = yield effects.ReadText(path, None)
+        text: Text = yield effects.ReadText(str(report.path), None)
     except LspkitError:
         return report
-    applying = {one.server for one in report.servers if one.applies}
-    unproven = {one.server for one in report.servers if one.applies and not one.proven}
     introduced, fixed, remaining = compare_findings(
-        known, text, report.diagnostics, applying - unproven
+        before, text, report.diagnostics, proven_servers(report.servers)
     )
     return msgspec.structs.replace(report, introduced=introduced, fixed=fixed, remaining=remaining)

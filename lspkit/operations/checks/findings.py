@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from lspkit.diagnostics.report import Evidence
+from lspkit.errors import RequestFailedError
 from lspkit.limits import MOST_RELATED
 from lspkit.operations import effects
 from lspkit.operations.position_translation import Translator, make_translator
+from lspkit.protocol.open_documents import View
+from lspkit.protocol.text import Text
 from lspkit.protocol.wire.results import WireDiagnostic, read_diagnostics
 from lspkit.types import Diagnostic, RelatedLocation, Severity
 
@@ -111,3 +115,22 @@ def _finding(wire: WireDiagnostic, uri: str, server: str, translate: Translator)
         related=related,
         href=(wire.code_description.href if wire.code_description else None) or "",
     )
+
+
+def known_findings(
+    reports: Iterable[effects.KnownDiagnostics],
+) -> effects.Effects[dict[Path, list[Diagnostic]]]:
+    """The findings of earlier reports by file, sorted by path and line."""
+    by_file: dict[Path, dict[tuple[Any, ...], Diagnostic]] = {}
+    for report in reports:
+        nowhere = View("", Text(""), 0, report.encoding)
+        reply = effects.Reply(report.server, b"", nowhere)
+        found, dropped = yield from read_findings(reply, report.uri, (report.items,))
+        if dropped:
+            message = f"{dropped} of the findings of {report.server} cannot be decoded"
+            yield effects.ReportUndecodable((RequestFailedError(message, server=report.server),))
+        for finding in found:
+            if finding.path is None:
+                continue
+            add_finding(by_file.setdefault(finding.path, {}), finding)
+    return {path: [by_file[path][key] for key in sorted(by_file[path])] for path in sorted(by_file)}
