@@ -210,8 +210,8 @@ class Dependents(msgspec.Struct, frozen=True):
 
     #: The edited file, with links resolved.
     path: str
-    #: Those with most references first.
-    paths: tuple[str, ...] = ()
+    #: Their lines with references, by path, counted from 1; files with most of them first.
+    lines: dict[str, tuple[int, ...]] = {}
     #: The names of the changed declarations.
     names: tuple[str, ...] = ()
     #: The text before the edit, None if it is not known.

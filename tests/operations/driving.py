@@ -12,9 +12,11 @@ from lspkit.errors import LspkitError
 from lspkit.operations import OPERATIONS, Request
 from lspkit.operations.effects import (
     Ask,
+    Dependents,
     Examination,
     Examine,
     Examined,
+    FindDependents,
     FindPlaces,
     FoundFile,
     ReadText,
@@ -98,6 +100,8 @@ class Engine:
                 return {uri: self.place(uri, effect) for uri in effect.uris}
             case TakeKnownDiagnostics():
                 return []
+            case FindDependents():
+                return Dependents(effect.path, old=effect.old)
             case Examine():
                 return self.examination(effect)
             case ReportUndecodable():

@@ -30,6 +30,7 @@ from lspkit.agent.tools.envelope import (
     make_envelope,
     servers_of,
     to_json,
+    with_relative_paths,
 )
 from lspkit.agent.tools.hierarchy_items import HierarchyItems
 from lspkit.agent.tools.permissions import PermissionRefused, check_permission, permission_of
@@ -172,7 +173,8 @@ class Toolbox:
         try:
             self._attempt(call, name, arguments)
         except LspkitError as problem:
-            call.outcome.errors.insert(0, problem)
+            told = with_relative_paths(problem, str(self._ws.root))
+            call.outcome.errors.insert(0, told)
         except Exception as problem:  # noqa: BLE001 - a tool never raises, whatever it is given
             call.outcome.errors.append(_internal_error(problem))
         took = int((time.monotonic() - began) * 1000)
@@ -203,7 +205,7 @@ class Toolbox:
         result = self._result(call, asked)
         self._items.note(result)
         if apply and isinstance(result, WorkspaceEdit) and result.changes:
-            self._ws.apply(result, cancel=call.limits.cancel)
+            self._ws.apply(result, verify=True, cancel=call.limits.cancel)
         elif apply:
             apply = False
         frame = ResultContext(

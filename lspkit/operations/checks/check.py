@@ -16,6 +16,7 @@ from lspkit.operations.checks.dependent_files import (
     compare_others,
     find_dependents,
     proven_servers,
+    search_again,
     whole_verdict,
 )
 from lspkit.operations.checks.findings import known_findings, merge_findings, read_lists
@@ -60,10 +61,14 @@ def check(request: CheckRequest) -> effects.Effects[Report]:
 
 def _check_project(request: CheckRequest) -> effects.Effects[Report]:
     """A report whose verdict is that of the file and of the others that its servers know."""
-    edited = EditedFile(request.path)
-    search = yield from find_dependents((edited,), request.text, None)
+    edited = (EditedFile(request.path, after=request.text),)
+    search = yield from find_dependents(edited)
     scope = effects.OtherScope(dependents=search.dependents)
     found: effects.Examination = yield effects.Examine(request.path, request.text, scope)
+    again = yield from search_again(search, edited)
+    if again is not search and again.lines:
+        search, scope = again, effects.OtherScope(dependents=again.dependents)
+        found = yield effects.Examine(request.path, request.text, scope)
     report = yield from _report(request, found)
     others = yield from compare_others(
         found.others, search, report.severities, on_disk=found.on_disk

@@ -12,11 +12,12 @@ from lspkit.operations.checks.check import CheckAllRequest, check_all
 from lspkit.operations.checks.dependent_files import (
     EditedFile,
     EditSearch,
-    compare_others,
+    check_dependents,
     find_dependents,
     limits_of,
     old_states,
     proven_servers,
+    search_again,
 )
 from lspkit.operations.request import Request, operation
 from lspkit.operations.workspace_state import Settings
@@ -45,17 +46,17 @@ def check_edit(request: CheckEditRequest) -> effects.Effects[EditReport]:
     """Reports about the edited files, and about what has changed in others."""
     settings: Settings = yield effects.TakeConfig()
     most, seconds = limits_of(settings.config)
-    search = yield from find_dependents(request.files, None, seconds)
+    search = yield from find_dependents(request.files, seconds)
     before = yield from _baselines(search)
     paths = tuple(one.path for one in request.files)
     reports = list((yield from check_all(CheckAllRequest(paths=paths))).values())
+    search = yield from search_again(search, request.files, seconds)
     others = OtherFiles()
     if any(one.version is not None for report in reports for one in report.servers):
         scope = effects.OtherScope(
             request.first, search.dependents, most, seconds=search.left if most else None
         )
-        found: effects.OthersExamined = yield effects.ExamineOthers(paths, scope)
-        others = yield from compare_others(found, search, found.severities)
+        others = yield from check_dependents(search, paths, scope)
     before |= yield from _old_findings(reports, search, before)
     compared: list[Report] = []
     for report in reports:

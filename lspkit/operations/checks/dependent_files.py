@@ -38,6 +38,8 @@ class EditedFile(msgspec.Struct, frozen=True):
     path: str
     #: Its text before the edit; None: the text of which the engine was told last.
     before: str | None = None
+    #: Its text after the edit, if that is not on disk.
+    after: str | None = None
 
 
 class EditSearch(msgspec.Struct, frozen=True):
@@ -45,8 +47,10 @@ class EditSearch(msgspec.Struct, frozen=True):
 
     #: By path: the text before the edit, None if it is not known.
     old: dict[str, str | None] = {}
-    #: Paths, those with most references first.
-    dependents: tuple[str, ...] = ()
+    #: The files that refer to what the edit changed, with the lines that do; most of them first.
+    lines: dict[str, tuple[int, ...]] = {}
+    #: The names of what the edit changed.
+    names: tuple[str, ...] = ()
     #: Why there may be more.
     reason: str = ""
     #: Seconds that are left; None: no limit.
@@ -56,17 +60,29 @@ class EditSearch(msgspec.Struct, frozen=True):
     #: Whether a server was asked for the first time: it has reported nothing before.
     is_first: bool = False
 
+    @property
+    def dependents(self) -> tuple[str, ...]:
+        """The paths of the files that refer to what the edit changed."""
+        return tuple(self.lines)
+
+    def concerns(self, path: str, finding: Diagnostic) -> bool:
+        """Whether a finding is about what the edit changed: its message or its lines name that."""
+        first, last = finding.range.start.line, finding.range.end.line
+        named = any(name in finding.message for name in self.names)
+        return named or any(first <= line <= last for line in self.lines.get(path, ()))
+
 
 def find_dependents(
-    files: Sequence[EditedFile], text: str | None, seconds: float | None
+    files: Sequence[EditedFile], seconds: float | None = None
 ) -> effects.Effects[EditSearch]:
-    """The files that depend on the edited ones. `text` is the new text of a single file."""
+    """The files that depend on the edited ones, in these seconds."""
     old: dict[str, str | None] = {}
-    counts: dict[str, int] = {}
+    lines: dict[str, set[int]] = {}
+    names: dict[str, None] = {}
     reason, left, is_first, age = "", seconds, False, 0.0
     known: list[effects.KnownDiagnostics] = yield effects.TakeKnownDiagnostics(None)
     for one in files[:MOST_EDITED]:
-        asked = effects.FindDependents(one.path, one.before, text, left)
+        asked = effects.FindDependents(one.path, one.before, one.after, left)
         try:
             found: effects.Dependents = yield asked
         except CancelledError:
@@ -75,21 +91,34 @@ def find_dependents(
             continue  # its check says why no server can be asked
         old[found.path] = found.old
         reason = reason or found.reason
-        for place, path in enumerate(found.paths):
-            counts[path] = min(place, counts.get(path, place))
+        names |= dict.fromkeys(found.names)
+        for path, those in found.lines.items():
+            lines.setdefault(path, set()).update(those)
         is_first, age = is_first or found.is_first, max(age, found.age)
         left = time_left(left, found.duration)
     edited = {one.path for one in files} | old.keys()
-    paths = [path for path in sorted(counts, key=lambda path: counts[path]) if path not in edited]
+    paths = sorted(lines.keys() - edited, key=lambda path: (-len(lines[path]), path))
     return EditSearch(
         old,
-        tuple(paths),
+        {path: tuple(sorted(lines[path])) for path in paths},
+        tuple(names),
         reason,
         # After the first search of a server, its first checks take longer, too.
         None if is_first and paths else left,
         tuple(one for one in known if one.age > age),
         is_first,
     )
+
+
+def search_again(
+    search: EditSearch, files: Sequence[EditedFile], seconds: float | None = None
+) -> effects.Effects[EditSearch]:
+    """Search once more after the first check, if there was nothing: by then, a server may have read
+    the project."""
+    if search.lines or not search.is_first or not search.names:
+        return search
+    again = yield from find_dependents(files, seconds)
+    return msgspec.structs.replace(again, left=None, is_first=True)
 
 
 def time_left(seconds: float | None, took: float) -> float | None:
@@ -127,6 +156,14 @@ def read_states(
     return states
 
 
+def check_dependents(
+    search: EditSearch, paths: tuple[str, ...], scope: effects.OtherScope
+) -> effects.Effects[OtherFiles]:
+    """The findings in other files than the edited ones, which are on disk."""
+    found: effects.OthersExamined = yield effects.ExamineOthers(paths, scope)
+    return (yield from compare_others(found, search, found.severities))
+
+
 def compare_others(
     found: effects.OthersExamined,
     search: EditSearch,
@@ -159,8 +196,12 @@ def compare_others(
             earlier[path] = [one]
     compared = _Comparison()
     for path in sorted(states):
-        is_old = search.is_first and path not in search.dependents
-        compared.add(path, states[path], earlier.get(path, []), is_old=is_old)
+        state = states[path]
+        if path not in earlier and (path in search.lines or search.is_first):
+            # Nothing is known from before: what does not concern the edit is taken for old.
+            old = [one for one in state.findings if not search.concerns(path, one)]
+            earlier[path] = [Before(texts.get(path, Text("")), tuple(old))]
+        compared.add(path, state, earlier.get(path, []))
         if on_disk and path in texts and states[path].is_proven:
             yield effects.Remember(Path(path), Before(texts[path], tuple(states[path].findings)))
     return _result(found, states, compared, search, severities)
@@ -231,12 +272,12 @@ class _Comparison:
         self.fixed: dict[str, list[Diagnostic]] = {}
         self.remaining: dict[str, list[Diagnostic]] = {}
 
-    def add(self, path: str, state: _State, earlier: list[Before], *, is_old: bool) -> None:
+    def add(self, path: str, state: _State, earlier: list[Before]) -> None:
         """Compare one file, whose text is the same as before.
 
-        A finding is old if it was there in every earlier state; if none is known, as `is_old` says.
+        A finding is old if it was there in every earlier state; if none is known, it is new.
         """
-        remaining, fixed = state.findings if earlier or is_old else [], list[Diagnostic]()
+        remaining, fixed = state.findings if earlier else [], list[Diagnostic]()
         for one in earlier:
             _, fixed, remaining = compare_findings(
                 one, one.text, remaining, proven_servers(state.servers)

@@ -7,7 +7,6 @@ text is asked before it gets the new one. Other callers wait meanwhile, as for `
 
 from __future__ import annotations
 
-import collections
 import functools
 import os
 import time
@@ -54,8 +53,8 @@ MOST_DECLARATIONS = 40
 SHARE = 0.5
 #: Why there may be more files.
 TOO_MANY = "too many declarations have changed to ask for the references to all of them"
-#: Counts the references in each file, by URI.
-Counts = collections.Counter[str]
+#: The lines with references in each file, by URI.
+Places = dict[str, set[int]]
 
 
 def baseline_handlers(context: Context, baselines: Baselines) -> dict[type[Effect], Any]:
@@ -88,10 +87,10 @@ def find_dependents(
     servers, _ = yield from disk_sync.servers_of(context, file, call, effect.text)
     asked = [_Search(context, one, file, old, new, effect, call) for one in servers if _can(one)]
     found = yield from together([one.run() for one in asked], call)
-    counts, problems = Counts(), [one for one in found if isinstance(one, Exception)]
+    places, problems = Places(), [one for one in found if isinstance(one, Exception)]
     for result in found:
-        if isinstance(result, collections.Counter):
-            counts += result
+        for uri, lines in () if isinstance(result, Exception) else result.items():
+            places.setdefault(uri, set()).update(lines)
     for problem in problems:
         if not isinstance(problem, OWN_FAULTS):
             raise problem
@@ -100,7 +99,7 @@ def find_dependents(
         baselines.note_search(file.path, old if reason else None)
     return Dependents(
         file.path,
-        _paths(context, counts, file.path),
+        _lines(context, places, file.path),
         tuple(dict.fromkeys(name for one in asked for name in one.names)),
         old,
         reason,
@@ -153,8 +152,8 @@ class _Search:
         #: Seconds since the server was ready.
         self.took = 0.0
 
-    def run(self) -> Steps[Counts]:
-        """The number of references in each file."""
+    def run(self) -> Steps[Places]:
+        """The lines with references in each file."""
         context, server, call = self._context, self._server, self._call
         exclusive = self._shown is not None and server.choice.definition.compares_files
         with QueueEntry(exclusive=exclusive) as turn:
@@ -163,7 +162,7 @@ class _Search:
                 yield from prepare_server(context, server, self._file, self._shown, call)
                 waiting = wait_for_turn(context, server, turn, call, REFERENCES, may_leave=True)
                 if not (yield from waiting):
-                    return Counts()
+                    return {}
                 began = time.monotonic()
                 try:
                     return (yield from self._search(call.part(self._seconds())))
@@ -180,11 +179,11 @@ class _Search:
             return seconds
         return max(seconds, SHARE * left)
 
-    def _search(self, call: CallContext) -> Steps[Counts]:
+    def _search(self, call: CallContext) -> Steps[Places]:
         key = self._server.channel.key_of(self._file.uri)
         supports = self._server.channel.session.supports
         if not supports(SYMBOLS, key) or not supports(REFERENCES, key):
-            return Counts()
+            return {}
         reply = yield from self._ask(SYMBOLS, _about, call)
         declared = self._changed(reply)
         self.names = [one.name for one in declared]
@@ -195,16 +194,17 @@ class _Search:
             self._ask(REFERENCES, params_at(one.line + 1, one.column + 1, context=context), call)
             for one in declared[:MOST_DECLARATIONS]
         ]
-        counts = Counts()
+        places = Places()
         for answer in (yield from together(questions, call)) if questions else ():
             if isinstance(answer, Reply):
                 self._server.has_searched = True
-                counts.update(uri for uri, _ in read_location_ranges(answer.result).items)
+                for uri, range in read_location_ranges(answer.result).items:
+                    places.setdefault(uri, set()).add(range.start.line + 1)
             elif isinstance(answer, (*OWN_FAULTS, errors.PositionError)):
                 self.reason = str(answer)
             else:
                 raise answer
-        return counts
+        return places
 
     def _changed(self, reply: Reply) -> list[Outline]:
         """The changed declarations; without an old text, all on the top level."""
@@ -272,11 +272,12 @@ def _outline(wire: WireSymbol, view: View) -> Outline:
     )
 
 
-def _paths(context: Context, counts: Counts, own: str) -> tuple[str, ...]:
-    """The files that may be read, those with most references first."""
-    found: Counts = Counts()
-    for uri, count in counts.items():
+def _lines(context: Context, places: Places, own: str) -> dict[str, tuple[int, ...]]:
+    """The lines of the files that may be read, those with most references first."""
+    found: Places = {}
+    for uri, lines in places.items():
         readable = context.files.place(uri)[1]
         if readable is not None and readable != own:
-            found[readable] += count
-    return tuple(sorted(found, key=lambda path: (-found[path], path)))
+            found.setdefault(readable, set()).update(lines)
+    paths = sorted(found, key=lambda path: (-len(found[path]), path))
+    return {path: tuple(sorted(found[path])) for path in paths}
