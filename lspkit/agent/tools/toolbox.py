@@ -48,6 +48,7 @@ from lspkit.agent.tools.tool_table import SINGLE, TABLE, ToolSpec, spec_of
 from lspkit.config import Config, SecurityConfig
 from lspkit.config.model import Permission
 from lspkit.config.problems import suggestion_for
+from lspkit.diagnostics.render import findings_word, name_of
 from lspkit.edit_types import WorkspaceEdit
 from lspkit.errors import LspkitError
 from lspkit.runtime.concurrency.call import AnswerLog, CancelLike
@@ -57,6 +58,13 @@ from lspkit.workspace import Workspace
 from lspkit.workspace_boundary import Boundary, absolute_path, boundary_of
 
 log = logging.getLogger("lspkit.agent")
+
+
+#: What the diagnostics of all files are.
+SO_FAR = (
+    "only files that were checked so far are listed, with what was found then; "
+    "a filePath checks one file as it is now"
+)
 
 
 class ToolAnswer(msgspec.Struct, frozen=True):
@@ -76,6 +84,8 @@ class _Call(msgspec.Struct):
     row: ToolSpec | None = None
     asked: ToolRequest | None = None
     config: Config | None = None
+    #: The words for a file without findings; empty if that is not proven.
+    clean: str = ""
 
 
 class Toolbox:
@@ -233,6 +243,7 @@ class Toolbox:
                 outcome.hits, outcome.errors = answer_log.answered, failures_of(answer_log)
             if isinstance(request, ops.DiagnosticsRequest):
                 outcome.hits = servers_of(result)  # no server was asked
+                outcome.warnings.append(SO_FAR)
             return result
         if limits.timeout is None:
             limits = Limits(self._timeouts.seconds(request.path), limits.cancel)
@@ -241,6 +252,9 @@ class Toolbox:
         cancelled = limits.cancel is not None and limits.cancel.is_set()
         outcome.hits, outcome.errors, warnings = evaluate_report(report, cancelled=cancelled)
         outcome.warnings += warnings
+        if report.verdict.clean:
+            name = name_of(report.path, self._ws.root)
+            call.clean = f"{name}: no {findings_word(report.severities)}"
         return report
 
     def _boundary(self, config: Config | None) -> Boundary:
@@ -278,6 +292,7 @@ class Toolbox:
             search_form=self._search_form,
             symbol=_symbol(call.asked, sources) if call.asked else "",
             most=self._room.bytes,
+            clean=call.clean,
         )
         # Warnings about the workspace come after these, and are only in the data.
         about = len(dict.fromkeys(call.outcome.warnings))
