@@ -1,4 +1,4 @@
-"""What an edit breaks in other files, through the hooks: python benchmarks/elsewhere.py [ROUNDS]
+"""What an edit breaks in other files, through the hooks: python benchmarks/elsewhere.py [ROUNDS [SERVER…]]
 
 Public functions of real packages are broken at random: another parameter, another name, another
 type, or removed. After each edit the hook tells which other files are broken now. The truth is the
@@ -38,7 +38,7 @@ from tests import real_servers
 #: Where the packages are installed.
 SOURCES = CACHE / "elsewhere"
 PACKAGES = ("rich", "httpx")
-SERVERS = ("ty",)
+SERVERS = ("ty", "pyright")
 KINDS = ("arity", "name", "type", "removal")
 ROUNDS = 40
 SEED = 7
@@ -168,9 +168,9 @@ def checked_by_ty(folder: Path) -> Errors:
     return found
 
 
-def checked_by_basedpyright(folder: Path) -> Errors:
-    """The errors of basedpyright's own command."""
-    program = Path(real_servers.command("basedpyright")[0]).with_name("basedpyright")
+def checked_by_pyright(folder: Path) -> Errors:
+    """The errors of pyright's own command."""
+    program = Path(real_servers.command("pyright")[0]).with_name("pyright")
     argv = [str(program), "--outputjson", "."]
     done = subprocess.run(argv, cwd=folder, capture_output=True, text=True, check=False)
     found: Errors = {}
@@ -181,7 +181,7 @@ def checked_by_basedpyright(folder: Path) -> Errors:
     return found
 
 
-CHECKERS = {"ty": checked_by_ty, "basedpyright": checked_by_basedpyright}
+CHECKERS = {"ty": checked_by_ty, "pyright": checked_by_pyright}
 
 
 def newly_broken(before: Errors, after: Errors) -> set[str]:
@@ -271,11 +271,11 @@ def run_hook(
     return told, last.other_files.left_out, (last.duration - own) * 1000
 
 
-def main(rounds: int) -> int:
+def main(rounds: int, servers: tuple[str, ...]) -> int:
     """Run all packages with all servers, and write the section of the report."""
     install()
     results: dict[str, Any] = {}
-    for server in SERVERS:
+    for server in servers or SERVERS:
         real_servers.require(server)
         for package in PACKAGES:
             tally = race(server, package, rounds, random.Random(SEED))
@@ -299,4 +299,4 @@ def main(rounds: int) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(int(sys.argv[1]) if len(sys.argv) > 1 else ROUNDS))
+    sys.exit(main(int(sys.argv[1]) if len(sys.argv) > 1 else ROUNDS, tuple(sys.argv[2:])))

@@ -107,10 +107,11 @@ def apply(request: ApplyRequest) -> effects.Effects[AppliedEdit]:
     if not request.verify:
         unverified: AppliedEdit = yield effects.Apply(edit)
         return unverified
+    versions: dict[str, int] = yield effects.TakeVersions(edit)
     before = yield from _reports(edit)
     texts = _texts(edit).items()
     search = yield from find_dependents([EditedFile(str(one), *both) for one, both in texts])
-    applied: AppliedEdit = yield effects.Apply(edit)
+    applied: AppliedEdit = yield effects.Apply(edit, versions)
     yield from _verify(applied, before, search)
     return applied
 

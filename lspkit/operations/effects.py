@@ -210,7 +210,7 @@ class Dependents(msgspec.Struct, frozen=True):
 
     #: The edited file, with links resolved.
     path: str
-    #: Their lines with references, by path, counted from 1; files with most of them first.
+    #: Their lines with references, by path, counted from 1; the most concerned files first.
     lines: dict[str, tuple[int, ...]] = {}
     #: The names of the changed declarations.
     names: tuple[str, ...] = ()
@@ -270,6 +270,17 @@ class TakeTrustNotice(Effect, frozen=True):
 
 class Apply(Effect, frozen=True):
     """Apply an edit, all or none, and notify the servers. Sent back: `AppliedEdit`."""
+
+    edit: WorkspaceEdit
+    #: The versions of documents that the edit has to be for, by URI; None: the present ones.
+    versions: dict[str, int] | None = None
+
+
+class TakeVersions(Effect, frozen=True):
+    """The versions of the open documents of the edit's server. Sent back: `dict[str, int]`.
+
+    A check may open a document, or give it a new version with the same text.
+    """
 
     edit: WorkspaceEdit
 

@@ -44,6 +44,7 @@ from lspkit.operations.effects import (
     TakeKnownDiagnostics,
     TakeStatus,
     TakeTrustNotice,
+    TakeVersions,
     Undo,
 )
 from lspkit.operations.workspace_state import Settings, TrustNotice
@@ -228,7 +229,7 @@ class LocalEngine:
         """Effects that change files or overlays."""
         context = self._context
         return {
-            Apply: lambda effect, _: change_disk.apply_edit(context, effect.edit),
+            Apply: lambda effect, _: change_disk.apply_edit(context, effect),
             Undo: lambda effect, _: change_disk.undo_edit(context, effect.applied),
             Overlay: lambda effect, call: change_disk.show_texts(context, effect.texts, call),
             EndOverlay: lambda effect, _: change_disk.end_overlay(context, effect.number),
@@ -258,6 +259,7 @@ class LocalEngine:
             AwaitChange: lambda effect, call: self._await_change(effect.after, call),
             TakeConfig: lambda effect, _: self._settings(effect.known),
             TakeTrustNotice: lambda *_: self._trust_notice(),
+            TakeVersions: lambda effect, _: change_disk.document_versions(context, effect.edit),
             **baseline_handlers(context, self._baselines),
             RunCommand: lambda effect, call: run_command(context, effect, call, self._drive),
             **{

@@ -24,6 +24,7 @@ from lspkit.operations.effects import (
     Reply,
     ReportUndecodable,
     TakeKnownDiagnostics,
+    TakeVersions,
 )
 from lspkit.protocol.open_documents import View
 from lspkit.protocol.text import Encoding, Text
@@ -100,6 +101,8 @@ class Engine:
                 return {uri: self.place(uri, effect) for uri in effect.uris}
             case TakeKnownDiagnostics():
                 return []
+            case TakeVersions():
+                return {}
             case FindDependents():
                 return Dependents(effect.path, old=effect.old)
             case Examine():

@@ -15,6 +15,7 @@ import pytest
 
 import lspkit
 from lspkit.agent.hooks.edit_hooks import EditHooks
+from lspkit.agent.tools.toolbox import Toolbox
 from tests import real_servers
 from tests.real.running import TIMING
 
@@ -222,3 +223,55 @@ def test_errors_from_before_the_first_edit_are_not_new(tmp_path: Path, server: s
     assert told == (
         "Wrote.\n\nThe edit was applied. LSP errors from before the edit that remain: 1"
     )
+
+
+#: A declaration, and another name for it.
+HALF = {
+    "ty": ("price_of", "cost_of"),
+    "basedpyright": ("price_of", "cost_of"),
+    "typescript": ("priceOf", "costOf"),
+    "gopls": ("F", "Cost"),
+}
+
+
+@pytest.mark.parametrize("server", HALF)
+def test_an_applied_edit_that_breaks_another_file_is_undone(tmp_path: Path, server: str) -> None:
+    old, new = HALF[server]
+    with scene(tmp_path, server) as here:
+        own = here.folder / here.project.path
+        whole = here.ws.rename(here.project.path, symbol=old, new_name=new, timeout=TIMEOUT)
+        here.ws.apply(whole, verify=True, timeout=TIMEOUT)
+        text = own.read_text(encoding="utf-8")
+        assert new in text
+        back = here.ws.rename(here.project.path, symbol=new, new_name=old, timeout=TIMEOUT)
+        half = tuple(one for one in back.changes if one.path == own)
+        with pytest.raises(lspkit.RequestFailedError) as caught:
+            here.ws.apply(lspkit.WorkspaceEdit(half, back.server), verify=True, timeout=TIMEOUT)
+        assert own.read_text(encoding="utf-8") == text
+        found = caught.value.introduced
+        broken = {str(Path(one["path"]).relative_to(here.folder)) for one in found}
+        assert broken == {here.project.user, here.project.broken}
+        assert all(one["line"] > 0 and one["severity"] == "error" for one in found)
+
+
+@pytest.mark.parametrize("server", ["ty", "typescript"])
+def test_a_rename_tool_verifies_what_it_applies(tmp_path: Path, server: str) -> None:
+    """The new name is that of another declaration, in a file that uses both."""
+    old, _ = HALF[server]
+    clash = {
+        "ty": ("clash.py", "from prices import price_of\n\ncost: str = 'a'\ny = price_of(cost)\n"),
+        "typescript": (
+            "clash.ts",
+            'import { priceOf } from "./prices"\n\nexport const cost = "a"\npriceOf(cost)\n',
+        ),
+    }[server]
+    with scene(tmp_path, server) as here:
+        (here.folder / clash[0]).write_text(clash[1], encoding="utf-8")
+        before = (here.folder / here.project.path).read_text(encoding="utf-8")
+        tools = Toolbox(here.ws, allow_apply=True)
+        given = {"filePath": here.project.path, "symbol": old, "newName": "cost", "apply": True}
+        answer = tools.answer("lsp_rename", given, timeout=TIMEOUT)
+        assert not answer.envelope["ok"], answer.text
+        [error] = answer.envelope["errors"]
+        assert {one["path"] for one in error["introduced"]} == {clash[0]}
+        assert (here.folder / here.project.path).read_text(encoding="utf-8") == before

@@ -98,8 +98,8 @@ def changed_declarations(
 ) -> list[Outline]:
     """The symbols of the old text whose declaration is changed or missing in the new one.
 
-    Outermost first, each once. With `inferred`, a change of what a function returns counts, if it
-    does not declare that.
+    Each once, those before others that concern more files. With `inferred`, a change of what a
+    function returns counts, if it does not declare that.
 
     >>> f = Outline("f", "function", 0, 1, 0, 4)
     >>> changed_declarations("def f(a):\\n    pass\\n", "def f(a):\\n    print()\\n", [f])
@@ -125,11 +125,13 @@ class _Edit:
         for one in symbols:
             if one.kind in CONTAINERS or (one.children and one.kind not in FUNCTIONS):
                 inner = list(self.changed(one.children, one))
-                if (inner and self._names_its_container(one, inner)) or self._container_changed(
-                    one
-                ):
+                itself = self._container_changed(one) or self._names_its_container(one, inner)
+                if itself:
                     yield one
                 yield from inner
+                if inner and not itself:
+                    # What inherits from it may override a part, and name only the whole.
+                    yield one
             elif one.kind in FUNCTIONS:
                 if self._function_changed(one, within):
                     yield one

@@ -47,7 +47,7 @@ class EditSearch(msgspec.Struct, frozen=True):
 
     #: By path: the text before the edit, None if it is not known.
     old: dict[str, str | None] = {}
-    #: The files that refer to what the edit changed, with the lines that do; most of them first.
+    #: The files that refer to what the edit changed, with the lines that do.
     lines: dict[str, tuple[int, ...]] = {}
     #: The names of what the edit changed.
     names: tuple[str, ...] = ()
@@ -97,7 +97,7 @@ def find_dependents(
         is_first, age = is_first or found.is_first, max(age, found.age)
         left = time_left(left, found.duration)
     edited = {one.path for one in files} | old.keys()
-    paths = sorted(lines.keys() - edited, key=lambda path: (-len(lines[path]), path))
+    paths = [path for path in lines if path not in edited]
     return EditSearch(
         old,
         {path: tuple(sorted(lines[path])) for path in paths},

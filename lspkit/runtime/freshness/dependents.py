@@ -33,7 +33,7 @@ from lspkit.operations.symbol_positions import params_at
 from lspkit.protocol.open_documents import View
 from lspkit.protocol.text import Encoding, Text
 from lspkit.protocol.wire.raw_items import read_location_ranges
-from lspkit.protocol.wire.results import SYMBOL_KINDS, WireSymbol, read_symbols
+from lspkit.protocol.wire.results import SYMBOL_KINDS, WireRange, WireSymbol, read_symbols
 from lspkit.runtime.concurrency.call import CallContext
 from lspkit.runtime.concurrency.drive import together
 from lspkit.runtime.concurrency.waiter import Steps
@@ -198,8 +198,7 @@ class _Search:
         for answer in (yield from together(questions, call)) if questions else ():
             if isinstance(answer, Reply):
                 self._server.has_searched = True
-                for uri, range in read_location_ranges(answer.result).items:
-                    places.setdefault(uri, set()).add(range.start.line + 1)
+                _add(places, read_location_ranges(answer.result).items)
             elif isinstance(answer, (*OWN_FAULTS, errors.PositionError)):
                 self.reason = str(answer)
             else:
@@ -272,12 +271,20 @@ def _outline(wire: WireSymbol, view: View) -> Outline:
     )
 
 
+def _add(places: Places, references: Iterable[tuple[str, WireRange]]) -> None:
+    """Add references; of the files that come with them, those with most references first."""
+    found: Places = {}
+    for uri, range in references:
+        found.setdefault(uri, set()).add(range.start.line + 1)
+    for uri in sorted(found, key=lambda uri: (-len(found[uri]), uri)):
+        places.setdefault(uri, set()).update(found[uri])
+
+
 def _lines(context: Context, places: Places, own: str) -> dict[str, tuple[int, ...]]:
-    """The lines of the files that may be read, those with most references first."""
+    """The lines of the files that may be read."""
     found: Places = {}
     for uri, lines in places.items():
         readable = context.files.place(uri)[1]
         if readable is not None and readable != own:
             found.setdefault(readable, set()).update(lines)
-    paths = sorted(found, key=lambda path: (-len(found[path]), path))
-    return {path: tuple(sorted(found[path])) for path in paths}
+    return {path: tuple(sorted(lines)) for path, lines in found.items()}
