@@ -218,6 +218,8 @@ class Dependents(msgspec.Struct, frozen=True):
     old: str | None = None
     #: Why there may be more files; empty if all are known.
     reason: str = ""
+    #: Whether only bodies of functions have changed, so that no other file can be concerned.
+    is_internal: bool = False
     #: Seconds, without the time until the servers were ready.
     duration: float = 0.0
     #: Whether it was the first search of a server, which takes longer.

@@ -8,6 +8,7 @@ from lspkit.operations.checks.changed_declarations import (
     Outline,
     changed_declarations,
     infers_types,
+    only_bodies_changed,
 )
 
 PYTHON = """\
@@ -186,3 +187,21 @@ def test_what_changes_in_languages_with_braces(
     )
     found = changed_declarations(text, text.replace(old, new, 1), symbols)
     assert [one.name for one in found] == names
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "inside"),
+    [
+        ("result = 0", "result = 1\n    print(result)", True),
+        ("import os\n", "# why\nimport os\n", True),
+        ("print(self.name)", "print(1)", True),
+        ("def guess(x)", "def guess(x, y)", False),
+        ("import os\n", "import os\nimport sys\n", False),
+        ("LIMIT = 3", "LIMIT = 3\nMORE = 4", False),
+        ("    return y\n", "    return y\n\n\ndef more(): ...\n", False),
+        ("name: str\n\n", "name: str\n    size: int\n\n", False),
+    ],
+)
+def test_whether_only_bodies_have_changed(old: str, new: str, inside: bool) -> None:
+    assert old in PYTHON
+    assert only_bodies_changed(PYTHON, PYTHON.replace(old, new, 1), SYMBOLS) is inside

@@ -113,6 +113,14 @@ def changed_declarations(
     return list(unique.values())
 
 
+def only_bodies_changed(old: str, new: str, symbols: Sequence[Outline]) -> bool:
+    """Whether all lines that differ are comments, or inside the bodies of functions.
+
+    Such an edit cannot change anything in another file, unless it changes an inferred type.
+    """
+    return _Edit(split_lines(old), split_lines(new), inferred=False).is_inside_bodies(symbols)
+
+
 class _Edit:
     """Two texts, and the lines that differ."""
 
@@ -139,6 +147,26 @@ class _Edit:
                     yield from self._attributes(one)
             elif self._touched(self._above(one), one.end):
                 yield one
+
+    def is_inside_bodies(self, symbols: Sequence[Outline]) -> bool:
+        """Whether every block is inside the body of a function, or has only comments."""
+        bodies = list(self._bodies(symbols))
+        return all(
+            any(start <= block.old_start and block.old_end <= end + 1 for start, end in bodies)
+            or (
+                all(map(_COMMENT.match, self._old[block.old_start : block.old_end]))
+                and all(map(_COMMENT.match, self._new[block.new_start : block.new_end]))
+            )
+            for block in self._blocks
+        )
+
+    def _bodies(self, symbols: Sequence[Outline]) -> Iterator[tuple[int, int]]:
+        """The first and the last line of the body of each function."""
+        for one in symbols:
+            if one.kind in FUNCTIONS:
+                yield self._signature_end(one) + 1, one.end
+            else:
+                yield from self._bodies(one.children)
 
     def vanished_names(self, symbols: Sequence[Outline]) -> Iterator[Outline]:
         """Names outside of all symbols that are gone, as of an import."""

@@ -52,7 +52,8 @@ def check_edit(request: CheckEditRequest) -> effects.Effects[EditReport]:
     reports = list((yield from check_all(CheckAllRequest(paths=paths))).values())
     search = yield from search_again(search, request.files, seconds)
     others = OtherFiles()
-    if any(one.version is not None for report in reports for one in report.servers):
+    answered = any(one.version is not None for report in reports for one in report.servers)
+    if answered and not search.is_internal:
         scope = effects.OtherScope(
             request.first, search.dependents, most, seconds=search.left if most else None
         )

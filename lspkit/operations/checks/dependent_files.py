@@ -59,6 +59,8 @@ class EditSearch(msgspec.Struct, frozen=True):
     known: tuple[effects.KnownDiagnostics, ...] = ()
     #: Whether a server was asked for the first time: it has reported nothing before.
     is_first: bool = False
+    #: Whether no other file can be concerned.
+    is_internal: bool = False
 
     @property
     def dependents(self) -> tuple[str, ...]:
@@ -80,6 +82,7 @@ def find_dependents(
     lines: dict[str, set[int]] = {}
     names: dict[str, None] = {}
     reason, left, is_first, age = "", seconds, False, 0.0
+    is_internal = 0 < len(files) <= MOST_EDITED
     known: list[effects.KnownDiagnostics] = yield effects.TakeKnownDiagnostics(None)
     for one in files[:MOST_EDITED]:
         asked = effects.FindDependents(one.path, one.before, one.after, left)
@@ -88,7 +91,9 @@ def find_dependents(
         except CancelledError:
             raise
         except LspkitError:
+            is_internal = False
             continue  # its check says why no server can be asked
+        is_internal = is_internal and found.is_internal
         old[found.path] = found.old
         reason = reason or found.reason
         names |= dict.fromkeys(found.names)
@@ -107,6 +112,7 @@ def find_dependents(
         None if is_first and paths else left,
         tuple(one for one in known if one.age > age),
         is_first,
+        is_internal,
     )
 
 

@@ -18,6 +18,7 @@ from lspkit.operations.checks.changed_declarations import (
     Outline,
     changed_declarations,
     infers_types,
+    only_bodies_changed,
 )
 from lspkit.operations.effects import (
     Dependents,
@@ -103,6 +104,7 @@ def find_dependents(
         tuple(dict.fromkeys(name for one in asked for name in one.names)),
         old,
         reason,
+        bool(asked) and not problems and all(one.is_internal for one in asked),
         max((one.took for one in asked), default=0.0),
         any(one.is_first for one in asked),
         age,
@@ -149,6 +151,8 @@ class _Search:
         #: Names of the changed declarations.
         self.names: list[str] = []
         self.reason = ""
+        #: Whether only bodies of functions have changed.
+        self.is_internal = False
         #: Seconds since the server was ready.
         self.took = 0.0
 
@@ -211,7 +215,10 @@ class _Search:
         if self._old is None:
             return outline
         inferred = infers_types(self._file.path)
-        return changed_declarations(self._old, self._new, outline, inferred=inferred)
+        found = changed_declarations(self._old, self._new, outline, inferred=inferred)
+        inside = only_bodies_changed(self._old, self._new, outline)
+        self.is_internal = inside and not found
+        return found
 
     def _ask(self, method: str, build: Any, call: CallContext) -> Steps[Reply]:
         until = request_deadline(self._context, self._server, call)
