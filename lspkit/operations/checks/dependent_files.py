@@ -142,6 +142,11 @@ class _State(msgspec.Struct, frozen=True):
     def is_proven(self) -> bool:
         return verdict_of([], self.servers) is Verdict.CLEAN
 
+    @property
+    def is_complete(self) -> bool:
+        """Whether there can be no more findings, also not of a source that reads only the disk."""
+        return self.is_proven and all(one.applies for one in self.servers)
+
 
 def proven_servers(servers: Iterable[Evidence]) -> set[str]:
     """The servers whose findings are all proven."""
@@ -266,7 +271,7 @@ def old_states(
         states = yield from read_states(
             (effects.Elsewhere(seen.uri, seen.servers), *seen.others.elsewhere)
         )
-        found += [(one, state) for one, state in states.items() if state.is_proven]
+        found += [(one, state) for one, state in states.items() if state.is_complete]
     return found
 
 
