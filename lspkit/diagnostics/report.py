@@ -108,14 +108,18 @@ class Report(Value, frozen=True):
     max_per_file: int = 20
 
     def __str__(self) -> str:
-        own = verdict_of(self.counted, self.servers)
-        told = render(self.path, own, self.counted, self.why, self.max_per_file)
+        told = render(self.path, self.own_verdict, self.counted, self.why, self.max_per_file)
         return "\n".join([told, *self.other_files.lines(self.severities, self.max_per_file)])
 
     @property
     def counted(self) -> list[Diagnostic]:
         """The findings that count for the verdict."""
         return [one for one in self.diagnostics if one.severity.value in self.severities]
+
+    @property
+    def own_verdict(self) -> Verdict:
+        """The verdict about this file alone, without the others of `scope="project"`."""
+        return verdict_of(self.counted, self.servers)
 
     @property
     def why(self) -> str:

@@ -93,7 +93,7 @@ def _seconds(timeout: Any) -> float:
 class CallContext:
     """The limits of one call, and what it uses."""
 
-    __slots__ = ("_uses", "answer_log", "began", "cancel", "deadline", "done")
+    __slots__ = ("_uses", "answer_log", "began", "cancel", "deadline", "done", "owner")
 
     def __init__(
         self,
@@ -112,6 +112,8 @@ class CallContext:
         #: What one part of the call has done for all parts. Only one thread at a time runs a call.
         self.done: set[object] = set()
         self._uses: set[Used] = set()
+        #: The whole call, for a part of one.
+        self.owner = self
 
     def part(self, seconds: float | None) -> CallContext:
         """A part of this call that ends earlier: after these seconds from now."""
@@ -122,7 +124,7 @@ class CallContext:
 
     def use(self, one: Used) -> None:
         """Use something until the end of the call."""
-        one.users.add(self)
+        one.users.add(self.owner)
         self._uses.add(one)
 
     def end(self) -> None:
