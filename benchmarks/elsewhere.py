@@ -16,6 +16,7 @@ from __future__ import annotations
 import ast
 import collections
 import json
+import os
 import random
 import re
 import shutil
@@ -42,6 +43,13 @@ SERVERS = ("ty", "pyright")
 KINDS = ("arity", "name", "type", "removal")
 ROUNDS = 40
 SEED = 7
+#: With `PATIENT` in the environment: no limits of time, to measure the search on a busy machine.
+LONG = 60_000
+TIMING = (
+    {"dependentsTimeoutMs": LONG, "diagnosticsWaitTimeoutMs": LONG}
+    if "PATIENT" in os.environ
+    else {}
+)
 #: Files by path, each with its errors and how often each occurs.
 Errors = dict[str, collections.Counter[str]]
 
@@ -201,7 +209,7 @@ def race(server: str, package: str, rounds: int, chance: random.Random) -> Tally
             "env": {**real_servers.environment(server), "TMPDIR": temporary},
             "disabled": False,
         }
-        config = {"lsp": {server: said, "ruff": {"disabled": True}}}
+        config = {"lsp": {server: said, "ruff": {"disabled": True}}, "timing": TIMING}
         before = CHECKERS[server](folder)
         with lspkit.Workspace(folder, config=config, trusted=True) as ws:
             hooks = EditHooks(ws)

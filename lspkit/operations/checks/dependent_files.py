@@ -120,11 +120,14 @@ def search_again(
     search: EditSearch, files: Sequence[EditedFile], seconds: float | None = None
 ) -> effects.Effects[EditSearch]:
     """Search once more after the first check, if there was nothing: by then, a server may have read
-    the project."""
-    if search.lines or not search.is_first or not search.names:
+    the project. The check has told the engine the new texts, so the old ones must be known."""
+    if search.lines or not search.is_first or not search.names or None in search.old.values():
         return search
-    again = yield from find_dependents(files, seconds)
-    return msgspec.structs.replace(again, left=None, is_first=True)
+    after = {one.path: one.after for one in files}
+    again = yield from find_dependents(
+        [EditedFile(path, old, after.get(path)) for path, old in search.old.items()], seconds
+    )
+    return msgspec.structs.replace(again, old=search.old, left=None, is_first=True)
 
 
 def time_left(seconds: float | None, took: float) -> float | None:
