@@ -1,4 +1,6 @@
-"""What an edit breaks in other files, through the hooks: python benchmarks/elsewhere.py [ROUNDS [SERVER…]]
+"""What an edit breaks in other files, through the hooks.
+
+    python benchmarks/elsewhere.py [ROUNDS [SERVER…]]
 
 Public functions of real packages are broken at random: another parameter, another name, another
 type, or removed. After each edit the hook tells which other files are broken now. The truth is the
