@@ -160,6 +160,9 @@ class RequestFailedError(LspkitError):
     server_code: int = 0
     #: The error message that the server sent.
     server_message: str = ""
+    #: The errors for which an edit was undone, each with `path`, `line`, `column`, `severity`,
+    #: `message` and `code`.
+    introduced: tuple[dict[str, Any], ...] = ()
 
 
 class IncompleteEditError(LspkitError):

@@ -60,7 +60,12 @@ FACTS: dict[str, tuple[type[LspkitError], dict[str, Any]]] = {
     ),
     "ELSP": (
         errors.RequestFailedError,
-        {"server": "s", "server_code": -32603, "server_message": "oops"},
+        {
+            "server": "s",
+            "server_code": -32603,
+            "server_message": "oops",
+            "introduced": ({"path": "a.py", "line": 3, "column": 1, "message": "oops"},),
+        },
     ),
     "EUNSUPPORTED": (errors.UnsupportedError, {"operation": "rename", "servers": ("s", "t")}),
     "ECANCELLED": (errors.CancelledError, {}),

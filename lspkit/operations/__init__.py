@@ -14,12 +14,13 @@ from lspkit.operations.apply_changes import (
     UndoRequest,
     WriteRequest,
 )
-from lspkit.operations.check import (
+from lspkit.operations.checks.check import (
     CheckAllRequest,
-    CheckOthersRequest,
     CheckRequest,
     DiagnosticsRequest,
 )
+from lspkit.operations.checks.check_edit import CheckEditRequest, EditReport
+from lspkit.operations.checks.dependent_files import EditedFile
 from lspkit.operations.code_actions import CodeActionsRequest
 from lspkit.operations.hierarchy import (
     CallHierarchyRequest,
@@ -60,7 +61,7 @@ __all__ = [
     "CallHierarchyRequest",
     "ChangedSinceRequest",
     "CheckAllRequest",
-    "CheckOthersRequest",
+    "CheckEditRequest",
     "CheckRequest",
     "CodeActionsRequest",
     "DeclarationRequest",
@@ -68,6 +69,8 @@ __all__ = [
     "DeleteRequest",
     "DiagnosticsRequest",
     "DocumentSymbolsRequest",
+    "EditReport",
+    "EditedFile",
     "FileServersRequest",
     "HoverRequest",
     "ImplementationRequest",

@@ -119,8 +119,15 @@ class OtherScope(msgspec.Struct, frozen=True):
 
     #: Paths of files that are examined first, and opened if necessary.
     first: tuple[str, ...] = ()
-    #: Most files of each server; None: all of its open documents.
+    #: Paths of files that refer to what has changed: they come before all others, and a server that
+    #: checks each file for itself is not asked about them.
+    dependents: tuple[str, ...] = ()
+    #: Most files of each server; None: all dependents, and all of its open documents.
     most: int | None = None
+    #: Whether only the named files are examined.
+    only: bool = False
+    #: Seconds for all of them; None: the time of the call.
+    seconds: float | None = None
 
 
 class Examine(Effect, frozen=True):
@@ -130,6 +137,8 @@ class Examine(Effect, frozen=True):
     text: str | None
     #: Which other files are examined; None: none.
     others: OtherScope | None = None
+    #: Seconds for all of it; None: the time of the call.
+    seconds: float | None = None
 
 
 class ExamineOthers(Effect, frozen=True):
@@ -176,6 +185,8 @@ class OthersExamined(msgspec.Struct, frozen=True):
     #: `none`, `open` documents and files with findings, or the whole `workspace`.
     coverage: str = "none"
     severities: tuple[str, ...] = ("error",)
+    #: Seconds.
+    duration: float = 0.0
 
 
 class Examination(msgspec.Struct, frozen=True):
@@ -193,6 +204,56 @@ class Examination(msgspec.Struct, frozen=True):
     #: The last proven findings of the file.
     before: Before | None = None
     others: OthersExamined = OthersExamined()
+
+
+class FindDependents(Effect, frozen=True):
+    """The files that refer to declarations which an edit changed or removed.
+
+    Sent back: `Dependents`. The servers are asked with the text before the edit.
+    """
+
+    path: str
+    #: The text before the edit; None: the text of which the engine was told last.
+    old: str | None = None
+    #: The text after the edit, if it is not on disk.
+    text: str | None = None
+    #: Seconds for the requests, from the moment when the server is ready; None: no limit.
+    seconds: float | None = None
+
+
+class Dependents(msgspec.Struct, frozen=True):
+    """The files that depend on an edit."""
+
+    #: The edited file, with links resolved.
+    path: str
+    #: Their lines with references, by path, counted from 1; the most concerned files first.
+    lines: dict[str, tuple[int, ...]] = {}
+    #: The names of the changed declarations.
+    names: tuple[str, ...] = ()
+    #: The text before the edit, None if it is not known.
+    old: str | None = None
+    #: Why there may be more files; empty if all are known.
+    reason: str = ""
+    #: Whether only bodies of functions have changed, so that no other file can be concerned.
+    is_internal: bool = False
+    #: Seconds, without the time until the servers were ready.
+    duration: float = 0.0
+    #: Whether it was the first search of a server, which takes longer.
+    is_first: bool = False
+    #: Seconds since the file was changed on disk.
+    age: float = 0.0
+
+
+class NoteText(Effect, frozen=True):
+    """The text of a file as it is now is the one before the next edit. Sent back: None."""
+
+    path: str
+
+
+class TakeBaseline(Effect, frozen=True):
+    """The last proven findings of a file, None if there are none. Sent back: `Before | None`."""
+
+    path: str
 
 
 class Remember(Effect, frozen=True):
@@ -227,6 +288,17 @@ class TakeTrustNotice(Effect, frozen=True):
 
 class Apply(Effect, frozen=True):
     """Apply an edit, all or none, and notify the servers. Sent back: `AppliedEdit`."""
+
+    edit: WorkspaceEdit
+    #: The versions of documents that the edit has to be for, by URI; None: the present ones.
+    versions: dict[str, int] | None = None
+
+
+class TakeVersions(Effect, frozen=True):
+    """The versions of the open documents of the edit's server. Sent back: `dict[str, int]`.
+
+    A check may open a document, or give it a new version with the same text.
+    """
 
     edit: WorkspaceEdit
 
@@ -270,6 +342,8 @@ class KnownDiagnostics(msgspec.Struct, frozen=True):
     uri: str
     items: bytes
     encoding: Encoding
+    #: Seconds since it came.
+    age: float = 0.0
 
 
 class RunCommand(Effect, frozen=True):

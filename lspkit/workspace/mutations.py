@@ -61,8 +61,9 @@ class Mutations:
             ws.undo(applied)
 
         Nothing is written if a file is outside the workspace, or has changed since the edit was
-        proposed. With `verify` the changed files are checked afterwards, and the edit is undone if
-        it introduces errors. An edit that may be incomplete (`edit.complete` is False) is an
+        proposed. With `verify` the changed files and those that depend on them are checked
+        afterwards. If the edit introduces errors, it is undone, and the `RequestFailedError` has
+        them in `introduced`. An edit that may be incomplete (`edit.complete` is False) is an
         `IncompleteEditError`, unless `force` is given.
         """
         request = ops.ApplyRequest(

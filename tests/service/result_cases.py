@@ -187,7 +187,10 @@ RESULTS: dict[str, Case] = {
     "check with severities": call("check", A, "WARN\n", severities=("warning",)),
     "check of a file whose name is not UTF-8": call("check", ODD),
     "check_all": lambda s: s.ws.check_all([A, "b.scr", ODD, "missing.scr", "x.none", "x.gone"]),
-    "check_others": lambda s: s.ws.run(ops.CheckOthersRequest(paths=("b.scr",))),
+    "check_edit": lambda s: s.ws.run(ops.CheckEditRequest(files=(ops.EditedFile("b.scr"),))),
+    "check_edit with the text before": lambda s: s.ws.run(
+        ops.CheckEditRequest(files=(ops.EditedFile("b.scr", "def greet\n"),), first=(A,))
+    ),
     "diagnostics": call("diagnostics"),
     "diagnostics of a file": call("diagnostics", A),
     "partial answer": partial,

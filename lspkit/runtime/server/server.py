@@ -79,6 +79,8 @@ class Server:
         self.false_start = False
         #: Whether it was ended because it blocked itself: another one may be started at once, too.
         self.is_blocked = False
+        #: Whether it has answered a search for references: for the first, it may read the project.
+        self.has_searched = False
         self._initialize_timeout = initialize_timeout
         self._on_ready = on_ready
         self._on_edit: Callable[[events.EditAsked], None] = self._refuse_edit
