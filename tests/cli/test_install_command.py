@@ -168,7 +168,8 @@ def test_without_a_name_the_call_is_wrong(machine):
 
 def test_what_is_installed_is_listed(machine):
     done = machine("install", "--list")
-    assert (done.returncode, done.stdout) == (0, f"nothing is installed in {machine.tools}\n")
+    told = f"nothing is installed in {machine.tools}; lspkit servers lists what can be\n"
+    assert (done.returncode, done.stdout) == (0, told)
 
 
 def test_a_project_has_no_say_in_what_is_installed(machine, project):

@@ -23,6 +23,7 @@ from lspkit.service.election import connect_socket, service_pid
 from lspkit.service.runtime_folder import bootstrap_of
 from lspkit.types import Value
 from lspkit.version import VERSION
+from lspkit.visible_text import count
 
 OK, NOTE, BROKEN = "ok", "note", "broken"
 
@@ -175,7 +176,8 @@ def _limits(scene: Scene) -> Iterator[Examination]:
         return
     files = itertools.islice(walk(scene.root), ENOUGH)
     folders = len({os.path.dirname(one) for one in files})
-    told = f"{watches} inotify watches, {instances} instances; the project has {folders} folders"
+    size = count(folders, "folder")
+    told = f"{watches} inotify watches, {instances} instances; the project has {size}"
     if folders < watches:
         yield Examination("limits", OK, told)
     else:

@@ -25,7 +25,8 @@ def run(arguments: argparse.Namespace) -> int:
         print_result(as_json({"folder": tools_home(), "servers": list(map(_as_data, outcomes))}))
     else:
         told = [one_line(str(one)) for one in outcomes]
-        print_result("\n".join(told) or f"nothing is installed in {one_line(tools_home())}")
+        nothing = f"nothing is installed in {one_line(tools_home())}"
+        print_result("\n".join(told) or f"{nothing}; lspkit servers lists what can be")
     return FINDINGS if any(one.failed for one in outcomes) else CLEAN
 
 
