@@ -19,6 +19,7 @@ from lspkit.version import VERSION as __version__
 
 if TYPE_CHECKING:
     from lspkit import conversations
+    from lspkit.answer import Answer
     from lspkit.config import Config
     from lspkit.diagnostics.report import Evidence, Report
     from lspkit.edit_types import (
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from lspkit.errors import (
         CancelledError,
         ConfigError,
+        IncompleteEditError,
         LspkitError,
         NoServerError,
         PathError,
@@ -50,6 +52,7 @@ if TYPE_CHECKING:
     from lspkit.types import (
         Call,
         CallItem,
+        Caveat,
         Diagnostic,
         Hover,
         Interpreter,
@@ -68,11 +71,13 @@ if TYPE_CHECKING:
     from lspkit.workspace import UntrustedProjectWarning, UnusedSettingWarning, Workspace
 
 __all__ = [
+    "Answer",
     "AppliedEdit",
     "Call",
     "CallItem",
     "CancelToken",
     "CancelledError",
+    "Caveat",
     "ChangedFiles",
     "CodeAction",
     "Config",
@@ -82,6 +87,7 @@ __all__ = [
     "FileEdit",
     "FileOperation",
     "Hover",
+    "IncompleteEditError",
     "Interpreter",
     "Location",
     "LspkitError",
@@ -124,6 +130,7 @@ __all__ = [
 _get = late_names(
     __name__,
     {
+        "lspkit.answer": "Answer",
         "lspkit.config": "Config",
         "lspkit.conversations": "",
         "lspkit.diagnostics.report": "Evidence Report",
@@ -133,15 +140,16 @@ _get = late_names(
             "AppliedEdit ChangedFiles CodeAction FileEdit FileOperation TextEdit WorkspaceEdit"
         ),
         "lspkit.errors": (
-            "CancelledError ConfigError LspkitError NoServerError PathError PositionError "
-            "RequestFailedError RequestTimeoutError ServerBrokenError ServerUnavailableError "
+            "CancelledError ConfigError IncompleteEditError LspkitError NoServerError PathError "
+            "PositionError RequestFailedError RequestTimeoutError ServerBrokenError "
+            "ServerUnavailableError "
             "UnsupportedError WorkspaceClosedError"
         ),
         "lspkit.runtime.concurrency.call": "CancelToken",
         "lspkit.service": "ServiceEnvironmentWarning connect",
         "lspkit.servers.status": "ServerState ServerStatus WorkspaceStatus",
         "lspkit.types": (
-            "Call CallItem Diagnostic Hover Interpreter Location Parameter Position Range "
+            "Call CallItem Caveat Diagnostic Hover Interpreter Location Parameter Position Range "
             "RelatedLocation Severity Signature SignatureHelp Symbol TypeItem Verdict"
         ),
         "lspkit.workspace": "UntrustedProjectWarning UnusedSettingWarning Workspace",

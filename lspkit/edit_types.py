@@ -11,8 +11,9 @@ from typing import Literal
 
 import msgspec
 
+from lspkit.answer import caveat_line
 from lspkit.late_imports import safe_imports
-from lspkit.types import Range, Value, display_path
+from lspkit.types import LONGEST_LINE, Caveat, Range, Value, cut, display_path
 from lspkit.visible_text import count, fold_lines, one_line
 
 
@@ -23,7 +24,7 @@ class TextEdit(Value, frozen=True):
     new_text: str
 
     def __str__(self) -> str:
-        return f"{self.range} -> {self.new_text!r}"
+        return cut(f"{self.range} -> {self.new_text[:LONGEST_LINE]!r}")
 
 
 class FileEdit(Value, frozen=True, tag="edit", tag_field="change"):
@@ -83,10 +84,18 @@ class WorkspaceEdit(Value, frozen=True):
     changes: tuple[FileEdit | FileOperation, ...] = ()
     #: Id of the server that proposes it.
     server: str = ""
+    #: Why it may be incomplete.
+    caveats: tuple[Caveat, ...] = ()
 
     def __str__(self) -> str:
         edits = sum(len(one.edits) for one in self.changes if isinstance(one, FileEdit))
-        return f"{count(edits, 'edit')} in {count(len(self.files), 'file')}"
+        told = f"{count(edits, 'edit')} in {count(len(self.files), 'file')}"
+        return told if self.complete else f"{told}, perhaps not all: {caveat_line(self.caveats)}"
+
+    @property
+    def complete(self) -> bool:
+        """Whether nothing is known to be missing, and nothing may be."""
+        return not self.caveats
 
     @property
     def files(self) -> list[Path]:
@@ -187,5 +196,5 @@ class CodeAction(Value, frozen=True):
     sha256: str = ""
 
     def __str__(self) -> str:
-        kind = f" ({one_line(self.kind)})" if self.kind else ""
-        return f"{fold_lines(self.title)}{kind}"
+        kind = f" ({cut(one_line(self.kind))})" if self.kind else ""
+        return f"{cut(fold_lines(self.title))}{kind}"

@@ -160,6 +160,17 @@ class RequestFailedError(LspkitError):
     server_code: int = 0
     #: The error message that the server sent.
     server_message: str = ""
+    #: The errors for which an edit was undone, each with `path`, `line`, `column`, `severity`,
+    #: `message` and `code`.
+    introduced: tuple[dict[str, Any], ...] = ()
+
+
+class IncompleteEditError(LspkitError):
+    """An edit may be incomplete, and was not applied. Nothing was written."""
+
+    code = "EINCOMPLETE"
+    #: Why it may be incomplete.
+    reasons: tuple[str, ...] = ()
 
 
 class UnsupportedError(LspkitError):

@@ -16,6 +16,15 @@ import msgspec
 
 from lspkit.visible_text import fold_lines, headline, one_line
 
+#: Characters of `repr`, and of a line for people.
+LONGEST_REPR = 200
+LONGEST_LINE = 500
+
+
+def cut(text: str, most: int = LONGEST_LINE) -> str:
+    """The text, with an ellipsis at its end if it is too long."""
+    return text if len(text) <= most else text[: most - 1] + "…"
+
 
 def to_plain(value: object) -> Any:
     """`value` in plain JSON types."""
@@ -31,7 +40,7 @@ def _plain(value: object) -> object:
 def display_path(path: Path | None, uri: str = "") -> str:
     """A path for display: on one line, relative to the current folder if it is inside it."""
     if path is None:
-        return one_line(uri)
+        return cut(one_line(uri))
     text = str(path)
     try:
         here = os.getcwd() + os.sep
@@ -42,6 +51,26 @@ def display_path(path: Path | None, uri: str = "") -> str:
 
 class Value(msgspec.Struct, frozen=True):
     """Base of all results."""
+
+    def __repr__(self) -> str:
+        """All fields if that is short, else the line for people."""
+        # The fields have bounded forms, too, but a text in one of them may be a whole file.
+        whole = super().__repr__() if not self._is_large() else ""
+        if 0 < len(whole) <= LONGEST_REPR:
+            return whole
+        line = "" if type(self).__str__ is Value.__str__ else fold_lines(str(self)[:LONGEST_LINE])
+        return cut(f"<{type(self).__name__} {line}".rstrip(), LONGEST_REPR - 1) + ">"
+
+    def __str__(self) -> str:
+        return repr(self)
+
+    def _is_large(self) -> bool:
+        """Whether one of its texts or lists alone would make it too long."""
+        sized = (getattr(self, name) for name in self.__struct_fields__)
+        return any(
+            isinstance(one, str | bytes | list | tuple | dict) and len(one) > LONGEST_REPR
+            for one in sized
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """The value as plain JSON types."""
@@ -94,6 +123,33 @@ class Location(Value, frozen=True):
     def __str__(self) -> str:
         return f"{display_path(self.path, self.uri)}:{self.range.start}"
 
+    @property
+    def line(self) -> int:
+        """The line of its start, counted from 1."""
+        return self.range.start.line
+
+    @property
+    def column(self) -> int:
+        """The column of its start, counted from 1."""
+        return self.range.start.column
+
+
+class Caveat(Value, frozen=True):
+    """Why an answer may be incomplete."""
+
+    #: `index loading`, `no project index`, `outside the project`, `overrides not followed`,
+    #: or `server failed`.
+    kind: str
+    #: What may be missing, and what can be done about it.
+    message: str
+    #: Id of the server.
+    server: str = ""
+    #: What is known to be missing.
+    places: tuple[Location, ...] = ()
+
+    def __str__(self) -> str:
+        return cut(f"{self.kind}: {fold_lines(self.message)}")
+
 
 class Hover(Value, frozen=True):
     """A server's description of a symbol: one text per section, mostly Markdown."""
@@ -102,8 +158,7 @@ class Hover(Value, frozen=True):
     range: Range | None = None
 
     def __str__(self) -> str:
-        first = fold_lines(" ".join(self.contents))
-        return first if len(first) <= 200 else first[:199] + "…"
+        return cut(fold_lines(" ".join(self.contents)), LONGEST_REPR)
 
 
 class Symbol(Value, frozen=True):
@@ -124,7 +179,17 @@ class Symbol(Value, frozen=True):
 
     def __str__(self) -> str:
         place = f"{display_path(self.path, self.uri)}:{self.selection.start}"
-        return f"{self.kind} {one_line(self.name)} {place}"
+        return f"{self.kind} {cut(one_line(self.name))} {place}"
+
+    @property
+    def line(self) -> int:
+        """The line of its name, counted from 1."""
+        return self.selection.start.line
+
+    @property
+    def column(self) -> int:
+        """The column of its name, counted from 1."""
+        return self.selection.start.column
 
 
 class HierarchyItem(Value, frozen=True):
@@ -145,7 +210,17 @@ class HierarchyItem(Value, frozen=True):
 
     def __str__(self) -> str:
         place = f"{display_path(self.path, self.uri)}:{self.selection.start}"
-        return f"{self.kind} {one_line(self.name)} {place}"
+        return f"{self.kind} {cut(one_line(self.name))} {place}"
+
+    @property
+    def line(self) -> int:
+        """The line of its name, counted from 1."""
+        return self.selection.start.line
+
+    @property
+    def column(self) -> int:
+        """The column of its name, counted from 1."""
+        return self.selection.start.column
 
 
 class CallItem(HierarchyItem, frozen=True):
@@ -163,7 +238,7 @@ class Call(Value, frozen=True):
     ranges: tuple[Range, ...] = ()
 
     def __str__(self) -> str:
-        places = ", ".join(str(one.start) for one in self.ranges)
+        places = cut(", ".join(str(one.start) for one in self.ranges))
         return f"{self.item} (calls at {places})" if places else str(self.item)
 
 
@@ -174,7 +249,7 @@ class Parameter(Value, frozen=True):
     documentation: str = ""
 
     def __str__(self) -> str:
-        return one_line(self.label)
+        return cut(one_line(self.label))
 
 
 class Signature(Value, frozen=True):
@@ -185,7 +260,7 @@ class Signature(Value, frozen=True):
     parameters: tuple[Parameter, ...] = ()
 
     def __str__(self) -> str:
-        return one_line(self.label)
+        return cut(one_line(self.label))
 
 
 class SignatureHelp(Value, frozen=True):
@@ -240,9 +315,19 @@ class Diagnostic(Value, frozen=True):
     href: str = ""
 
     def __str__(self) -> str:
-        code = f" ({one_line(self.code)})" if self.code else ""
-        told = f"{self.severity.value} {fold_lines(headline(self.message))}{code}"
+        code = f" ({cut(one_line(self.code))})" if self.code else ""
+        told = f"{self.severity.value} {cut(fold_lines(headline(self.message)))}{code}"
         return f"{display_path(self.path, self.uri)}:{self.range.start} {told}"
+
+    @property
+    def line(self) -> int:
+        """The line of its start, counted from 1."""
+        return self.range.start.line
+
+    @property
+    def column(self) -> int:
+        """The column of its start, counted from 1."""
+        return self.range.start.column
 
 
 class Verdict(enum.StrEnum):

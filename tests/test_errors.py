@@ -33,6 +33,7 @@ FACTS: dict[str, tuple[type[LspkitError], dict[str, Any]]] = {
             "faults": ({"line": 3, "place": "lsp.a", "expected": "x", "found": "y"},),
         },
     ),
+    "EINCOMPLETE": (errors.IncompleteEditError, {"reasons": ("index loading: it reads",)}),
     **{
         code: (PathError, {"path": "../x", "resolved": "/x", "boundary": "/root"})
         for code in errors.PathError.codes
@@ -59,7 +60,12 @@ FACTS: dict[str, tuple[type[LspkitError], dict[str, Any]]] = {
     ),
     "ELSP": (
         errors.RequestFailedError,
-        {"server": "s", "server_code": -32603, "server_message": "oops"},
+        {
+            "server": "s",
+            "server_code": -32603,
+            "server_message": "oops",
+            "introduced": ({"path": "a.py", "line": 3, "column": 1, "message": "oops"},),
+        },
     ),
     "EUNSUPPORTED": (errors.UnsupportedError, {"operation": "rename", "servers": ("s", "t")}),
     "ECANCELLED": (errors.CancelledError, {}),

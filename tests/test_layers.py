@@ -31,6 +31,7 @@ LAYERS = (
     ("workspace_boundary",),
     ("protocol",),
     ("edit_types",),
+    ("answer",),
     ("types", "errors", "version", "msgspec_types", "late_imports", "limits", "workspace_hooks"),
     ("visible_text",),
 )

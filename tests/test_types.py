@@ -12,11 +12,13 @@ import msgspec
 import pytest
 
 from lspkit import types
-from lspkit.edit_types import CodeAction
-from lspkit.servers.status import RootStatus, ServerState, ServerStatus
+from lspkit.diagnostics.report import Report
+from lspkit.edit_types import AppliedEdit, CodeAction, FileEdit, TextEdit, WorkspaceEdit
+from lspkit.servers.status import RootStatus, ServerState, ServerStatus, WorkspaceStatus
 from lspkit.types import (
     Call,
     CallItem,
+    Caveat,
     Diagnostic,
     HierarchyItem,
     Hover,
@@ -64,6 +66,7 @@ VALUES: list[tuple[Value, str | None]] = [
         "class App /project/src/app.py:12:8",
     ),
     (RELATED, None),
+    (Caveat("index loading", "it\nreads", "s", (LOCATION,)), "index loading: it reads"),
     (HierarchyItem("f", "function", *ITEM), "function f /project/src/app.py:12:8"),
     (CALLER, "function f /project/src/app.py:12:8"),
     (TypeItem("T", "class", *ITEM, raw="{}"), "class T /project/src/app.py:12:8"),
@@ -185,6 +188,53 @@ def test_a_line_break_in_a_name_still_gives_one_line(value: Value) -> None:
 )
 def test_nothing_in_a_line_moves_the_cursor_or_hides(value: Value) -> None:
     assert str(value).isprintable()
+
+
+LONG = "word " * 20_000
+FILE_EDIT = FileEdit(FILE, URI, (TextEdit(RANGE, LONG),) * 500, LONG, LONG)
+#: As large as real ones, or larger.
+LARGE: list[Value] = [
+    Location(Path("/" + "x" * 4000), RANGE, "file:///" + "x" * 4000),
+    Hover([LONG] * 10),
+    Symbol(LONG, "class", FILE, RANGE, RANGE, URI, LONG, children=(CHILD,) * 1000),
+    Call(CALLER, (RANGE,) * 5000),
+    CallItem(LONG, "function", *ITEM, raw=LONG),
+    Signature(LONG, LONG, (Parameter(LONG),) * 50),
+    Diagnostic(FILE, RANGE, Severity.ERROR, LONG, URI, LONG, related=(RELATED,) * 500),
+    Caveat(LONG, LONG, "s", (LOCATION,) * 500),
+    TextEdit(RANGE, LONG),
+    FILE_EDIT,
+    WorkspaceEdit((FILE_EDIT,) * 50, "s", (Caveat("index loading", LONG),) * 20),
+    AppliedEdit(WorkspaceEdit((FILE_EDIT,) * 50)),
+    CodeAction(LONG, LONG, edit=WorkspaceEdit((FILE_EDIT,)), raw=LONG),
+    RootStatus("/r", ServerState.ACTIVE, stderr=LONG),
+    WorkspaceStatus(0.0, (ServerStatus("s" * 500, *ROW),) * 60, {"configured": 60}),
+    Report(FILE, Verdict.DIRTY, [Diagnostic(FILE, RANGE, Severity.ERROR, LONG, URI)] * 90, [], 0.0),
+]
+
+
+@pytest.mark.parametrize("value", LARGE, ids=lambda one: type(one).__name__)
+def test_a_large_value_is_shown_on_one_short_line(value: Value) -> None:
+    assert len(repr(value)) <= 200
+    assert repr(value).isprintable()
+    assert type(value).__name__ in repr(value)
+
+
+@pytest.mark.parametrize("value", LARGE, ids=lambda one: type(one).__name__)
+def test_the_text_of_a_large_value_is_bounded(value: Value) -> None:
+    assert len(str(value)) <= 20_000 if isinstance(value, Report) else len(str(value)) <= 5_000
+
+
+@pytest.mark.parametrize("value", [one for one, _ in VALUES], ids=lambda one: type(one).__name__)
+def test_a_value_is_shown_on_one_line(value: Value) -> None:
+    assert len(repr(value)) <= 200
+    assert len(repr(value).splitlines()) == 1
+
+
+def test_a_place_has_a_line_and_a_column() -> None:
+    finding = Diagnostic(FILE, RANGE, Severity.ERROR, "m", URI)
+    for place in (LOCATION, CHILD, CALLER, finding):
+        assert (place.line, place.column) == (12, 8)
 
 
 def test_positions_and_ranges_have_an_order() -> None:

@@ -93,8 +93,10 @@ Every call of the single tool is answered in this form, also one that makes no s
 ```
 
 `ok` says whether there is an answer, also an empty one. `partial` means that some servers have
-failed and others not, or that not all of an answer could be read, `timedOut` that at least one was
-too slow. An answer has at most {items} results and {kilobytes} KiB, the nearest ones first:
+failed and others not, that not all of an answer could be read, or that something may be missing,
+because a server still builds its index or does not know the whole project: `warnings` say why.
+`timedOut` means that at least one was too slow. An answer has at most {items} results and
+{kilobytes} KiB, the nearest ones first:
 `truncated` says that there are more, and `total`, which is there only then, how many. The tools of
 one operation answer in words.
 
@@ -112,6 +114,7 @@ CODES = {
     "EOUTSIDE": "the file lies outside of the workspace",
     "EEXCLUDED": "the configuration excludes the file",
     "EBINARY": "the file is no text",
+    "EINCOMPLETE": "the edit may be incomplete and was not applied; `force` applies it anyway",
     "EPOSITION": "the file has no such place or symbol; the message says what it has",
     "ENOSERVER": "no server is configured for such files",
     "EUNAVAILABLE": "the server is not installed, or held back; the message says how to get it",

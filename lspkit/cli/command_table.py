@@ -230,6 +230,11 @@ COMMANDS = (
                 action="store_true",
                 help="write the files, and restore them if the edit introduces errors",
             ),
+            _argument(
+                "--force",
+                action="store_true",
+                help="with --apply: write also an edit that may be incomplete",
+            ),
             *COMMON,
         ),
     ),

@@ -60,6 +60,8 @@ class TimingConfig(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_f
     diagnostics_wait_timeout_ms: Milliseconds = 3_000
     #: For fresh diagnostics after an edit, if a server is starting.
     first_touch_timeout_ms: Milliseconds = 10_000
+    #: For the files that depend on an edit, after the check of the edited file.
+    dependents_timeout_ms: Milliseconds = 1_000
     #: How long a server must be silent if silence is the only sign that it is done.
     debounce_ms: MillisecondsOrZero = 150
     #: A server without requests for this time is stopped; 0 means never.
@@ -136,12 +138,14 @@ class DiagnosticsConfig(msgspec.Struct, frozen=True, rename="camel", forbid_unkn
     max_per_file: Count = 20
     #: Files in a summary besides those that were edited.
     max_other_files: Count = 5
+    #: Files that are checked after an edit, because they refer to what it changed.
+    max_dependents: Count = 20
     #: Lines of a whole summary.
     max_total_lines: Count = 50
     #: Bytes of a whole summary.
     max_bytes: Count = 4096
-    #: Whether only findings that an edit introduced are shown.
-    new_only: bool = False
+    #: Whether only findings that an edit introduced are shown, and those from before are counted.
+    new_only: bool = True
 
 
 class RestartConfig(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=True):

@@ -60,7 +60,7 @@ def compare_findings(
         return _sort(findings), _sort(_by_servers(answered, before.findings)), []
     blocks: list[Block] = []
     if before.text.value != text.value:
-        blocks = changed_blocks(_lines(before.text), _lines(text))
+        blocks = changed_blocks(split_lines(before.text.value), split_lines(text.value))
     old = _locate(before.findings, before.text, blocks, is_old=True, what=_content_key)
     new = _locate(findings, text, blocks, is_old=False, what=_content_key)
     same: set[_Place] = set()
@@ -93,7 +93,7 @@ def drop_reworded(
     def look(one: _Place) -> Hashable:
         return (one.block, one.row) if one.block < 0 or even[one.block] else None
 
-    blocks = changed_blocks(_lines(before.text), _lines(text))
+    blocks = changed_blocks(split_lines(before.text.value), split_lines(text.value))
     even = [one.old_end - one.old_start == one.new_end - one.new_start for one in blocks]
     old = _locate(before.findings, before.text, blocks, is_old=True, what=what)
     new = _locate(findings, text, blocks, is_old=False, what=what)
@@ -243,8 +243,8 @@ def _order(one: Diagnostic) -> tuple[object, ...]:
 # Which lines differ
 
 
-def _lines(text: Text) -> list[str]:
-    value = text.value
+def split_lines(value: str) -> list[str]:
+    """The lines of a text, as the protocol splits it."""
     return _BREAK.split(value) if "\r" in value else value.split("\n")
 
 

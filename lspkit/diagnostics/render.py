@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,8 @@ from lspkit.visible_text import UNSEEN, headline
 
 #: Default number of findings of one file.
 MOST = 20
+#: Other files that are shown.
+MOST_FILES = 20
 #: Characters of a message.
 LONGEST = 500
 #: Characters of a code.
@@ -93,3 +95,32 @@ def render(
     lines = [line_of(one) for one in select_worst(findings, most)]
     heading = f"LSP {what} detected in this file, please fix:"
     return "\n".join([heading, *block(name, lines, len(findings) - len(lines))])
+
+
+def render_others(
+    new: Mapping[str, Sequence[Diagnostic]],
+    old: int,
+    left_out: int,
+    severities: Sequence[str],
+    most: int = MOST,
+) -> list[str]:
+    """The findings in other files as lines: new ones by file, and the number of old ones."""
+    what = findings_word(severities)
+    told = [f"LSP {what} detected in other files:"] if new else []
+    for path in sorted(new)[:MOST_FILES]:
+        lines = [line_of(one) for one in select_worst(new[path], most)]
+        told += block(plain_line(display_path(Path(path))), lines, len(new[path]) - len(lines))
+    told += more_files(len(new) - MOST_FILES)
+    return told + other_counts(what, old, left_out)
+
+
+def more_files(count: int) -> list[str]:
+    """How many files are not shown."""
+    return [f"... and {count} more {'file' if count == 1 else 'files'}"] if count > 0 else []
+
+
+def other_counts(what: str, old: int, left_out: int) -> list[str]:
+    """The number of old findings in other files, and of files that were not checked."""
+    told = [f"LSP {what} in other files from before the edit: {old}"] if old else []
+    unchecked = f"Files that use what the edit changed and could not be checked: {left_out}"
+    return [*told, unchecked] if left_out else told

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import msgspec
 
-from lspkit.diagnostics.render import render
+from lspkit.diagnostics.render import plain_line, render, render_others
 from lspkit.types import Diagnostic, Interpreter, Value, Verdict
 
 #: Values of `how` that count as proof. `silence` is a push followed by silence from a server where
@@ -58,6 +58,34 @@ class OtherFiles(Value, frozen=True):
     diagnostics: dict[str, list[Diagnostic]] = msgspec.field(default_factory=dict)
     #: Why it is not known whether a file is clean, by path; `""` for files without a known path.
     unknown: dict[str, str] = msgspec.field(default_factory=dict)
+    #: The findings, compared with the state before the edit, by path; None if nothing was compared.
+    #: If the state of a file before the edit is not known, its findings are `introduced`.
+    introduced: dict[str, list[Diagnostic]] | None = None
+    fixed: dict[str, list[Diagnostic]] | None = None
+    remaining: dict[str, list[Diagnostic]] | None = None
+    #: The number of files that refer to what the edit changed, and were not checked in time.
+    left_out: int = 0
+
+    @property
+    def shown(self) -> dict[str, list[Diagnostic]]:
+        """The introduced findings, or all if nothing was compared."""
+        return self.diagnostics if self.introduced is None else self.introduced
+
+    def lines(self, severities: tuple[str, ...], most: int) -> list[str]:
+        """The findings as text: introduced ones first, those from before as a number."""
+        new, old = (
+            {
+                path: counted
+                for path, findings in one.items()
+                if (counted := [each for each in findings if each.severity.value in severities])
+            }
+            for one in (self.shown, self.remaining or {})
+        )
+        told = render_others(new, sum(map(len, old.values())), self.left_out, severities, most)
+        if self.verdict.unknown and self.coverage != "none" and not told:
+            why = "; ".join(dict.fromkeys(self.unknown.values()))
+            return [f"other files: unknown ({plain_line(why)})" if why else "other files: unknown"]
+        return told
 
 
 class Report(Value, frozen=True):
@@ -84,12 +112,18 @@ class Report(Value, frozen=True):
     max_per_file: int = 20
 
     def __str__(self) -> str:
-        return render(self.path, self.verdict, self.counted, self.why, self.max_per_file)
+        told = render(self.path, self.own_verdict, self.counted, self.why, self.max_per_file)
+        return "\n".join([told, *self.other_files.lines(self.severities, self.max_per_file)])
 
     @property
     def counted(self) -> list[Diagnostic]:
         """The findings that count for the verdict."""
         return [one for one in self.diagnostics if one.severity.value in self.severities]
+
+    @property
+    def own_verdict(self) -> Verdict:
+        """The verdict about this file alone, without the others of `scope="project"`."""
+        return verdict_of(self.counted, self.servers)
 
     @property
     def why(self) -> str:

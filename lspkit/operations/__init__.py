@@ -14,12 +14,13 @@ from lspkit.operations.apply_changes import (
     UndoRequest,
     WriteRequest,
 )
-from lspkit.operations.check import (
+from lspkit.operations.checks.check import (
     CheckAllRequest,
-    CheckOthersRequest,
     CheckRequest,
     DiagnosticsRequest,
 )
+from lspkit.operations.checks.check_edit import CheckEditRequest, EditReport
+from lspkit.operations.checks.dependent_files import EditedFile
 from lspkit.operations.code_actions import CodeActionsRequest
 from lspkit.operations.hierarchy import (
     CallHierarchyRequest,
@@ -37,7 +38,7 @@ from lspkit.operations.navigation import (
     SignatureHelpRequest,
     TypeDefinitionRequest,
 )
-from lspkit.operations.rename import RenameRequest
+from lspkit.operations.renaming.rename import RenameRequest
 from lspkit.operations.request import OPERATIONS, Request
 from lspkit.operations.symbols import DocumentSymbolsRequest, WorkspaceSymbolsRequest
 from lspkit.operations.workspace_state import (
@@ -60,7 +61,7 @@ __all__ = [
     "CallHierarchyRequest",
     "ChangedSinceRequest",
     "CheckAllRequest",
-    "CheckOthersRequest",
+    "CheckEditRequest",
     "CheckRequest",
     "CodeActionsRequest",
     "DeclarationRequest",
@@ -68,6 +69,8 @@ __all__ = [
     "DeleteRequest",
     "DiagnosticsRequest",
     "DocumentSymbolsRequest",
+    "EditReport",
+    "EditedFile",
     "FileServersRequest",
     "HoverRequest",
     "ImplementationRequest",

@@ -6,13 +6,20 @@ The engine accesses the disk; the sequence of steps is here.
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from lspkit import errors
 from lspkit.diagnostics.compare import Before, changed_words, drop_reworded
-from lspkit.diagnostics.report import Report
+from lspkit.diagnostics.report import OtherFiles, Report
 from lspkit.edit_types import AppliedEdit, CodeAction, FileEdit, WorkspaceEdit, combine_edits
-from lspkit.operations import check as checks
 from lspkit.operations import effects
+from lspkit.operations.checks import check as checks
+from lspkit.operations.checks.dependent_files import (
+    EditedFile,
+    EditSearch,
+    check_dependents,
+    find_dependents,
+)
 from lspkit.operations.code_actions import resolve_action, text_digest
 from lspkit.operations.request import Request, check_text, operation, single_effect
 from lspkit.operations.workspace_edit import decode_edits, translate_edit
@@ -49,6 +56,8 @@ class ApplyRequest(Request[AppliedEdit], frozen=True, kw_only=True):
     action: CodeAction | None = None
     #: Whether to check the changed files afterwards, and undo the edit if it introduces errors.
     verify: bool = False
+    #: Whether to apply also an edit that may be incomplete.
+    force: bool = False
 
 
 class UndoRequest(Request[None], frozen=True, kw_only=True):
@@ -97,11 +106,25 @@ def apply(request: ApplyRequest) -> effects.Effects[AppliedEdit]:
         raise errors.RequestFailedError(
             "there is nothing to apply: neither an edit nor an action was given"
         )
-    before = (yield from _reports(edit)) if request.verify else {}
-    applied: AppliedEdit = yield effects.Apply(edit)
-    if request.verify:
-        yield from _verify(applied, before)
+    if not edit.complete and not request.force:
+        raise incomplete_error(edit)
+    if not request.verify:
+        unverified: AppliedEdit = yield effects.Apply(edit)
+        return unverified
+    versions: dict[str, int] = yield effects.TakeVersions(edit)
+    before = yield from _reports(edit)
+    texts = _texts(edit).items()
+    search = yield from find_dependents([EditedFile(str(one), *both) for one, both in texts])
+    applied: AppliedEdit = yield effects.Apply(edit, versions)
+    yield from _verify(applied, before, search)
     return applied
+
+
+def incomplete_error(edit: WorkspaceEdit) -> errors.IncompleteEditError:
+    """The error for an edit that may be incomplete."""
+    reasons = tuple(str(one) for one in edit.caveats)
+    message = f"the edit may be incomplete, and was not applied: {'; '.join(reasons)}"
+    return errors.IncompleteEditError(f"{message}; `force` applies it anyway", reasons=reasons)
 
 
 def _run(action: CodeAction, command: WireCommand, *, verify: bool) -> effects.Effects[AppliedEdit]:
@@ -132,7 +155,10 @@ def _run(action: CodeAction, command: WireCommand, *, verify: bool) -> effects.E
         raise
     applied = combine_edits(made, action.server)
     if verify:
-        yield from _verify(applied, before)
+        search = yield from find_dependents(
+            [EditedFile(str(one), both[0]) for one, both in _texts(applied.edit).items()]
+        )
+        yield from _verify(applied, before, search)
     return applied
 
 
@@ -143,17 +169,57 @@ def _reports(edit: WorkspaceEdit) -> effects.Effects[dict[Path, Report]]:
     return reports
 
 
-def _verify(applied: AppliedEdit, before: dict[Path, Report]) -> effects.Effects[None]:
-    """Check the changed files, and undo the edit if it introduced errors."""
+def _verify(
+    applied: AppliedEdit, before: dict[Path, Report], search: EditSearch
+) -> effects.Effects[None]:
+    """Check the changed files and those that depend on them; undo the edit if it breaks any."""
     there = tuple(str(one.path) for one in applied.touched if one.now == "file")
     after: dict[Path, Report] = yield from checks.check_all(checks.CheckAllRequest(paths=there))
     new = _introduced_errors(applied.edit, before, after)
-    if new:
-        yield effects.Undo(applied)
-        found = "; ".join(str(one) for findings in new for one in findings[:3])
-        raise errors.RequestFailedError(
-            f"the edit was undone, since it introduces errors: {found}", server=applied.edit.server
-        )
+    if not new and search.lines:
+        scope = effects.OtherScope(dependents=search.dependents, most=len(search.lines), only=True)
+        others = yield from check_dependents(search, there, scope)
+        severities = next((one.severities for one in after.values()), ("error",))
+        new = yield from _introduced_elsewhere(applied.edit, others, severities)
+    if not new:
+        return
+    yield effects.Undo(applied)
+    found = "; ".join(str(one) for findings in new for one in findings[:3])
+    raise errors.RequestFailedError(
+        f"the edit was undone, since it introduces errors: {found}",
+        server=applied.edit.server,
+        introduced=tuple(_as_data(one) for findings in new for one in findings),
+    )
+
+
+def _as_data(finding: Diagnostic) -> dict[str, Any]:
+    """A finding as JSON values."""
+    return {
+        "path": str(finding.path or finding.uri),
+        "line": finding.range.start.line,
+        "column": finding.range.start.column,
+        "severity": finding.severity.value,
+        "message": finding.message,
+        "code": finding.code,
+    }
+
+
+def _introduced_elsewhere(
+    edit: WorkspaceEdit, others: OtherFiles, severities: tuple[str, ...]
+) -> effects.Effects[list[list[Diagnostic]]]:
+    """The new findings that count in other files, by file, without those that are reworded."""
+    words = _renamed_words(edit)
+    found: list[list[Diagnostic]] = []
+    for path, findings in (others.introduced or {}).items():
+        text: Text = yield effects.ReadText(path, None)
+        gone = Before(text, tuple((others.fixed or {}).get(path, ())))
+        new = [one for one in findings if one.severity.value in severities]
+        found.append(drop_reworded(new, text, gone, words))
+    return [new for new in found if new]
+
+
+def _renamed_words(edit: WorkspaceEdit) -> set[str]:
+    return {word for old, new in _texts(edit).values() for word in changed_words(old, new)}
 
 
 def _introduced_errors(
@@ -164,7 +230,7 @@ def _introduced_errors(
     An error that differs only in names which the edit has renamed is not new.
     """
     texts = _texts(edit)
-    words = {word for old, new in texts.values() for word in changed_words(old, new)}
+    words = _renamed_words(edit)
     found = [
         _new_findings(report, before.get(path), texts.get(path), words)
         for path, report in after.items()

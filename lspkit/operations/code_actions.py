@@ -7,20 +7,31 @@ from typing import Any
 
 import msgspec
 
+from lspkit.answer import Answer
 from lspkit.edit_types import CodeAction, WorkspaceEdit
 from lspkit.errors import PositionError, RequestFailedError
-from lspkit.operations.effects import Ask, Effects, KnownDiagnostics, Reply, TakeKnownDiagnostics
+from lspkit.operations.effects import (
+    Ask,
+    Effects,
+    KnownDiagnostics,
+    ReadText,
+    Reply,
+    TakeKnownDiagnostics,
+)
 from lspkit.operations.position_translation import to_wire
 from lspkit.operations.reply_parsing import decode_replies, undecodable_error
-from lspkit.operations.request import PositionRequest, check_number, operation
+from lspkit.operations.request import FileRequest, PositionRequest, check_number, operation
 from lspkit.operations.symbol_positions import position_of
 from lspkit.operations.workspace_edit import translate_edit
 from lspkit.protocol.text import Encoding, Text
 from lspkit.protocol.wire.raw_items import read_actions, read_raw_items
 from lspkit.protocol.wire.results import WireAction, WireCommand, read_action, read_command
 
+#: The kind of actions that are about a whole file.
+SOURCE = "source"
 
-class CodeActionsRequest(PositionRequest[list[CodeAction]], frozen=True, kw_only=True):
+
+class CodeActionsRequest(PositionRequest[Answer[CodeAction]], frozen=True, kw_only=True):
     """Get the code actions at a position or in a range."""
 
     end_line: int | None = None
@@ -29,16 +40,31 @@ class CodeActionsRequest(PositionRequest[list[CodeAction]], frozen=True, kw_only
     only: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        super().__post_init__()
+        if self.is_about_file:
+            FileRequest.__post_init__(self)
+        else:
+            super().__post_init__()
         check_number("end_line", self.end_line)
         check_number("end_column", self.end_column)
 
+    @property
+    def is_about_file(self) -> bool:
+        """Whether it has no position, and requests only actions that need none."""
+        given = (self.line, self.column, self.symbol, self.end_line, self.end_column)
+        whole = all(one == SOURCE or one.startswith(SOURCE + ".") for one in self.only)
+        return bool(self.only) and whole and all(one is None for one in given)
+
 
 @operation("code_actions", CodeActionsRequest, list[CodeAction])
-def code_actions(request: CodeActionsRequest) -> Effects[list[CodeAction]]:
+def code_actions(request: CodeActionsRequest) -> Effects[Answer[CodeAction]]:
     """The code actions of all servers, preferred ones first."""
-    line, column = yield from position_of(request)
-    end = (request.end_line or line, request.end_column or column)
+    if request.is_about_file:
+        text: Text = yield ReadText(request.path, request.text)
+        line, column = 1, 1
+        end = (text.line_count, len(text.line(text.line_count - 1)) + 1)
+    else:
+        line, column = yield from position_of(request)
+        end = (request.end_line or line, request.end_column or column)
     if end < (line, column):
         raise PositionError(
             f"the range ends at {end[0]}:{end[1]}, before it starts at {line}:{column}",
@@ -57,11 +83,19 @@ def code_actions(request: CodeActionsRequest) -> Effects[list[CodeAction]]:
         request.text,
         "textDocument/codeAction",
         _action_params((line, column), end, known, request.only),
+        may_be_library=False,
     )
     for reply, actions in (yield from decode_replies(replies, read_actions)):
         for raw, wire in actions:
+            if not _is_wanted(wire.kind or "", request.only):
+                continue
             found.append((yield from _action(raw, wire, reply, request.path)))
-    return sorted(found, key=lambda one: (not one.preferred, bool(one.disabled)))
+    return Answer(sorted(found, key=lambda one: (not one.preferred, bool(one.disabled))))
+
+
+def _is_wanted(kind: str, only: tuple[str, ...]) -> bool:
+    """Whether a kind was requested: some servers send actions of all kinds."""
+    return not only or any(kind == one or kind.startswith(f"{one}.") for one in only)
 
 
 def _action_params(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 import msgspec
 
@@ -14,7 +14,7 @@ from lspkit.errors import LspkitError
 from lspkit.protocol.open_documents import View
 from lspkit.protocol.text import Encoding, Text
 from lspkit.servers.status import ServerState
-from lspkit.types import Interpreter
+from lspkit.types import Caveat, Interpreter
 
 #: Makes the params of a request from the document's URI, its text and the server's encoding. Pure;
 #: raises a `PositionError` for a position that the text does not have.
@@ -24,6 +24,9 @@ Build = Callable[[str, Text, Encoding], Any]
 class Effect(msgspec.Struct, frozen=True):
     """What an operation asks of the engine. The engine sends a result back, or raises an error."""
 
+
+#: What an answer spans.
+Span = Literal["file", "definitions", "project", "all"]
 
 T = TypeVar("T")
 #: An operation or a part of one: it yields effects, and returns its result.
@@ -47,6 +50,12 @@ class Ask(Effect, frozen=True):
     in_step: bool = True
     #: Whether to ask also a server that does not announce the method.
     ignore_capabilities: bool = False
+    #: Whether the file may be of a library that an answer has named. Not for what is to be changed.
+    may_be_library: bool = True
+    #: What the answer has to span: a `file`, or a whole `project` as the server knows it; `all` is
+    #: for answers that are useless if something is missing. Definitions in other files are for
+    #: most servers a matter of the file.
+    span: Span = "file"
 
 
 class Reply(msgspec.Struct, frozen=True):
@@ -59,6 +68,8 @@ class Reply(msgspec.Struct, frozen=True):
     method: str = ""
     #: The number of the last change that the server was told of before the request.
     seq: int = 0
+    #: Why the answer may be incomplete.
+    caveats: tuple[Caveat, ...] = ()
 
 
 class ReportUndecodable(Effect, frozen=True):
@@ -96,6 +107,8 @@ class FoundFile(msgspec.Struct, frozen=True):
     #: Whether the server read the file from disk, and the file begins with a byte order mark: the
     #: server may count the mark as a character of the first line.
     marked: bool = False
+    #: Whether it is a file of the project, rather than of a library.
+    own: bool = True
 
 
 class OtherScope(msgspec.Struct, frozen=True):
@@ -106,8 +119,15 @@ class OtherScope(msgspec.Struct, frozen=True):
 
     #: Paths of files that are examined first, and opened if necessary.
     first: tuple[str, ...] = ()
-    #: Most files of each server; None: all of its open documents.
+    #: Paths of files that refer to what has changed: they come before all others, and a server that
+    #: checks each file for itself is not asked about them.
+    dependents: tuple[str, ...] = ()
+    #: Most files of each server; None: all dependents, and all of its open documents.
     most: int | None = None
+    #: Whether only the named files are examined.
+    only: bool = False
+    #: Seconds for all of them; None: the time of the call.
+    seconds: float | None = None
 
 
 class Examine(Effect, frozen=True):
@@ -117,6 +137,8 @@ class Examine(Effect, frozen=True):
     text: str | None
     #: Which other files are examined; None: none.
     others: OtherScope | None = None
+    #: Seconds for all of it; None: the time of the call.
+    seconds: float | None = None
 
 
 class ExamineOthers(Effect, frozen=True):
@@ -163,6 +185,8 @@ class OthersExamined(msgspec.Struct, frozen=True):
     #: `none`, `open` documents and files with findings, or the whole `workspace`.
     coverage: str = "none"
     severities: tuple[str, ...] = ("error",)
+    #: Seconds.
+    duration: float = 0.0
 
 
 class Examination(msgspec.Struct, frozen=True):
@@ -180,6 +204,56 @@ class Examination(msgspec.Struct, frozen=True):
     #: The last proven findings of the file.
     before: Before | None = None
     others: OthersExamined = OthersExamined()
+
+
+class FindDependents(Effect, frozen=True):
+    """The files that refer to declarations which an edit changed or removed.
+
+    Sent back: `Dependents`. The servers are asked with the text before the edit.
+    """
+
+    path: str
+    #: The text before the edit; None: the text of which the engine was told last.
+    old: str | None = None
+    #: The text after the edit, if it is not on disk.
+    text: str | None = None
+    #: Seconds for the requests, from the moment when the server is ready; None: no limit.
+    seconds: float | None = None
+
+
+class Dependents(msgspec.Struct, frozen=True):
+    """The files that depend on an edit."""
+
+    #: The edited file, with links resolved.
+    path: str
+    #: Their lines with references, by path, counted from 1; the most concerned files first.
+    lines: dict[str, tuple[int, ...]] = {}
+    #: The names of the changed declarations.
+    names: tuple[str, ...] = ()
+    #: The text before the edit, None if it is not known.
+    old: str | None = None
+    #: Why there may be more files; empty if all are known.
+    reason: str = ""
+    #: Whether only bodies of functions have changed, so that no other file can be concerned.
+    is_internal: bool = False
+    #: Seconds, without the time until the servers were ready.
+    duration: float = 0.0
+    #: Whether it was the first search of a server, which takes longer.
+    is_first: bool = False
+    #: Seconds since the file was changed on disk.
+    age: float = 0.0
+
+
+class NoteText(Effect, frozen=True):
+    """The text of a file as it is now is the one before the next edit. Sent back: None."""
+
+    path: str
+
+
+class TakeBaseline(Effect, frozen=True):
+    """The last proven findings of a file, None if there are none. Sent back: `Before | None`."""
+
+    path: str
 
 
 class Remember(Effect, frozen=True):
@@ -214,6 +288,17 @@ class TakeTrustNotice(Effect, frozen=True):
 
 class Apply(Effect, frozen=True):
     """Apply an edit, all or none, and notify the servers. Sent back: `AppliedEdit`."""
+
+    edit: WorkspaceEdit
+    #: The versions of documents that the edit has to be for, by URI; None: the present ones.
+    versions: dict[str, int] | None = None
+
+
+class TakeVersions(Effect, frozen=True):
+    """The versions of the open documents of the edit's server. Sent back: `dict[str, int]`.
+
+    A check may open a document, or give it a new version with the same text.
+    """
 
     edit: WorkspaceEdit
 
@@ -257,6 +342,8 @@ class KnownDiagnostics(msgspec.Struct, frozen=True):
     uri: str
     items: bytes
     encoding: Encoding
+    #: Seconds since it came.
+    age: float = 0.0
 
 
 class RunCommand(Effect, frozen=True):

@@ -11,21 +11,22 @@ from typing import Any, Generic, TypeVar
 
 import msgspec
 
+from lspkit.answer import Answer
 from lspkit.errors import LspkitError, PositionError
 from lspkit.operations.effects import Ask, DoAll, Effects, Reply, ReportUndecodable
 from lspkit.operations.position_translation import Translator, make_translator, sort_unique
-from lspkit.operations.reply_parsing import OWN_FAULTS, decode_replies
+from lspkit.operations.reply_parsing import OWN_FAULTS, answer_from, decode_replies
 from lspkit.operations.request import PositionRequest, Request, T_co, operation
 from lspkit.operations.symbol_positions import ask_at
 from lspkit.protocol.wire.raw_items import read_calls_with_items, read_hierarchy_items
 from lspkit.protocol.wire.results import SYMBOL_KINDS, WireItem
-from lspkit.types import Call, CallItem, HierarchyItem, TypeItem
+from lspkit.types import Call, CallItem, Caveat, HierarchyItem, TypeItem
 
 T = TypeVar("T")
 Item = TypeVar("Item", bound=HierarchyItem)
 
 
-class CallHierarchyRequest(PositionRequest[list[CallItem]], frozen=True, kw_only=True):
+class CallHierarchyRequest(PositionRequest[Answer[CallItem]], frozen=True, kw_only=True):
     """Get the items of the call hierarchy at a position."""
 
 
@@ -47,35 +48,35 @@ class ItemRequest(PositionRequest[T_co], Generic[T_co], frozen=True, kw_only=Tru
 R = TypeVar("R", bound=ItemRequest[Any])
 
 
-class IncomingCallsRequest(ItemRequest[list[Call]], frozen=True, kw_only=True):
+class IncomingCallsRequest(ItemRequest[Answer[Call]], frozen=True, kw_only=True):
     """Get the calls to the item; the ranges are in the callers' files."""
 
     item: CallItem | None = None
 
 
-class OutgoingCallsRequest(ItemRequest[list[Call]], frozen=True, kw_only=True):
+class OutgoingCallsRequest(ItemRequest[Answer[Call]], frozen=True, kw_only=True):
     """Get the calls in the item; the ranges are in the item's own file."""
 
     item: CallItem | None = None
 
 
-class SupertypesRequest(ItemRequest[list[TypeItem]], frozen=True, kw_only=True):
+class SupertypesRequest(ItemRequest[Answer[TypeItem]], frozen=True, kw_only=True):
     """Get the types directly above."""
 
     item: TypeItem | None = None
 
 
-class SubtypesRequest(ItemRequest[list[TypeItem]], frozen=True, kw_only=True):
+class SubtypesRequest(ItemRequest[Answer[TypeItem]], frozen=True, kw_only=True):
     """Get the types directly below."""
 
     item: TypeItem | None = None
 
 
 @operation("prepare_call_hierarchy", CallHierarchyRequest, list[CallItem])
-def prepare_call_hierarchy(request: CallHierarchyRequest) -> Effects[list[CallItem]]:
+def prepare_call_hierarchy(request: CallHierarchyRequest) -> Effects[Answer[CallItem]]:
     """The items at the position, of all servers."""
     found = yield from _prepare(request, "textDocument/prepareCallHierarchy", CallItem)
-    return sort_unique(found, _sort_key)
+    return Answer(sort_unique(found, _sort_key))
 
 
 def _prepare(request: PositionRequest[Any], method: str, kind: type[Item]) -> Effects[list[Item]]:
@@ -117,11 +118,11 @@ def _item(
 
 
 def _ask_each(
-    request: ItemRequest[list[T]],
+    request: ItemRequest[Answer[T]],
     given: Item | None,
     kind: type[Item],
-    ask: Callable[[Item], Effects[list[T]]],
-) -> Effects[list[tuple[Item, list[T]]]]:
+    ask: Callable[[Item], Effects[Answer[T]]],
+) -> Effects[list[tuple[Item, Answer[T]]]]:
     """The results for the given item, or for each item at the position.
 
     A position may have several items: overloads, or one item per server.
@@ -129,7 +130,7 @@ def _ask_each(
     items = [given] if given is not None else (yield from _items_at_position(request, kind))
     if len(items) < 2:
         return [(items[0], (yield from ask(items[0])))] if items else []
-    results: list[list[T] | LspkitError] = yield DoAll(
+    results: list[Answer[T] | LspkitError] = yield DoAll(
         tuple(msgspec.structs.replace(request, item=item) for item in items)
     )
     return (yield from _complete_servers(list(zip(items, results, strict=True))))
@@ -149,8 +150,8 @@ def _items_at_position(request: ItemRequest[Any], kind: type[Item]) -> Effects[l
 
 
 def _complete_servers(
-    results: list[tuple[Item, list[T] | LspkitError]],
-) -> Effects[list[tuple[Item, list[T]]]]:
+    results: list[tuple[Item, Answer[T] | LspkitError]],
+) -> Effects[list[tuple[Item, Answer[T]]]]:
     """The results of the servers that have answered for all of their items.
 
     The other servers count as failed, as after a single request.
@@ -176,29 +177,37 @@ def _complete_servers(
 def _ask_about(item: HierarchyItem, method: str) -> Effects[list[Reply]]:
     raw = msgspec.Raw(item.raw.encode())
     replies: list[Reply] = yield Ask(
-        item.via, None, method, lambda *_: {"item": raw}, server=item.server, in_step=False
+        item.via,
+        None,
+        method,
+        lambda *_: {"item": raw},
+        server=item.server,
+        in_step=False,
+        span="project",
     )
     return replies
 
 
 def _calls(
-    request: ItemRequest[list[Call]], given: CallItem | None, method: str
-) -> Effects[list[Call]]:
+    request: ItemRequest[Answer[Call]], given: CallItem | None, method: str
+) -> Effects[Answer[Call]]:
     """The calls of all items, merged by caller or callee."""
     found: dict[tuple[Any, ...], Call] = {}
+    caveats: list[Caveat] = []
     ask = functools.partial(_calls_of, method=method)
     for item, calls in (yield from _ask_each(request, given, CallItem, ask)):
         # The ranges of outgoing calls are in the item's own file, so they are merged per file.
         where = "" if method.endswith("incomingCalls") else str(item.path or item.uri)
+        caveats += calls.caveats
         for call in calls:
             key = (_sort_key(call.item), where)
             ranges = {*call.ranges, *(found[key].ranges if key in found else ())}
             first = found.get(key, call).item
             found[key] = Call(first, tuple(sorted(ranges)))
-    return [found[key] for key in sorted(found)]
+    return Answer((found[key] for key in sorted(found)), caveats)
 
 
-def _calls_of(item: CallItem, method: str) -> Effects[list[Call]]:
+def _calls_of(item: CallItem, method: str) -> Effects[Answer[Call]]:
     found: list[Call] = []
     replies = yield from _ask_about(item, method)
     for reply, read in (yield from decode_replies(replies, read_calls_with_items)):
@@ -210,23 +219,24 @@ def _calls_of(item: CallItem, method: str) -> Effects[list[Call]]:
             text = translate.place((other if incoming else item).uri).text
             ranges = tuple(translate.range(text, one) for one in wire.from_ranges or ())
             found.append(Call(other, ranges))
-    return found
+    return answer_from(replies, found)
 
 
 def _types(
-    request: ItemRequest[list[TypeItem]], given: TypeItem | None, method: str
-) -> Effects[list[TypeItem]]:
+    request: ItemRequest[Answer[TypeItem]], given: TypeItem | None, method: str
+) -> Effects[Answer[TypeItem]]:
     ask = functools.partial(_types_of, method=method)
     found = yield from _ask_each(request, given, TypeItem, ask)
-    return sort_unique((one for _, types in found for one in types), _sort_key)
+    items = sort_unique((one for _, types in found for one in types), _sort_key)
+    return Answer(items, (one for _, types in found for one in types.caveats))
 
 
-def _types_of(item: TypeItem, method: str) -> Effects[list[TypeItem]]:
+def _types_of(item: TypeItem, method: str) -> Effects[Answer[TypeItem]]:
     found: list[TypeItem] = []
     replies = yield from _ask_about(item, method)
     for reply, items in (yield from decode_replies(replies, read_hierarchy_items)):
         found += yield from _items(reply, items, item.via, TypeItem)
-    return found
+    return answer_from(replies, found)
 
 
 def _about_item(

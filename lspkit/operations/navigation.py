@@ -3,35 +3,36 @@
 from __future__ import annotations
 
 import lspkit.types as types
-from lspkit.operations.effects import Effects, Reply
+from lspkit.answer import Answer
+from lspkit.operations.effects import Effects, Reply, Span
 from lspkit.operations.position_translation import make_translator, sort_locations
-from lspkit.operations.reply_parsing import decode_replies
+from lspkit.operations.reply_parsing import answer_from, decode_replies
 from lspkit.operations.request import PositionRequest, operation
 from lspkit.operations.symbol_positions import ask_at
 from lspkit.protocol.text import Text
 from lspkit.protocol.wire.raw_items import read_location_ranges
 from lspkit.protocol.wire.results import WireMarkup, WireSignature, read_hover, read_signature_help
 
-Locations = Effects[list[types.Location]]
+Locations = Effects[Answer[types.Location]]
 
 
-class DefinitionRequest(PositionRequest[list[types.Location]], frozen=True, kw_only=True):
+class DefinitionRequest(PositionRequest[Answer[types.Location]], frozen=True, kw_only=True):
     """Get the definitions of a symbol."""
 
 
-class DeclarationRequest(PositionRequest[list[types.Location]], frozen=True, kw_only=True):
+class DeclarationRequest(PositionRequest[Answer[types.Location]], frozen=True, kw_only=True):
     """Get the declarations of a symbol."""
 
 
-class TypeDefinitionRequest(PositionRequest[list[types.Location]], frozen=True, kw_only=True):
+class TypeDefinitionRequest(PositionRequest[Answer[types.Location]], frozen=True, kw_only=True):
     """Get the definitions of a symbol's type."""
 
 
-class ImplementationRequest(PositionRequest[list[types.Location]], frozen=True, kw_only=True):
+class ImplementationRequest(PositionRequest[Answer[types.Location]], frozen=True, kw_only=True):
     """Get the implementations of a symbol."""
 
 
-class ReferencesRequest(PositionRequest[list[types.Location]], frozen=True, kw_only=True):
+class ReferencesRequest(PositionRequest[Answer[types.Location]], frozen=True, kw_only=True):
     """Get the references to a symbol."""
 
     include_declaration: bool = True
@@ -51,28 +52,33 @@ def _locations(replies: list[Reply]) -> Locations:
         if places:
             translate = yield from make_translator(reply, (uri for uri, _ in places))
             found += [translate.location(uri, range) for uri, range in places]
-    return sort_locations(found)
+    return answer_from(replies, sort_locations(found))
 
 
-def _lookup(name: str, request: type[PositionRequest[list[types.Location]]], method: str) -> None:
+def _lookup(
+    name: str,
+    request: type[PositionRequest[Answer[types.Location]]],
+    method: str,
+    span: Span = "definitions",
+) -> None:
     """Add an operation that asks all servers for locations."""
 
     @operation(name, request, list[types.Location])
-    def look_up(request: PositionRequest[list[types.Location]]) -> Locations:
-        return (yield from _locations((yield from ask_at(request, method))))
+    def look_up(request: PositionRequest[Answer[types.Location]]) -> Locations:
+        return (yield from _locations((yield from ask_at(request, method, span))))
 
 
 _lookup("definition", DefinitionRequest, "textDocument/definition")
 _lookup("declaration", DeclarationRequest, "textDocument/declaration")
 _lookup("type_definition", TypeDefinitionRequest, "textDocument/typeDefinition")
-_lookup("implementation", ImplementationRequest, "textDocument/implementation")
+_lookup("implementation", ImplementationRequest, "textDocument/implementation", "project")
 
 
 @operation("references", ReferencesRequest, list[types.Location])
 def references(request: ReferencesRequest) -> Locations:
     """All references to the symbol."""
     context = {"includeDeclaration": request.include_declaration}
-    replies = yield from ask_at(request, "textDocument/references", context=context)
+    replies = yield from ask_at(request, "textDocument/references", "project", context=context)
     return (yield from _locations(replies))
 
 

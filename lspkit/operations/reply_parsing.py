@@ -7,10 +7,11 @@ decoded, the others are the answer, and the loss is reported with `ReportUndecod
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TypeVar
 
 from lspkit import errors
+from lspkit.answer import Answer
 from lspkit.operations.effects import Effects, Reply, ReportUndecodable
 from lspkit.protocol.wire.results import Read
 from lspkit.visible_text import count
@@ -56,6 +57,11 @@ def decode_replies(
         if not found:
             raise problems[0]
     return found
+
+
+def answer_from(replies: Iterable[Reply], items: Iterable[T]) -> Answer[T]:
+    """The results that were made from these replies, with the caveats of the replies."""
+    return Answer(items, (one for reply in replies for one in reply.caveats))
 
 
 def undecodable_error(reply: Reply, parts: int = 0) -> errors.RequestFailedError:

@@ -7,14 +7,14 @@ the symbol is missing or ambiguous, the error lists candidates.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from typing import Any
 
 import lspkit.types as types
 from lspkit.errors import PositionError
-from lspkit.operations.effects import Ask, Build, Effects, ReadText, Reply
+from lspkit.operations.effects import Ask, Build, Effects, ReadText, Reply, Span
 from lspkit.operations.position_translation import check_line, to_wire
 from lspkit.operations.request import PositionRequest
+from lspkit.operations.symbol_names import nearest, split_number, symbol_chains, whole_word
 from lspkit.operations.symbols import DocumentSymbolsRequest, document_symbols
 from lspkit.protocol.text import Encoding, Text
 
@@ -24,11 +24,13 @@ SUGGESTED = 20
 SHOWN = 5
 
 
-def ask_at(request: PositionRequest[Any], method: str, **more: Any) -> Effects[list[Reply]]:
+def ask_at(
+    request: PositionRequest[Any], method: str, span: Span = "file", **more: Any
+) -> Effects[list[Reply]]:
     """Send a request about the position; `more` are further params."""
     line, column = yield from position_of(request)
     replies: list[Reply] = yield Ask(
-        request.path, request.text, method, params_at(line, column, **more)
+        request.path, request.text, method, params_at(line, column, **more), span=span
     )
     return replies
 
@@ -54,31 +56,37 @@ def position_of(request: PositionRequest[Any]) -> Effects[tuple[int, int]]:
     return (yield from _position_by_name(request, request.symbol))
 
 
-def _position_by_name(request: PositionRequest[Any], name: str) -> Effects[tuple[int, int]]:
+def _position_by_name(request: PositionRequest[Any], given: str) -> Effects[tuple[int, int]]:
     symbols = yield from document_symbols(
         DocumentSymbolsRequest(path=request.path, text=request.text)
     )
-    named = list(_chains(symbols, ()))
+    named = list(symbol_chains(symbols))
+    name, number = split_number(given)
     wanted = name.split(".")
     matches = [(chain, one) for chain, one in named if list(chain[-len(wanted) :]) == wanted]
     exact = [match for match in matches if len(match[0]) == len(wanted)]
     for found in (exact, matches):
+        # Overloads, a getter and its setter, and variables that are assigned again have one name.
         # Two servers may describe a symbol differently, but at the same position.
-        places = {one.selection.start for _, one in found}
-        if len(places) == 1:
-            [at] = places
+        places = sorted({one.selection.start for _, one in found})
+        is_one = len({chain for chain, _ in found}) == 1 or len(places) == 1
+        if is_one and (number or 0) < len(places):
+            at = places[number or 0]
             return at.line, at.column
+        if is_one:
+            many = f"{name}[0] to {name}[{len(places) - 1}]" if len(places) > 1 else f"only {name}"
+            raise _candidates_error(f"{request.path} has no {given}, but {many}", found)
     if matches:
         raise _candidates_error(f"{name} is ambiguous in {request.path}", matches)
-    near = [entry for entry in named if wanted[-1].lower() in entry[0][-1].lower()] or named
     text: Text = yield ReadText(request.path, request.text)
     hint = _lines_with(text, wanted[-1])
+    near = nearest(wanted, named) or named
     raise _candidates_error(f"{request.path} defines no symbol {name}{hint}", near)
 
 
 def _lines_with(text: Text, word: str) -> str:
     """The lines with a name that is defined elsewhere, such as an import."""
-    pattern = re.compile(_whole_word(word))
+    pattern = re.compile(whole_word(word))
     lines = [str(at + 1) for at in range(text.line_count) if pattern.search(text.line(at))]
     if not lines:
         return ""
@@ -96,23 +104,10 @@ def _candidates_error(
     return PositionError(f"{what}; candidates: {choices}", candidates=tuple(told))
 
 
-def _chains(
-    symbols: tuple[types.Symbol, ...] | list[types.Symbol], above: tuple[str, ...]
-) -> Iterator[tuple[tuple[str, ...], types.Symbol]]:
-    for symbol in symbols:
-        # Some servers write `feed(char *)`, some `ns::feed`: callers use the plain name.
-        bare = re.split(r"[(<]", symbol.name, maxsplit=1)[0].strip() or symbol.name
-        parts = tuple(part for part in re.split(r"::|\.", bare) if part) or (bare,)
-        container = symbol.container.split(".") if symbol.container and not above else []
-        chain = (*above, *(part for part in container if part), *parts)
-        yield chain, symbol
-        yield from _chains(symbol.children, chain)
-
-
 def _column_of_word(text: Text, line: int, name: str) -> int:
     check_line(text, line)
     written = text.line(line - 1)
-    columns = [match.start() + 1 for match in re.finditer(_whole_word(name), written)]
+    columns = [match.start() + 1 for match in re.finditer(whole_word(name), written)]
     if len(columns) == 1:
         return columns[0]
     if columns:
@@ -126,7 +121,3 @@ def _column_of_word(text: Text, line: int, name: str) -> int:
         f"line {line} has no word {name}; it has: {', '.join(words) or 'no words'}",
         candidates=words,
     )
-
-
-def _whole_word(name: str) -> str:
-    return rf"(?<!\w){re.escape(name)}(?!\w)"

@@ -6,19 +6,25 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import lspkit.types as types
-from lspkit.operations.effects import Ask, AskWorkspace, Effects, Reply
+from lspkit.answer import Answer
+from lspkit.errors import LspkitError
+from lspkit.operations.effects import Ask, AskWorkspace, DoAll, Effects, Reply
 from lspkit.operations.position_translation import Translator, make_translator, sort_unique
-from lspkit.operations.reply_parsing import decode_replies
+from lspkit.operations.reply_parsing import answer_from, decode_replies
 from lspkit.operations.request import FileRequest, Request, operation
+from lspkit.operations.symbol_names import Chain, find_name, name_parts, rank, symbol_chains
 from lspkit.protocol.text import Encoding, Text
 from lspkit.protocol.wire.results import NOWHERE, SYMBOL_KINDS, WireSymbol, read_symbols
 
+#: Most files whose symbols are read to find the members of a class.
+MOST_FILES = 20
 
-class DocumentSymbolsRequest(FileRequest[list[types.Symbol]], frozen=True, kw_only=True):
+
+class DocumentSymbolsRequest(FileRequest[Answer[types.Symbol]], frozen=True, kw_only=True):
     """Get the symbols of a file."""
 
 
-class WorkspaceSymbolsRequest(Request[list[types.Symbol]], frozen=True, kw_only=True):
+class WorkspaceSymbolsRequest(Request[Answer[types.Symbol]], frozen=True, kw_only=True):
     """Find symbols by name."""
 
     query: str
@@ -30,29 +36,80 @@ def _document_params(uri: str, _: Text, __: Encoding) -> dict[str, Any]:
 
 
 @operation("document_symbols", DocumentSymbolsRequest, list[types.Symbol])
-def document_symbols(request: DocumentSymbolsRequest) -> Effects[list[types.Symbol]]:
+def document_symbols(request: DocumentSymbolsRequest) -> Effects[Answer[types.Symbol]]:
     """All symbols in text order, as a tree if the server sends one."""
     replies: list[Reply] = yield Ask(
         request.path, request.text, "textDocument/documentSymbol", _document_params
     )
-    return sort_unique((yield from translate_symbols(replies)), text_order)
+    return Answer(sort_unique((yield from translate_symbols(replies)), text_order))
 
 
 @operation("workspace_symbols", WorkspaceSymbolsRequest, list[types.Symbol])
-def workspace_symbols(request: WorkspaceSymbolsRequest) -> Effects[list[types.Symbol]]:
-    """The symbols that the servers find, sorted by path, line and column."""
-    replies: list[Reply] = yield AskWorkspace(
-        request.path, "workspace/symbol", {"query": request.query}
+def workspace_symbols(request: WorkspaceSymbolsRequest) -> Effects[Answer[types.Symbol]]:
+    """The symbols that the servers find: exact names first, then beginnings, then the others.
+
+    Among these they are sorted by path, line and column.
+    """
+    *scope, name = name_parts(request.query)
+    found = yield from _search(request, name if scope else request.query)
+    if scope:
+        inside = yield from _members(request, found, tuple(scope), name)
+        # Some servers themselves take a qualified name, or a part of a path.
+        found = inside or (yield from _search(request, request.query))
+    return Answer(
+        sort_unique(
+            found, lambda one: (rank(one.name, name), str(one.path or one.uri), *text_order(one))
+        ),
+        found.caveats,
     )
-    found = yield from translate_symbols(replies)
-    return sort_unique(found, lambda one: (str(one.path or one.uri), *text_order(one)))
+
+
+def _search(request: WorkspaceSymbolsRequest, query: str) -> Effects[Answer[types.Symbol]]:
+    replies: list[Reply] = yield AskWorkspace(request.path, "workspace/symbol", {"query": query})
+    return answer_from(replies, (yield from translate_symbols(replies)))
+
+
+def _members(
+    request: WorkspaceSymbolsRequest, found: Answer[types.Symbol], scope: Chain, name: str
+) -> Effects[Answer[types.Symbol]]:
+    """The symbols of this name inside a class or module."""
+    named = [one for one in found if rank(one.name, name) < 2]
+    inside = [
+        one
+        for one in named
+        if (*scope, name)[-len(scope) - 1 :] == _full_name(one)[-len(scope) - 1 :]
+    ]
+    if inside:
+        return Answer(inside, found.caveats)
+    # Not every server says in what a symbol is, or lists the members of a class.
+    outer = yield from _search(request, scope[-1])
+    around = [one for one in outer if rank(one.name, scope[-1]) == 0]
+    paths = dict.fromkeys(str(one.path) for one in (*named, *around) if one.path is not None)
+    results: list[Answer[types.Symbol] | LspkitError] = yield DoAll(
+        tuple(DocumentSymbolsRequest(path=path) for path in list(paths)[:MOST_FILES])
+    )
+    members = [
+        symbol
+        for result in results
+        if isinstance(result, Answer)
+        for chain, symbol in symbol_chains(result)
+        if chain[-len(scope) - 1 :] == (*scope, name)
+    ]
+    return Answer(members, (*found.caveats, *outer.caveats))
+
+
+def _full_name(symbol: types.Symbol) -> Chain:
+    container = name_parts(symbol.container) if symbol.container else ()
+    return (*container, *name_parts(symbol.name))
 
 
 def translate_symbols(replies: list[Reply]) -> Effects[list[types.Symbol]]:
     """The symbols of all answers."""
     found: list[types.Symbol] = []
     for reply, wires in (yield from decode_replies(replies, read_symbols)):
-        translate = yield from make_translator(reply, _uris(wires))
+        # The text shows where the name is, which a server may not say.
+        texts = any(wire.location is not None for wire in wires)
+        translate = yield from make_translator(reply, _uris(wires), texts=texts)
         found += [_symbol(wire, reply.view.uri, translate, "") for wire in wires]
     return found
 
@@ -82,12 +139,14 @@ def _symbol(wire: WireSymbol, uri: str, translate: Translator, container: str) -
         whole = wire.range or wire.selection_range or NOWHERE
         name = wire.selection_range or whole
     at = translate.place(uri)
+    range = translate.range(at.text, whole)
+    given = range if name is whole else translate.range(at.text, name)
     return types.Symbol(
         name=wire.name,
         kind=SYMBOL_KINDS.get(wire.kind, str(wire.kind)),
         path=at.path,
-        range=translate.range(at.text, whole),
-        selection=translate.range(at.text, name),
+        range=range,
+        selection=find_name(at.text, wire.name, range, given),
         uri=uri,
         detail=wire.detail or "",
         container=wire.container_name or container,

@@ -15,6 +15,7 @@ from lspkit.operations.effects import (
     Effect,
     FileServer,
     FindServers,
+    NoteText,
     Reply,
     Reread,
     RestartServer,
@@ -40,6 +41,9 @@ class RawRequest(Request[Any], frozen=True, kw_only=True):
 
 class SyncRequest(FileRequest[None], frozen=True, kw_only=True):
     """Send the text of a file to its servers."""
+
+    #: Whether the file as it is now is the state before the next edit.
+    baseline: bool = False
 
 
 class StatusRequest(Request[WorkspaceStatus], frozen=True, kw_only=True):
@@ -133,7 +137,14 @@ def status_text(_: StatusTextRequest) -> Generator[Effect, Any, str]:
     return as_text(snapshot)
 
 
-single_effect("sync", SyncRequest, None, lambda one: SyncFile(one.path, one.text))
+@operation("sync", SyncRequest, None)
+def sync(request: SyncRequest) -> Generator[Effect, Any, None]:
+    """Send the text, and keep it if it is the one before the next edit."""
+    if request.baseline:
+        yield NoteText(request.path)
+    yield SyncFile(request.path, request.text)
+
+
 single_effect("status", StatusRequest, WorkspaceStatus, lambda one: TakeStatus(one.root))
 single_effect(
     "file_servers", FileServersRequest, list[FileServer], lambda one: FindServers(one.path)

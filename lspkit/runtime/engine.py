@@ -34,7 +34,6 @@ from lspkit.operations.effects import (
     FindServers,
     Overlay,
     ReadText,
-    Remember,
     ReportUndecodable,
     Reread,
     RestartServer,
@@ -45,6 +44,7 @@ from lspkit.operations.effects import (
     TakeKnownDiagnostics,
     TakeStatus,
     TakeTrustNotice,
+    TakeVersions,
     Undo,
 )
 from lspkit.operations.workspace_state import Settings
@@ -79,6 +79,7 @@ from lspkit.runtime.files import Files
 from lspkit.runtime.freshness.background_refresh import BackgroundRefresh
 from lspkit.runtime.freshness.baselines import Baselines
 from lspkit.runtime.freshness.check_file import check_file, check_others
+from lspkit.runtime.freshness.dependents import baseline_handlers
 from lspkit.runtime.pool.pool import Pool
 from lspkit.runtime.pool.root_permits import permits_of
 from lspkit.runtime.process import exit_hooks
@@ -237,7 +238,7 @@ class LocalEngine:
         """Effects that change files or overlays."""
         context = self._context
         return {
-            Apply: lambda effect, _: change_disk.apply_edit(context, effect.edit),
+            Apply: lambda effect, _: change_disk.apply_edit(context, effect),
             Undo: lambda effect, _: change_disk.undo_edit(context, effect.applied),
             Overlay: lambda effect, call: change_disk.show_texts(context, effect.texts, call),
             EndOverlay: lambda effect, _: change_disk.end_overlay(context, effect.number),
@@ -268,7 +269,8 @@ class LocalEngine:
             AwaitChange: lambda effect, call: self._await_change(effect.after, call),
             TakeConfig: lambda effect, _: self._settings(effect.known),
             TakeTrustNotice: lambda *_: take_trust_notice(self.loaded),
-            Remember: lambda effect, _: self._baselines.remember(str(effect.path), effect.before),
+            TakeVersions: lambda effect, _: change_disk.document_versions(context, effect.edit),
+            **baseline_handlers(context, self._baselines),
             RunCommand: lambda effect, call: run_command(context, effect, call, self._drive),
             **{
                 effect: partial(_renewing, handler)

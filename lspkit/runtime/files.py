@@ -27,7 +27,13 @@ from lspkit.errors import PathError
 from lspkit.protocol.open_documents import Unsaved
 from lspkit.protocol.text import Text
 from lspkit.protocol.uris import path_to_uri, uri_to_path
-from lspkit.workspace_boundary import Boundary, absolute_path, is_excluded, is_inside, locate
+from lspkit.workspace_boundary import (
+    Boundary,
+    absolute_path,
+    is_excluded,
+    is_inside,
+    locate,
+)
 
 #: Size, mtime, ctime, inode, device of a file. A sixth number marks a file that was too young when
 #: it was read: the time of the read by the monotonic clock (0 if it was written meanwhile).
@@ -41,6 +47,8 @@ _SIZE = 5
 READS = 50
 #: Texts of files are kept up to this many characters altogether.
 KEEP_CHARACTERS = 32_000_000
+#: Most files of libraries that are remembered.
+MOST_LIBRARY_FILES = 20_000
 
 
 class File(msgspec.Struct, frozen=True):
@@ -64,6 +72,18 @@ class Content(msgspec.Struct, frozen=True):
     stamp: Stamp | Unsaved
     #: Whether the file begins with a byte order mark, which is not part of the text.
     marked: bool = False
+
+
+class LibraryFile(msgspec.Struct, frozen=True):
+    """A file outside the workspace that an answer of a server named."""
+
+    #: Its real path, and its URI as the server writes it: to some, another name is another file.
+    path: str
+    uri: str
+    #: The server: its id and root, and the path of the document that it was asked about.
+    server: str
+    root: str
+    via: str
 
 
 class Overlays:
@@ -128,6 +148,8 @@ class Files:
         self._kept = 0
         #: URI from a server: path, and the path to read its text from, if that is allowed.
         self._places: dict[str, tuple[Path | None, str | None]] = {}
+        #: Files of libraries, by their paths as named and by their real paths.
+        self._libraries: dict[str, LibraryFile] = {}
 
     def confine(self, boundary: Boundary) -> None:
         """Use another boundary from now on, also for files that are located already."""
@@ -135,6 +157,18 @@ class Files:
             self.boundary = boundary
             self._located.clear()
             self._places.clear()
+            self._libraries.clear()
+
+    def note_library(self, path: str, library: LibraryFile) -> None:
+        """Note a file of a library; the oldest is forgotten if there are too many."""
+        with self._lock:
+            self._libraries[path] = library
+            if len(self._libraries) > MOST_LIBRARY_FILES:
+                del self._libraries[next(iter(self._libraries))]
+
+    def library(self, path: str) -> LibraryFile | None:
+        """The file of a library at a path; None if no server has named it."""
+        return self._libraries.get(path)
 
     def locate(
         self, given: str, *, may_be_missing: bool = False, since: float = float("inf")

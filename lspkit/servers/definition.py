@@ -62,6 +62,8 @@ class Definition(msgspec.Struct, frozen=True, kw_only=True):
     launch: parts.Launch = parts.Launch()
     trust: parts.TrustProfile = parts.TrustProfile()
     readiness: parts.Readiness = parts.Readiness()
+    #: None: its answers are complete as soon as it is ready.
+    index: parts.ProjectIndex | None = None
     documents: parts.DocumentSync = parts.DocumentSync()
     #: How it is proven that findings are of the current text: one rule for each source of findings.
     proofs: tuple[ProofRule, ...] = (OFFERED,)

@@ -100,6 +100,44 @@ class Readiness(msgspec.Struct, frozen=True, kw_only=True):
     unready_by: Signal | None = None
 
 
+class ProjectQuery(msgspec.Struct, frozen=True, kw_only=True):
+    """A request that tells which configuration a document belongs to, if it belongs to one."""
+
+    method: str
+    #: The placeholders `"{path}"` and `"{uri}"` are replaced by those of the document.
+    params: dict[str, Any]
+    #: Where in the result the path of the configuration is. It is empty, or in `/dev/null`, for a
+    #: document that no configuration includes.
+    result: tuple[str, ...]
+    #: The names of such configurations.
+    configs: tuple[str, ...]
+    #: Whether `workspace/symbol` searches only the project of the document that the last request
+    #: was about. Then it is sent once for each project.
+    searches_one: bool = False
+
+
+class ProjectIndex(msgspec.Struct, frozen=True, kw_only=True):
+    """What the server has to know before its answers about several files are complete."""
+
+    #: The work that builds the index: a `$/progress` by its title.
+    built_by: Signal | None = None
+    #: Seconds after the first document in which this work begins.
+    begins_within: float = 3.0
+    #: Whether it builds the index without reporting that. Then the index is complete when the
+    #: process is idle for the first time.
+    silent: bool = False
+    #: Names of files, in the folder of a document or in one above, without which there is no index.
+    needs: tuple[str, ...] = ()
+    #: What is missing without an index, and what a user can do about it.
+    without: str = ""
+    #: Whether it does not read a file again that changes on disk. Then the file is opened.
+    opens_changed: bool = False
+    #: Whether it finds definitions in other files by its index, too.
+    definitions: bool = False
+    #: For a server that loads a project only for one of its documents.
+    project: ProjectQuery | None = None
+
+
 class DocumentSync(msgspec.Struct, frozen=True, kw_only=True):
     """How the server treats the text of other open documents."""
 

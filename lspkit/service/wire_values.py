@@ -16,8 +16,10 @@ from typing import Any, get_args, get_origin
 
 import msgspec
 
+from lspkit.answer import Answer
 from lspkit.errors import LspkitError, ProtocolError, error_from_dict
 from lspkit.operations import OPERATIONS, Request
+from lspkit.types import Caveat
 
 log = logging.getLogger("lspkit.service")
 
@@ -36,7 +38,7 @@ class CallParams(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     cancelled: bool = False
 
 
-EMPTY_LIST = msgspec.Raw(b"[]")
+EMPTY_LIST, NULL = msgspec.Raw(b"[]"), msgspec.Raw(b"null")
 
 
 class CallResult(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -47,6 +49,8 @@ class CallResult(msgspec.Struct, frozen=True, omit_defaults=True):
     answered: msgspec.Raw = EMPTY_LIST
     #: Errors of servers that have not, where another server has.
     failed: msgspec.Raw = EMPTY_LIST
+    #: Why an `Answer` may be incomplete; null for any other value.
+    caveats: msgspec.Raw = NULL
     escaped: bool = False
 
 
@@ -78,6 +82,7 @@ def _codec(request: type[Request[Any]], result: Any) -> Codec:
         ("value", result),
         ("answered", tuple[str, ...], ()),
         ("failed", tuple[dict[str, Any], ...], ()),
+        ("caveats", tuple[Caveat, ...] | None, None),
         ("escaped", bool, False),
     ]
     whole = msgspec.defstruct("Result", fields)
@@ -145,7 +150,8 @@ def decode_call(raw: bytes) -> tuple[Request[Any], float | None, bool]:
 
 def encode_result(value: Any, answered: set[str], failed: list[Exception]) -> CallResult:
     """The result of an operation, with the servers that answered and the errors of others."""
-    parts = [value, sorted(answered), [error_to_dict(one) for one in failed]]
+    caveats = value.caveats if isinstance(value, Answer) else None
+    parts = [value, sorted(answered), [error_to_dict(one) for one in failed], caveats]
     escaped = False  # one mark for all
     try:
         encoded = [_encoder.encode(one) for one in parts]
@@ -153,8 +159,8 @@ def encode_result(value: Any, answered: set[str], failed: list[Exception]) -> Ca
         escaped = True
         plain = msgspec.to_builtins(parts, enc_hook=_encode_other, str_keys=True)
         encoded = [_encoder.encode(_each_string(one, _escape)) for one in plain]
-    result, names, errors = map(msgspec.Raw, encoded)
-    return CallResult(result, names, errors, escaped)
+    result, names, errors, why = map(msgspec.Raw, encoded)
+    return CallResult(result, names, errors, why, escaped)
 
 
 def decode_result(name: str, raw: bytes) -> tuple[Any, tuple[str, ...], list[Exception]]:
@@ -167,9 +173,13 @@ def decode_result(name: str, raw: bytes) -> tuple[Any, tuple[str, ...], list[Exc
         if parts is not None and parts.escaped:
             value = _unescaped(parts.value, codec.result)
             answered, errors = (_unescaped(one, list) for one in (parts.answered, parts.failed))
+            caveats = _unescaped(parts.caveats, tuple[Caveat, ...] | None)
         else:
             given = codec.read_result(raw)
             value, answered, errors = given.value, given.answered, given.failed
+            caveats = given.caveats
+        if caveats is not None:
+            value = Answer(value, caveats)
         return value, tuple(answered), [error_from_wire(one) for one in errors]
     except (msgspec.DecodeError, UnicodeError, KeyError, TypeError) as problem:
         raise ProtocolError(f"the service sent a result that cannot be read: {problem}") from None

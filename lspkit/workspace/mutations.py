@@ -51,6 +51,7 @@ class Mutations:
         edit: WorkspaceEdit | CodeAction,
         *,
         verify: bool = False,
+        force: bool = False,
         timeout: float | None = CHECK_TIMEOUT,
         cancel: CancelLike | None = None,
     ) -> AppliedEdit:
@@ -60,13 +61,16 @@ class Mutations:
             ws.undo(applied)
 
         Nothing is written if a file is outside the workspace, or has changed since the edit was
-        proposed. With `verify` the changed files are checked afterwards, and the edit is undone if
-        it introduces errors.
+        proposed. With `verify` the changed files and those that depend on them are checked
+        afterwards. If the edit introduces errors, it is undone, and the `RequestFailedError` has
+        them in `introduced`. An edit that may be incomplete (`edit.complete` is False) is an
+        `IncompleteEditError`, unless `force` is given.
         """
         request = ops.ApplyRequest(
             edit=None if isinstance(edit, CodeAction) else edit,
             action=edit if isinstance(edit, CodeAction) else None,
             verify=verify,
+            force=force,
         )
         return self._engine.run(request, Limits(timeout, cancel))
 

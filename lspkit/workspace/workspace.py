@@ -215,9 +215,14 @@ class Workspace(Queries, Mutations):
         where = None if path is None else os.fspath(path)
         return self._engine.run(ops.DiagnosticsRequest(path=where), Limits())
 
-    def sync(self, path: PathLike, text: str | None = None) -> None:
-        """Send the text of a file to its servers, without waiting."""
-        return self._engine.run(ops.SyncRequest(path=os.fspath(path), text=text), Limits())
+    def sync(self, path: PathLike, text: str | None = None, *, baseline: bool = False) -> None:
+        """Send the text of a file to its servers, without waiting.
+
+        With `baseline`, the file as it is now is the state before the next edit: what refers to a
+        declaration that differs from it is examined by `check(path, scope="project")`.
+        """
+        request = ops.SyncRequest(path=os.fspath(path), text=text, baseline=baseline)
+        return self._engine.run(request, Limits())
 
     @property
     def epoch(self) -> int:

@@ -95,7 +95,7 @@ def test_no_check_of_a_hook_or_a_tool_takes_the_status_of_all_servers(
 
         monkeypatch.setattr(work.ws._engine, "run", record)
         for tool in ("write", "edit"):
-            assert "ERROR" in work.write("a.scr", "ERROR\n", tool)
+            assert "ERROR" in work.write("a.scr", f"ERROR {tool}\n", tool)
         assert "ERROR" in toolbox.execute("lsp_diagnostics", {"filePath": "a.scr"})
     assert ops.FileServersRequest in requests
     assert not {ops.StatusRequest, ops.StatusTextRequest} & set(requests)

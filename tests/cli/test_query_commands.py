@@ -94,7 +94,7 @@ def test_the_outline_is_a_tree(with_ty, shop):
 @pytest.mark.parametrize("words", [["--query"], ["-q"], ["prices.py", "-q"]], ids=" ".join)
 def test_symbols_of_the_workspace_are_found_by_name(with_ty, shop, words):
     done = with_ty("symbols", *words, "price_of", cwd=shop)
-    assert (done.returncode, done.stdout) == (0, "prices.py:4:1: function price_of\n")
+    assert (done.returncode, done.stdout) == (0, "prices.py:4:5: function price_of\n")
 
 
 @pytest.mark.parametrize("words", [[], ["--in"]], ids=["", "--in"])
@@ -139,7 +139,7 @@ def test_a_rename_is_written_with_apply(with_ty, shop):
 
 
 def test_a_rename_that_introduces_errors_is_undone(with_ty, shop):
-    done = with_ty("rename", "prices.py:4:5", "1 x", "--apply", cwd=shop)
+    done = with_ty("rename", "prices.py:4:5", "PRICES", "--apply", cwd=shop)
     assert (done.returncode, done.stdout) == (3, "")
     assert done.stderr.startswith("lspkit: the edit was undone, since it introduces errors: ")
     assert (shop / "prices.py").read_text(encoding="utf-8") == PRICES

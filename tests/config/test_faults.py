@@ -89,7 +89,7 @@ def test_a_timeout_is_a_positive_whole_number(name, value):
     assert faults({"timing": {name: value}}) == [f"timing.{name}"]
 
 
-@pytest.mark.parametrize("name", ["maxPerFile", "maxOtherFiles", "maxTotalLines", "maxBytes"])
+@pytest.mark.parametrize("name", ["maxPerFile", "maxOtherFiles", "maxDependents", "maxBytes"])
 def test_a_cap_is_a_whole_number_and_may_be_zero(name):
     assert one_form({"diagnostics": {name: 0}}) == {"diagnostics": {name: 0}}
     for value in (-1, 0.5, "1", None, False):

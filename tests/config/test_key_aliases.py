@@ -55,8 +55,16 @@ def test_everything_that_can_be_set_is_read(scene):
     assert config.security.allow_external_paths is True
     assert config.security.exclude == ("**/secret/**",)
     assert config.edits.boundary == "worktree"
-    assert msgspec.structs.astuple(config.timing) == (1, 2, 3, 4, 0, 6)
-    assert msgspec.structs.astuple(config.diagnostics) == (("error", "warning"), 0, 1, 2, 3, True)
+    assert msgspec.structs.astuple(config.timing) == (1, 2, 3, 4, 5, 0, 6)
+    assert msgspec.structs.astuple(config.diagnostics) == (
+        ("error", "warning"),
+        0,
+        1,
+        4,
+        2,
+        3,
+        True,
+    )
     assert msgspec.structs.astuple(config.restart) == ("never", 1, 1.5, 2, 0.0)
 
 

@@ -12,9 +12,11 @@ from lspkit.errors import LspkitError
 from lspkit.operations import OPERATIONS, Request
 from lspkit.operations.effects import (
     Ask,
+    Dependents,
     Examination,
     Examine,
     Examined,
+    FindDependents,
     FindPlaces,
     FoundFile,
     ReadText,
@@ -22,6 +24,7 @@ from lspkit.operations.effects import (
     Reply,
     ReportUndecodable,
     TakeKnownDiagnostics,
+    TakeVersions,
 )
 from lspkit.protocol.open_documents import View
 from lspkit.protocol.text import Encoding, Text
@@ -98,6 +101,10 @@ class Engine:
                 return {uri: self.place(uri, effect) for uri in effect.uris}
             case TakeKnownDiagnostics():
                 return []
+            case TakeVersions():
+                return {}
+            case FindDependents():
+                return Dependents(effect.path, old=effect.old)
             case Examine():
                 return self.examination(effect)
             case ReportUndecodable():

@@ -16,6 +16,7 @@ from typing import Any
 import msgspec
 
 import lspkit
+from lspkit.answer import Answer
 from lspkit.errors import LspkitError
 from lspkit.operations import Request
 from lspkit.runtime.engine_api import Engine, Limits
@@ -56,6 +57,8 @@ def comparable(value: Any) -> Any:
         return kind, str(value)
     if isinstance(value, Mapping):
         return kind, [(comparable(key), one) for key, one in _fields("dict", value).items()]
+    if isinstance(value, Answer):
+        return kind, [comparable(one) for one in value], comparable(value.caveats)
     if isinstance(value, list | tuple):
         return kind, [comparable(one) for one in value]
     if isinstance(value, set | frozenset):

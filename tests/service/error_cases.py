@@ -9,6 +9,7 @@ from typing import Any
 import lspkit
 from lspkit import errors
 from lspkit.edit_types import AppliedEdit, WorkspaceEdit
+from lspkit.types import Caveat
 from tests.service.compared_outcomes import Case, Scene
 from tests.service.result_cases import LONG, A, call, log_of, submitted
 
@@ -134,7 +135,12 @@ FAILURES: dict[str, tuple[type[Exception], str, Case]] = {
         "",
         lambda s: s.ws.apply(AppliedEdit(WorkspaceEdit())),  # type: ignore[arg-type]
     ),
-    "callers of a type": (TypeError, "", lambda s: s.ws.incoming_calls(s.kept["types"][0])),
+    "place with a line": (TypeError, "", lambda s: s.ws.hover(s.kept["items"][0], 1, 1)),
+    "edit that may be incomplete": (
+        errors.IncompleteEditError,
+        "EINCOMPLETE",
+        lambda s: s.ws.apply(WorkspaceEdit(caveats=(Caveat("index loading", "it reads"),))),
+    ),
     "submitted, text as bytes": (TypeError, "", submitted("check", A, b"x")),
     "submitted function": (TypeError, "", call("submit", print)),
     "overlay of bytes": (TypeError, "", lambda s: s.ws.overlay({A: b"x"}).__enter__()),

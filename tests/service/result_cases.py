@@ -169,6 +169,8 @@ RESULTS: dict[str, Case] = {
     "outgoing_calls of an item": lambda s: s.ws.outgoing_calls(s.kept["items"][0]),
     "supertypes": kept("types", at("supertypes")),
     "subtypes": at("subtypes"),
+    "callers at the place of a type": lambda s: s.ws.incoming_calls(s.kept["types"][0]),
+    "hover of an item": lambda s: s.ws.hover(s.kept["items"][0]),
     "subtypes of an item": lambda s: s.ws.subtypes(s.kept["types"][0]),
     "choice as a text": at("references", include_declaration=""),
     "rename": at("rename", 2, 4, "meet"),
@@ -185,7 +187,10 @@ RESULTS: dict[str, Case] = {
     "check with severities": call("check", A, "WARN\n", severities=("warning",)),
     "check of a file whose name is not UTF-8": call("check", ODD),
     "check_all": lambda s: s.ws.check_all([A, "b.scr", ODD, "missing.scr", "x.none", "x.gone"]),
-    "check_others": lambda s: s.ws.run(ops.CheckOthersRequest(paths=("b.scr",))),
+    "check_edit": lambda s: s.ws.run(ops.CheckEditRequest(files=(ops.EditedFile("b.scr"),))),
+    "check_edit with the text before": lambda s: s.ws.run(
+        ops.CheckEditRequest(files=(ops.EditedFile("b.scr", "def greet\n"),), first=(A,))
+    ),
     "diagnostics": call("diagnostics"),
     "diagnostics of a file": call("diagnostics", A),
     "partial answer": partial,

@@ -84,7 +84,12 @@ def cases_of(project: Project) -> dict[str, Case]:
         "check": lambda s: s.ws.check(main, timeout=LONG),
         "check of a text": checked_text,
         "check_all": lambda s: s.ws.check_all([main, near, project.far], timeout=LONG),
-        "check_others": lambda s: s.ws.run(ops.CheckOthersRequest(paths=(near,)), timeout=LONG),
+        "check_edit": lambda s: s.ws.run(
+            ops.CheckEditRequest(
+                files=(ops.EditedFile(near, project.files[near].replace("area", "volume")),)
+            ),
+            timeout=LONG,
+        ),
         "rename, apply and undo": renamed,
         "write": rewritten,
         "overlay": overlaid,

@@ -4,9 +4,9 @@ A host calls `tool_result` with the output of a tool, and gives the result to it
 has changed files, and the language servers find errors in them, a short text is appended. In all
 other cases, also after a failure, the result is the output itself: a hook never makes an edit fail.
 
-`tool_files.py` determines the files of a call, `check_timeout.py` the timeout,
-`errors_elsewhere.py` the findings in other files; `summary.py` makes the text, and `prewarm.py`
-handles files that are read.
+`tool_files.py` determines the files of a call and their texts before it, `check_timeout.py` the
+timeout; the operation `check_edit` finds the errors, also in other files. `summary.py` makes the
+text, and `prewarm.py` handles files that are read.
 """
 
 from __future__ import annotations
@@ -23,12 +23,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from lspkit.agent.check_timeout import CheckTimeouts
-from lspkit.agent.hooks.errors_elsewhere import (
-    Known,
-    check_other_files,
-    findings_by_path,
-    new_findings,
-)
+from lspkit.agent.hooks.concurrent_edits import ConcurrentEdits
 from lspkit.agent.hooks.file_stamps import FileStamps
 from lspkit.agent.hooks.prewarm import Prewarmer
 from lspkit.agent.hooks.summary import Summary
@@ -43,6 +38,7 @@ from lspkit.agent.hooks.tool_files import (
 )
 from lspkit.diagnostics.report import OtherFiles, Report
 from lspkit.errors import PathError
+from lspkit.operations import CheckEditRequest, EditedFile
 from lspkit.runtime.concurrency.call import CancelLike
 from lspkit.types import Diagnostic
 from lspkit.workspace import Workspace
@@ -53,8 +49,10 @@ T = TypeVar("T")
 
 #: Most files that are checked after a shell command.
 MOST_CHANGED = 64
-#: Most recently used files that are checked again after a write.
+#: Most recently used files that are checked again after an edit.
 RECENT = 8
+#: Bytes of the largest file whose text before an edit is reconstructed.
+LARGEST = 2**21
 #: Between the output of the tool and the appended text.
 GAP = "\n\n"
 
@@ -69,6 +67,8 @@ class HookResult(msgspec.Struct, frozen=True):
     reports: dict[Path, Report] = {}
     #: Findings in other files, of any severity.
     others: dict[Path, list[Diagnostic]] = {}
+    #: The same, with those that the edit introduced, fixed and left apart.
+    other_files: OtherFiles = OtherFiles()
     #: The appended text; empty if there is none.
     text: str = ""
     #: Seconds.
@@ -98,10 +98,9 @@ class EditHooks:
         self._prewarmer = Prewarmer(ws)
         #: Files that the agent has used, most recent last.
         self._recent: collections.deque[str] = collections.deque(maxlen=8 * RECENT)
+        self._edits = ConcurrentEdits()
         #: The mark of the last `changed_files`.
         self._mark: int | None = None
-        #: The findings in all files after the last edit, if only new ones are reported.
-        self._known: Known | None = None
         self._tallies: dict[str, _Tally] = {
             name: _Tally() for name in (*map(str, ToolKind), "other", "appended", "failed")
         }
@@ -180,29 +179,38 @@ class EditHooks:
         if not paths:
             return HookResult(tool, touch.kind)
         summary = self._summary or Summary.of(ws.config)
-        if summary.new_only and self._known is None:
-            self._known = ws.diagnostics()
         limit = self._timeout(paths) if timeout is None else timeout
-        reports = ws.check_all(paths, timeout=limit, cancel=cancel)
+        recent = tuple(one for one in self._recent_files() if one not in paths)
+        request = CheckEditRequest(files=self._edited(touch, paths), first=recent)
+        with self._edits.of(paths):
+            found = ws.run(request, timeout=limit, cancel=cancel)
         self._spend(paths)
-        beside = OtherFiles()
-        if touch.kind is ToolKind.WRITE:
-            beside = check_other_files(ws, reports, self._recent_files(), began + limit, cancel)
-        others = findings_by_path(beside)
-        text = self._summary_text(summary, reports, others)
+        room = msgspec.structs.replace(summary, max_bytes=summary.max_bytes - len(GAP))
+        beside = self._edits.without(found.other_files, began)
+        text = room.of_reports(found.reports, beside, root=ws.root)
         self._remember(paths)
-        unknown = {str(path): one.why for path, one in reports.items() if one.why}
+        unknown = {str(one.path): one.why for one in found.reports if one.why}
         warnings = tuple(f"{path}: {why}" for path, why in (unknown | beside.unknown).items())
         took = time.monotonic() - began
-        log.debug("%s: %d files checked in %.0f ms", tool, len(reports), took * 1000)
-        return HookResult(tool, touch.kind, reports, others, text, took, warnings)
+        log.debug("%s: %d files checked in %.0f ms", tool, len(found.reports), took * 1000)
+        return HookResult(
+            tool=tool,
+            kind=touch.kind,
+            reports={one.path: one for one in found.reports},
+            others={Path(path): findings for path, findings in beside.diagnostics.items()},
+            other_files=beside,
+            text=text,
+            duration=took,
+            warnings=warnings,
+        )
 
-    def _summary_text(self, summary: Summary, reports: dict[Path, Report], others: Known) -> str:
-        if summary.new_only:
-            before, self._known = self._known or {}, {**self._ws.diagnostics(), **others}
-            others = new_findings(others, before)
-        room = msgspec.structs.replace(summary, max_bytes=summary.max_bytes - len(GAP))
-        return room.of_reports(reports.values(), others, root=self._ws.root)
+    def _edited(self, touch: Touch, paths: Sequence[str]) -> tuple[EditedFile, ...]:
+        """The files of an edit, with their texts before it as far as the arguments tell them."""
+        named = {path: name for name in touch.files for path in self._paths([name])}
+        return tuple(
+            EditedFile(path, _text_before(touch, named[path], path) if path in named else None)
+            for path in paths
+        )
 
     def _append(self, output: T, text: str) -> T:
         """Append the text to an output that is a str; any other output is unchanged."""
@@ -222,9 +230,9 @@ class EditHooks:
     def _read(self, touch: Touch) -> None:
         self._remember(self._prewarmer.read(self._paths(touch.files)))
 
-    def _recent_files(self) -> list[Path]:
+    def _recent_files(self) -> list[str]:
         """The recently used files, most recent first."""
-        return [Path(one) for one in dict.fromkeys(reversed(self._recent.copy()))][:RECENT]
+        return list(dict.fromkeys(reversed(self._recent.copy())))[:RECENT]
 
     def _paths(self, files: Iterable[str]) -> list[str]:
         """Absolute paths; invalid paths are left out."""
@@ -263,3 +271,15 @@ def _one_of_each(paths: Iterable[str]) -> list[str]:
     """One file per folder and extension: the others have the same servers."""
     kinds = {(os.path.dirname(path), os.path.splitext(path)[1]): path for path in paths}
     return list(kinds.values())
+
+
+def _text_before(touch: Touch, name: str, path: str) -> str | None:
+    if touch.kind not in (ToolKind.EDIT, ToolKind.PATCH):
+        return None
+    try:
+        if os.path.getsize(path) > LARGEST or not os.path.isfile(path):
+            return None
+        text = Path(path).read_bytes().decode("utf-8-sig")
+    except (OSError, ValueError):
+        return None
+    return touch.text_before(name, text)

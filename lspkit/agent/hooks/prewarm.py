@@ -38,6 +38,8 @@ class Prewarmer:
         self._read_at: dict[str, float] = {}
         #: Files that have not been sent yet.
         self._waiting: collections.deque[str] = collections.deque(maxlen=MOST)
+        #: Those among them that were read, and not edited.
+        self._read: set[str] = set()
         #: A token: the sender takes it out, and puts it back when it is done.
         self._turn: list[None] = [None]
         # The first job starts a thread; this must not delay the first read.
@@ -52,6 +54,7 @@ class Prewarmer:
             reads = list(self._read_at.items())
             self._read_at = {path: at for path, at in reads if at > since}
         self._read_at.update(dict.fromkeys(new, now))
+        self._read.update(new)
         self.enqueue(new)
         return new
 
@@ -69,7 +72,7 @@ class Prewarmer:
             future: object = None
             try:
                 path = self._waiting.popleft()
-                future = self._ws.submit(self._ws.sync, path)
+                future = self._send(path)
             except IndexError:
                 pass  # another thread took the file
             finally:
@@ -78,6 +81,12 @@ class Prewarmer:
             if isinstance(future, Future):
                 future.add_done_callback(self._sync_done)
                 return
+
+    def _send(self, path: str) -> object:
+        """Send a file. The text of one that was read is the one before the next edit."""
+        was_read = path in self._read
+        self._read.discard(path)
+        return self._ws.submit(self._ws.sync, path, baseline=was_read)
 
     def _sync_done(self, future: Future[Any]) -> None:
         """Put the token back after a file was sent, and send the next one."""

@@ -16,10 +16,17 @@ import msgspec
 
 from lspkit.config import Config
 from lspkit.config.model import DiagnosticsConfig
-from lspkit.diagnostics.render import block, findings_word, line_of, name_of, select_worst
-from lspkit.diagnostics.report import Report
+from lspkit.diagnostics.render import (
+    block,
+    findings_word,
+    line_of,
+    more_files,
+    name_of,
+    other_counts,
+    select_worst,
+)
+from lspkit.diagnostics.report import OtherFiles, Report
 from lspkit.types import Diagnostic
-from lspkit.visible_text import count
 
 #: The first words, so that a model does not take errors for a failed edit and repeat it.
 APPLIED = "The edit was applied."
@@ -66,7 +73,7 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
     def of_reports(
         self,
         reports: Iterable[Report],
-        others: Mapping[Path, Sequence[Diagnostic]] | None = None,
+        others: OtherFiles | None = None,
         *,
         root: Path,
         after_edit: bool = True,
@@ -83,7 +90,18 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
             if self.new_only and report.introduced is not None:
                 touched[report.path] = report.introduced
                 remaining += len(self._select(report.remaining or ()))
-        return self.text(touched, others, root=root, remaining=remaining, after_edit=after_edit)
+        others = others or OtherFiles()
+        beside = others.shown if self.new_only else others.diagnostics
+        old = (others.remaining or {}).values() if self.new_only else ()
+        return self.text(
+            touched,
+            {Path(path): findings for path, findings in beside.items()},
+            root=root,
+            remaining=remaining,
+            elsewhere=sum(len(self._select(findings)) for findings in old),
+            left_out=others.left_out,
+            after_edit=after_edit,
+        )
 
     def text(
         self,
@@ -93,8 +111,14 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
         root: Path,
         remaining: int = 0,
         after_edit: bool = True,
+        elsewhere: int = 0,
+        left_out: int = 0,
     ) -> str:
-        """The findings by file as text; empty if there are none, or no room for them."""
+        """The findings by file as text; empty if there are none, or no room for them.
+
+        `remaining` and `elsewhere` are the numbers of findings from before, in these files and in
+        others; `left_out` is the number of files that depend on the edit and were not checked.
+        """
         edited = [self._file(path, touched[path], root) for path in sorted(touched)]
         beside = [
             self._file(path, found, root)
@@ -104,12 +128,13 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
         worst = sorted((one for one in beside if one.total), key=_FileSummary.order)
         draft = _Draft(
             what=findings_word(self.severities),
-            new="New " if self.new_only else "",
             edited=tuple(one for one in edited if one.total),
             beside=tuple(sorted(worst[: self.max_other_files], key=lambda one: one.path)),
             unnamed=max(0, len(worst) - self.max_other_files) if self.max_other_files else 0,
             remaining=remaining,
             lead=f"{APPLIED} " if after_edit else "",
+            elsewhere=elsewhere,
+            left_out=left_out,
         )
         return draft.fit(self.max_total_lines, self.max_bytes)
 
@@ -148,7 +173,6 @@ class _Draft(msgspec.Struct, frozen=True):
     """All findings that could be shown, before the total limits."""
 
     what: str
-    new: str
     edited: tuple[_FileSummary, ...]
     beside: tuple[_FileSummary, ...]
     #: The number of further files.
@@ -156,10 +180,12 @@ class _Draft(msgspec.Struct, frozen=True):
     remaining: int
     #: The first words.
     lead: str
+    elsewhere: int
+    left_out: int
 
     def fit(self, most_lines: int, most_bytes: int) -> str:
         """The text with as many lines as fit."""
-        if not self.edited and not self.beside and not self.remaining:
+        if not (self.edited or self.beside or self.remaining or self.left_out):
             return ""
         lines = self._lines()[:most_lines]
 
@@ -192,21 +218,18 @@ class _Draft(msgspec.Struct, frozen=True):
         edited = sum(number < len(self.edited) for number in places)
         told: list[str] = []
         for one in blocks[:edited]:
-            told += [f"{self.new}LSP {self.what} detected in this file, please fix:", *one]
+            told += [f"LSP {self.what} detected in this file, please fix:", *one]
         if self.remaining:
             told.append(f"LSP {self.what} from before the edit that remain: {self.remaining}")
         if blocks[edited:]:
-            told.append(f"{self.new}LSP {self.what} detected in other files:")
+            told.append(f"LSP {self.what} detected in other files:")
             for one in blocks[edited:]:
                 told += one
-        told += _more_files(len(numbered) + self.unnamed - len(blocks))
+        told += more_files(len(numbered) + self.unnamed - len(blocks))
+        told += other_counts(self.what, self.elsewhere if self.beside else 0, self.left_out)
         return self.lead + "\n".join(told)
 
 
 def _block(file: _FileSummary, places: Iterable[int]) -> list[str]:
     shown = [line_of(file.kept[place]) for place in sorted(places)]
     return block(file.name, shown, file.total - len(shown))
-
-
-def _more_files(number: int) -> list[str]:
-    return [f"... and {count(number, 'more file')}"] if number else []

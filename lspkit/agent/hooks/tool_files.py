@@ -16,6 +16,7 @@ from typing import Any
 import msgspec
 
 from lspkit.agent.hooks.patch_files import read_patch
+from lspkit.agent.hooks.previous_text import text_before_edit, text_before_patch
 
 #: The arguments of a tool: named values, the same as JSON, or a plain text.
 Arguments = Mapping[str, Any] | str | None
@@ -42,6 +43,22 @@ class Touch(msgspec.Struct, frozen=True):
 
     kind: ToolKind
     files: tuple[str, ...] = ()
+    #: The arguments by name.
+    arguments: Mapping[str, Any] = {}
+
+    def text_before(self, file: str, text: str) -> str | None:
+        """The text of one of the files before the call; None if the arguments do not tell it."""
+        if self.kind is ToolKind.EDIT and len(self.files) == 1:
+            return text_before_edit(self.arguments, text)
+        if self.kind is not ToolKind.PATCH:
+            return None
+        patches = [
+            one
+            for name, value in self.arguments.items()
+            if _plain_field(name) in _PATCH_FIELDS
+            for one in _texts(value)
+        ]
+        return text_before_patch(patches[0], file, text) if len(patches) == 1 else None
 
 
 class Tool(msgspec.Struct, frozen=True):
@@ -116,7 +133,7 @@ def touch_of(
         found = _patched_files(values, must_begin=True)
     else:
         found = _paths_in(values) or _patched_files(values)
-    return Touch(known.kind, tuple(dict.fromkeys(one for one in found if one)))
+    return Touch(known.kind, tuple(dict.fromkeys(one for one in found if one)), values)
 
 
 def _values(arguments: Arguments) -> Mapping[str, Any]:

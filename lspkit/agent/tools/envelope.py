@@ -13,6 +13,8 @@ from typing import Any
 import msgspec
 
 from lspkit.agent.tools.result_data import ResultPieces, replace_surrogates, shorten
+from lspkit.answer import caveat_line
+from lspkit.diagnostics.render import name_of
 from lspkit.diagnostics.report import Evidence, Report
 from lspkit.errors import (
     CancelledError,
@@ -33,6 +35,8 @@ MOST_ITEMS = 200
 MOST_BYTES = 32 * 1024
 #: The smallest limit that has room for an answer.
 FEWEST_BYTES = 4096
+#: Most errors of an edit that was undone.
+MOST_INTRODUCED = 5
 #: Errors and warnings in one answer.
 MOST_NOTES = 10
 
@@ -55,6 +59,8 @@ class ToolOutcome(msgspec.Struct, kw_only=True):
     #: Ids of the servers that answered.
     hits: set[str] = msgspec.field(default_factory=set)
     errors: list[LspkitError] = msgspec.field(default_factory=list)
+    #: Why the answer may be incomplete.
+    caveats: tuple[str, ...] = ()
     #: Warnings about this call.
     warnings: list[str] = msgspec.field(default_factory=list)
     #: Warnings about the workspace.
@@ -84,6 +90,17 @@ def error_text(error: LspkitError) -> str:
     return error.message
 
 
+def with_relative_paths(error: LspkitError, root: str) -> LspkitError:
+    """The error with the paths of its findings relative to the workspace, as in all results."""
+    found: tuple[dict[str, Any], ...] = getattr(error, "introduced", ())
+    if not found:
+        return error
+    made = error.copy()
+    named = [{**one, "path": name_of(Path(one["path"]), Path(root))} for one in found]
+    made.fields["introduced"] = made.__dict__["introduced"] = tuple(named)
+    return made
+
+
 def make_envelope(outcome: ToolOutcome, milliseconds: int, room: TextBudget) -> Envelope:
     """The answer, within the size limits."""
     share = room.bytes // 2 // (2 * MOST_NOTES)
@@ -95,11 +112,11 @@ def make_envelope(outcome: ToolOutcome, milliseconds: int, room: TextBudget) -> 
         "meta": {
             "durationMs": max(0, milliseconds),
             "serverHits": len(outcome.hits),
-            "partial": outcome.ok and bool(outcome.errors),
+            "partial": outcome.ok and bool(outcome.errors or outcome.caveats),
             "timedOut": any(isinstance(one, RequestTimeoutError) for one in outcome.errors),
             "empty": outcome.shaped is not None and outcome.shaped.size == 0,
             "truncated": False,
-            "warnings": _warnings((*outcome.warnings, *outcome.standing), share),
+            "warnings": _warnings((*outcome.caveats, *outcome.warnings, *outcome.standing), share),
         },
     }
     if outcome.shaped is not None:
@@ -107,17 +124,26 @@ def make_envelope(outcome: ToolOutcome, milliseconds: int, room: TextBudget) -> 
     return made
 
 
-def _errors(errors: Sequence[LspkitError], share: int) -> list[dict[str, str]]:
-    told: list[dict[str, str]] = []
+def _errors(errors: Sequence[LspkitError], share: int) -> list[dict[str, Any]]:
+    told: list[dict[str, Any]] = []
     for error in errors:
         faults: tuple[str, ...] = getattr(error, "faults", ()) if error.code == "EINVAL" else ()
         server = getattr(error, "server", "") or next(iter(getattr(error, "servers", ())), "")
         for message in faults or (error_text(error),):
-            entry = {
+            entry: dict[str, Any] = {
                 "serverId": shorten(server, 60),
                 "message": _fit(message, share),
                 "code": error.code,
             }
+            if introduced := getattr(error, "introduced", ()):
+                entry["introduced"] = [
+                    {
+                        **one,
+                        "path": _fit(one["path"], share),
+                        "message": _fit(one["message"], share),
+                    }
+                    for one in introduced[:MOST_INTRODUCED]
+                ]
             if entry not in told:
                 told.append(entry)
     return told[:MOST_NOTES]
@@ -164,6 +190,12 @@ def largest_fitting(size: int, fits: Callable[[int], bool]) -> int:
         else:
             high = middle
     return low
+
+
+def caveats_of(result: Any) -> tuple[str, ...]:
+    """Why a result may be incomplete, as one line; empty if it is complete."""
+    caveats = getattr(result, "caveats", ())
+    return (f"perhaps not all: {caveat_line(caveats)}",) if caveats else ()
 
 
 # Which servers have answered

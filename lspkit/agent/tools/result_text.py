@@ -64,6 +64,8 @@ class Page(msgspec.Struct, frozen=True):
     most: int = 32 * 1024
     #: Servers that are not installed: the command that installs each of them.
     installs: dict[str, str] = {}
+    #: The words for a checked file without findings; empty if that is not proven.
+    clean: str = ""
 
     def search(self) -> str:
         """A search command for the name in the call."""
@@ -102,7 +104,7 @@ def result_text(envelope: Mapping[str, Any], page: Page, notes: Sequence[str] = 
     ]
     below = [*failed, *(f"Note: {one_line(note)}" for note in notes)]
     if envelope["meta"]["empty"]:
-        return _fit_lines([NOTHING], 0, below, page.most)
+        return _fit_lines([page.clean or NOTHING], 0, below, page.most)
     lines = list(TEXTS[SHAPES[page.row.result].name](envelope["data"], page))
     hidden = envelope["meta"].get("total", 0) - _count_results(envelope["data"])
     return _fit_lines(lines, max(0, hidden), below, page.most)

@@ -154,6 +154,10 @@ def envelope_schema(row: ToolSpec | None = None) -> Schema:
     unique = [one for number, one in enumerate(data) if one not in data[:number]]
     text, number, flag = {"type": "string"}, {"type": "integer", "minimum": 0}, {"type": "boolean"}
     errors = _all_required({"serverId": text, "message": text, "code": text})
+    # Only for an edit that was undone.
+    place = {"path": text, "line": number, "column": number}
+    finding = _all_required({**place, "severity": text, "message": text, "code": text})
+    errors["properties"]["introduced"] = {"type": "array", "items": finding}
     flags = dict.fromkeys(("partial", "timedOut", "empty", "truncated"), flag)
     warnings = {"type": "array", "items": text}
     meta = _all_required(

@@ -64,6 +64,7 @@ FIELDS = {
     ),
     "new_name": Field("newName", "string", "a name that is not empty", ("new_name",)),
     "apply": Field("apply", "boolean", "true or false", hint="Write the files"),
+    "force": Field("force", "boolean", "true or false", hint="Even if incomplete"),
 }
 
 #: How to give a position, for a model.
@@ -245,7 +246,7 @@ TABLE = (
         mcp="lsp_rename",
         request=ops.RenameRequest,
         method="textDocument/rename",
-        more=("apply",),
+        more=("apply", "force"),
         permission="ask",
         title="Rename",
         text="Rename a symbol everywhere; a preview unless apply is true.",

@@ -25,11 +25,13 @@ from lspkit.agent.tools.envelope import (
     Envelope,
     TextBudget,
     ToolOutcome,
+    caveats_of,
     evaluate_report,
     failures_of,
     make_envelope,
     servers_of,
     to_json,
+    with_relative_paths,
 )
 from lspkit.agent.tools.hierarchy_items import HierarchyItems
 from lspkit.agent.tools.permissions import PermissionRefused, check_permission, permission_of
@@ -47,6 +49,7 @@ from lspkit.agent.tools.tool_table import SINGLE, TABLE, ToolSpec, spec_of
 from lspkit.config import Config, SecurityConfig
 from lspkit.config.model import Permission
 from lspkit.config.problems import suggestion_for
+from lspkit.diagnostics.render import findings_word, name_of
 from lspkit.edit_types import WorkspaceEdit
 from lspkit.errors import LspkitError, ServerUnavailableError
 from lspkit.runtime.concurrency.call import AnswerLog, CancelLike
@@ -56,6 +59,13 @@ from lspkit.workspace import Workspace
 from lspkit.workspace_boundary import Boundary, absolute_path, boundary_of
 
 log = logging.getLogger("lspkit.agent")
+
+
+#: What the diagnostics of all files are.
+SO_FAR = (
+    "only files that were checked so far are listed, with what was found then; "
+    "a filePath checks one file as it is now"
+)
 
 
 class ToolAnswer(msgspec.Struct, frozen=True):
@@ -75,6 +85,8 @@ class _Call(msgspec.Struct):
     row: ToolSpec | None = None
     asked: ToolRequest | None = None
     config: Config | None = None
+    #: The words for a file without findings; empty if that is not proven.
+    clean: str = ""
 
 
 class Toolbox:
@@ -172,7 +184,8 @@ class Toolbox:
         try:
             self._attempt(call, name, arguments)
         except LspkitError as problem:
-            call.outcome.errors.insert(0, problem)
+            told = with_relative_paths(problem, str(self._ws.root))
+            call.outcome.errors.insert(0, told)
         except Exception as problem:  # noqa: BLE001 - a tool never raises, whatever it is given
             call.outcome.errors.append(_internal_error(problem))
         took = int((time.monotonic() - began) * 1000)
@@ -202,8 +215,10 @@ class Toolbox:
             self._items.refuse_foreign(item, self._boundary(config))
         result = self._result(call, asked)
         self._items.note(result)
+        call.outcome.caveats = caveats_of(result)
         if apply and isinstance(result, WorkspaceEdit) and result.changes:
-            self._ws.apply(result, cancel=call.limits.cancel)
+            force = bool(asked.values.get("force"))
+            self._ws.apply(result, verify=True, force=force, cancel=call.limits.cancel)
         elif apply:
             apply = False
         frame = ResultContext(
@@ -231,6 +246,7 @@ class Toolbox:
                 outcome.hits, outcome.errors = answer_log.answered, failures_of(answer_log)
             if isinstance(request, ops.DiagnosticsRequest):
                 outcome.hits = servers_of(result)  # no server was asked
+                outcome.warnings.append(SO_FAR)
             return result
         if limits.timeout is None:
             limits = Limits(self._timeouts.seconds(request.path), limits.cancel)
@@ -239,6 +255,9 @@ class Toolbox:
         cancelled = limits.cancel is not None and limits.cancel.is_set()
         outcome.hits, outcome.errors, warnings = evaluate_report(report, cancelled=cancelled)
         outcome.warnings += warnings
+        if report.verdict.clean:
+            name = name_of(report.path, self._ws.root)
+            call.clean = f"{name}: no {findings_word(report.severities)}"
         return report
 
     def _boundary(self, config: Config | None) -> Boundary:
@@ -281,9 +300,10 @@ class Toolbox:
                 for one in call.outcome.errors
                 if isinstance(one, ServerUnavailableError) and one.install
             },
+            clean=call.clean,
         )
         # Warnings about the workspace come after these, and are only in the data.
-        about = len(dict.fromkeys(call.outcome.warnings))
+        about = len(dict.fromkeys((*call.outcome.caveats, *call.outcome.warnings)))
         return result_text(made, page, made["meta"]["warnings"][:about])
 
 

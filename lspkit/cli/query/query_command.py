@@ -82,6 +82,9 @@ def _print_answer(ws: Workspace, query: Query, found: Any, *, as_data: bool) -> 
             str(ws.root), exclude=security.exclude, allow_external=security.allow_external_paths
         )
         print_lines(query.lines(found, SourceLines(boundary)))
+    edit = found.edit if isinstance(found, AppliedEdit) else found
+    for caveat in getattr(edit, "caveats", ()):
+        print_message(f"perhaps not all: {caveat}")
     return NOTHING_FOUND if nothing else FOUND
 
 
@@ -150,7 +153,7 @@ def _rename(ws: Workspace, question: Question) -> WorkspaceEdit | AppliedEdit:
     edit: WorkspaceEdit = question.ask(ws.rename, new_name=question.arguments.new_name)
     if not question.arguments.apply or not edit.changes:
         return edit
-    return ws.apply(edit, verify=True, timeout=question.timeout)
+    return ws.apply(edit, verify=True, force=question.arguments.force, timeout=question.timeout)
 
 
 def _rename_lines(found: WorkspaceEdit | AppliedEdit, sources: SourceLines) -> Iterator[show.Line]:

@@ -31,6 +31,7 @@ _WAITS: dict[str, Callable[[Any, Any], bool]] = {
     "requestTimeoutMs": _is_at_most,
     "diagnosticsWaitTimeoutMs": _is_at_most,
     "firstTouchTimeoutMs": _is_at_most,
+    "dependentsTimeoutMs": _is_at_most,
     "debounceMs": _never,
     "idleShutdownMs": _is_sooner,
 }
@@ -38,7 +39,7 @@ _WAITS: dict[str, Callable[[Any, Any], bool]] = {
 LIMITS: dict[str, dict[str, Callable[[Any, Any], bool]]] = {
     "timing": _WAITS,
     "diagnostics": dict.fromkeys(
-        ("maxPerFile", "maxOtherFiles", "maxTotalLines", "maxBytes"), _is_at_most
+        ("maxPerFile", "maxOtherFiles", "maxDependents", "maxTotalLines", "maxBytes"), _is_at_most
     ),
     "restart": dict.fromkeys(("policy", "baseMs", "factor", "maxMs", "jitter"), _never),
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import threading
 import time
 from collections.abc import Callable, Iterable
@@ -94,7 +95,9 @@ def _seconds(timeout: Any) -> float:
 class CallContext:
     """The limits of one call, and what it uses."""
 
-    __slots__ = ("_uses", "answer_log", "began", "cancel", "deadline", "done", "on_slow")
+    __slots__ = (
+        *("_uses", "answer_log", "began", "cancel", "deadline", "done", "on_slow", "owner"),
+    )
 
     def __init__(
         self,
@@ -115,10 +118,19 @@ class CallContext:
         self._uses: set[Used] = set()
         #: Called once, when a wait in this thread takes longer than `SLOW`.
         self.on_slow: Callable[[], None] | None = None
+        #: The whole call, for a part of one.
+        self.owner = self
+
+    def part(self, seconds: float | None) -> CallContext:
+        """A part of this call that ends earlier: after these seconds from now."""
+        part = copy.copy(self)
+        if seconds is not None:
+            part.deadline = min(self.deadline, time.monotonic() + seconds)
+        return part
 
     def use(self, one: Used) -> None:
         """Use something until the end of the call."""
-        one.users.add(self)
+        one.users.add(self.owner)
         self._uses.add(one)
 
     def end(self) -> None:

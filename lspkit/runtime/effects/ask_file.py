@@ -24,11 +24,14 @@ from lspkit.runtime.exchange.ask_server import (
 )
 from lspkit.runtime.exchange.context import Context
 from lspkit.runtime.exchange.disk_sync import locate, restore_document, servers_of
+from lspkit.runtime.exchange.library_files import locate_to_read
 from lspkit.runtime.exchange.preparation import prepare_server
+from lspkit.runtime.exchange.project_index import wait_for_index
 from lspkit.runtime.exchange.replies import NO_TEXT, collect_replies, no_longer_there, unsupported
 from lspkit.runtime.files import File
 from lspkit.runtime.server.document_queue import ExclusiveCallWaiting, QueueEntry
 from lspkit.runtime.server.server import Server
+from lspkit.types import Caveat
 
 REFERENCES, DECLARATION = "textDocument/references", "textDocument/declaration"
 #: How often both requests for references are sent, until they are about one text.
@@ -37,7 +40,10 @@ MOST_TRIES = 3
 
 def ask_servers_of_file(context: Context, effect: Ask, call: CallContext) -> Steps[list[Reply]]:
     """Perform `Ask`."""
-    file = locate(context, effect.path, effect.text, call)
+    if effect.text is None and effect.may_be_library:
+        file = locate_to_read(context, effect.path, call.began)
+    else:
+        file = locate(context, effect.path, effect.text, call)
     servers, failures = yield from servers_of(context, file, call, effect.text)
     if effect.server:
         servers = [one for one in servers if one.id == effect.server]
@@ -92,6 +98,32 @@ def _ask_this(
         effect.method, server.channel.key_of(file.uri)
     ):
         raise unsupported(effect.method, server.id)
+    caveats = yield from _caveats_of(context, server, file, effect, call)
+    reply = yield from _send(context, server, file, effect, call, may_leave=may_leave)
+    return msgspec.structs.replace(reply, caveats=caveats) if reply and caveats else reply
+
+
+def _caveats_of(
+    context: Context, server: Server, file: File, effect: Ask, call: CallContext
+) -> Steps[tuple[Caveat, ...]]:
+    """Wait for what the answer has to span, and return what it may lack nevertheless."""
+    rule = server.choice.definition.index
+    if rule is None or effect.span == "file":
+        return ()
+    if effect.span != "definitions":
+        patient = effect.span == "all"
+        return tuple((yield from wait_for_index(context, server, file, call, patient=patient)))
+    if not rule.definitions:
+        return ()
+    found = yield from wait_for_index(context, server, file, call)
+    # Without an index, a declaration is the answer, and it is right.
+    return tuple(one for one in found if one.kind == "index loading")
+
+
+def _send(
+    context: Context, server: Server, file: File, effect: Ask, call: CallContext, *, may_leave: bool
+) -> Steps[Reply | None]:
+    """Send the request; None if the server has to be replaced and was not asked."""
     method, about = effect.method, file.uri if effect.in_step else ""
     if about and effect.text is None and not server.channel.queue.has_exclusive_calls:
         until = request_deadline(context, server, call)

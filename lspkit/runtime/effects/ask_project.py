@@ -8,8 +8,11 @@ from __future__ import annotations
 
 import time
 
+import msgspec
+
 from lspkit.errors import LspkitError, NoServerError, RequestTimeoutError
 from lspkit.operations.effects import AskWorkspace, Reply
+from lspkit.protocol.wire.raw_items import read_raw_items
 from lspkit.runtime.concurrency.call import CallContext
 from lspkit.runtime.concurrency.drive import together
 from lspkit.runtime.concurrency.waiter import Outcome, Steps, Waiter, uncancelled
@@ -23,7 +26,13 @@ from lspkit.runtime.exchange.ask_server import (
 from lspkit.runtime.exchange.context import Context
 from lspkit.runtime.exchange.disk_sync import catch_up_with_disk, deliver_events
 from lspkit.runtime.exchange.preparation import prepare_server
-from lspkit.runtime.exchange.replies import about_the_file, collect_replies, unsupported
+from lspkit.runtime.exchange.project_index import wait_for_index
+from lspkit.runtime.exchange.replies import (
+    about_the_file,
+    collect_replies,
+    sorted_out,
+    unsupported,
+)
 from lspkit.runtime.files import File, Files
 from lspkit.runtime.pool.pool import Pool
 from lspkit.runtime.server.document_queue import QueueEntry
@@ -67,6 +76,15 @@ def _ask_about_project(
         known_since = time.monotonic()
     if not server.channel.session.supports(effect.method):
         raise unsupported(effect.method, server.id)
+    caveats = tuple((yield from wait_for_index(context, server, None, call)))
+    reply = yield from _ask_until_known(context, server, effect, call, known_since)
+    return msgspec.structs.replace(reply, caveats=caveats) if caveats else reply
+
+
+def _ask_until_known(
+    context: Context, server: Server, effect: AskWorkspace, call: CallContext, known_since: float
+) -> Steps[Reply]:
+    """Ask, and again for a while if there is no result and the index may be incomplete."""
     until = request_deadline(context, server, call)
     latest = known_since + server.choice.definition.exceptions.indexed_within
     pause, reply = AGAIN_AFTER, None
@@ -88,10 +106,47 @@ def _ask_in_turn(
     context: Context, server: Server, effect: AskWorkspace, call: CallContext, until: float
 ) -> Steps[Reply]:
     """Ask while no caller shows the server its own text, which is no part of the project."""
-    with QueueEntry() as turn:
+    rule = server.choice.definition.index
+    one_by_one = rule is not None and rule.project is not None and rule.project.searches_one
+    with QueueEntry(exclusive=one_by_one) as turn:
         server.channel.queue.join("", turn)
         yield from wait_for_turn(context, server, turn, call, effect.method, may_leave=False)
-        return (yield from request_server(context, server, effect.method, effect.params, until))
+        reply = yield from request_server(context, server, effect.method, effect.params, until)
+        if one_by_one:
+            return (yield from _ask_each_project(context, server, effect, call, reply, until))
+        return reply
+
+
+def _ask_each_project(
+    context: Context,
+    server: Server,
+    effect: AskWorkspace,
+    call: CallContext,
+    first: Reply,
+    until: float,
+) -> Steps[Reply]:
+    """Ask a server that searches only the project of its last document, about all projects.
+
+    The request about the document and the search are sent together: the server turns to other
+    documents by itself.
+    """
+    pieces = [first]
+    for path in list(server.index.documents.values()):
+        try:
+            file = context.files.locate(path)
+        except LspkitError:
+            continue  # it was deleted
+        turn_to = request_document(
+            context, server, file, None, "textDocument/documentSymbol", about_the_file, until
+        )
+        search = request_server(context, server, effect.method, effect.params, until)
+        results = yield from together([turn_to, search], call)
+        replies, failed = sorted_out(results)
+        if failed:
+            raise failed[0]
+        pieces.append(replies[1])
+    items = dict.fromkeys(item for one in pieces for item in read_raw_items(one.result).items)
+    return msgspec.structs.replace(first, result=b"[" + b",".join(items) + b"]")
 
 
 def _introduce(context: Context, server: Server, sample: File, call: CallContext) -> Steps[None]:

@@ -12,7 +12,7 @@ from lspkit.edit_types import AppliedEdit, WorkspaceEdit
 from lspkit.edits import single_file
 from lspkit.edits.text_edits import encode
 from lspkit.errors import LspkitError
-from lspkit.operations.effects import ChangeDisk
+from lspkit.operations.effects import Apply, ChangeDisk
 from lspkit.protocol.uris import path_to_uri
 from lspkit.protocol.watch_registrations import CHANGED, CREATED, DELETED, FileEvent
 from lspkit.runtime.concurrency.call import CallContext
@@ -47,11 +47,14 @@ def _write(context: Context, replaced: ReplacedFiles, path: str, text: str) -> l
     return [FileEvent(real, CREATED if there.stat is None else CHANGED)]
 
 
-def apply_edit(context: Context, edit: WorkspaceEdit) -> AppliedEdit:
+def apply_edit(context: Context, effect: Apply) -> AppliedEdit:
     """Perform `Apply`."""
     from lspkit.edits import apply  # here: it is rarely needed, and takes some milliseconds
 
-    applied = apply.apply(edit, context.files.boundary, versions=_versions(context, edit))
+    versions = effect.versions
+    if versions is None:
+        versions = document_versions(context, effect.edit)
+    applied = apply.apply(effect.edit, context.files.boundary, versions=versions)
     context.pool.disk_events.changed_by_us(_events(applied))
     return applied
 
@@ -65,8 +68,8 @@ def undo_edit(context: Context, applied: AppliedEdit) -> None:
     context.pool.disk_events.changed_by_us(events)
 
 
-def _versions(context: Context, edit: WorkspaceEdit) -> dict[str, int]:
-    """The document versions of the server that proposes the edit."""
+def document_versions(context: Context, edit: WorkspaceEdit) -> dict[str, int]:
+    """Perform `TakeVersions`: the document versions of the server that proposes the edit."""
     versions: dict[str, int] = {}
     for server in context.pool.servers():
         if server.id == edit.server:

@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+import os
+
 from lspkit.operations.effects import FindPlaces, FoundFile, ReadText
 from lspkit.protocol.text import Text
 from lspkit.protocol.uris import normalize_uri
 from lspkit.runtime.exchange.context import Context
+from lspkit.runtime.exchange.library_files import locate_to_read, note_libraries
+from lspkit.servers.project.project_files import PASSED_OVER
+from lspkit.workspace_boundary import is_inside
 
 
 def read_text(context: Context, effect: ReadText) -> Text:
     """The text that a caller gives, or that of the file."""
     if effect.text is not None:
         return Text(effect.text)
-    return context.files.read(context.files.locate(effect.path)).text
+    return context.files.read(locate_to_read(context, effect.path)).text
 
 
 def find_places(context: Context, effect: FindPlaces) -> dict[str, FoundFile]:
+    """The files that URIs of an answer name. Those of libraries can be asked about afterwards."""
     found: dict[str, FoundFile] = {}
+    note_libraries(context, effect.server, effect.asked_uri, effect.uris)
     opened = _open_texts(context, effect) if effect.texts else {}
     for uri in effect.uris:
         path, readable = context.files.place(uri)
@@ -26,8 +33,17 @@ def find_places(context: Context, effect: FindPlaces) -> dict[str, FoundFile]:
             content = context.files.content_at(readable)
             if content is not None:
                 text, marked = content.text, content.marked
-        found[uri] = FoundFile(path, text, marked)
+        found[uri] = FoundFile(path, text, marked, _is_own(context, readable))
     return found
+
+
+def _is_own(context: Context, readable: str | None) -> bool:
+    """Whether a file is in the workspace, and in none of its folders with code of others."""
+    if readable is None:
+        return False
+    root = context.files.boundary.root
+    inside = readable[len(root) :] if is_inside(readable, root) else readable
+    return not PASSED_OVER.intersection(inside.split(os.sep)[:-1])
 
 
 def _open_texts(context: Context, effect: FindPlaces) -> dict[str, Text]:

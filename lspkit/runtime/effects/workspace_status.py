@@ -11,7 +11,7 @@ from lspkit.errors import ServerUnavailableError
 from lspkit.install.install_hint import Has, hint_for, managers_in
 from lspkit.late_imports import safe_imports
 from lspkit.operations import effects
-from lspkit.operations.check import severity_from_number
+from lspkit.operations.checks.findings import severity_from_number
 from lspkit.operations.workspace_state import TrustNotice
 from lspkit.protocol.wire.raw_items import read_severities
 from lspkit.runtime.files import Files
@@ -29,11 +29,11 @@ def known(
 ) -> list[effects.KnownDiagnostics]:
     """Perform `TakeKnownDiagnostics`."""
     uri = None if effect.path is None else files.locate(effect.path, may_be_missing=True).uri
-    found: list[effects.KnownDiagnostics] = []
+    found, now = list[effects.KnownDiagnostics](), time.monotonic()
     for server in pool.servers():
         pushes, encoding = server.record.known(), server.channel.session.encoding
         found += [
-            effects.KnownDiagnostics(server.id, push.uri, push.items, encoding)
+            effects.KnownDiagnostics(server.id, push.uri, push.items, encoding, now - push.at)
             for push in pushes
             if uri in (None, push.uri) and _is_shown(push.uri, files)
         ]

@@ -10,6 +10,10 @@ from lspkit.errors import LspkitError, RequestTimeoutError
 from lspkit.runtime.concurrency.call import CallContext
 from lspkit.runtime.concurrency.waiter import Step, Steps
 from lspkit.runtime.exchange.context import Context
+from lspkit.runtime.exchange.library_files import (
+    is_library,
+    servers_of_library,
+)
 from lspkit.runtime.files import File, was_read_since
 from lspkit.runtime.server.server import Server
 
@@ -29,6 +33,8 @@ def servers_of(
     context: Context, file: File, call: CallContext, text: str | None = None
 ) -> Steps[tuple[list[Server], list[LspkitError]]]:
     """The servers of a file after the changes on disk from before the call, and failures."""
+    if is_library(context, file):
+        return servers_of_library(context, file, call)
     before, read = context.pool.turnover, file if text is None else None
     found = context.pool.servers_for(file.path, call, read)
     yield from catch_up_with_disk(context, call)

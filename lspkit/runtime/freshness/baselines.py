@@ -1,32 +1,75 @@
-"""The last proven findings about each file, for comparison with the next ones."""
+"""The state of each file before the next edit: its last proven findings, and its text.
+
+The findings are those of the last check. The text is the one that a reader has seen, or that was
+there when the effects of the last edit on other files were examined: a plain check in between does
+not change what has to be examined.
+"""
 
 from __future__ import annotations
 
 import collections
 import threading
+from typing import Generic, TypeVar
 
 from lspkit.diagnostics.compare import Before
 
 #: How many files are remembered, the most recently checked.
 REMEMBERED = 2000
 
+T = TypeVar("T")
+
 
 class Baselines:
-    """Findings by path. For any thread."""
+    """Findings and texts by path. For any thread."""
+
+    def __init__(self) -> None:
+        self._findings: _Recent[Before] = _Recent()
+        self._texts: _Recent[str] = _Recent()
+        #: The texts before edits whose dependents could not be searched.
+        self._unsearched: _Recent[str | None] = _Recent()
+
+    def get(self, path: str) -> Before | None:
+        """The last proven findings."""
+        return self._findings.get(path)
+
+    def remember(self, path: str, before: Before) -> None:
+        """Keep the findings before the next edit."""
+        self._findings.put(path, before)
+        if self._texts.get(path) is None:
+            self._texts.put(path, before.text.value)
+
+    def text(self, path: str) -> str | None:
+        """The text before the next edit."""
+        return self._texts.get(path)
+
+    def unsearched(self, path: str) -> str | None:
+        """The text before an edit whose dependents could not be searched."""
+        return self._unsearched.get(path)
+
+    def note_search(self, path: str, missed: str | None) -> None:
+        """The dependents were searched, or were not for an edit of this text."""
+        if missed is not None or self._unsearched.get(path) is not None:
+            self._unsearched.put(path, missed)
+
+    def note_text(self, path: str, text: str) -> None:
+        """Keep the text before the next edit."""
+        self._texts.put(path, text)
+
+
+class _Recent(Generic[T]):
+    """Values by path, of the most recent ones."""
 
     def __init__(self) -> None:
         #: Guards `_known`.
         self._lock = threading.Lock()
-        self._known: collections.OrderedDict[str, Before] = collections.OrderedDict()
+        self._known: collections.OrderedDict[str, T] = collections.OrderedDict()
 
-    def get(self, path: str) -> Before | None:
-        """The last proven findings."""
+    def get(self, path: str) -> T | None:
         return self._known.get(path)
 
-    def remember(self, path: str, before: Before) -> None:
-        """Keep the state before the next edit."""
+    def put(self, path: str, value: T) -> None:
         with self._lock:
             self._known.pop(path, None)
-            self._known[path] = before
+            self._known[path] = value
             while len(self._known) > REMEMBERED:
                 self._known.popitem(last=False)

@@ -45,7 +45,7 @@ def check_file(
 ) -> Steps[Examination]:
     """Perform `Examine`. A timeout or cancel ends it early, with what is known."""
     began = time.monotonic()
-    config = context.pool.config
+    config, call = context.pool.config, call.part(effect.seconds)
     file = disk_sync.locate(context, effect.path, effect.text, call)
     for _ in range(MOST_TRIES):
         whole, again = yield from _examine_by_all(context, file, effect, call)

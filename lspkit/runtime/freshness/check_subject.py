@@ -32,6 +32,11 @@ class CheckSubject(msgspec.Struct, frozen=True):
         """The URI of the document."""
         return self.file.uri
 
+    @property
+    def is_of_disk(self) -> bool:
+        """Whether the findings are those of the files on disk, and not of a text of this call."""
+        return self.text is None and not (self.own and self.server.channel.shows_unsaved(self.own))
+
     def doubt(self, lists: list[bytes]) -> str:
         """Why findings like these prove nothing; empty if they do."""
         disclaimers = self.server.choice.definition.caveats.disclaimers

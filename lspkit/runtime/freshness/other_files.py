@@ -55,6 +55,8 @@ class OtherFilesResult(msgspec.Struct):
 
     by_uri: dict[str, list[Examined]] = msgspec.field(default_factory=dict)
     coverage: str = "none"
+    #: When it began, by the monotonic clock.
+    began: float = msgspec.field(default_factory=time.monotonic)
 
     def add(self, other: OtherFilesResult) -> None:
         """Add the findings of another server; the coverage is that of the weakest server."""
@@ -70,7 +72,7 @@ class OtherFilesResult(msgspec.Struct):
     def told(self, severities: tuple[str, ...]) -> OthersExamined:
         """The result of the effect."""
         found = tuple(Elsewhere(uri, tuple(self.by_uri[uri])) for uri in sorted(self.by_uri))
-        return OthersExamined(found, self.coverage, severities)
+        return OthersExamined(found, self.coverage, severities, time.monotonic() - self.began)
 
 
 def check_other_files(
@@ -87,10 +89,15 @@ def check_other_files(
     `own` is the document of a call that holds its queue entry, perhaps with its own text.
     """
     about = {path_to_uri(path) for path in paths}
+    call = call.part(scope.seconds)
     if offers_workspace_pull(server):
-        return (yield from _examine_whole(context, server, paths[0], about, call, own))
+        others = yield from _examine_whole(context, server, paths[0], about, call, own)
+        if scope.only:
+            named = set(_named(server, scope))
+            others.by_uri = {uri: one for uri, one in others.by_uri.items() if uri in named}
+        return others
     others, seen = OtherFilesResult(coverage="open"), set(about)
-    room = MOST_OPENED if scope.most is None else scope.most
+    room = MOST_OPENED + len(scope.dependents) if scope.most is None else scope.most
     while True:
         batch, room = _next_batch(context, server, scope, seen, room)
         if not batch:
@@ -103,7 +110,8 @@ def check_other_files(
             if result:
                 others.by_uri[uri] = result
         # The check of one file may produce findings about another.
-    others.by_uri |= _not_examined(context, server, seen)
+    if not scope.only:
+        others.by_uri |= _not_examined(context, server, seen)
     return others
 
 
@@ -125,9 +133,11 @@ def _next_batch(
     """The files to check next, by URI, and how many more may be opened after them."""
     with server.channel.lock:
         opened = dict.fromkeys(one.key.uri for one in server.channel.documents)
-    named = [path_to_uri(path) for path in scope.first]
+    wanted = _named(server, scope)
+    if not scope.only:
+        wanted += [*worst_first(server.record.known()), *reversed(opened)]
     batch: list[str] = []
-    for uri in dict.fromkeys((*named, *worst_first(server.record.known()), *reversed(opened))):
+    for uri in dict.fromkeys(wanted):
         if uri in seen or not (uri in opened or _is_for(context, server, uri)):
             continue
         if scope.most is not None or uri not in opened:
@@ -136,6 +146,13 @@ def _next_batch(
             room -= 1
         batch.append(uri)
     return batch, room
+
+
+def _named(server: Server, scope: OtherScope) -> list[str]:
+    """The files that the caller names, by URI."""
+    checks_alone = server.choice.definition.role == "lint"
+    dependents = () if checks_alone else scope.dependents
+    return [path_to_uri(path) for path in (*dependents, *scope.first)]
 
 
 def _is_for(context: Context, server: Server, uri: str) -> bool:

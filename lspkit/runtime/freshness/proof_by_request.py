@@ -95,7 +95,7 @@ def _pull_once(context: Context, one: CheckSubject, rule: ProofRule) -> Steps[Ex
         lists.append(items)
         version = reply.view.version
         versions.add(version)
-        if one.text is None:
+        if one.is_of_disk:
             one.server.record.pulled(one.uri, version, items, source, result_id, asked_at)
             _keep_related(one.server, report.related_documents or {}, source)
     if reply is None:
@@ -146,7 +146,7 @@ def _ask_tsserver(context: Context, one: CheckSubject, rule: ProofRule) -> Steps
             one.server.channel.finish(pending)
     if len({view_of(pending).version for pending in requests}) > 1:
         return one.failed(rule, CHANGED)
-    if one.text is None:
+    if one.is_of_disk:
         pieces = [piece for items in lists for piece in read_raw_items(items).items]
         joined = b"[" + b",".join(pieces) + b"]"
         one.server.record.pulled(one.uri, view_of(requests[0]).version, joined)

@@ -18,7 +18,7 @@ from collections.abc import Callable, Mapping
 from lspkit.config import Config
 from lspkit.config.model import DISABLED
 from lspkit.errors import LspkitError, NoServerError, ServerBrokenError, ServerUnavailableError
-from lspkit.protocol.watch_registrations import CHANGED, FileEvent
+from lspkit.protocol.watch_registrations import CHANGED, DELETED, FileEvent
 from lspkit.runtime.concurrency.call import CallContext
 from lspkit.runtime.concurrency.timers import Timers
 from lspkit.runtime.concurrency.workers import Workers
@@ -282,7 +282,10 @@ class Pool:
             on_refresh=self._on_refresh,
             on_forward=self._on_forward,
         )
-        server.channel.admits = lambda path: is_reached(path, choice.root, self.permits)
+        # A server that names the source of a library has read it already.
+        server.channel.admits = lambda path: (
+            self._files.library(path) is not None or is_reached(path, choice.root, self.permits)
+        )
         return server
 
     # What the disk says
@@ -299,7 +302,14 @@ class Pool:
             self.slot(server).changed_at = time.monotonic()
             if server.begun and server.record.reread():
                 self._choose_again()
-        cannot_refresh = server.choice.definition.disk.refresh is None
+        definition = server.choice.definition
+        with server.channel.lock:
+            server.index.changed(
+                one.path
+                for one in events
+                if one.kind != DELETED and definition.language_of(os.path.basename(one.path))
+            )
+        cannot_refresh = definition.disk.refresh is None
         if cannot_refresh and any(is_hidden_by_text(server, one) for one in events):
             self.renew(server)
 

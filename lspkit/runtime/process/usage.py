@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from typing import Any
 
@@ -31,6 +32,33 @@ def is_asleep(pid: int) -> bool:
         if any(state in ("running", "disk-sleep") for state in states):
             return False
     return True
+
+
+def is_idle(pid: int) -> bool:
+    """Whether no thread of a process or of a descendant is running, at this moment.
+
+    On Linux a process counts as sleeping if its first thread sleeps. Other systems say no more.
+    """
+    for one in _family(pid):
+        states = _thread_states(one.pid) or {_ask(one, "status").get("status", "")}
+        if states & {"R", "D", "running", "disk-sleep"}:
+            return False
+    return True
+
+
+def _thread_states(pid: int) -> set[str]:
+    """The states of all threads of a process, as letters; empty if they are not known."""
+    found: set[str] = set()
+    try:
+        for thread in os.listdir(f"/proc/{pid}/task"):
+            with open(
+                f"/proc/{pid}/task/{thread}/stat", encoding="utf-8", errors="replace"
+            ) as stat:
+                # The name before the state may contain anything.
+                found.add(stat.read().rpartition(")")[2].strip()[:1])
+    except OSError:  # it has ended, or this is another system
+        return found
+    return found
 
 
 def _family(pid: int | None) -> list[Any]:

@@ -31,6 +31,7 @@ from lspkit.runtime.server.pending_request import ConnectionLost, PendingRequest
 from lspkit.runtime.server.process_setup import ProcessSetup, initialize_options
 from lspkit.servers import Choice
 from lspkit.servers.definition_parts import Forwards
+from lspkit.servers.project.index_state import IndexState
 from lspkit.servers.sidecar_commands import Commands
 from lspkit.servers.status import ServerState
 from lspkit.servers.workspace_event import WorkspaceEvent
@@ -70,12 +71,16 @@ class Server:
         self.record = DiagnosticsRecord(
             self.channel, choice, files.boundary.root, self.announce.diagnostics
         )
+        #: Whether it knows its whole project. Guarded by the lock of the channel.
+        self.index = IndexState(choice.definition.index)
         #: Whether it has ever sent an answer or a finding.
         self.was_of_use = False
         #: Whether it ended before that, so that another one may be started at once.
         self.false_start = False
         #: Whether it was ended because it blocked itself: another one may be started at once, too.
         self.is_blocked = False
+        #: Whether it has answered a search for references: for the first, it may read the project.
+        self.has_searched = False
         self._initialize_timeout = initialize_timeout
         self._on_ready = on_ready
         self._on_edit: Callable[[events.EditAsked], None] = self._refuse_edit
@@ -284,13 +289,17 @@ class Server:
                 self.record.pushed(event.uri, event.version, event.items)
                 self.activity.tell()
             case events.ProgressBegan():
+                now = time.monotonic()
                 with self.channel.lock:
-                    self.channel.observations.began(event.token, event.title, time.monotonic())
+                    self.channel.observations.began(event.token, event.title, now)
+                    self.index.began(event.token, event.title, now)
                 self.announce.progress(event.title, done=False)
+                self.activity.tell()
             case events.ProgressEnded():
                 self.record.loading.work_ended()
                 with self.channel.lock:
                     self.channel.observations.ended(event.token, event.title, time.monotonic())
+                    self.index.ended(event.token)
                 self.announce.progress(event.title, done=True)
                 self.activity.tell()
             case events.Notified():

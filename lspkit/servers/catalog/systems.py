@@ -180,6 +180,18 @@ SYSTEMS: tuple[Definition, ...] = (
                 "compile_flags.txt",
             ),
         ),
+        # Its index covers the files of a compilation database, and open files. `.clangd` can say
+        # where a database is.
+        index=parts.ProjectIndex(
+            built_by=Signal(PROGRESS, {"title": "indexing"}),
+            needs=("compile_commands.json", "build/compile_commands.json", ".clangd"),
+            without=(
+                "no compilation database (compile_commands.json) was found, so clangd knows only "
+                "open files and what they include"
+            ),
+            opens_changed=True,
+            definitions=True,
+        ),
         documents=parts.DocumentSync(unsaved="never"),
         # While it builds a preamble, it publishes with the old one first, and its status says that
         # it is busy. It may also be idle or queued just before it checks with the new preamble: a

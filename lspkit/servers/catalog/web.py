@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import msgspec
+
 from lspkit.diagnostics.proof_rule import ProofRule
 from lspkit.protocol.server_signal import log_line
 from lspkit.protocol.watch_registrations import CHANGED, CREATED, DELETED, REPLACED
@@ -65,6 +67,19 @@ _RELOADS = parts.Refresh(
     path_depth=2,
 )
 
+_CONFIGS = ("tsconfig.json", "jsconfig.json")
+#: Which project a file belongs to. tsserver, and TypeScript 7, search the projects that they have
+#: loaded, and load one when a file of it is opened.
+_PROJECT_INFO = parts.ProjectQuery(
+    method="workspace/executeCommand",
+    params={
+        "command": "typescript.tsserverRequest",
+        "arguments": ["projectInfo", {"file": "{path}", "needFileNameList": False}, {}],
+    },
+    result=("body", "configFileName"),
+    configs=_CONFIGS,
+)
+
 TYPESCRIPT: tuple[Definition, ...] = (
     Definition(
         id="typescript",
@@ -83,6 +98,7 @@ TYPESCRIPT: tuple[Definition, ...] = (
             risky_files=_OWN_TSSERVER,
         ),
         readiness=parts.Readiness(load_begins_within=1.0),
+        index=parts.ProjectIndex(project=msgspec.structs.replace(_PROJECT_INFO, searches_one=True)),
         documents=parts.DocumentSync(unsaved="opened", misses_created=True),
         # It publishes nothing when a clean file stays clean, but answers tsserver's own requests.
         proofs=(ProofRule(how="ordered", ask="tsserver"),),
@@ -109,6 +125,7 @@ TYPESCRIPT: tuple[Definition, ...] = (
         ),
         trust=parts.HARMLESS,
         readiness=parts.Readiness(load_begins_within=1.0),
+        index=parts.ProjectIndex(project=_PROJECT_INFO),
         documents=parts.DocumentSync(unsaved="opened"),
         proofs=(ProofRule(how="ordered", ask="tsserver"),),
         disk=parts.DiskReactions(
@@ -136,6 +153,14 @@ TYPESCRIPT: tuple[Definition, ...] = (
         trust=parts.TrustProfile(
             untrusted=parts.UntrustedRun(
                 settings=dict.fromkeys(("js/ts", "typescript", "javascript"), _NO_FETCHING)
+            )
+        ),
+        index=parts.ProjectIndex(
+            project=parts.ProjectQuery(
+                method="custom/projectInfo",
+                params={"textDocument": {"uri": "{uri}"}},
+                result=("configFilePath",),
+                configs=_CONFIGS,
             )
         ),
         documents=parts.DocumentSync(unsaved="opened", unsaved_files=True),

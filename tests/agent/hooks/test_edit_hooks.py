@@ -65,7 +65,7 @@ def test_paths_are_relative_to_the_workspace_whatever_the_current_folder_is(
     (tmp_path / "src").mkdir()
     (tmp_path / "src/a.scr").write_text("ERROR\n", encoding="utf-8")
     monkeypatch.chdir(tmp_path / "src")
-    with project(tmp_path, scripted(PULLED)) as work:
+    with project(tmp_path, scripted(PULLED), Summary(new_only=False)) as work:
         for name in ("src/a.scr", "@src/a.scr", str(tmp_path / "src/a.scr"), "src/../src/a.scr"):
             told = work.hooks.tool_result("edit", {"path": name}, SAID)
             assert '<diagnostics file="src/a.scr">' in told, name
@@ -108,7 +108,7 @@ def test_the_gap_counts_among_the_bytes(tmp_path, scripted):
     with project(tmp_path, scripted(PULLED)) as work:
         added = work.write("a.scr", "ERROR\n" * 3).removeprefix(SAID)
         for most, shown in ((len(added), 3), (len(added) - 1, 2)):
-            exact = Project(tmp_path, work.ws, Summary(max_bytes=most))
+            exact = Project(tmp_path, work.ws, Summary(max_bytes=most, new_only=False))
             told = exact.write("a.scr", "ERROR\n" * 3).removeprefix(SAID)
             assert len(told) <= most
             assert told.count("ERROR [") == shown
@@ -187,15 +187,14 @@ CHANGE = "textDocument/didChange"
 # Other files
 
 
-def test_a_write_tells_of_other_known_files_and_an_edit_does_not(tmp_path, scripted):
-    with project(tmp_path, scripted(Script())) as work:
+@pytest.mark.parametrize("tool", ["write", "edit"])
+def test_every_tool_tells_of_other_known_files(tmp_path, scripted, tool):
+    with project(tmp_path, scripted(Script()), Summary(new_only=False)) as work:
         work.write("b.scr", "ERROR b\n")
-        edited = work.write("a.scr", "ERROR a\n")
-        written = work.write("a.scr", "ERROR a\n", "write")
+        told = work.write("a.scr", "ERROR a\n", tool)
     here = block("a.scr", "ERROR [1:1] ERROR a (ERROR)")
-    assert edited == appended(HERE, here)
     elsewhere = block("b.scr", "ERROR [1:1] ERROR b (ERROR)")
-    assert written == appended(HERE, here, ELSEWHERE, elsewhere)
+    assert told == appended(HERE, here, ELSEWHERE, elsewhere)
 
 
 def test_files_that_nobody_has_spoken_of_are_not_searched(tmp_path, scripted):
@@ -290,21 +289,21 @@ def test_other_files_are_not_told_after_a_write_that_no_server_is_for(tmp_path, 
 # What is new
 
 
-def test_only_what_an_edit_has_brought_is_told_if_that_is_wanted(tmp_path, scripted):
-    with project(tmp_path, scripted(PULLED), diagnostics={"newOnly": True}) as work:
+def test_only_what_an_edit_has_brought_is_told(tmp_path, scripted):
+    with project(tmp_path, scripted(PULLED)) as work:
         first = work.write("a.scr", "ERROR one\n")
         second = work.write("a.scr", "\nERROR one\nERROR two\n")
         third = work.write("a.scr", "\nERROR one\n")
-    heading = f"New {HERE}"
     rest = "LSP errors from before the edit that remain: 1"
-    assert first == appended(heading, block("a.scr", "ERROR [1:1] ERROR one (ERROR)"))
-    assert second == appended(heading, block("a.scr", "ERROR [3:1] ERROR two (ERROR)"), rest)
+    assert first == appended(HERE, block("a.scr", "ERROR [1:1] ERROR one (ERROR)"))
+    assert second == appended(HERE, block("a.scr", "ERROR [3:1] ERROR two (ERROR)"), rest)
     assert third == appended(rest)
 
 
 def test_old_findings_in_other_files_are_not_new(tmp_path, scripted):
-    with project(tmp_path, scripted(PULLED), diagnostics={"newOnly": True}) as work:
+    with project(tmp_path, scripted(PULLED)) as work:
         work.write("b.scr", "NEED greet\nERROR\n")
         assert work.write("a.scr", "def greet\n", "write") == SAID
         told = work.write("a.scr", "def other\n", "write")
-    assert told == appended(f"New {ELSEWHERE}", block("b.scr", "ERROR [1:1] NEED greet (NEED)"))
+    old = "LSP errors in other files from before the edit: 1"
+    assert told == appended(ELSEWHERE, block("b.scr", "ERROR [1:1] NEED greet (NEED)"), old)

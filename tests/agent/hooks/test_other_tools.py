@@ -129,6 +129,7 @@ def test_a_tool_can_be_registered(tmp_path, scripted):
         work.hooks.register("save_text", "edit")
         assert "ERROR" in work.write("a.scr", "ERROR\n", "Save-Text")
         work.hooks.register("save_module", "edit", lambda values: [f"{values['module']}.scr"])
+        (tmp_path / "a.scr").write_text("ERROR again\n", encoding="utf-8")
         told = work.hooks.tool_result("save_module", {"module": "a"}, SAID)
     assert '<diagnostics file="a.scr">' in told
 

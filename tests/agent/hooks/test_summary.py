@@ -372,11 +372,11 @@ def test_only_what_is_new_is_shown_with_one_line_for_the_rest():
     found = findings(4)
     reports = [report(found, found[:1], found[1:]), report(found, found[2:3], found[:2], "b.py")]
     assert NEW_ONLY.of_reports(reports, root=ROOT).splitlines() == [
-        "The edit was applied. New LSP errors detected in this file, please fix:",
+        "The edit was applied. LSP errors detected in this file, please fix:",
         '<diagnostics file="a.py">',
         "ERROR [1:5] wrong",
         "</diagnostics>",
-        "New LSP errors detected in this file, please fix:",
+        "LSP errors detected in this file, please fix:",
         '<diagnostics file="b.py">',
         "ERROR [3:5] wrong",
         "</diagnostics>",
@@ -397,7 +397,8 @@ def test_where_the_state_before_is_not_known_all_is_shown():
 
 def test_without_that_setting_all_is_shown():
     found = findings(4)
-    text = Summary().of_reports([report(found, found[:1], found[1:])], root=ROOT)
+    how = Summary(new_only=False)
+    text = how.of_reports([report(found, found[:1], found[1:])], root=ROOT)
     assert len(numbers(shown(text)["a.py"])) == 4
     assert "remain" not in text
 

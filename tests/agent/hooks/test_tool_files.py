@@ -134,5 +134,6 @@ def test_a_registered_tool_comes_first():
         plain_name("save_module"): Tool(ToolKind.WRITE, lambda values: [f"{values['module']}.py"]),
         "write": Tool(ToolKind.READ),
     }
-    assert touch_of("save_module", {"module": "x"}, more) == Touch(ToolKind.WRITE, ("x.py",))
-    assert touch_of("write", {"path": "x.py"}, more) == Touch(ToolKind.READ, ("x.py",))
+    saved, written = {"module": "x"}, {"path": "x.py"}
+    assert touch_of("save_module", saved, more) == Touch(ToolKind.WRITE, ("x.py",), saved)
+    assert touch_of("write", written, more) == Touch(ToolKind.READ, ("x.py",), written)

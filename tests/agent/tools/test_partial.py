@@ -85,6 +85,7 @@ def linted(folder, scripted, trusted):
     """A workspace with a type checker, and a linter that is held back or ends at its start."""
     (folder / "a.js").write_text(TEXT, encoding="utf-8")
     (folder / "eslint.config.js").touch()
+    (folder / "jsconfig.json").write_text("{}")
     ends = Script(faults=[Fault("initialize", "crash", code=3)])
     lsp = {
         "vtsls": {"command": scripted(Script())},

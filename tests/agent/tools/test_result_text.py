@@ -66,7 +66,7 @@ def test_nothing_found_is_said_in_the_usual_words(tmp_path, scripted):
     with served(tmp_path, scripted(able(tmp_path)), text="def greet\n😀 greet ok\n") as toolbox:
         assert toolbox.execute("lsp_definition", given) == "No results found."
         assert toolbox.execute("lsp_hover", given) == "No results found."
-        assert toolbox.execute("lsp_diagnostics", {"path": "a.scr"}) == "No results found."
+        assert toolbox.execute("lsp_diagnostics", {"path": "a.scr"}) == "a.scr: no errors"
 
 
 def test_a_place_outside_is_shown_and_its_text_is_not_read(tmp_path, scripted):

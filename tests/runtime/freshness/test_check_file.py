@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import lspkit
-from lspkit.operations.check import AT_ONCE
+from lspkit.operations.checks.check import AT_ONCE
 from lspkit.operations.effects import TOO_LATE
 from lspkit.testing import Diagnostics, Fault, Log, Say, Script
 from tests.runtime.server_log import told

@@ -9,8 +9,10 @@ import pytest
 import lspkit
 from lspkit.diagnostics.proof_rule import OFFERED, ProofRule
 from lspkit.diagnostics.report import OtherFiles
-from lspkit.operations import CheckOthersRequest
-from lspkit.runtime.engine_api import Limits
+from lspkit.operations.checks.dependent_files import EditSearch, check_dependents
+from lspkit.operations.effects import OtherScope
+from lspkit.runtime.concurrency.call import CallContext
+from lspkit.runtime.concurrency.drive import block
 from lspkit.runtime.freshness.other_files import FROM_BEFORE, LEFT_OUT, MOST_OPENED
 from lspkit.testing import Diagnostics, Log, Say, Script
 from tests.runtime.server_log import OPEN, PULL, asked, define, finding, published
@@ -112,7 +114,10 @@ def test_what_one_source_has_found_counts_though_another_one_is_silent(
     argv = scripted(Script(diagnostics=Diagnostics(how="pull")))
     with workspace(tmp_path, argv, text="fine\n") as ws:
         ws.document_symbols("b.scr")
-        others = ws._engine.run(CheckOthersRequest(paths=("a.scr",)), Limits(2.0))
+        call = CallContext(2.0)
+        steps = check_dependents(EditSearch(), ("a.scr",), OtherScope())
+        others = block(ws._engine._drive(steps, call), call)
+        call.end()
         assert asked(Log.of(argv), PULL) == ["b.scr"]
     assert others.verdict.dirty
     assert messages(others) == {"b.scr": ["ERROR b"]}

@@ -65,7 +65,7 @@ def test_every_open_document_is_judged_after_the_change(tmp_path, scripted, how)
         after = ws.check("a.scr", scope="project")
     assert before.other_files.coverage == after.other_files.coverage == "open"
     assert (before.other_files.verdict.value, elsewhere(before)) == ("clean", {})
-    assert after.verdict.clean
+    assert after.own_verdict.clean
     assert after.other_files.verdict.dirty
     assert elsewhere(after) == {"b.scr": ["NEED greet"]}
 
@@ -106,7 +106,7 @@ def test_no_answer_about_another_file_makes_only_the_other_verdict_unknown(tmp_p
     with workspace(tmp_path, argv, text="fine\n") as ws:
         ws.document_symbols("b.scr")
         report = ws.check("a.scr", scope="project", timeout=3)
-    assert report.verdict.clean
+    assert report.own_verdict.clean
     assert report.other_files.verdict.unknown
 
 
@@ -193,7 +193,7 @@ def test_a_server_that_can_is_asked_about_the_whole_project(tmp_path, scripted):
         methods = [message.get("method") for message in Log.of(argv).messages()]
         assert asked(Log.of(argv)) == ["a.scr"]
     assert methods.index(WHOLE) > methods.index(PULL)
-    assert report.verdict.clean
+    assert report.own_verdict.clean
     assert report.other_files.coverage == "workspace"
     assert report.other_files.verdict.dirty
     assert elsewhere(report) == {"c.scr": ["over there"]}
@@ -246,7 +246,7 @@ def test_a_project_that_nobody_tells_about_is_unknown(tmp_path, scripted, fault)
     argv = scripted(telling(faults=[fault]))
     with workspace(tmp_path, argv, text="fine\n") as ws:
         report = ws.check("a.scr", scope="project", timeout=3)
-    assert report.verdict.clean
+    assert report.own_verdict.clean
     assert report.other_files.verdict.unknown
 
 
@@ -300,7 +300,7 @@ def test_an_open_document_that_another_process_has_changed_is_judged_as_it_is(tm
         ws.check("b.scr")
         (tmp_path / "b.scr").write_text("ERROR\n", encoding="utf-8")
         report = ws.check("a.scr", scope="project")
-    assert report.verdict.clean
+    assert report.own_verdict.clean
     assert elsewhere(report) == {"b.scr": ["ERROR"]}
 
 
@@ -337,7 +337,9 @@ def test_all_that_is_said_about_others_costs_them_at_most_one_look(tmp_path, scr
         report = ws.check("f0.scr", scope="project")
         changed = [name_of(message) for message in Log.of(argv).messages(CHANGE)]
     assert report.other_files.verdict.clean
-    assert sorted(changed) == [f"{name}.scr" for name in names]
+    # The changed file itself is shown with its text before the change, too.
+    assert sorted(set(changed)) == [f"{name}.scr" for name in names]
+    assert sorted(one for one in changed if one != "f0.scr") == [f"{one}.scr" for one in names[1:]]
     assert messages_of(report) == []
 
 

@@ -233,7 +233,8 @@ def test_of_the_others_nothing_is_known_where_the_text_of_the_call_is_not_seen(
         ws.check("a.scr")
         draft = ws.check("b.scr", text=DRAFT, scope="project")
         same = ws.check("b.scr", text="def bar\n", scope="project")
-    assert (draft.verdict.value, draft.other_files.verdict.value) == ("clean", "unknown")
+    assert (draft.own_verdict.value, draft.verdict.value) == ("clean", "unknown")
+    assert draft.other_files.verdict.unknown
     assert (same.verdict.value, same.other_files.verdict.value) == ("clean", "clean")
 
 

@@ -1,0 +1,67 @@
+"""`Answer`: a list of results that says whether it may be incomplete.
+
+Servers answer from an index, which may be loading, or may not cover the whole project. A list alone
+cannot say that: one result of three looks like all of one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Generic, TypeVar
+
+from lspkit.types import LONGEST_LINE, LONGEST_REPR, Caveat, cut
+from lspkit.visible_text import fold_lines
+
+T = TypeVar("T")
+
+#: Most results in the text of an answer.
+MOST_LINES = 50
+#: Most results in its `repr`.
+FIRST = 5
+
+
+class Answer(list[T], Generic[T]):
+    """A list with `complete` and `caveats`. It equals any list with the same items.
+
+    references = ws.references("src/app.py", symbol="Parser.feed")
+    if not references.complete:
+        print(references.caveats)
+    """
+
+    __slots__ = ("caveats",)
+
+    def __init__(self, items: Iterable[T] = (), caveats: Iterable[Caveat] = ()) -> None:
+        super().__init__(items)
+        #: Why something may be missing, each reason once.
+        self.caveats: tuple[Caveat, ...] = tuple(dict.fromkeys(caveats))
+
+    @property
+    def complete(self) -> bool:
+        """Whether no reason is known why something may be missing."""
+        return not self.caveats
+
+    def __reduce_ex__(self, _: Any) -> tuple[Any, ...]:
+        return type(self), (list(self), self.caveats)
+
+    def __repr__(self) -> str:
+        whole = list.__repr__(self) if len(self) <= LONGEST_REPR else ""
+        if self.complete and 0 < len(whole) <= LONGEST_REPR:
+            return whole
+        count = "1 result" if len(self) == 1 else f"{len(self)} results"
+        why = "" if self.complete else f", perhaps not all: {caveat_line(self.caveats)}"
+        first = ", ".join(cut(fold_lines(str(one)), LONGEST_REPR) for one in self[:FIRST])
+        return cut(f"<{count}{why}{': ' if self else ''}{first}", LONGEST_REPR - 1) + ">"
+
+    def __str__(self) -> str:
+        """A line for each result, up to a limit, and one for the caveats."""
+        lines = [cut(fold_lines(str(one)), LONGEST_LINE) for one in self[:MOST_LINES]]
+        if len(self) > MOST_LINES:
+            lines.append(f"... and {len(self) - MOST_LINES} more")
+        if not self.complete:
+            lines.append(f"perhaps not all: {caveat_line(self.caveats)}")
+        return "\n".join(lines) or "no results"
+
+
+def caveat_line(caveats: Iterable[Caveat]) -> str:
+    """All reasons on one line."""
+    return cut("; ".join(str(one) for one in caveats), 2 * LONGEST_LINE)

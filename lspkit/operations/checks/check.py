@@ -1,0 +1,170 @@
+"""Diagnostics of files: fresh ones with a verdict, and those that are known."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any, Literal
+
+import msgspec
+
+from lspkit.diagnostics.compare import Before, compare_findings
+from lspkit.diagnostics.report import Evidence, Report, verdict_of
+from lspkit.errors import LspkitError, PathError
+from lspkit.operations import effects
+from lspkit.operations.checks.dependent_files import (
+    EditedFile,
+    compare_others,
+    find_dependents,
+    proven_servers,
+    search_again,
+    whole_verdict,
+)
+from lspkit.operations.checks.findings import known_findings, merge_findings, read_lists
+from lspkit.operations.request import FileRequest, Request, operation
+from lspkit.types import Diagnostic
+from lspkit.workspace_boundary import absolute_path
+
+
+class CheckRequest(FileRequest[Report], frozen=True, kw_only=True):
+    """Check one file."""
+
+    #: `project` adds the other files that its servers know.
+    scope: Literal["file", "project"] = "file"
+    #: The severities that count for the verdict; None: as configured.
+    severities: tuple[str, ...] | None = None
+
+
+class CheckAllRequest(Request[dict[Path, Report]], frozen=True, kw_only=True):
+    """Check several files."""
+
+    paths: tuple[str, ...]
+    severities: tuple[str, ...] | None = None
+    #: The folder of relative paths.
+    root: str = ""
+
+
+class DiagnosticsRequest(Request[dict[Path, list[Diagnostic]]], frozen=True, kw_only=True):
+    """Get the known diagnostics."""
+
+    path: str | None = None
+
+
+#: Files that are checked at once: each of them is open in its servers meanwhile.
+AT_ONCE = 64
+
+
+@operation("check", CheckRequest, Report)
+def check(request: CheckRequest) -> effects.Effects[Report]:
+    """A report about the file as it is now, or with the content `text`."""
+    if request.scope == "project":
+        return (yield from _check_project(request))
+    found: effects.Examination = yield effects.Examine(request.path, request.text)
+    return (yield from _report(request, found))
+
+
+def _check_project(request: CheckRequest) -> effects.Effects[Report]:
+    """A report whose verdict is that of the file and of the others that its servers know."""
+    edited = (EditedFile(request.path, after=request.text),)
+    search = yield from find_dependents(edited)
+    scope = effects.OtherScope(dependents=search.dependents)
+    found: effects.Examination = yield effects.Examine(request.path, request.text, scope)
+    again = yield from search_again(search, edited)
+    if again is not search and again.lines:
+        search, scope = again, effects.OtherScope(dependents=again.dependents)
+        found = yield effects.Examine(request.path, request.text, scope)
+    report = yield from _report(request, found)
+    others = yield from compare_others(
+        found.others, search, report.severities, on_disk=found.on_disk
+    )
+    if request.text is None:
+        yield effects.NoteText(request.path)
+    report = msgspec.structs.replace(report, other_files=others)
+    return msgspec.structs.replace(report, verdict=whole_verdict(report))
+
+
+def _report(request: CheckRequest, found: effects.Examination) -> effects.Effects[Report]:
+    if request.severities is not None:
+        found = msgspec.structs.replace(found, severities=request.severities)
+    diagnostics, servers = yield from merge_findings(found.uri, found.servers)
+    counted = [one for one in diagnostics if one.severity.value in found.severities]
+    report = Report(
+        path=found.path,
+        verdict=verdict_of(counted, servers),
+        diagnostics=diagnostics,
+        servers=servers,
+        duration=found.duration,
+        stale_diagnostics=(yield from _stale_diagnostics(found)),
+        severities=found.severities,
+        max_per_file=found.most,
+    )
+    return (yield from _compare(report, found))
+
+
+def _stale_diagnostics(found: effects.Examination) -> effects.Effects[list[Diagnostic]]:
+    """Earlier findings of the servers that have not answered."""
+    known: dict[tuple[Any, ...], Diagnostic] = {}
+    for one in found.servers:
+        if not one.memories:
+            continue
+        read, _ = yield from read_lists(one, found.uri, one.memories)
+        known |= {(finding.range, finding.message): finding for finding in read}
+    return [known[key] for key in sorted(known)]
+
+
+def _compare(report: Report, found: effects.Examination) -> effects.Effects[Report]:
+    """Add the comparison with the state before the edit; store a proven state for the next one."""
+    views = (one.view for one in found.servers if one.how != "none" and one.view is not None)
+    view = next(views, None)
+    if view is None:
+        return report
+    if found.before is not None:
+        introduced, fixed, remaining = compare_findings(
+            found.before, view.text, report.diagnostics, proven_servers(report.servers)
+        )
+        report = msgspec.structs.replace(
+            report, introduced=introduced, fixed=fixed, remaining=remaining
+        )
+    if found.on_disk and all(one.proven for one in report.servers if one.applies):
+        yield effects.Remember(found.path, Before(view.text, tuple(report.diagnostics)))
+    return report
+
+
+@operation("check_all", CheckAllRequest, dict[Path, Report])
+def check_all(request: CheckAllRequest) -> effects.Effects[dict[Path, Report]]:
+    """A report about each file. A file that cannot be checked is unknown, with the reason."""
+    reports: dict[Path, Report] = {}
+    for first in range(0, len(request.paths), AT_ONCE):
+        paths = request.paths[first : first + AT_ONCE]
+        checks = tuple(CheckRequest(path=one, severities=request.severities) for one in paths)
+        results: list[Report | LspkitError] = yield effects.DoAll(checks)
+        for path, result in zip(paths, results, strict=True):
+            if not isinstance(result, Report):
+                result = unchecked_report(_whole(path, request.root), result)
+            report = result
+            reports[report.path] = report
+    return {path: reports[path] for path in sorted(reports)}
+
+
+def _whole(path: str, root: str) -> str:
+    try:
+        return absolute_path(path, root)
+    except PathError:  # no file can have this name
+        return os.path.join(root, path)
+
+
+def unchecked_report(path: str, problem: LspkitError) -> Report:
+    """A report about a file that cannot be checked: it is unknown, with the reason."""
+    server = getattr(problem, "server", "")
+    rule = getattr(problem, "rule", "")
+    evidence = Evidence(
+        server, None, "none", 0.0, reason=problem.message, code=problem.code, rule=rule
+    )
+    return Report(Path(path), verdict_of([], [evidence]), [], [evidence], duration=0.0)
+
+
+@operation("diagnostics", DiagnosticsRequest, dict[Path, list[Diagnostic]])
+def diagnostics(request: DiagnosticsRequest) -> effects.Effects[dict[Path, list[Diagnostic]]]:
+    """The findings by file, sorted by path and line. No server is asked."""
+    reports: list[effects.KnownDiagnostics] = yield effects.TakeKnownDiagnostics(request.path)
+    return (yield from known_findings(reports))

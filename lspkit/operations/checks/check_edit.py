@@ -1,0 +1,106 @@
+"""The check after an edit by any tool: the edited files, and the files that depend on them."""
+
+from __future__ import annotations
+
+import msgspec
+
+from lspkit.diagnostics.compare import Before, compare_findings
+from lspkit.diagnostics.report import OtherFiles, Report
+from lspkit.errors import LspkitError
+from lspkit.operations import effects
+from lspkit.operations.checks.check import CheckAllRequest, check_all
+from lspkit.operations.checks.dependent_files import (
+    EditedFile,
+    EditSearch,
+    check_dependents,
+    find_dependents,
+    limits_of,
+    old_states,
+    proven_servers,
+    search_again,
+)
+from lspkit.operations.request import Request, operation
+from lspkit.operations.workspace_state import Settings
+from lspkit.protocol.text import Text
+from lspkit.types import Value
+
+
+class EditReport(Value, frozen=True):
+    """The state of the edited files, and of the others, after an edit."""
+
+    #: By path, in order.
+    reports: list[Report]
+    other_files: OtherFiles = OtherFiles()
+
+
+class CheckEditRequest(Request[EditReport], frozen=True, kw_only=True):
+    """Check the files of an edit, and those that depend on them."""
+
+    files: tuple[EditedFile, ...]
+    #: Paths of other files that are checked, too.
+    first: tuple[str, ...] = ()
+
+
+@operation("check_edit", CheckEditRequest, EditReport)
+def check_edit(request: CheckEditRequest) -> effects.Effects[EditReport]:
+    """Reports about the edited files, and about what has changed in others."""
+    settings: Settings = yield effects.TakeConfig()
+    most, seconds = limits_of(settings.config)
+    search = yield from find_dependents(request.files, seconds)
+    before = yield from _baselines(search)
+    paths = tuple(one.path for one in request.files)
+    reports = list((yield from check_all(CheckAllRequest(paths=paths))).values())
+    search = yield from search_again(search, request.files, seconds)
+    others = OtherFiles()
+    answered = any(one.version is not None for report in reports for one in report.servers)
+    if answered and not search.is_internal:
+        scope = effects.OtherScope(
+            request.first, search.dependents, most, seconds=search.left if most else None
+        )
+        others = yield from check_dependents(search, paths, scope)
+    before |= yield from _old_findings(reports, search, before)
+    compared: list[Report] = []
+    for report in reports:
+        compared.append((yield from _compare(report, before.get(str(report.path)))))
+    for path in search.old:
+        yield effects.NoteText(path)
+    return EditReport(compared, others)
+
+
+def _baselines(search: EditSearch) -> effects.Effects[dict[str, Before]]:
+    """The known findings of the texts before the edit, by path."""
+    found: dict[str, Before] = {}
+    for path, old in search.old.items():
+        known: Before | None = yield effects.TakeBaseline(path)
+        if known is not None and (old is None or known.text.value == old):
+            found[path] = known
+    return found
+
+
+def _old_findings(
+    reports: list[Report], search: EditSearch, known: dict[str, Before]
+) -> effects.Effects[dict[str, Before]]:
+    """The findings of texts before the edit that have not been checked, where that matters."""
+    wanted = {str(one.path) for one in reports if one.counted} - known.keys()
+    old = {path: text for path, text in search.old.items() if path in wanted}
+    found: dict[str, Before] = {}
+    for path, state in (yield from old_states(old, (), search.left)):
+        text = old.get(path)
+        if text is not None:
+            found[path] = Before(Text(text), tuple(state.findings))
+    return found
+
+
+def _compare(report: Report, before: Before | None) -> effects.Effects[Report]:
+    """Compare the findings of an edited file with those of its text before the edit."""
+    if before is None:
+        # What an earlier check has found belongs to another text.
+        return msgspec.structs.replace(report, introduced=None, fixed=None, remaining=None)
+    try:
+        text: Text = yield effects.ReadText(str(report.path), None)
+    except LspkitError:
+        return report
+    introduced, fixed, remaining = compare_findings(
+        before, text, report.diagnostics, proven_servers(report.servers)
+    )
+    return msgspec.structs.replace(report, introduced=introduced, fixed=fixed, remaining=remaining)

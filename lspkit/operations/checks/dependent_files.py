@@ -1,0 +1,350 @@
+"""The effect of an edit on other files: which of them it breaks, and which were broken before.
+
+`FindDependents` has the files that refer to what the edit changed. They are checked with the text
+after the edit. The findings before the edit are those of an earlier check; where there is none, the
+files with findings are checked once more while the servers are shown the text before the edit.
+
+`check(scope="project")`, the hooks, and `apply(verify=True)` all use this.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import msgspec
+
+from lspkit.config.model import Config
+from lspkit.diagnostics.compare import Before, compare_findings
+from lspkit.diagnostics.report import Evidence, OtherFiles, Report, verdict_of, why_of
+from lspkit.errors import CancelledError, LspkitError
+from lspkit.operations import effects
+from lspkit.operations.checks.findings import known_findings, merge_findings
+from lspkit.protocol.text import Text
+from lspkit.protocol.uris import uri_to_path
+from lspkit.types import Diagnostic, Verdict
+
+#: Most edited files whose dependents are searched.
+MOST_EDITED = 32
+#: The least time for the state before the edit, in seconds.
+LEAST = 1.0
+#: The least time for a request, in seconds.
+MOMENT = 0.05
+
+
+class EditedFile(msgspec.Struct, frozen=True):
+    """A file that an edit has changed."""
+
+    path: str
+    #: Its text before the edit; None: the text of which the engine was told last.
+    before: str | None = None
+    #: Its text after the edit, if that is not on disk.
+    after: str | None = None
+
+
+class EditSearch(msgspec.Struct, frozen=True):
+    """The edited files of a call, and the files that depend on them."""
+
+    #: By path: the text before the edit, None if it is not known.
+    old: dict[str, str | None] = {}
+    #: The files that refer to what the edit changed, with the lines that do.
+    lines: dict[str, tuple[int, ...]] = {}
+    #: The names of what the edit changed.
+    names: tuple[str, ...] = ()
+    #: Why there may be more.
+    reason: str = ""
+    #: Seconds that are left; None: no limit.
+    left: float | None = None
+    #: What the servers had reported about other files before the edit.
+    known: tuple[effects.KnownDiagnostics, ...] = ()
+    #: Whether a server was asked for the first time: it has reported nothing before.
+    is_first: bool = False
+    #: Whether no other file can be concerned.
+    is_internal: bool = False
+
+    @property
+    def dependents(self) -> tuple[str, ...]:
+        """The paths of the files that refer to what the edit changed."""
+        return tuple(self.lines)
+
+    def concerns(self, path: str, finding: Diagnostic) -> bool:
+        """Whether a finding is about what the edit changed: its message or its lines name that."""
+        first, last = finding.range.start.line, finding.range.end.line
+        named = any(name in finding.message for name in self.names)
+        return named or any(first <= line <= last for line in self.lines.get(path, ()))
+
+
+def find_dependents(
+    files: Sequence[EditedFile], seconds: float | None = None
+) -> effects.Effects[EditSearch]:
+    """The files that depend on the edited ones, in these seconds."""
+    old: dict[str, str | None] = {}
+    lines: dict[str, set[int]] = {}
+    names: dict[str, None] = {}
+    reason, left, is_first, age = "", seconds, False, 0.0
+    is_internal = 0 < len(files) <= MOST_EDITED
+    known: list[effects.KnownDiagnostics] = yield effects.TakeKnownDiagnostics(None)
+    for one in files[:MOST_EDITED]:
+        asked = effects.FindDependents(one.path, one.before, one.after, left)
+        try:
+            found: effects.Dependents = yield asked
+        except CancelledError:
+            raise
+        except LspkitError:
+            is_internal = False
+            continue  # its check says why no server can be asked
+        is_internal = is_internal and found.is_internal
+        old[found.path] = found.old
+        reason = reason or found.reason
+        names |= dict.fromkeys(found.names)
+        for path, those in found.lines.items():
+            lines.setdefault(path, set()).update(those)
+        is_first, age = is_first or found.is_first, max(age, found.age)
+        left = time_left(left, found.duration)
+    edited = {one.path for one in files} | old.keys()
+    paths = [path for path in lines if path not in edited]
+    return EditSearch(
+        old,
+        {path: tuple(sorted(lines[path])) for path in paths},
+        tuple(names),
+        reason,
+        # After the first search of a server, its first checks take longer, too.
+        None if is_first and paths else left,
+        tuple(one for one in known if one.age > age),
+        is_first,
+        is_internal,
+    )
+
+
+def search_again(
+    search: EditSearch, files: Sequence[EditedFile], seconds: float | None = None
+) -> effects.Effects[EditSearch]:
+    """Search once more after the first check, if there was nothing: by then, a server may have read
+    the project. The check has told the engine the new texts, so the old ones must be known."""
+    if search.lines or not search.is_first or not search.names or None in search.old.values():
+        return search
+    after = {one.path: one.after for one in files}
+    again = yield from find_dependents(
+        [EditedFile(path, old, after.get(path)) for path, old in search.old.items()], seconds
+    )
+    return msgspec.structs.replace(again, old=search.old, left=None, is_first=True)
+
+
+def time_left(seconds: float | None, took: float) -> float | None:
+    """What is left of a time limit: always a moment, in which a quick server may answer."""
+    return None if seconds is None else max(seconds - took, MOMENT)
+
+
+class _State(msgspec.Struct, frozen=True):
+    """The findings of one file at one time."""
+
+    findings: list[Diagnostic]
+    servers: list[Evidence]
+
+    @property
+    def is_proven(self) -> bool:
+        return verdict_of([], self.servers) is Verdict.CLEAN
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether there can be no more findings, also not of a source that reads only the disk."""
+        return self.is_proven and all(one.applies for one in self.servers)
+
+
+def proven_servers(servers: Iterable[Evidence]) -> set[str]:
+    """The servers whose findings are all proven."""
+    applying = [one for one in servers if one.applies]
+    unproven = {one.server for one in applying if not one.proven}
+    return {one.server for one in applying} - unproven
+
+
+def read_states(
+    examined: Iterable[effects.Elsewhere],
+) -> effects.Effects[dict[str, _State]]:
+    """The findings of the servers by path."""
+    states: dict[str, _State] = {}
+    for one in examined:
+        findings, servers = yield from merge_findings(one.uri, one.servers)
+        path = str(findings[0].path) if findings and findings[0].path else uri_to_path(one.uri)
+        states[path or one.uri] = _State(findings, servers)
+    return states
+
+
+def check_dependents(
+    search: EditSearch, paths: tuple[str, ...], scope: effects.OtherScope
+) -> effects.Effects[OtherFiles]:
+    """The findings in other files than the edited ones, which are on disk."""
+    found: effects.OthersExamined = yield effects.ExamineOthers(paths, scope)
+    return (yield from compare_others(found, search, found.severities))
+
+
+def compare_others(
+    found: effects.OthersExamined,
+    search: EditSearch,
+    severities: tuple[str, ...],
+    *,
+    on_disk: bool = True,
+) -> effects.Effects[OtherFiles]:
+    """The findings in other files, compared with those before the edit.
+
+    They are kept for the next comparison if the edit is on disk.
+    """
+    if found.coverage == "none":
+        return OtherFiles()
+    states = yield from read_states(found.elsewhere)
+    texts, before = yield from _known_states(states)
+    dated = {path for path, one in states.items() if one.findings and path in texts}
+    wanted = [
+        path
+        for path in sorted(dated - before.keys())
+        if any(one.severity.value in severities for one in states[path].findings)
+    ]
+    earlier: dict[str, list[Before]] = {path: [one] for path, one in before.items()}
+    if wanted:
+        left = time_left(search.left, found.duration)
+        for path, state in (yield from old_states(search.old, wanted, left)):
+            if path in wanted:
+                earlier.setdefault(path, []).append(Before(texts[path], tuple(state.findings)))
+        undated = [path for path in wanted if path not in earlier]
+        for path, one in (yield from _reported_before(search, undated, texts)):
+            earlier[path] = [one]
+    compared = _Comparison()
+    for path in sorted(states):
+        state = states[path]
+        if path not in earlier and (path in search.lines or search.is_first):
+            # Nothing is known from before: what does not concern the edit is taken for old.
+            old = [one for one in state.findings if not search.concerns(path, one)]
+            earlier[path] = [Before(texts.get(path, Text("")), tuple(old))]
+        compared.add(path, state, earlier.get(path, []))
+        if on_disk and path in texts and states[path].is_proven:
+            yield effects.Remember(Path(path), Before(texts[path], tuple(states[path].findings)))
+    return _result(found, states, compared, search, severities)
+
+
+def _known_states(
+    states: dict[str, _State],
+) -> effects.Effects[tuple[dict[str, Text], dict[str, Before]]]:
+    """The texts of files with findings now or before, and their findings before the edit."""
+    texts: dict[str, Text] = {}
+    before: dict[str, Before] = {}
+    for path in states:
+        try:
+            known: Before | None = yield effects.TakeBaseline(path)
+            text: Text = yield effects.ReadText(path, None)
+        except LspkitError:
+            continue  # a file outside, or none
+        texts[path] = text
+        if known is not None and known.text.value == text.value:
+            before[path] = known
+    return texts, before
+
+
+def _reported_before(
+    search: EditSearch, paths: Sequence[str], texts: dict[str, Text]
+) -> effects.Effects[list[tuple[str, Before]]]:
+    """What servers have reported by themselves about these files before the edit."""
+    found = (yield from known_findings(search.known)) if paths else {}
+    return [
+        (path, Before(texts[path], tuple(found[Path(path)])))
+        for path in paths
+        if Path(path) in found
+    ]
+
+
+def old_states(
+    old: dict[str, str | None], paths: Sequence[str], seconds: float | None
+) -> effects.Effects[list[tuple[str, _State]]]:
+    """The proven findings before the edit, of the edited files and of others.
+
+    With several edited files, each of them is shown with its old text in turn.
+    """
+    scope = effects.OtherScope(first=tuple(paths), most=len(paths), only=True) if paths else None
+    left = None if seconds is None else max(seconds, LEAST)
+    found: list[tuple[str, _State]] = []
+    for path, text in old.items():
+        if text is None or (left is not None and left <= MOMENT):
+            continue
+        try:
+            seen: effects.Examination = yield effects.Examine(path, text, scope, left)
+        except CancelledError:
+            raise
+        except LspkitError:
+            continue
+        left = time_left(left, seen.duration)
+        states = yield from read_states(
+            (effects.Elsewhere(seen.uri, seen.servers), *seen.others.elsewhere)
+        )
+        found += [(one, state) for one, state in states.items() if state.is_complete]
+    return found
+
+
+class _Comparison:
+    """Findings by path: new ones, those that are gone, and those that remain."""
+
+    def __init__(self) -> None:
+        self.introduced: dict[str, list[Diagnostic]] = {}
+        self.fixed: dict[str, list[Diagnostic]] = {}
+        self.remaining: dict[str, list[Diagnostic]] = {}
+
+    def add(self, path: str, state: _State, earlier: list[Before]) -> None:
+        """Compare one file, whose text is the same as before.
+
+        A finding is old if it was there in every earlier state; if none is known, it is new.
+        """
+        remaining, fixed = state.findings if earlier else [], list[Diagnostic]()
+        for one in earlier:
+            _, fixed, remaining = compare_findings(
+                one, one.text, remaining, proven_servers(state.servers)
+            )
+        new = [one for one in state.findings if one not in remaining]
+        for kept, findings in (
+            (self.introduced, new),
+            (self.fixed, fixed),
+            (self.remaining, remaining),
+        ):
+            if findings:
+                kept[path] = findings
+
+
+def _result(
+    found: effects.OthersExamined,
+    states: dict[str, _State],
+    compared: _Comparison,
+    search: EditSearch,
+    severities: tuple[str, ...],
+) -> OtherFiles:
+    by_path = {path: one.findings for path, one in sorted(states.items()) if one.findings}
+    unknown = {path: why for path, one in sorted(states.items()) if (why := why_of(one.servers))}
+    counted = [one for all in by_path.values() for one in all if one.severity.value in severities]
+    left = [path for path in search.dependents if path not in states or not states[path].is_proven]
+    if search.reason:
+        unknown.setdefault("", search.reason)
+    everybody = [one for state in states.values() for one in state.servers]
+    # Without other files there are no findings in them.
+    verdict = verdict_of(counted, everybody) if states else Verdict.CLEAN
+    if verdict is Verdict.CLEAN and (left or search.reason):
+        verdict = Verdict.UNKNOWN
+    return OtherFiles(
+        found.coverage,
+        verdict,
+        by_path,
+        unknown,
+        compared.introduced,
+        compared.fixed,
+        compared.remaining,
+        len(left),
+    )
+
+
+def limits_of(config: Config) -> tuple[int, float]:
+    """Most dependents, and the seconds for them, as configured."""
+    return config.diagnostics.max_dependents, config.timing.dependents_timeout_ms / 1000
+
+
+def whole_verdict(report: Report) -> Verdict:
+    """The verdict about a file and the other files that were examined."""
+    verdicts = {report.verdict, report.other_files.verdict}
+    for one in (Verdict.DIRTY, Verdict.UNKNOWN):
+        if one in verdicts:
+            return one
+    return Verdict.CLEAN

@@ -1,0 +1,152 @@
+"""The findings in servers' answers, decoded, and each once if several servers have it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from lspkit.diagnostics.report import Evidence
+from lspkit.errors import RequestFailedError
+from lspkit.limits import MOST_RELATED
+from lspkit.operations import effects
+from lspkit.operations.position_translation import Translator, make_translator
+from lspkit.protocol.open_documents import View
+from lspkit.protocol.text import Text
+from lspkit.protocol.wire.results import WireDiagnostic, read_diagnostics
+from lspkit.types import Diagnostic, RelatedLocation, Severity
+
+#: `DiagnosticSeverity`.
+SEVERITIES = {1: Severity.ERROR, 2: Severity.WARNING, 3: Severity.INFO, 4: Severity.HINT}
+TAGS = {1: "unnecessary", 2: "deprecated"}
+
+
+def merge_findings(
+    uri: str, examined: Iterable[effects.Examined]
+) -> effects.Effects[tuple[list[Diagnostic], list[Evidence]]]:
+    """The findings of all servers, each once, in order; and the evidence of each server."""
+    merged: dict[tuple[Any, ...], Diagnostic] = {}
+    servers: list[Evidence] = []
+    for one in examined:
+        read, unreadable = yield from read_lists(one, uri, one.lists)
+        servers.append(_evidence(one, unreadable))
+        for finding in read:
+            add_finding(merged, finding)
+    return [merged[key] for key in sorted(merged)], servers
+
+
+def read_lists(
+    one: effects.Examined, uri: str, lists: Iterable[bytes]
+) -> effects.Effects[tuple[list[Diagnostic], int]]:
+    """The findings in lists of one server, and how many cannot be decoded."""
+    if one.view is None:
+        return [], 0
+    return (yield from read_findings(effects.Reply(one.server, b"", one.view), uri, lists))
+
+
+def add_finding(merged: dict[tuple[Any, ...], Diagnostic], finding: Diagnostic) -> None:
+    """Add a finding to others by place and message."""
+    key = (finding.range, finding.message)
+    merged[key] = merge_finding(merged[key], finding) if key in merged else finding
+
+
+def merge_finding(one: Diagnostic, other: Diagnostic) -> Diagnostic:
+    """Merge a finding that two servers report: the worse severity, and both servers."""
+    worse = min(one, other, key=lambda finding: finding.severity.rank)
+    servers = tuple(dict.fromkeys((*one.servers, *other.servers)))
+    return msgspec.structs.replace(worse, servers=servers)
+
+
+def _evidence(one: effects.Examined, unreadable: int) -> Evidence:
+    if unreadable:
+        # One of these may be an error, so the absence of errors is not proven.
+        reason = f"{unreadable} of its findings could not be decoded"
+        return Evidence(
+            one.server,
+            None,
+            "none",
+            one.duration,
+            reason=reason,
+            source=one.source,
+            interpreter=one.interpreter,
+        )
+    version = one.view.version if one.view is not None and one.how != "none" else None
+    return Evidence(
+        one.server,
+        version,
+        one.how,
+        one.duration,
+        one.timed_out,
+        one.reason,
+        one.source,
+        one.code,
+        interpreter=one.interpreter,
+    )
+
+
+def read_findings(
+    reply: effects.Reply, uri: str, lists: Iterable[bytes]
+) -> effects.Effects[tuple[list[Diagnostic], int]]:
+    """The findings in a server's raw lists about a file, and how many cannot be decoded."""
+    read = [read_diagnostics(raw) for raw in lists]
+    wires = [wire for one in read for wire in one.items]
+    dropped = sum(one.dropped for one in read)
+    if not wires:
+        return [], dropped  # no URI to look up
+    related = [
+        place[0]
+        for wire in wires
+        for info in (wire.related_information or ())[:MOST_RELATED]
+        if (place := info.location.place) is not None
+    ]
+    translate = yield from make_translator(reply, [uri, *related])
+    found = [_finding(wire, uri, reply.server, translate) for wire in wires]
+    return found, dropped
+
+
+def severity_from_number(number: int | None) -> Severity:
+    """The severity for a number of the protocol. None is an error; an unknown number is info."""
+    return Severity.ERROR if number is None else SEVERITIES.get(number, Severity.INFO)
+
+
+def _finding(wire: WireDiagnostic, uri: str, server: str, translate: Translator) -> Diagnostic:
+    place = translate.place(uri)
+    related = tuple(
+        RelatedLocation(translate.location(*at), info.message)
+        for info in (wire.related_information or ())[:MOST_RELATED]
+        if (at := info.location.place) is not None
+    )
+    return Diagnostic(
+        path=place.path,
+        range=translate.range(place.text, wire.range),
+        severity=severity_from_number(wire.severity),
+        message=wire.text,
+        uri=uri,
+        code="" if wire.code is None else str(wire.code),
+        source=wire.source or "",
+        servers=(server,),
+        tags=tuple(TAGS.get(tag, str(tag)) for tag in wire.tags or ()),
+        related=related,
+        href=(wire.code_description.href if wire.code_description else None) or "",
+    )
+
+
+def known_findings(
+    reports: Iterable[effects.KnownDiagnostics],
+) -> effects.Effects[dict[Path, list[Diagnostic]]]:
+    """The findings of earlier reports by file, sorted by path and line."""
+    by_file: dict[Path, dict[tuple[Any, ...], Diagnostic]] = {}
+    for report in reports:
+        nowhere = View("", Text(""), 0, report.encoding)
+        reply = effects.Reply(report.server, b"", nowhere)
+        found, dropped = yield from read_findings(reply, report.uri, (report.items,))
+        if dropped:
+            message = f"{dropped} of the findings of {report.server} cannot be decoded"
+            yield effects.ReportUndecodable((RequestFailedError(message, server=report.server),))
+        for finding in found:
+            if finding.path is None:
+                continue
+            add_finding(by_file.setdefault(finding.path, {}), finding)
+    return {path: [by_file[path][key] for key in sorted(by_file[path])] for path in sorted(by_file)}

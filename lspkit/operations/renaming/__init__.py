@@ -1,0 +1,1 @@
+"""Renaming a symbol, with the methods that override it, as a preview."""

@@ -1,0 +1,264 @@
+"""The methods that have to have one name: a method, those that it overrides, and its overrides.
+
+Many servers rename a method of one class alone. The others are found by `implementation`, where the
+server has it, and by the names in the headers of classes: a base class is the definition of such a
+name, and a derived class has a reference to its base there. So this works with every server.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from lspkit.answer import Answer
+from lspkit.errors import LspkitError, UnsupportedError
+from lspkit.operations.effects import Effects, FindPlaces, FoundFile, ReadText
+from lspkit.operations.navigation import (
+    DefinitionRequest,
+    ImplementationRequest,
+    ReferencesRequest,
+)
+from lspkit.operations.request import OPERATIONS, Request
+from lspkit.operations.symbol_names import name_parts
+from lspkit.operations.symbols import DocumentSymbolsRequest
+from lspkit.protocol.text import Text
+from lspkit.types import Location, Position, Range, Symbol
+
+#: Most classes that are looked at, and most names in the header of one.
+MOST_CLASSES, MOST_BASES = 200, 10
+#: Most files with references to a class that are searched for derived classes.
+MOST_FILES = 100
+#: Most lines, and characters, of the header of a class.
+HEADER_LINES, LONGEST_HEADER = 20, 2_000
+
+#: What may have members that are overridden, and such members.
+CLASSES = frozenset({"class", "interface", "struct"})
+MEMBERS = frozenset({"method", "property", "field", "function", "variable", "constant"})
+
+#: Words in headers that are no names of classes.
+_NO_BASE = frozenset(
+    {"extends", "implements", "with", "public", "private", "protected", "virtual", "final"}
+)
+_WORD = re.compile(r"[^\W\d]\w*")
+#: How the body of a class begins.
+_BODY = re.compile(r":\s*(?:#.*)?$|\{", re.MULTILINE)
+
+
+class Class(msgspec.Struct, frozen=True):
+    """A class, by its name in a file."""
+
+    path: str
+    symbol: Symbol
+
+    @property
+    def key(self) -> tuple[str, Position]:
+        """What distinguishes it from others."""
+        return self.path, self.symbol.selection.start
+
+    def member(self, name: str) -> Location | None:
+        """Where it declares a member of this name."""
+        for one in self.symbol.children:
+            if one.kind in MEMBERS and name_parts(one.name)[-1] == name:
+                return Location(one.path, one.selection, one.uri)
+        return None
+
+
+class Family(msgspec.Struct):
+    """What was found."""
+
+    #: Where methods of the family are declared, each once.
+    members: list[Location] = []
+    #: Those of them that are in libraries.
+    in_libraries: list[Location] = []
+    #: Why some may be missing.
+    problems: list[str] = []
+    #: Whether the server can tell implementations.
+    has_implementations: bool = True
+    #: The classes of files, by path.
+    classes: dict[str, list[Class]] = {}
+
+
+def find_family(path: str, line: int, column: int) -> Effects[Family]:
+    """All declarations of the method at a position; no members if it is no method."""
+    family = Family([], [], [], classes={})
+    started = yield from _declared_at(path, line, column, family)
+    if started is None:
+        return family
+    own, name = started
+    try:
+        yield from _search(own, name, family)
+    except LspkitError as problem:
+        family.problems.append(problem.message)
+    return family
+
+
+def _declared_at(
+    path: str, line: int, column: int, family: Family
+) -> Effects[tuple[Class, str] | None]:
+    """The class that declares the method at a position, and the method's name."""
+    try:
+        places = yield from _ask(DefinitionRequest(path=path, line=line, column=column))
+        here = Range(Position(line, column), Position(line, column))
+        for place in [*places, Location(Path(path), here, "")]:
+            if place.path is None:
+                continue
+            for owner in (yield from _classes_in(str(place.path), family)):
+                for one in owner.symbol.children:
+                    if one.kind in MEMBERS and _holds(one.selection, place.range.start):
+                        return owner, name_parts(one.name)[-1]
+    except LspkitError:
+        return None  # without symbols or definitions it is not known to be a method
+    return None
+
+
+def _search(own: Class, name: str, family: Family) -> Effects[None]:
+    """Follow base classes and derived classes, as far as they belong to the family."""
+    todo, seen = [own], {own.key}
+    while todo:
+        if len(seen) > MOST_CLASSES:
+            family.problems.append(f"there are more than {MOST_CLASSES} classes")
+            return
+        one = todo.pop(0)
+        member = one.member(name)
+        if member is not None and member not in family.members:
+            family.members.append(member)
+        if not (yield from _is_own(one)):
+            # What else derives from a class of a library is no relative.
+            family.in_libraries += [] if member is None else [member]
+            continue
+        relatives = yield from _ancestors(one, name, family)
+        overriding = []
+        if member is not None and family.has_implementations:
+            try:
+                overriding = yield from _overriding(member, family)
+            except UnsupportedError:
+                family.has_implementations = False
+        relatives += overriding
+        # Some servers return only the member itself.
+        if all(other.key == one.key for other in overriding):
+            relatives += yield from _derived(one, family)
+        for other in relatives:
+            if other.key not in seen:
+                seen.add(other.key)
+                todo.append(other)
+
+
+def _is_own(one: Class) -> Effects[bool]:
+    """Whether a class is part of the project, rather than of a library."""
+    uri = one.symbol.uri
+    places: dict[str, FoundFile] = yield FindPlaces("", "", (uri,), texts=False)
+    return places[uri].own
+
+
+def _overriding(member: Location, family: Family) -> Effects[list[Class]]:
+    """The classes with implementations of a member."""
+    found: list[Class] = []
+    request = ImplementationRequest(path=str(member.path), line=member.line, column=member.column)
+    for place in (yield from _ask(request)):
+        if place.path is None:
+            continue
+        for owner in (yield from _classes_in(str(place.path), family)):
+            if any(_holds(one.selection, place.range.start) for one in owner.symbol.children):
+                found.append(owner)
+    return found
+
+
+def _ancestors(one: Class, name: str, family: Family) -> Effects[list[Class]]:
+    """The nearest classes above a class that have a member of this name.
+
+    A class between them, without the member, has other derived classes, which are no relatives.
+    """
+    found: list[Class] = []
+    todo, seen = [one], {one.key}
+    while todo and len(seen) <= MOST_CLASSES:
+        for base in (yield from _bases(todo.pop(), family)):
+            if base.key in seen:
+                continue
+            seen.add(base.key)
+            (found if base.member(name) is not None else todo).append(base)
+    return found
+
+
+def _bases(one: Class, family: Family) -> Effects[list[Class]]:
+    """The classes that the header of a class names."""
+    found: list[Class] = []
+    text: Text = yield ReadText(one.path, None)
+    for line, column in list(_header_words(text, one.symbol))[:MOST_BASES]:
+        places = yield from _ask(DefinitionRequest(path=one.path, line=line, column=column))
+        for place in places:
+            if place.path is None:
+                continue
+            for other in (yield from _classes_in(str(place.path), family)):
+                if _holds(other.symbol.selection, place.range.start) and other.key != one.key:
+                    found.append(other)
+    return found
+
+
+def _derived(one: Class, family: Family) -> Effects[list[Class]]:
+    """The classes whose headers refer to a class."""
+    request = ReferencesRequest(
+        path=one.path,
+        line=one.symbol.line,
+        column=one.symbol.column,
+        include_declaration=False,
+    )
+    places = yield from _ask(request)
+    files: dict[str, list[Position]] = {}
+    for place in places:
+        if place.path is not None:
+            files.setdefault(str(place.path), []).append(place.range.start)
+    found: list[Class] = []
+    for path, starts in list(files.items())[:MOST_FILES]:
+        text: Text = yield ReadText(path, None)
+        for other in (yield from _classes_in(path, family)):
+            words = {Position(*word) for word in _header_words(text, other.symbol)}
+            if other.key != one.key and words.intersection(starts):
+                found.append(other)
+    return found
+
+
+def _header_words(text: Text, symbol: Symbol) -> Iterator[tuple[int, int]]:
+    """Line and column of each name between the name of a class and its body."""
+    first, at = symbol.selection.end.line, symbol.selection.end.column - 1
+    last = min(text.line_count, symbol.range.end.line, first + HEADER_LINES)
+    lines = [text.line(number - 1) for number in range(first, last + 1)]
+    if not lines:
+        return
+    lines[0] = " " * at + lines[0][at:]
+    header = "\n".join(lines)[: at + LONGEST_HEADER]
+    body = _BODY.search(header)
+    header = header[: body.start()] if body else header.split("\n", 1)[0]
+    for number, line in enumerate(header.split("\n")):
+        for word in _WORD.finditer(line):
+            if word[0] not in _NO_BASE:
+                yield first + number, word.start() + 1
+
+
+def _classes_in(path: str, family: Family) -> Effects[list[Class]]:
+    """All classes of a file, also those inside of others."""
+    if path in family.classes:
+        return family.classes[path]
+    symbols = yield from _ask(DocumentSymbolsRequest(path=path))
+    found: list[Class] = []
+    todo = list(symbols)
+    while todo:
+        symbol = todo.pop()
+        todo += symbol.children
+        if symbol.kind in CLASSES:
+            found.append(Class(path, symbol))
+    family.classes[path] = found
+    return found
+
+
+def _holds(range: Range, place: Position) -> bool:
+    return range.start <= place <= range.end
+
+
+def _ask(request: Request[Answer[Any]]) -> Effects[Answer[Any]]:
+    """The result of another operation."""
+    found: Answer[Any] = yield from OPERATIONS[type(request)].steps(request)
+    return found

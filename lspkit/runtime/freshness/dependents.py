@@ -1,0 +1,297 @@
+"""The effect `FindDependents`: the files that refer to what an edit has changed.
+
+The servers are shown the text before the edit, and asked for its symbols and for the references to
+those whose declaration has changed (`changed_declarations.py`). A server that still has the old
+text is asked before it gets the new one. Other callers wait meanwhile, as for `check(text=…)`.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import time
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from lspkit import errors
+from lspkit.operations.checks.changed_declarations import (
+    Outline,
+    changed_declarations,
+    infers_types,
+    only_bodies_changed,
+)
+from lspkit.operations.effects import (
+    Dependents,
+    Effect,
+    FindDependents,
+    NoteText,
+    Remember,
+    Reply,
+    TakeBaseline,
+)
+from lspkit.operations.reply_parsing import OWN_FAULTS
+from lspkit.operations.symbol_positions import params_at
+from lspkit.protocol.open_documents import View
+from lspkit.protocol.text import Encoding, Text
+from lspkit.protocol.wire.raw_items import read_location_ranges
+from lspkit.protocol.wire.results import SYMBOL_KINDS, WireRange, WireSymbol, read_symbols
+from lspkit.runtime.concurrency.call import CallContext
+from lspkit.runtime.concurrency.drive import together
+from lspkit.runtime.concurrency.waiter import Steps
+from lspkit.runtime.exchange import disk_sync
+from lspkit.runtime.exchange.ask_server import request_deadline, request_document, wait_for_turn
+from lspkit.runtime.exchange.context import Context
+from lspkit.runtime.exchange.preparation import prepare_server
+from lspkit.runtime.files import File
+from lspkit.runtime.freshness.baselines import Baselines
+from lspkit.runtime.server.document_queue import QueueEntry
+from lspkit.runtime.server.server import Server
+
+SYMBOLS, REFERENCES = "textDocument/documentSymbol", "textDocument/references"
+#: Most declarations whose references are requested.
+MOST_DECLARATIONS = 40
+#: The part of the remaining time of a call that the first search of a server may use.
+SHARE = 0.5
+#: Why there may be more files.
+TOO_MANY = "too many declarations have changed to ask for the references to all of them"
+#: The lines with references in each file, by URI.
+Places = dict[str, set[int]]
+
+
+def baseline_handlers(context: Context, baselines: Baselines) -> dict[type[Effect], Any]:
+    """The handlers of the effects about the state before an edit."""
+    return {
+        FindDependents: functools.partial(find_dependents, context, baselines),
+        NoteText: lambda effect, _: note_text(context, baselines, effect),
+        TakeBaseline: lambda effect, _: baselines.get(context.files.locate(effect.path).path),
+        Remember: lambda effect, _: baselines.remember(str(effect.path), effect.before),
+    }
+
+
+def note_text(context: Context, baselines: Baselines, effect: NoteText) -> None:
+    """Perform `NoteText`."""
+    file = context.files.locate(effect.path)
+    baselines.note_text(file.path, context.files.read(file).text.value)
+
+
+def find_dependents(
+    context: Context, baselines: Baselines, effect: FindDependents, call: CallContext
+) -> Steps[Dependents]:
+    """Perform `FindDependents`."""
+    file = disk_sync.locate(context, effect.path, effect.text, call)
+    new = context.files.read(file).text.value if effect.text is None else effect.text
+    old = baselines.text(file.path) if effect.old is None else effect.old
+    old = baselines.unsearched(file.path) or old
+    age = _age(file.path)
+    if old == new:
+        return Dependents(file.path, old=old, age=age)
+    servers, _ = yield from disk_sync.servers_of(context, file, call, effect.text)
+    asked = [_Search(context, one, file, old, new, effect, call) for one in servers if _can(one)]
+    found = yield from together([one.run() for one in asked], call)
+    places, problems = Places(), [one for one in found if isinstance(one, Exception)]
+    for result in found:
+        for uri, lines in () if isinstance(result, Exception) else result.items():
+            places.setdefault(uri, set()).update(lines)
+    for problem in problems:
+        if not isinstance(problem, OWN_FAULTS):
+            raise problem
+    reason = next((why for one in (*problems, *asked) if (why := _reason(one))), "")
+    if effect.text is None:
+        baselines.note_search(file.path, old if reason else None)
+    return Dependents(
+        file.path,
+        _lines(context, places, file.path),
+        tuple(dict.fromkeys(name for one in asked for name in one.names)),
+        old,
+        reason,
+        bool(asked) and not problems and all(one.is_internal for one in asked),
+        max((one.took for one in asked), default=0.0),
+        any(one.is_first for one in asked),
+        age,
+    )
+
+
+def _age(path: str) -> float:
+    """Seconds since the file was changed; 0 if that is not known."""
+    try:
+        return max(time.time() - os.stat(path).st_mtime, 0.0)
+    except OSError:
+        return 0.0
+
+
+def _can(server: Server) -> bool:
+    """A linter checks each file for itself."""
+    return server.choice.definition.role == "types"
+
+
+def _reason(one: object) -> str:
+    if isinstance(one, _Search):
+        return one.reason
+    return "" if isinstance(one, errors.UnsupportedError) else str(one)
+
+
+class _Search:
+    """The search by one server."""
+
+    def __init__(
+        self,
+        context: Context,
+        server: Server,
+        file: File,
+        old: str | None,
+        new: str,
+        effect: FindDependents,
+        call: CallContext,
+    ) -> None:
+        self._context, self._server, self._file = context, server, file
+        self._old, self._new, self._effect, self._call = old, new, effect, call
+        #: The text that the server is shown; None for the text on disk.
+        self._shown = effect.text if old is None else old
+        self.is_first = not server.has_searched
+        #: Names of the changed declarations.
+        self.names: list[str] = []
+        self.reason = ""
+        #: Whether only bodies of functions have changed.
+        self.is_internal = False
+        #: Seconds since the server was ready.
+        self.took = 0.0
+
+    def run(self) -> Steps[Places]:
+        """The lines with references in each file."""
+        context, server, call = self._context, self._server, self._call
+        exclusive = self._shown is not None and server.choice.definition.compares_files
+        with QueueEntry(exclusive=exclusive) as turn:
+            try:
+                server.channel.queue.join(self._file.uri, turn)
+                yield from prepare_server(context, server, self._file, self._shown, call)
+                waiting = wait_for_turn(context, server, turn, call, REFERENCES, may_leave=True)
+                if not (yield from waiting):
+                    return {}
+                began = time.monotonic()
+                try:
+                    return (yield from self._search(call.part(self._seconds())))
+                finally:
+                    self.took = time.monotonic() - began
+            finally:
+                if self._shown is not None and turn.done:
+                    disk_sync.restore_document(context, server, self._file.uri)
+
+    def _seconds(self) -> float | None:
+        """The time for the requests; more for the first search, but the check needs time, too."""
+        seconds, left = self._effect.seconds, self._call.deadline - time.monotonic()
+        if seconds is None or not self.is_first:
+            return seconds
+        return max(seconds, SHARE * left)
+
+    def _search(self, call: CallContext) -> Steps[Places]:
+        key = self._server.channel.key_of(self._file.uri)
+        supports = self._server.channel.session.supports
+        if not supports(SYMBOLS, key) or not supports(REFERENCES, key):
+            return {}
+        reply = yield from self._ask(SYMBOLS, _about, call)
+        declared = self._changed(reply)
+        self.names = [one.name for one in declared]
+        if len(declared) > MOST_DECLARATIONS:
+            self.reason = TOO_MANY
+        context = {"includeDeclaration": True}
+        questions = [
+            self._ask(REFERENCES, params_at(one.line + 1, one.column + 1, context=context), call)
+            for one in declared[:MOST_DECLARATIONS]
+        ]
+        places = Places()
+        for answer in (yield from together(questions, call)) if questions else ():
+            if isinstance(answer, Reply):
+                self._server.has_searched = True
+                _add(places, read_location_ranges(answer.result).items)
+            elif isinstance(answer, (*OWN_FAULTS, errors.PositionError)):
+                self.reason = str(answer)
+            else:
+                raise answer
+        return places
+
+    def _changed(self, reply: Reply) -> list[Outline]:
+        """The changed declarations; without an old text, all on the top level."""
+        outline = outline_of(read_symbols(reply.result).items, reply.view)
+        if self._old is None:
+            return outline
+        inferred = infers_types(self._file.path)
+        found = changed_declarations(self._old, self._new, outline, inferred=inferred)
+        inside = only_bodies_changed(self._old, self._new, outline)
+        self.is_internal = inside and not found
+        return found
+
+    def _ask(self, method: str, build: Any, call: CallContext) -> Steps[Reply]:
+        until = request_deadline(self._context, self._server, call)
+        return request_document(
+            self._context, self._server, self._file, self._shown, method, build, until
+        )
+
+
+def _about(uri: str, _: Text, __: Encoding) -> dict[str, Any]:
+    return {"textDocument": {"uri": uri}}
+
+
+def outline_of(symbols: Iterable[WireSymbol], view: View) -> list[Outline]:
+    """The symbols of an answer. A flat list becomes a tree: what lies inside is a part."""
+    flat = [_outline(one, view) for one in symbols]
+    if any(one.children for one in flat):
+        return flat
+    return _nested(sorted(flat, key=lambda one: (one.start, -one.end, one.line, one.column)))
+
+
+def _nested(symbols: Sequence[Outline]) -> list[Outline]:
+    found: list[Outline] = []
+    at = 0
+    while at < len(symbols):
+        one, after = symbols[at], at + 1
+        while after < len(symbols) and symbols[after].end <= one.end and one.end > one.start:
+            after += 1
+        inner = _nested(symbols[at + 1 : after])
+        found.append(
+            Outline(one.name, one.kind, one.start, one.end, one.line, one.column, tuple(inner))
+        )
+        at = after
+    return found
+
+
+def _outline(wire: WireSymbol, view: View) -> Outline:
+    place = wire.location.place if wire.location is not None else None
+    whole = place[1] if place is not None else wire.range or wire.selection_range
+    name = wire.selection_range or whole
+    bare = wire.name.partition("(")[0].strip()
+    if whole is None or name is None:
+        return Outline(bare, "", 0, 0, 0, 0)
+    last = view.text.line_count - 1
+    line = min(max(name.start.line, 0), last)
+    column = view.text.column(line, name.start.character, view.encoding)
+    if wire.selection_range is None:
+        # Only the whole symbol is known: its name is on its first line.
+        column = max(column, view.text.line(line).find(bare, column))
+    return Outline(
+        bare,
+        SYMBOL_KINDS.get(wire.kind, ""),
+        min(max(whole.start.line, 0), line),
+        max(min(whole.end.line, last), line),
+        line,
+        column,
+        tuple(_outline(child, view) for child in wire.children or ()),
+    )
+
+
+def _add(places: Places, references: Iterable[tuple[str, WireRange]]) -> None:
+    """Add references; of the files that come with them, those with most references first."""
+    found: Places = {}
+    for uri, range in references:
+        found.setdefault(uri, set()).add(range.start.line + 1)
+    for uri in sorted(found, key=lambda uri: (-len(found[uri]), uri)):
+        places.setdefault(uri, set()).update(found[uri])
+
+
+def _lines(context: Context, places: Places, own: str) -> dict[str, tuple[int, ...]]:
+    """The lines of the files that may be read."""
+    found: Places = {}
+    for uri, lines in places.items():
+        readable = context.files.place(uri)[1]
+        if readable is not None and readable != own:
+            found.setdefault(readable, set()).update(lines)
+    return {path: tuple(sorted(lines)) for path, lines in found.items()}
