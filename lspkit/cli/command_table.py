@@ -230,7 +230,7 @@ COMMANDS = (
                 action="store_true",
                 help="write the files, and restore them if the edit introduces errors",
             ),
-            _argument(
+            argument(
                 "--force",
                 action="store_true",
                 help="with --apply: write also an edit that may be incomplete",
