@@ -153,8 +153,8 @@ def test_without_a_token_there_is_no_progress(tmp_path: Path, scripted) -> None:
 def test_diagnostics_are_a_resource(shared: McpClient) -> None:
     (template,) = shared.ask("list_resource_templates").resource_templates
     assert template.uri_template == "diagnostics://{path}"
-    assert shared.read("diagnostics://a.scr") == "No results found."
-    assert shared.read("diagnostics://%61.scr") == "No results found."
+    assert shared.read("diagnostics://a.scr") == "a.scr: no errors"
+    assert shared.read("diagnostics://%61.scr") == "a.scr: no errors"
 
 
 @pytest.mark.parametrize(
@@ -190,7 +190,7 @@ def test_a_subscriber_is_told_of_changes_on_disk(tmp_path: Path, scripted) -> No
         assert "ERROR" in client.read(uri)
         client.ask("unsubscribe_resource", uri)
         (tmp_path / "a.scr").write_text(SOURCE, encoding="utf-8")
-        assert client.read(uri) == "No results found."
+        assert client.read(uri) == "a.scr: no errors"
         assert client.updates.empty()
 
 

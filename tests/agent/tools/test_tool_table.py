@@ -27,7 +27,7 @@ prepareCallHierarchy lsp_call_hierarchy lsp_prepare_call_hierarchy filePath line
 incomingCalls lsp_incoming_calls lsp_incoming_calls - filePath,line,character,symbol,callHierarchyItem allow
 outgoingCalls lsp_outgoing_calls lsp_outgoing_calls - filePath,line,character,symbol,callHierarchyItem allow
 diagnostics lsp_diagnostics lsp_diagnostics - filePath allow
-rename lsp_rename lsp_rename filePath,newName line,character,symbol,apply ask
+rename lsp_rename lsp_rename filePath,newName line,character,symbol,apply,force ask
 """  # noqa: E501
 
 
