@@ -45,6 +45,7 @@ RIGHT: dict[str, list[Any]] = {
     "query": ["greet", "", "g r"],
     "new_name": ["meet", "ü"],
     "apply": [False, True],
+    "force": [False, True],
     "item": [
         {"uri": "file:///a.xyz", "name": "greet", "kind": 12},
         {"raw": {"serverId": "x", "via": "a.xyz", "item": {"uri": "file:///a", "name": "x"}}},
@@ -59,6 +60,7 @@ BEYOND: dict[str, list[Any]] = {
     "query": ["\0", "x" * 100_000, "\ud800"],
     "new_name": ["", " ", "\n"],
     "apply": [],
+    "force": [],
     "item": [{}, {"raw": {}}, {"raw": None}, {"uri": "x:y"}, "{}", "{", {"uri": "file:///\ud800"}],
 }
 
