@@ -61,6 +61,7 @@ def _root_details(one: RootStatus, root: str, age: float) -> Iterator[_Detail]:
     yield "root", f"{relative(one.root, root)}: {one.state.value}", 2, one.state.value
     if one.broken is not None:
         yield "error", one.broken.error, ERROR_LINES, "broken"
+    if one.broken is not None and one.broken.attempts:
         again = one.broken.retry_in
         when = "not before a reload or a restart (s)"
         if again is not None:
