@@ -2,8 +2,8 @@
 
     python -m tests.panel.embedded_panel FOLDER CONFIG [NUMBER]
 
-Each file of the folder is asked about first, so that its server starts. With a NUMBER the panel is
-shown as often as it says; in the end the program prints what is left of it, as JSON.
+Each file of the folder is asked about and checked first, so that its servers start. With a NUMBER
+the panel is shown as often as it says; in the end the program prints what is left of it, as JSON.
 """
 
 from __future__ import annotations
@@ -36,6 +36,7 @@ def main() -> None:
         for file in sorted(folder.iterdir()):
             try:
                 ws.definition(file, 1, 1, timeout=60)
+                ws.check(file, timeout=60)
             except lspkit.LspkitError:
                 pass  # the panel shows why
         if len(sys.argv) == 3:

@@ -79,12 +79,12 @@ def command(tmp_path: Path, scripted) -> list[str]:
 def test_no_key_makes_a_line_too_wide_and_it_quits_clean(command, size):
     with TmuxWindow(command, size, ROOT, {}) as window:
         window.until("✗ broken", "› ", "q quit")
-        assert window.frame_problems() == [], window.text()
+        window.until_framed()
         for keys, shown, gone in STEPS:
             window.press(*keys)
             window.until(shown)
             window.until_gone(gone)
-            assert window.frame_problems() == [], window.text()
+            window.until_framed()
         window.press("q")
         window.until(ENDED)
         assert window.text().split() == [*ENDED.split(), "0"]
@@ -98,7 +98,7 @@ def test_a_window_that_changes_its_size_is_filled_anew(command):
             window.resize(*size)
             wide = min(82, int(size[0] * 0.95))
             assert comes_true(lambda wide=wide: frame_width(window) == wide), window.text()
-            assert window.frame_problems() == [], window.text()
+            window.until_framed()
 
 
 def frame_width(window: TmuxWindow) -> int:

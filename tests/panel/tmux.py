@@ -109,6 +109,10 @@ class TmuxWindow:
         """Wait until this is not on the screen any more."""
         assert comes_true(lambda: words not in self.text()), self.text()
 
+    def until_framed(self) -> None:
+        """Wait until the frame is whole, and no line too wide: a screen is not drawn at once."""
+        assert comes_true(lambda: not self.frame_problems()), self.text()
+
     def settings_are_restored(self) -> bool:
         """Whether the terminal has the settings again that it had before the program."""
         before, after = (Path(one).read_text(encoding="ascii") for one in self._settings)
