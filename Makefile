@@ -11,7 +11,7 @@
 #   make clean   removes all that make has made
 #
 # ARGS adds words to pytest: make test ARGS="-k framing -x". With LSPKIT_THOROUGH=1 the longest cases
-# of seldom used servers are run, too, and with LSPKIT_BROWSER=1 the status page is tried in a browser.
+# of seldom used servers are run, too.
 
 SHELL := bash
 .SHELLFLAGS := -eu -o pipefail -c

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import sqlite3
 import time
 from collections.abc import Iterator
@@ -21,7 +22,7 @@ from pathlib import Path
 from lspkit.config.trust.file_ownership import who_else_can_change
 from lspkit.config.trust.trust_store import state_folder
 from lspkit.errors import ConfigError, PathError
-from lspkit.visible_text import is_visible, one_line
+from lspkit.visible_text import one_line
 
 __all__ = ["get_cwd", "resolve", "set_cwd"]
 
@@ -33,6 +34,16 @@ APPLICATION_ID = 0x6C73706B
 VERSION = 1
 #: Characters of an id.
 LONGEST_ID = 200
+#: What an id is made of, in the syntax that Python and OpenAPI have in common: no control
+#: characters, no space but the common one, and no invisible characters of the usual plane.
+ID_PATTERN = (
+    r"^[^\x00-\x1f\x7f-\xa0\xad\u034f\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u115f\u1160"
+    r"\u1680\u17b4\u17b5\u180b-\u180f\u2000-\u200f\u2028-\u202f\u205f-\u206f\u3000\u3164"
+    r"\ufe00-\ufe0f\ufeff\uffa0\ufff0-\uffff]+$"
+)
+_ID = re.compile(ID_PATTERN)
+#: Bytes that are no UTF-8, as Python shows them.
+_SURROGATES = re.compile(r"[\ud800-\udfff]")
 #: Conversations that are kept. The ones that were not set for the longest time are removed.
 MOST = 100_000
 #: Seconds to wait for another process that writes.
@@ -59,7 +70,7 @@ def resolve(id: str, cwd: str | os.PathLike[str] | None = None) -> Path:
 
 def check_id(id: str) -> None:
     """Raise a `ValueError` if this cannot be the id of a conversation."""
-    if not 0 < len(id) <= LONGEST_ID or not is_visible(id):
+    if len(id) > LONGEST_ID or not _ID.fullmatch(id) or _SURROGATES.search(id):
         raise ValueError(f"an id has 1 to {LONGEST_ID} visible characters, not {id[:40]!r}")
 
 

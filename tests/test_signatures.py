@@ -47,11 +47,14 @@ def test_all_options_have_a_place_in_the_order():
     assert set(get_type_hints(call_options.PositionCallOptions)) == set(POSITION)
 
 
-def test_help_shows_them():
-    shown = pydoc.plain(pydoc.render_doc(lspkit.Workspace.hover))
-    assert "symbol: 'str | None' = None" in shown
-    assert "timeout: 'float | None' = None" in shown
-    assert "**more" not in shown
+@pytest.mark.parametrize("name", ["hover", "references"])
+def test_help_shows_them(name, tmp_path):
+    with lspkit.Workspace(tmp_path) as ws:
+        bound, plain = getattr(ws, name), getattr(lspkit.Workspace, name)
+        for method in (bound, plain):
+            shown = pydoc.plain(pydoc.render_doc(method))
+            assert all(f"{option}: '" in shown for option in POSITION)
+            assert "**more" not in shown
 
 
 def test_a_misspelled_option_is_still_refused(tmp_path):

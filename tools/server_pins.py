@@ -70,12 +70,11 @@ NODE_PACKAGES = {
 #: Debian packages per folder, which are unpacked with whatever they depend on and the machine does
 #: not have. The compiler has a folder of its own, since not every Debian has this one: its release
 #: is that of the clangd above, so that both say the same in the same words.
-BROWSER = "debian-chromium"
 DEBIAN_PACKAGES = {
     "debian": ("gopls", "rust-web-analyzer", "rustc-web", "cargo-web", "rust-web-src"),
     "debian-clang": ("clang-22",),
     # A browser without a window, for the tests of the status page.
-    BROWSER: ("chromium-headless-shell",),
+    "debian-chromium": ("chromium-headless-shell",),
     # A second source: there is no wheel of it for every processor.
     "debian-shellcheck": ("shellcheck",),
 }
@@ -284,7 +283,7 @@ PROGRAMS = (
     # In place of the script in `bin`, which names the folder where Debian would install it.
     Program(
         name="chromium-headless-shell",
-        folder=BROWSER,
+        folder="debian-chromium",
         file="../lib/chromium/chromium-headless-shell",
     ),
 )

@@ -20,7 +20,6 @@ import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-import server_pins
 from package_folders import (
     SERVERS,
     STAMP,
@@ -39,19 +38,16 @@ from package_folders import (
     say,
 )
 from server_pins import (
-    BROWSER,
     DEBIAN_MEMBERS,
     DEBIAN_PACKAGES,
     ENVIRONMENT,
     NODE_PACKAGES,
+    PROGRAMS,
     PYTHON_PACKAGES,
     PYTHON_SOURCES,
     Program,
 )
 
-#: A browser is large. It is installed if this variable is set; without it its tests are skipped.
-WITH_BROWSER = bool(os.environ.get("LSPKIT_BROWSER"))
-PROGRAMS = tuple(one for one in server_pins.PROGRAMS if WITH_BROWSER or one.folder != BROWSER)
 #: Every folder with what is wanted in it, and how that is installed.
 FOLDERS: dict[str, tuple[Pins, Kind]] = {
     "python": (PYTHON_PACKAGES, python_environment),
@@ -59,8 +55,6 @@ FOLDERS: dict[str, tuple[Pins, Kind]] = {
     **{name: (pins, node_folder) for name, pins in NODE_PACKAGES.items()},
     "python-sources": (PYTHON_SOURCES, python_sources),
 }
-if not WITH_BROWSER:
-    FOLDERS.pop(BROWSER, None)
 
 #: A folder and a package that cannot be had, with the reason.
 Failures = dict[tuple[str, str], str]

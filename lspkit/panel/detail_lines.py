@@ -13,6 +13,9 @@ INDENT, LABEL = 4, 10
 #: Most lines of an error, of a command, and of standard error.
 ERROR_LINES, COMMAND_LINES, STDERR_LINES = 6, 3, 5
 
+#: Sources of servers that lspkit knows by itself.
+BUILT_IN = ("built-in", "merged")
+
 #: What each kind of trust means.
 TRUST = {
     "trusted": "trusted: may run programs of the project",
@@ -51,7 +54,7 @@ def _details(server: ServerStatus, root: str, age: float) -> Iterator[_Detail]:
     if server.roots:
         yield "problems", _problem_counts(server), 2, ""
     yield "files", " ".join(server.extensions), 2, ""
-    tested = server.verified
+    tested = server.verified if server.source in BUILT_IN else ""
     known = "known from its documentation" if tested == "documentation" else f"tested with {tested}"
     if tested:
         yield "version", known, 1, "muted"
@@ -61,6 +64,7 @@ def _root_details(one: RootStatus, root: str, age: float) -> Iterator[_Detail]:
     yield "root", f"{relative(one.root, root)}: {one.state.value}", 2, one.state.value
     if one.broken is not None:
         yield "error", one.broken.error, ERROR_LINES, "broken"
+    if one.broken is not None and one.broken.attempts:
         again = one.broken.retry_in
         when = "not before a reload or a restart (s)"
         if again is not None:

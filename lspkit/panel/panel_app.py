@@ -69,8 +69,9 @@ class PanelApp(App[None]):
         Binding("g,home", "move(-1000000)"),
         Binding("G,end", "move(1000000)"),
         Binding("enter", "expand"),
-        # Before the letters after it go to the list, if they come at once.
+        # At once: the keys after them, if they come quickly, are meant for what has the focus then.
         Binding("slash", "filter", priority=True),
+        Binding("enter", "keep_filter", priority=True),
         Binding("escape", "leave"),
         Binding("q", "quit"),
         Binding("ctrl+c", "quit", priority=True),
@@ -249,14 +250,17 @@ class PanelApp(App[None]):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool:
         """Whether a key has its meaning now: a filter may contain a slash."""
-        return action != "filter" or not self._field.has_focus
+        if action in ("filter", "keep_filter"):
+            # Not `has_focus`, which changes a moment later.
+            return (self.focused is self._field) == (action == "keep_filter")
+        return True
 
     def on_input_changed(self) -> None:
         """The filter acts while it is typed."""
         self.show()
 
-    def on_input_submitted(self) -> None:
-        """Enter keeps the filter, and goes back to the rows."""
+    def action_keep_filter(self) -> None:
+        """Keep the filter, and go back to the rows."""
         self.screen.set_focus(self.list)
         self.show()
 

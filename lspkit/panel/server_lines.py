@@ -191,7 +191,9 @@ def roots_text(server: ServerStatus, root: str) -> str:
 def _why_not(server: ServerStatus) -> str:
     if server.reason == NOT_FOUND and server.install:
         return server.install
-    return server.reason
+    # A program that is there, but does not work, was tried for a root.
+    failed = (one.broken.error for one in server.roots if one.broken is not None)
+    return server.reason or next(failed, "")
 
 
 def _problems(server: ServerStatus, width: int) -> Part:

@@ -153,11 +153,21 @@ class ServerList(ScrollView):
 
     def move(self, by: int) -> None:
         """Select another row; stops at the first and the last one."""
-        if self.servers:
+        if self.servers and not self._scroll_within(by):
             at = max(0, min(len(self.servers) - 1, self._at() + by))
             self.selected = self.servers[at].server
             self._build()
             self._scroll_to_selected()
+
+    def _scroll_within(self, by: int) -> bool:
+        """Scroll by one line in details that are taller than the list; whether there was one."""
+        start, number = self._places[self._at()]
+        top, height = self.scroll_offset.y, self.scrollable_content_region.height
+        hidden = {1: start + number - top - height, -1: top - start}.get(by, 0)
+        if number <= height or hidden <= 0:
+            return False
+        self.scroll_to(y=top + by, animate=False, immediate=True, force=True)
+        return True
 
     def toggle(self) -> None:
         """Expand the selected row, or fold it."""

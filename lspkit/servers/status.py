@@ -190,7 +190,8 @@ def status_text(taken: WorkspaceStatus) -> str:
         return str(taken)
     lines = [f"LSP servers: {taken}"]
     for row in taken.rows:
-        if row.state in (ServerState.IDLE, ServerState.DISABLED, ServerState.UNAVAILABLE):
+        # A program that does not work has a root for which it was tried.
+        if not row.roots:
             continue
         lines.append(f"  {row.server}: {row.state.value}")
         lines += [f"    interpreter: {row.interpreter}"] if row.interpreter is not None else []
@@ -207,7 +208,9 @@ def _root_lines(root: RootStatus) -> list[str]:
     work = zip(root.busy_with, root.busy_for, strict=True)
     lines += [f"busy with {what} for {seconds:.0f} s" for what, seconds in work]
     lines += [f"beside it: {sidecar}" for sidecar in root.sidecars]
-    if root.broken is not None:
+    if root.broken is not None and not root.broken.attempts:
+        lines.append(root.broken.error)
+    elif root.broken is not None:
         again = root.broken.retry_in
         when = "not before a reload" if again is None else f"next try in {again:.0f} s"
         lines.append(f"{root.broken.error} ({count(root.broken.attempts, 'failure')}, {when})")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
 import msgspec
 
@@ -14,16 +14,21 @@ class _Body(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     """The keys are in camel case."""
 
 
+def _pattern(text: str) -> msgspec.Meta:
+    """Only for the document: the endpoint refuses other values, and says why."""
+    return msgspec.Meta(extra_json_schema={"pattern": text})
+
+
 class SetCwd(_Body, frozen=True, forbid_unknown_fields=True):
     """The folder of a conversation: an absolute path."""
 
-    cwd: str
+    cwd: Annotated[str, _pattern(r"^/[^\x00]*$")]
 
 
 class CheckFile(_Body, frozen=True, forbid_unknown_fields=True):
     """A file to check, by its path in the folder of the conversation."""
 
-    path: str
+    path: Annotated[str, _pattern(r"^[^\x00]+$")]
 
 
 class ConversationCwd(_Body, frozen=True):

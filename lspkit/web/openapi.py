@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from lspkit.conversations import LONGEST_ID
+from lspkit.conversations import ID_PATTERN, LONGEST_ID
 from lspkit.version import VERSION
 from lspkit.web.body_types import EventBody, Problem
 from lspkit.web.problem_document import CONTENT_TYPE
@@ -68,7 +68,7 @@ def _operation(route: Route) -> dict[str, Any]:
 
 
 def _parameters(route: Route) -> list[dict[str, Any]]:
-    an_id = {"type": "string", "minLength": 1, "maxLength": LONGEST_ID}
+    an_id = {"type": "string", "minLength": 1, "maxLength": LONGEST_ID, "pattern": ID_PATTERN}
     in_path = [
         {"name": name, "in": "path", "required": True, "schema": an_id}
         for name in re.findall(r"{(\w+)}", route.path)

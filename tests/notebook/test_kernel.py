@@ -117,6 +117,22 @@ def test_an_error_shows_the_line_of_the_cell_and_the_message(shared):
     assert message.startswith("PathError: none.scr does not exist in ")
 
 
+def test_a_mistyped_symbol_is_two_lines(shared):
+    shown = shared.run("ws.references('a.scr', symbol='gret')")
+    assert shown.error == "PositionError"
+    line, message = shown.traceback.splitlines()
+    assert line == "line 1: ws.references('a.scr', symbol='gret')"
+    assert message.startswith("PositionError: a.scr defines no symbol gret; candidates: greet")
+
+
+def test_large_values_are_short_also_as_plain_text(shared):
+    for cell in ("ws.status()", "ws.rename('a.scr', 1, 5, new_name='hello')"):
+        assert len(shared.run(cell).result["text/plain"]) <= 200
+        printed = shared.run(f"print({cell})").printed
+        assert len(printed.splitlines()) == 1
+        assert len(printed) <= 300
+
+
 def test_the_magic_checks_a_file(shared):
     assert shared.run("%lsp check a.scr").text.startswith("clean a.scr")
     assert shared.run("report = %lsp check a.scr\nprint(report)").printed == "a.scr: no errors\n"

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import threading
-
 import pytest
 
 pytest.importorskip("textual", reason="the extra is not installed: pip install 'lspkit[panel]'")
@@ -102,6 +100,26 @@ def test_enter_expands_and_folds():
                 assert words in shown.text()
             await shown.press("enter")
             assert "panic: runtime" not in shown.text()
+
+    in_loop(test)
+
+
+def test_details_that_are_taller_than_the_list_are_scrolled_before_the_next_row():
+    async def test() -> None:
+        async with panel(shop(), (40, 12)) as shown:
+            await shown.press("enter")
+            assert shown.selected() == "gopls"
+            assert "panic" not in shown.text()
+            for _ in range(40):
+                await shown.press("j")
+                if "panic" in shown.text():
+                    break
+            assert "panic: runtime" in shown.text()
+            while shown.selected() in ("", "gopls"):
+                await shown.press("j")
+            assert shown.selected() == "rust-analy…"
+            await shown.press("k")
+            assert shown.selected() == "gopls"
 
     in_loop(test)
 
@@ -292,16 +310,3 @@ def test_it_ends_with_its_workspace():
             await shown.until(lambda: not shown.app.is_running)
 
     in_loop(test)
-
-
-@pytest.mark.slow
-def test_nothing_is_left_after_it_was_opened_many_times():
-    before = set(threading.enumerate())
-
-    async def test() -> None:
-        async with panel(shop()) as shown:
-            await shown.press("t")
-
-    for _ in range(20):
-        in_loop(test)
-        assert set(threading.enumerate()) == before

@@ -7,8 +7,6 @@ import json
 import os
 import pty
 import select
-import shlex
-import shutil
 import struct
 import subprocess
 import sys
@@ -22,7 +20,6 @@ from lspkit.testing import Script
 from tests.cli.conftest import bare as bare
 from tests.cli.running import TIMEOUT, CommandLine
 from tests.cli.shop import scripted_project
-from tests.scripted import comes_true
 
 pytest.importorskip("textual", reason="the extra is not installed: pip install 'lspkit[panel]'")
 
@@ -47,10 +44,16 @@ def project(tmp_path: Path, scripted) -> tuple[Path, dict[str, str]]:
 class Terminal:
     """A program on a terminal of its own."""
 
-    def __init__(self, command: list[str], cwd: Path, environ: dict[str, str]) -> None:
+    def __init__(
+        self,
+        command: list[str],
+        cwd: Path,
+        environ: dict[str, str],
+        size: tuple[int, int] = (24, 80),
+    ) -> None:
         self.seen, self._read_up_to = b"", 0
         self._ours, theirs = pty.openpty()
-        fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+        fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", *size, 0, 0))
         self.before = termios.tcgetattr(theirs)
         self._theirs = theirs
         self.child = subprocess.Popen(
@@ -119,37 +122,25 @@ def test_keys_on_a_real_terminal(bare, project):
         terminal.close()
 
 
-def test_in_tmux_no_line_is_wider_than_the_window(bare, project, tmp_path):
-    if shutil.which("tmux") is None:
-        pytest.skip("no program tmux")
-    folder, variables = project
-    socket = str(tmp_path / "tmux")
-    environ = environment(bare, variables)
-    environ["PATH"] = f"{environ['PATH']}{os.pathsep}{os.environ['PATH']}"
-
-    def tmux(*words: str) -> str:
-        done = subprocess.run(
-            ["tmux", "-S", socket, *words],
-            env=environ,
-            capture_output=True,
-            encoding="utf-8",
-            timeout=TIMEOUT,
-            check=False,
-        )
-        return done.stdout
-
-    command = f"cd {shlex.quote(str(folder))} && exec {shlex.join(bare.command('panel'))}"
+def test_nothing_is_left_after_it_was_opened_and_closed_50_times(bare, project):
+    """On a terminal, in one program: no thread, descriptor, process or panel."""
+    folder, _ = project
+    config = json.loads(folder.with_suffix(".json").read_text(encoding="utf-8"))
+    program = [bare.python, "-m", "tests.panel.embedded_panel", str(folder), json.dumps(config)]
+    terminal = Terminal([*program, "50"], folder, environment(bare, {}), (12, 40))
     try:
-        tmux("-u", "-f", "/dev/null", "new-session", "-d", "-x", "40", "-y", "12", command)
-        assert comes_true(lambda: DRAWN in tmux("capture-pane", "-p"))
-        lines = tmux("capture-pane", "-p").splitlines()
-        assert max(map(len, lines)) <= 39
-        assert [one[1] for one in lines if one.strip()][:1] == ["╭"]
-        assert len({len(one.rstrip()) for one in lines if one.strip()}) == 1
-        tmux("send-keys", "q")
-        assert comes_true(lambda: not tmux("list-sessions"))
+        for _ in range(50):
+            terminal.until(DRAWN)
+            terminal.type("q")
+            terminal.until(LEFT.decode())
+        assert terminal.end() == 0
+        left = json.loads(terminal.seen[terminal.seen.rindex(b'{"before"') :])
+        assert left["after"] == left["before"]
+        assert len(left["before"]["processes"]) >= 1  # the server of the workspace, and no more
+        assert left["panels"] <= 1
+        assert termios.tcgetattr(terminal._theirs) == terminal.before
     finally:
-        tmux("kill-server")
+        terminal.close()
 
 
 def test_without_a_terminal_it_is_text(bare, project):

@@ -20,7 +20,7 @@ from lspkit.panel.server_lines import (
     width_of,
     wrap,
 )
-from lspkit.servers.status import ServerState
+from lspkit.servers.status import Broken, ServerState
 from tests.panel.samples import ROOT, broken, many, running, server, shop, taken
 
 EVIL = "boo\x1b[2J\x9b31m\u202e\r\nlspkit: all is well"
@@ -81,6 +81,15 @@ def test_the_time_to_the_next_try_goes_by():
     row = broken("ty", "ended", retry_in=9.0)
     for age, left in ((0.0, "↻ 9 s"), (4.0, "↻ 5 s"), (60.0, "↻ 0 s")):
         assert text_of(Columns([row], 76).row(row, ROOT, age, selected=False)).endswith(left)
+
+
+def test_a_program_that_does_not_work_says_why():
+    failed = Broken(0, 0.0, "ty does not work: it ended with exit status 3")
+    row = running("ty", ServerState.UNAVAILABLE, pid=None, broken=failed)
+    assert "ty does not work: it" in text_of(Columns([row], 76).row(row, ROOT, 0.0, selected=False))
+    details = "\n".join(text_of(one) for one in detail_lines(row, ROOT, 0.0, 76))
+    assert details.count("does not work") == 1
+    assert "next try" not in details
 
 
 def test_a_long_error_is_cut_after_some_lines():

@@ -77,3 +77,17 @@ def test_where_one_can_run_the_status_has_totals(tmp_path: Path, scripted) -> No
     with lspkit.Workspace(tmp_path, config={"lsp": {**_only("scripted"), **one}}) as ws:
         assert not ws.status().unavailable
         assert ", 1 idle, " in ws.status_text()
+
+
+def test_a_program_that_does_not_work_is_told_with_its_error(tmp_path: Path) -> None:
+    (tmp_path / "a.scr").touch()
+    useless = config_for(["/bin/sh", "-c", "echo no such component >&2; exit 3"])
+    with lspkit.Workspace(tmp_path, config=useless) as ws:
+        with pytest.raises(lspkit.ServerUnavailableError):
+            ws.definition("a.scr", 1, 1)
+        lines = ws.status_text().splitlines()
+        row = next(one for one in ws.status().rows if one.server == "scripted")
+    assert row.state is ServerState.UNAVAILABLE
+    at = lines.index("  scripted: unavailable")
+    assert lines[at + 2].strip().startswith("scripted does not work: /bin/sh: it ended with exit")
+    assert "no such component" in lines[at + 2]

@@ -26,15 +26,24 @@ def text(web: WebSite, content: str, name: str = "a.scr") -> None:
     (web.site.project / name).write_text(content, encoding="utf-8")
 
 
-def test_the_page_shows_servers_and_diagnostics_as_they_come(
+def test_the_page_loads_without_an_error_and_asks_nobody_else(
     web: WebSite, browser: Browser
 ) -> None:
-    web.set_cwd("a", web.site.project)
     browser.open(web.server.page_url())
     browser.wait_for(f"{TEXT}.includes('live')")
     browser.wait_for(f"{TEXT}.includes('No server runs yet')")
     assert browser.value("location.pathname + location.search") == "/"
     assert browser.value("document.cookie") == ""
+    assert browser.errors == []
+    own = f"http://127.0.0.1:{web.port}/"
+    assert [one for one in browser.requests if not one.startswith((own, "data:"))] == []
+    assert len(browser.requests) > 2
+
+
+def test_a_server_and_its_diagnostics_appear_as_they_come(web: WebSite, browser: Browser) -> None:
+    web.set_cwd("a", web.site.project)
+    browser.open(web.server.page_url())
+    browser.wait_for(f"{TEXT}.includes('No server runs yet')")
 
     text(web, "ERROR one\nWARN two\n")
     web.check("a", "a.scr")
@@ -47,8 +56,6 @@ def test_the_page_shows_servers_and_diagnostics_as_they_come(
     web.check("a", "a.scr")
     browser.wait_for(f"{TEXT}.includes('No diagnostics are known')")
     assert browser.errors == []
-    own = f"http://127.0.0.1:{web.port}/"
-    assert [one for one in browser.requests if not one.startswith((own, "data:"))] == []
 
 
 #: What a server says to get out of the text, and how it is shown.
@@ -82,7 +89,8 @@ def test_text_of_servers_and_files_stays_text(browser: Browser) -> None:
         assert browser.errors == []
 
 
-def test_the_page_is_usable_by_keyboard_and_on_a_phone(web: WebSite, browser: Browser) -> None:
+def open_two_files(web: WebSite, browser: Browser) -> None:
+    """The page on a phone, with an error in each of two files."""
     web.set_cwd("a", web.site.project)
     for name in ("a.scr", "b.scr"):
         text(web, f"ERROR {name} {'long' * 60}\n", name)
@@ -90,8 +98,11 @@ def test_the_page_is_usable_by_keyboard_and_on_a_phone(web: WebSite, browser: Br
     browser.resize(360, 700, dark=True)
     browser.open(web.server.page_url())
     browser.wait_for("document.querySelectorAll('#files details').length === 2")
-    assert browser.value("document.documentElement.scrollWidth") <= 360
 
+
+def test_files_are_folded_by_keyboard_and_stay_folded(web: WebSite, browser: Browser) -> None:
+    open_two_files(web, browser)
+    assert browser.value("document.documentElement.scrollWidth") <= 360
     browser.press("j", "j")
     first = "document.activeElement.tagName + document.activeElement.innerText"
     assert browser.value(first).startswith("SUMMARY")
@@ -103,7 +114,13 @@ def test_the_page_is_usable_by_keyboard_and_on_a_phone(web: WebSite, browser: Br
     assert browser.value("document.querySelector('#files details').open") is False
     browser.press("j", "j")
     browser.wait_for("document.activeElement.innerText.includes('b.scr')")
+    browser.press("k", "k")
+    browser.wait_for("document.activeElement.innerText.includes('a.scr')")
+    assert browser.errors == []
 
+
+def test_files_are_filtered_by_keyboard(web: WebSite, browser: Browser) -> None:
+    open_two_files(web, browser)
     browser.press("/", "/")
     assert browser.value("document.activeElement.id") == "filter"
     browser.press("b", "b")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 from urllib.parse import quote
 
@@ -11,6 +12,7 @@ import jsonschema
 import pytest
 from hypothesis import strategies as st
 
+from lspkit.conversations import check_id
 from lspkit.web.openapi import openapi_document
 from lspkit.web.problem_document import CODES
 from tests.web.web_site import Answer, WebSite
@@ -67,6 +69,44 @@ def check(operation: dict[str, Any], answer: Answer) -> None:
         validator(schema).validate(answer.json)
     if answer.status >= 400:
         assert CODES[answer.json["code"]] == answer.status
+
+
+@hypothesis.given(st.text(max_size=210) | st.characters().map(lambda one: f"a{one}"))
+@hypothesis.example("a\n")
+@hypothesis.example("\u202e")
+@hypothesis.example("日本 x")
+def test_the_document_allows_exactly_the_ids_that_are_accepted(id: str) -> None:
+    [schema] = {
+        json.dumps(one["schema"])
+        for _, _, operation in OPERATIONS
+        for one in operation["parameters"]
+        if one["in"] == "path"
+    }
+    said = json.loads(schema)
+    fits = said["minLength"] <= len(id) <= said["maxLength"]
+    try:
+        check_id(id)
+    except ValueError:
+        assert not (fits and re.fullmatch(said["pattern"], id))
+    else:
+        assert fits and re.fullmatch(said["pattern"], id)
+
+
+@pytest.mark.parametrize(
+    ("name", "right", "wrong"),
+    [("SetCwd", "/home/me", ["", "home", "/\0"]), ("CheckFile", "a.py", ["", "\0"])],
+)
+def test_the_document_tells_which_paths_are_refused(
+    web: WebSite, name: str, right: str, wrong: list[str]
+) -> None:
+    web.set_cwd("a", web.site.project)
+    key, method = ("cwd", "PUT") if name == "SetCwd" else ("path", "POST")
+    schema = validator(DOCUMENT["components"]["schemas"][name])
+    assert schema.is_valid({key: right})
+    for one in wrong:
+        assert not schema.is_valid({key: one})
+        address = f"/conversations/a/{'cwd' if method == 'PUT' else 'check'}"
+        assert web.ask(method, address, {key: one}).status == 400
 
 
 #: Ids and folders that exist, and any others.

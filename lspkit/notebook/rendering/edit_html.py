@@ -23,6 +23,7 @@ LONGEST_LINE = 200
 #: Characters of a file before and after an edit. A larger one has no diff, which takes too long.
 LARGEST = 1_000_000
 
+_DIFF = "line-height:1.3;font-family:monospace"
 _HEAD, _HUNK = "font-weight:bold", "color:rgb(90,120,200)"
 _REMOVED, _ADDED = "background:rgba(220,40,40,.18)", "background:rgba(40,160,60,.18)"
 #: Styles of the lines of a diff, by how they begin.
@@ -64,7 +65,9 @@ def diff_html(lines: Sequence[str]) -> str:
     """The lines of a unified diff in colours."""
     shown = "".join(map(_diff_line, lines[:MOST_LINES]))
     more = left_out(len(lines) - MOST_LINES)
-    return f'<pre style="line-height:1.3">{shown}</pre>{more}' if shown else ""
+    return (
+        f'<pre style="line-height:1.3;font-family:monospace">{shown}</pre>{more}' if shown else ""
+    )
 
 
 def _diff_line(one: str) -> str:

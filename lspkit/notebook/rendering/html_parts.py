@@ -49,7 +49,7 @@ def joined(values: Sequence[object], separator: str = ", ", longest: int = LONGE
 
 def code(value: object, longest: int = LONGEST) -> str:
     """A text in a fixed-width font."""
-    return f'<code style="background:none">{text(value, longest)}</code>'
+    return f'<code style="background:none;padding:0">{text(value, longest)}</code>'
 
 
 def muted(inner: str) -> str:

@@ -50,7 +50,7 @@ def marked_line(whole: str, found: Range) -> str:
     if parts[1]:
         parts[1] = f'<span style="{_FOUND}">{parts[1]}</span>'
     more = "…" if len(whole) - indent > LONGEST_LINE else ""
-    return f'<code style="background:none;white-space:pre">{"".join(parts)}{more}</code>'
+    return f'<code style="background:none;padding:0;white-space:pre">{"".join(parts)}{more}</code>'
 
 
 def items_html(found: Sequence[HierarchyItem], _: Sources) -> str:

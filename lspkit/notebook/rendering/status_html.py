@@ -25,7 +25,7 @@ STATE_COLOURS = {
     ServerState.STARTING: "230,150,0",
     ServerState.ACTIVE: "40,160,60",
 }
-#: Servers in these states are only counted.
+#: Servers in these states are only counted, unless they were tried.
 QUIET = (ServerState.UNAVAILABLE, ServerState.DISABLED)
 #: Roots and warnings.
 MOST_DETAILS = 10
@@ -33,7 +33,7 @@ MOST_DETAILS = 10
 
 def status_html(found: WorkspaceStatus, sources: Sources) -> str:
     """The totals, the servers that can run, and warnings."""
-    told = [row for row in found.rows if row.state not in QUIET]
+    told = [row for row in found.rows if row.roots or row.state not in QUIET]
     warnings = [line(f"warning: {text(one)}") for one in found.warnings[:MOST_DETAILS]]
     shown = servers_html(told, sources) if told else ""
     more = left_out(len(found.warnings) - MOST_DETAILS)
