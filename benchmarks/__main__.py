@@ -25,6 +25,7 @@ BENCHMARKS = {
     "many_files": True,
     "clean_edit": True,
     "idle": True,
+    "growth": True,
     "overlap": False,
 }
 COLOURS = {"floor": "#999", "lspkit": "#2a6", "SolidLSP": "#c63", "multilspy": "#63c"}

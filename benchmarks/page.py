@@ -57,6 +57,16 @@ IDLE = """
 {rows}
 """
 
+GROWTH = """
+## Growth
+
+Each cost at growing multiples of the work, on the scripted server: milliseconds of lspkit's own
+processor time, or of the clock where the service takes part. An exponent of 1 means that ten times
+the work costs ten times as much, 0 that the cost does not depend on it.
+
+{rows}
+"""
+
 OVERLAP = """
 ## Edits that overlap
 
@@ -125,6 +135,21 @@ def _idle(section: dict[str, Any]) -> str:
     return IDLE.format(count=len(section["servers"]), seconds=section["seconds"], rows=rows)
 
 
+def _growth(section: dict[str, Any]) -> str:
+    return GROWTH.format(rows=growth_table(section["results"]))
+
+
+def growth_table(results: dict[str, Any]) -> str:
+    """The costs at each scale, and their exponents."""
+    rows = []
+    for row in results.values():
+        costs = [f"{value:.3g} (×{scale})" for scale, value in row["milliseconds"].items()]
+        limits = [row["exponent"], row["allowed"], row["ok"]]
+        rows.append([row["grows"], row["cost"], row["clock"], *costs, *limits])
+    scales = ["least, ms", "more, ms", "most, ms"]
+    return table(["what grows", "cost of", "clock", *scales, "exponent", "allowed", "ok"], rows)
+
+
 def _overlap(section: dict[str, Any]) -> str:
     rows = []
     for server, row in section["results"].items():
@@ -146,5 +171,6 @@ PARTS = {
     "many_files": _many_files,
     "clean_edit": _clean_edit,
     "idle": _idle,
+    "growth": _growth,
     "overlap": _overlap,
 }

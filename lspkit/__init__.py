@@ -18,7 +18,7 @@ from lspkit.late_imports import late_names, safe_imports
 from lspkit.version import VERSION as __version__
 
 if TYPE_CHECKING:
-    from lspkit import conversations
+    from lspkit import batch, conversations
     from lspkit.answer import Answer
     from lspkit.config import Config
     from lspkit.diagnostics.report import Evidence, Report
@@ -121,6 +121,7 @@ __all__ = [
     "WorkspaceEdit",
     "WorkspaceStatus",
     "__version__",
+    "batch",
     "connect",
     "conversations",
 ]
@@ -131,6 +132,7 @@ _get = late_names(
     __name__,
     {
         "lspkit.answer": "Answer",
+        "lspkit.batch": "",
         "lspkit.config": "Config",
         "lspkit.conversations": "",
         "lspkit.diagnostics.report": "Evidence Report",

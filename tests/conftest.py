@@ -31,7 +31,7 @@ def pytest_configure(config: pytest.Config) -> None:
 #: Tests that start processes are too many for `make check`: these folders and files, and whoever
 #: asks for a scripted server.
 SLOW_PLACES = {
-    *("faults", "hosts", "mcp", "notebook", "panel", "service", "testing", "web"),
+    *("batch", "faults", "hosts", "mcp", "notebook", "panel", "service", "testing", "web"),
     *("test_launch.py", "test_guardian.py"),
     *("test_query_failures.py", "test_warnings.py"),
 }

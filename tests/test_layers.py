@@ -23,7 +23,7 @@ LAYERS = (
     ("panel", "notebook", "web", "mcp"),
     ("__init__",),
     ("service",),
-    ("agent", "conversations"),
+    ("agent", "conversations", "batch"),
     ("workspace",),
     ("runtime",),
     ("install",),

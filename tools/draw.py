@@ -38,7 +38,7 @@ LAYERS: tuple[tuple[tuple[str, ...], str], ...] = (
     (("cli",), "the command line"),
     (("panel", "web", "mcp", "notebook"), "a terminal, HTTP and a page, MCP, IPython"),
     (("service",), "the same workspace in a process of its own"),
-    (("agent",), "what a model sees: tools, hooks, summaries"),
+    (("agent", "batch"), "tools and hooks for a model; checks of whole projects"),
     (("workspace",), "the API: builds requests, hands them to an engine"),
     (("runtime",), "every thread, process, wait and watch"),
     (("install",), "gets servers, and says how to get them"),

@@ -22,7 +22,7 @@ import msgspec
 
 import lspkit
 import lspkit.agent
-from lspkit import conversations
+from lspkit import batch, conversations
 from lspkit.cli import build_parser
 from lspkit.config.json_schema import doc_lines, schema
 from lspkit.workspace import call_options
@@ -39,7 +39,7 @@ SECTIONS: dict[str, list[str]] = {
 SECTIONS["Results and other values"] = [
     name
     for name in lspkit.__all__
-    if name not in ("__version__", "conversations")
+    if name not in ("__version__", "batch", "conversations")
     and not any(name in names for names in SECTIONS.values())
 ]
 
@@ -195,6 +195,8 @@ def library_page() -> str:
         f"## lspkit.conversations\n\n{document(conversations).partition(chr(10) * 2)[0]}\n"
     )
     parts += [class_section(name, getattr(conversations, name)) for name in conversations.__all__]
+    parts.append(f"## lspkit.batch\n\n{document(batch).partition(chr(10) * 2)[0]}\n")
+    parts += [class_section(name, getattr(batch, name)) for name in sorted(batch.__all__)]
     parts.append("## lspkit.agent\n")
     parts += [
         class_section(name, getattr(lspkit.agent, name)) for name in sorted(lspkit.agent.__all__)

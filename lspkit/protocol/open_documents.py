@@ -12,6 +12,7 @@ and reopens an unsure document, which is correct whatever the server has receive
 from __future__ import annotations
 
 import collections
+import itertools
 from collections.abc import Callable, Container, Iterator, Mapping
 from typing import Any
 
@@ -312,12 +313,14 @@ class Documents:
         if surplus <= 0:
             return []
         newest, in_use = next(reversed(self._open)), self._in_use()
-        idle = [
+        idle = (
             uri
             for uri, one in self._open.items()
             if uri != newest and uri not in in_use and one.is_on_disk
-        ]
-        return [note for uri in idle[:surplus] for note in self._close(uri)]
+        )
+        # Not all of them: over the limit this is done for every document that is opened.
+        oldest = list(itertools.islice(idle, surplus))
+        return [note for uri in oldest for note in self._close(uri)]
 
 
 def _wire(place: tuple[int, int]) -> dict[str, int]:

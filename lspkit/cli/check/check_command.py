@@ -9,12 +9,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from lspkit.batch.check_outcome import CheckOutcome, sort_reports
+from lspkit.batch.file_selection import select_files
 from lspkit.cli.argument_types import UsageError
-from lspkit.cli.check.check_outcome import CheckOutcome, sort_reports
 from lspkit.cli.check.check_text import as_text
-from lspkit.cli.check.file_selection import PathGlobs, select_files
+from lspkit.cli.check.path_globs import PathGlobs
 from lspkit.cli.check.progress_bar import progress_bar
 from lspkit.cli.command_table import uses_service
+from lspkit.cli.exit_codes import CLEAN, FINDINGS, UNKNOWN, USAGE
 from lspkit.cli.file_arguments import workspace_of
 from lspkit.cli.open_workspace import open_workspace
 from lspkit.cli.output import as_json, print_commands, print_result
@@ -38,7 +40,17 @@ def run(arguments: argparse.Namespace) -> int:
         outcome = _check(ws, arguments, globs, deadline)
         # Before the servers are stopped, which may take some seconds.
         _print(outcome, arguments.format)
-        return outcome.status(strict=arguments.strict)
+        return exit_status(outcome, strict=arguments.strict)
+
+
+def exit_status(outcome: CheckOutcome, *, strict: bool = False) -> int:
+    """The exit status. With `strict`, files that no server can check are unknown."""
+    if outcome.missing:
+        return USAGE
+    if outcome.dirty:
+        return FINDINGS
+    partial = outcome.unknown or outcome.failed or (strict and outcome.skipped)
+    return UNKNOWN if partial or not outcome.reports else CLEAN
 
 
 def _check(
@@ -47,7 +59,7 @@ def _check(
     severities = _severities_up_to(arguments.severity) if arguments.severity else None
     since = arguments.new_since
     compare = _comparison(since, ws) if since else None
-    selected = select_files(arguments.paths, ws.config, globs)
+    selected = select_files(arguments.paths, ws.config, globs.leaves_out)
     with progress_bar(ws, selected.files):
         left = max(0.0, deadline - time.monotonic())
         found = ws.check_all(selected.files, severities=severities, timeout=left)
@@ -89,7 +101,7 @@ def _print(outcome: CheckOutcome, format: str) -> None:
             print_result(as_json(_as_plain(outcome)))
         case "sarif":
             with safe_imports():
-                from lspkit.cli.check.sarif_log import as_sarif  # here: rarely needed
+                from lspkit.batch.sarif_log import as_sarif  # here: rarely needed
 
             print_result(as_json(as_sarif(outcome)))
         case "github":

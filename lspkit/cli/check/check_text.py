@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from lspkit.cli.check.check_outcome import CheckOutcome
+from lspkit.batch.check_outcome import CheckOutcome
 from lspkit.types import Diagnostic, display_path
 from lspkit.visible_text import count, fold_lines, one_line
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from lspkit.cli.check.check_outcome import CheckOutcome
+from lspkit.batch.check_outcome import CheckOutcome
 from lspkit.cli.check.check_text import by_reason, summary
 from lspkit.types import Diagnostic, Severity
 from lspkit.visible_text import headline, one_line, several_lines

@@ -14,9 +14,9 @@ from pathlib import Path
 
 import msgspec
 
+from lspkit.batch.source_text import read_text
 from lspkit.cli.check.git_revision import Commit, Revision, export_revision
 from lspkit.cli.check.progress_bar import progress_bar
-from lspkit.cli.check.source_text import read_text
 from lspkit.config.load import load
 from lspkit.diagnostics.compare import Before, compare_findings
 from lspkit.diagnostics.report import Report

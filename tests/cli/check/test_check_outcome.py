@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from lspkit.cli.check.check_outcome import CheckOutcome, sort_reports
+from lspkit.batch.check_outcome import CheckOutcome, sort_reports
+from lspkit.cli.check.check_command import exit_status
 from lspkit.cli.check.check_text import as_text
 from lspkit.diagnostics.report import Evidence, Report
 from lspkit.types import Verdict
@@ -29,21 +30,21 @@ def test_a_file_that_no_server_can_check_is_skipped(code):
     reports, skipped, failed = sort_reports({A: report(A), B: unchecked(code)})
     assert ([one.path for one in reports], skipped, failed) == ([A], {B: "is odd"}, {})
     outcome = CheckOutcome(base="/p", reports=reports, skipped=skipped)
-    assert (outcome.status(), outcome.status(strict=True)) == (0, 3)
+    assert (exit_status(outcome), exit_status(outcome, strict=True)) == (0, 3)
 
 
 @pytest.mark.parametrize("code", ["EOUTSIDE", "ENOENT"])
 def test_a_file_that_cannot_be_accessed_counts(code):
     reports, skipped, failed = sort_reports({A: report(A), B: unchecked(code)})
     assert ([one.path for one in reports], skipped, failed) == ([A], {}, {B: "is odd"})
-    assert CheckOutcome(base="/p", reports=reports, failed=failed).status() == 3
+    assert exit_status(CheckOutcome(base="/p", reports=reports, failed=failed)) == 3
 
 
 @pytest.mark.parametrize("code", ["EBROKEN", "ETIMEDOUT", "ELSP", ""])
 def test_a_server_that_failed_leaves_the_file_unknown(code):
     reports, skipped, failed = sort_reports({A: report(A), B: unchecked(code)})
     assert (len(reports), skipped, failed) == (2, {}, {})
-    assert CheckOutcome(base="/p", reports=reports).status() == 3
+    assert exit_status(CheckOutcome(base="/p", reports=reports)) == 3
 
 
 def test_a_server_that_may_not_run_leaves_the_file_unknown():
@@ -52,13 +53,13 @@ def test_a_server_that_may_not_run_leaves_the_file_unknown():
 
 
 def test_nothing_checked_is_not_clean():
-    assert CheckOutcome(base="/p", reports=[], skipped={A: "no server"}).status() == 3
-    assert CheckOutcome(base="/p", reports=[]).status() == 3
+    assert exit_status(CheckOutcome(base="/p", reports=[], skipped={A: "no server"})) == 3
+    assert exit_status(CheckOutcome(base="/p", reports=[])) == 3
 
 
 def test_a_path_that_does_not_exist_outweighs_everything():
     outcome = CheckOutcome(base="/p", reports=[report(A)], missing={B: "does not exist"})
-    assert outcome.status() == 2
+    assert exit_status(outcome) == 2
 
 
 def test_hints_come_last_and_are_one_line_each():

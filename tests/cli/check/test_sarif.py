@@ -11,8 +11,8 @@ import jsonschema
 import msgspec
 import pytest
 
-from lspkit.cli.check.check_outcome import CheckOutcome
-from lspkit.cli.check.sarif_log import FINGERPRINT, as_sarif
+from lspkit.batch.check_outcome import CheckOutcome
+from lspkit.batch.sarif_log import FINGERPRINT, as_sarif
 from lspkit.diagnostics.report import Evidence, Report
 from lspkit.types import (
     Diagnostic,

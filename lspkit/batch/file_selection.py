@@ -1,9 +1,8 @@
-"""The files that the paths and options of `lspkit check` select.
+"""The files that given paths select for a check.
 
 A named file is taken whatever its kind. In a named folder, files of known kinds are taken that git
-does not ignore; folders with the code of others, and virtual environments, are not entered.
-`--include` and `--exclude` hold for both. Their globs go by the path relative to the current
-folder; one without a slash fits at any depth.
+does not ignore; folders with the code of others, and virtual environments, are not entered. Files
+of both can be left out.
 """
 
 from __future__ import annotations
@@ -15,18 +14,15 @@ from pathlib import Path
 
 import msgspec
 
-from lspkit.cli.argument_types import UsageError
-from lspkit.cli.file_arguments import given_path
 from lspkit.config import Config
-from lspkit.protocol.globs import compile_glob, pattern_mistake
 from lspkit.servers.project.git_ignore import GitIgnore
 from lspkit.servers.project.project_files import walk
 from lspkit.servers.selection.choose import definitions
-from lspkit.workspace_boundary import not_there
+from lspkit.workspace_boundary import absolute_path, not_there
 
 
 class FileSelection(msgspec.Struct, frozen=True):
-    """The files that the paths of a command line select."""
+    """The files that given paths select."""
 
     #: The files to check, in order.
     files: list[Path]
@@ -36,28 +32,8 @@ class FileSelection(msgspec.Struct, frozen=True):
     missing: dict[Path, str]
 
 
-class PathGlobs:
-    """What `--include` and `--exclude` leave of the files."""
-
-    def __init__(self, include: Iterable[str] = (), exclude: Iterable[str] = ()) -> None:
-        self._include = [_compile(one, "--include") for one in include]
-        self._exclude = [_compile(one, "--exclude") for one in exclude]
-
-    def leaves_out(self, path: str, is_folder: bool) -> bool:
-        """Whether a file is not wanted, or nothing in a folder."""
-        if not self._include and not self._exclude:
-            return False
-        relative = os.path.relpath(path).replace(os.sep, "/")
-        if any(fits(relative) for fits in self._exclude):
-            return True
-        return bool(self._include) and not is_folder and not any(f(relative) for f in self._include)
-
-
-def _compile(pattern: str, option: str) -> Callable[[str], bool]:
-    if mistake := pattern_mistake(pattern):
-        raise UsageError(f"argument {option}: {pattern!r} is not a valid glob: {mistake}")
-    pattern = pattern.strip().removeprefix("./").rstrip("/")
-    return compile_glob(pattern if "/" in pattern else f"**/{pattern}")
+#: Whether a path is left out; the second argument tells whether it is a folder.
+LeavesOut = Callable[[str, bool], bool]
 
 
 def known_kinds(config: Config) -> Callable[[str], bool]:
@@ -71,10 +47,15 @@ def known_kinds(config: Config) -> Callable[[str], bool]:
 def select_files(
     given: Sequence[str],
     config: Config | None = None,
-    globs: PathGlobs | None = None,
+    leaves_out: LeavesOut = lambda path, is_folder: False,
+    *,
+    folder: str = "",
 ) -> FileSelection:
-    """The given files, and the files of known kinds in the given folders, in order."""
-    is_known, globs = known_kinds(config or Config()), globs or PathGlobs()
+    """The given files, and the files of known kinds in the given folders, in order.
+
+    Relative paths are looked for in `folder`, or in the current one.
+    """
+    is_known, here = known_kinds(config or Config()), folder or os.getcwd()
     files: dict[Path, None] = {}
     unreadable: dict[Path, str] = {}
     missing: dict[Path, str] = {}
@@ -83,25 +64,23 @@ def select_files(
         unreadable[Path(problem.filename)] = f"cannot be read: {problem.strerror}"
 
     for name in given:
-        path = given_path(name)
+        path = os.path.normpath(absolute_path(name, here))
         try:
             is_folder = stat.S_ISDIR(os.stat(path).st_mode)
         except (FileNotFoundError, NotADirectoryError):
-            missing[Path(path)] = not_there(name, os.getcwd()).removeprefix(f"{name} ")
+            missing[Path(path)] = not_there(name, here).removeprefix(f"{name} ")
         except OSError as problem:
             failed(problem)
         else:
-            found = _files_in(path, is_known, globs, failed) if is_folder else [path]
-            files |= {
-                Path(one): None for one in found if is_folder or not globs.leaves_out(one, False)
-            }
+            found = _files_in(path, is_known, leaves_out, failed) if is_folder else [path]
+            files |= {Path(one): None for one in found if is_folder or not leaves_out(one, False)}
     return FileSelection(list(files), unreadable, missing)
 
 
 def _files_in(
     folder: str,
     is_known: Callable[[str], bool],
-    globs: PathGlobs,
+    unwanted: LeavesOut,
     failed: Callable[[OSError], object],
 ) -> Iterable[str]:
     ignored = GitIgnore(folder)
@@ -109,7 +88,7 @@ def _files_in(
     def leaves_out(path: str, is_folder: bool) -> bool:
         if not is_folder and not is_known(os.path.basename(path)):
             return True
-        return globs.leaves_out(path, is_folder) or ignored.ignores(path, is_folder=is_folder)
+        return unwanted(path, is_folder) or ignored.ignores(path, is_folder=is_folder)
 
     return (one for one in walk(folder, failed, leaves_out) if not _is_broken_link(one))
 

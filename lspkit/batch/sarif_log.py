@@ -1,4 +1,4 @@
-"""The result of `lspkit check` as SARIF 2.1.0, which code hosts and editors read.
+"""The result of a check as SARIF 2.1.0, which code hosts and editors read.
 
 Each server has a run of its own, also if it has found nothing, so that earlier findings of it are
 closed. A finding of two servers is in the run of the first. Paths are relative to `%SRCROOT%`, the
@@ -13,11 +13,11 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 from urllib.parse import quote
 
-from lspkit.cli.check.check_outcome import CheckOutcome
-from lspkit.cli.check.source_text import SourceText
+from lspkit.batch.check_outcome import CheckOutcome
+from lspkit.batch.source_text import SourceText
 from lspkit.diagnostics.report import Evidence, Report
 from lspkit.protocol.uris import path_to_uri
 from lspkit.types import Diagnostic, Range, Severity, Verdict
@@ -45,17 +45,55 @@ _HALVES = re.compile("[\ud800-\udfff]")
 _LINE_NUMBER = re.compile(r"\b([Ll]ines?) \d+")
 
 
+class HasRuns(Protocol):
+    """A result with the runs of its log."""
+
+    @property
+    def runs(self) -> list[dict[str, Any]]:
+        """As `sarif_runs` makes them."""
+
+
 def as_sarif(outcome: CheckOutcome) -> dict[str, Any]:
     """The log as plain values."""
+    return _log(sarif_runs(outcome))
+
+
+def merge_sarif(results: Iterable[HasRuns]) -> dict[str, Any]:
+    """One SARIF log for the results of `check`, as plain values: `json.dumps` writes it.
+
+    Each server of each project has a run of its own, whose category names the project.
+    """
+    return _log([run for result in results for run in result.runs])
+
+
+def _log(runs: list[dict[str, Any]]) -> dict[str, Any]:
+    return {"$schema": SCHEMA, "version": "2.1.0", "runs": runs}
+
+
+def sarif_runs(outcome: CheckOutcome, project: str = "") -> list[dict[str, Any]]:
+    """The runs of a log, with the project in their category."""
     sources = SourceText()
     servers = {one.server: None for report in outcome.reports for one in report.servers}
     named = {one: None for report in outcome.reports for one in _first_servers(outcome, report)}
     everybody = sorted({**servers, **named}) or [""]
-    return {
-        "$schema": SCHEMA,
-        "version": "2.1.0",
-        "runs": [_run(outcome, one, sources, first=one == everybody[0]) for one in everybody],
-    }
+    runs = [_run(outcome, one, sources, first=one == everybody[0]) for one in everybody]
+    for run in runs if project else ():
+        _name_project(run, project)
+    return runs
+
+
+def failure_runs(project: str, why: str) -> list[dict[str, Any]]:
+    """The run of a project that was not checked."""
+    run = _run(CheckOutcome(base=project, reports=[]), "", SourceText(), first=True)
+    told = {"level": "error", "message": {"text": _message(why)}}
+    run["invocations"] = [{"executionSuccessful": False, "toolExecutionNotifications": [told]}]
+    _name_project(run, project)
+    return [run]
+
+
+def _name_project(run: dict[str, Any], project: str) -> None:
+    details = run["automationDetails"]
+    details["id"] += _text(project).strip(os.sep) + "/"
 
 
 def _first_servers(outcome: CheckOutcome, report: Report) -> Iterable[str]:

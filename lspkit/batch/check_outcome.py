@@ -1,4 +1,4 @@
-"""What `lspkit check` has found out about each file, and the exit status for it."""
+"""What a check has found out about each file of a project."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from pathlib import Path
 
 import msgspec
 
-from lspkit.cli.exit_codes import CLEAN, FINDINGS, UNKNOWN, USAGE
 from lspkit.diagnostics.report import Report
 from lspkit.types import Diagnostic, Verdict
 
@@ -29,7 +28,7 @@ class CheckOutcome(msgspec.Struct, frozen=True, kw_only=True):
     skipped: dict[Path, str] = {}
     #: Files and folders that cannot be accessed, and why.
     failed: dict[Path, str] = {}
-    #: Paths of the command line that do not exist, and where they were looked for.
+    #: Given paths that do not exist, and where they were looked for.
     missing: dict[Path, str] = {}
     #: The git revision that the findings are compared with; empty if there is none.
     revision: str = ""
@@ -79,15 +78,6 @@ class CheckOutcome(msgspec.Struct, frozen=True, kw_only=True):
     def unchecked(self) -> dict[Path, str]:
         """Everything that was not checked, and why."""
         return {**self.missing, **self.failed, **self.skipped}
-
-    def status(self, *, strict: bool = False) -> int:
-        """The exit status. With `strict`, files that no server can check are unknown."""
-        if self.missing:
-            return USAGE
-        if self.dirty:
-            return FINDINGS
-        partial = self.unknown or self.failed or (strict and self.skipped)
-        return UNKNOWN if partial or not self.reports else CLEAN
 
 
 def sort_reports(
