@@ -10,14 +10,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lspkit.cli.argument_types import UsageError
+from lspkit.cli.arguments.file_arguments import workspace_of
 from lspkit.cli.check.check_outcome import CheckOutcome, sort_reports
-from lspkit.cli.check.check_text import as_text
+from lspkit.cli.check.check_text import as_text, messages
 from lspkit.cli.check.file_selection import PathGlobs, select_files
 from lspkit.cli.check.progress_bar import progress_bar
 from lspkit.cli.command_table import uses_service
-from lspkit.cli.file_arguments import workspace_of
 from lspkit.cli.open_workspace import open_workspace
-from lspkit.cli.output import as_json, print_commands, print_result
+from lspkit.cli.output import as_json, print_commands, print_message, print_result
 from lspkit.diagnostics.report import Report
 from lspkit.diagnostics.unresolved_imports import import_hint
 from lspkit.late_imports import safe_imports
@@ -38,6 +38,8 @@ def run(arguments: argparse.Namespace) -> int:
         outcome = _check(ws, arguments, globs, deadline)
         # Before the servers are stopped, which may take some seconds.
         _print(outcome, arguments.format)
+        for message in messages(outcome):
+            print_message(message)
         return outcome.status(strict=arguments.strict)
 
 
@@ -63,6 +65,7 @@ def _check(
         skipped=skipped,
         failed={**selected.unreadable, **failed},
         missing=selected.missing,
+        named=selected.named,
         revision=since or "",
         uncompared=uncompared,
         hints=(hint,) if hint else (),

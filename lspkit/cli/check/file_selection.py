@@ -16,7 +16,7 @@ from pathlib import Path
 import msgspec
 
 from lspkit.cli.argument_types import UsageError
-from lspkit.cli.file_arguments import given_path
+from lspkit.cli.arguments.file_arguments import given_path
 from lspkit.config import Config
 from lspkit.protocol.globs import compile_glob, pattern_mistake
 from lspkit.servers.project.git_ignore import GitIgnore
@@ -34,6 +34,8 @@ class FileSelection(msgspec.Struct, frozen=True):
     unreadable: dict[Path, str]
     #: Paths that do not exist, and where they were looked for.
     missing: dict[Path, str]
+    #: The files that were named themselves, not by a folder.
+    named: frozenset[Path] = frozenset()
 
 
 class PathGlobs:
@@ -78,6 +80,7 @@ def select_files(
     files: dict[Path, None] = {}
     unreadable: dict[Path, str] = {}
     missing: dict[Path, str] = {}
+    named: set[Path] = set()
 
     def failed(problem: OSError) -> None:
         unreadable[Path(problem.filename)] = f"cannot be read: {problem.strerror}"
@@ -91,11 +94,12 @@ def select_files(
         except OSError as problem:
             failed(problem)
         else:
-            found = _files_in(path, is_known, globs, failed) if is_folder else [path]
-            files |= {
-                Path(one): None for one in found if is_folder or not globs.leaves_out(one, False)
-            }
-    return FileSelection(list(files), unreadable, missing)
+            if is_folder:
+                files |= {Path(one): None for one in _files_in(path, is_known, globs, failed)}
+            elif not globs.leaves_out(path, False):
+                files[Path(path)] = None
+                named.add(Path(path))
+    return FileSelection(list(files), unreadable, missing, frozenset(named))
 
 
 def _files_in(
