@@ -155,6 +155,8 @@ def _work(arguments: argparse.Namespace, deadline: float) -> None:
 
 def _check(call: HookCall, touch: Touch, arguments: argparse.Namespace, deadline: float) -> None:
     """Check the files, and print the answer before the servers are stopped."""
+    if touch.kind in KEPT and not uses_service(arguments):
+        return  # no hooks are kept; the project need not even be looked for
     root = arguments.root or root_of(call.cwd, touch.files)
     opened = open_hooks(root, touch.kind, use_service=uses_service(arguments))
     if opened is None:
