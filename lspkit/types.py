@@ -1,8 +1,9 @@
 """The results of operations: plain values.
 
-All are frozen, comparable and picklable, print as one line, and convert to plain JSON types with
-`to_dict()`. Lines and columns count from 1; a column counts Unicode code points, as editors show
-them and as people and models write them. No value refers to a workspace or a server process.
+All are frozen, comparable and picklable, print as one line (a `Hover` as its text), and convert to
+plain JSON types with `to_dict()`. Lines and columns count from 1; a column counts Unicode code
+points, as editors show them and as people and models write them. No value refers to a workspace or
+a server process.
 """
 
 from __future__ import annotations
@@ -14,11 +15,13 @@ from typing import Any
 
 import msgspec
 
-from lspkit.visible_text import fold_lines, headline, one_line
+from lspkit.visible_text import fold_lines, headline, one_line, several_lines
 
 #: Characters of `repr`, and of a line for people.
 LONGEST_REPR = 200
 LONGEST_LINE = 500
+#: Characters of a text of several lines.
+LONGEST_TEXT = 4000
 
 
 def cut(text: str, most: int = LONGEST_LINE) -> str:
@@ -158,7 +161,10 @@ class Hover(Value, frozen=True):
     range: Range | None = None
 
     def __str__(self) -> str:
-        return cut(fold_lines(" ".join(self.contents)), LONGEST_REPR)
+        """The lines as the server has written them, with an empty one between sections."""
+        # Cut first: the text may be a whole page, and escaping takes time.
+        sections = "\n\n".join(one.strip("\n") for one in self.contents)
+        return cut(several_lines(cut(sections, LONGEST_TEXT)), LONGEST_TEXT)
 
 
 class Symbol(Value, frozen=True):

@@ -55,7 +55,10 @@ VALUES: list[tuple[Value, str | None]] = [
     (RANGE, "12:8-12:11"),
     (LOCATION, "/project/src/app.py:12:8"),
     (Location(None, RANGE, "jdt://x"), "jdt://x:12:8"),
-    (Hover(["```python\nx: int\n```", "Some\n\nwords"], RANGE), "```python x: int ``` Some words"),
+    (
+        Hover(["```python\nx: int\n```", "Some\n\nwords"], RANGE),
+        "```python\nx: int\n```\n\nSome\n\nwords",
+    ),
     (Hover([]), ""),
     (
         Interpreter("/bin/python3", "it is in the project", "activate another"),
@@ -128,7 +131,8 @@ def test_a_value_survives_pickling(value: Value, line: object) -> None:
 
 @values
 def test_a_value_prints_as_one_line(value: Value, line: str | None) -> None:
-    assert len(str(value).splitlines()) <= 1
+    # A hover is a text of the server, whose lines are kept.
+    assert len(str(value).splitlines()) <= 1 or isinstance(value, Hover)
     if line is not None:
         assert str(value) == line
 
@@ -179,7 +183,7 @@ def test_a_line_break_in_a_name_still_gives_one_line(value: Value) -> None:
     [
         Symbol("a\x1b[2J", "string", FILE, RANGE, RANGE, URI),
         Diagnostic(FILE, RANGE, Severity.ERROR, "boo\x1b[2J\x9b31m\u202e\u2028\n", URI),
-        Hover(["boo\x1b[2J", "\x9b31m\u202e"]),
+        Hover(["boo\x1b[2J\x9b31m\u202e"]),
         CodeAction("boo\x1b[2J\n\x9b31m\u202e", "quickfix\x1b[2J"),
         ServerStatus("s\x1b[2J", *ROW, reason="boo\n\x1b[2J"),
         ServerStatus("s", *ROW, roots=(RootStatus("/a\n\x1b[2J", ServerState.BROKEN),)),
@@ -243,9 +247,14 @@ def test_positions_and_ranges_have_an_order() -> None:
     assert Range(places[2], places[1]) < Range(places[1], places[0])
 
 
+def test_a_hover_prints_with_its_lines() -> None:
+    text = str(Hover(["```python\ndef f(\n\tx: int,\n)\n```\n", "\nWhat it does.\x1b[2J"]))
+    assert text == "```python\ndef f(\n\tx: int,\n)\n```\n\nWhat it does.\\x1b[2J"
+
+
 def test_a_long_hover_prints_as_its_beginning() -> None:
-    text = str(Hover(["word " * 100]))
-    assert len(text) == 200
+    text = str(Hover(["word " * 1000, "never seen"]))
+    assert len(text) == 4000
     assert text.endswith("…")
 
 

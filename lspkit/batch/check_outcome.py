@@ -10,7 +10,7 @@ import msgspec
 from lspkit.diagnostics.report import Report
 from lspkit.types import Diagnostic, Verdict
 
-#: Codes of files that no server can check. They count only with `--strict`.
+#: Codes of files that no server can check. They count if they are named, or with `--strict`.
 NO_SERVER = frozenset({"ENOSERVER", "EUNAVAILABLE", "EBINARY", "EEXCLUDED"})
 #: Codes of files that cannot be accessed.
 NO_ACCESS = frozenset({"ENOENT", "EOUTSIDE"})
@@ -30,6 +30,8 @@ class CheckOutcome(msgspec.Struct, frozen=True, kw_only=True):
     failed: dict[Path, str] = {}
     #: Given paths that do not exist, and where they were looked for.
     missing: dict[Path, str] = {}
+    #: Files that the command line names themselves, not by a folder.
+    named: frozenset[Path] = frozenset()
     #: The git revision that the findings are compared with; empty if there is none.
     revision: str = ""
     #: Files with findings of which it is not known whether they are new, and why.
@@ -78,6 +80,11 @@ class CheckOutcome(msgspec.Struct, frozen=True, kw_only=True):
     def unchecked(self) -> dict[Path, str]:
         """Everything that was not checked, and why."""
         return {**self.missing, **self.failed, **self.skipped}
+
+    @property
+    def named_in_vain(self) -> list[Path]:
+        """Files that were named and that no server can check."""
+        return [path for path in self.skipped if path in self.named]
 
 
 def sort_reports(

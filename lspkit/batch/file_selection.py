@@ -30,6 +30,8 @@ class FileSelection(msgspec.Struct, frozen=True):
     unreadable: dict[Path, str]
     #: Paths that do not exist, and where they were looked for.
     missing: dict[Path, str]
+    #: The files that were named themselves, not by a folder.
+    named: frozenset[Path] = frozenset()
 
 
 #: Whether a path is left out; the second argument tells whether it is a folder.
@@ -59,6 +61,7 @@ def select_files(
     files: dict[Path, None] = {}
     unreadable: dict[Path, str] = {}
     missing: dict[Path, str] = {}
+    named: set[Path] = set()
 
     def failed(problem: OSError) -> None:
         unreadable[Path(problem.filename)] = f"cannot be read: {problem.strerror}"
@@ -72,9 +75,12 @@ def select_files(
         except OSError as problem:
             failed(problem)
         else:
-            found = _files_in(path, is_known, leaves_out, failed) if is_folder else [path]
-            files |= {Path(one): None for one in found if is_folder or not leaves_out(one, False)}
-    return FileSelection(list(files), unreadable, missing)
+            if is_folder:
+                files |= {Path(one): None for one in _files_in(path, is_known, leaves_out, failed)}
+            elif not leaves_out(path, False):
+                files[Path(path)] = None
+                named.add(Path(path))
+    return FileSelection(list(files), unreadable, missing, frozenset(named))
 
 
 def _files_in(

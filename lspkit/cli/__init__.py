@@ -6,15 +6,15 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING
 
-from lspkit.cli import argument_types as words
 from lspkit.cli import trust_command as trust
-from lspkit.cli.argument_types import UsageError
+from lspkit.cli.arguments.command_parser import CommandParser, parse_all
 from lspkit.cli.command_table import add_commands
 from lspkit.cli.exit_codes import INTERRUPTED, MISUSED_HOOK, USAGE
 from lspkit.cli.failure import report_failure
 from lspkit.cli.output import escape_unprintable, flush_output
+from lspkit.cli.shared_arguments import ROOT
 from lspkit.errors import PathError
 from lspkit.version import VERSION
 
@@ -50,7 +50,7 @@ def _run(
     parser: argparse.ArgumentParser, argv: Sequence[str], arguments: argparse.Namespace
 ) -> int:
     """Parse the command line into `arguments`, and run the command."""
-    parser.parse_args(argv, arguments)
+    parse_all(parser, argv, arguments)
     if not hasattr(arguments, "run"):
         parser.print_help()
         return USAGE
@@ -63,15 +63,8 @@ def _run(
     return status
 
 
-class _Parser(argparse.ArgumentParser):
-    """Raises errors, which are reported as all others are."""
-
-    def error(self, message: str) -> NoReturn:
-        raise UsageError(message, self.format_usage())
-
-
 def build_parser() -> argparse.ArgumentParser:
-    parser: argparse.ArgumentParser = _Parser(
+    parser: argparse.ArgumentParser = CommandParser(
         prog="lspkit", description="Code intelligence from real language servers."
     )
     parser.add_argument("--version", action="version", version=f"lspkit {VERSION}")
@@ -100,7 +93,7 @@ def _add_config(commands: _Commands) -> None:
         choices=["show", "schema", "path"],
         help="every value; the JSON Schema of the files; where the files are",
     )
-    config.add_argument("--root", type=words.path, default=".", metavar="DIR", help="the workspace")
+    config.add_argument(*ROOT.names, **ROOT.keywords)
     config.add_argument("--origin", action="store_true", help="also the source of each value")
     config.add_argument("--json", action="store_true")
 

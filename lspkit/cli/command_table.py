@@ -162,13 +162,13 @@ COMMANDS = (
                 metavar="GLOB",
                 help="leave out files and folders that fit; may be repeated",
             ),
-            argument("--strict", action="store_true", help="status 3 if a file has no server, too"),
+            argument("--strict", action="store_true", help="status 3 if any file has no server"),
             TIMEOUT,
             NO_SERVICE,
         ),
         "Fresh diagnostics of files and folders. Exit status: 0 clean, 1 findings, 2 a mistake in "
         "the call (also a PATH that does not exist), 3 unknown (a server did not answer, something "
-        "cannot be read, or nothing could be checked), 70 lspkit has failed.",
+        "cannot be read, a named file or every file has no server), 70 lspkit has failed.",
     ),
     Command("definition", "where a symbol is defined", QUERY, AT),
     Command(
@@ -241,9 +241,9 @@ COMMANDS = (
     Command(
         "status",
         "the state of the language servers",
-        QUERY,
+        "lspkit.cli.panel.status_command",
         COMMON,
-        "The state of the language servers. No server is started.",
+        "The state of the language servers. Neither a server nor a service is started.",
     ),
     Command(
         "panel",
@@ -343,7 +343,7 @@ COMMANDS = (
                 "--root",
                 type=types.path,
                 metavar="DIR",
-                help="the workspace (default: the git work tree of the agent's folder)",
+                help="the workspace (default: the project around the agent's folder)",
             ),
             argument(
                 "--timeout",
@@ -381,7 +381,7 @@ def uses_service(arguments: argparse.Namespace) -> bool:
 def add_commands(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add all commands of the table to the parser."""
     for command in COMMANDS:
-        status = f" {QUERY_STATUS}" if command.module == QUERY and command.name != "status" else ""
+        status = f" {QUERY_STATUS}" if command.module == QUERY else ""
         about = command.description or f"{command.help[0].upper()}{command.help[1:]}."
         parser = commands.add_parser(
             command.name, help=command.help, description=f"{about}{status}"

@@ -8,6 +8,7 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
+from lspkit.cli.arguments.project_root import chosen_root
 from lspkit.cli.exit_codes import CLEAN, USAGE
 from lspkit.cli.output import as_json, print_message, print_result
 from lspkit.config.config_files import find_project_files, global_file
@@ -44,7 +45,7 @@ def _schema(arguments: argparse.Namespace) -> int:
 def _path(arguments: argparse.Namespace) -> int:
     """Print only the paths: this works also if the files are invalid."""
     own = global_file(os.environ, os.path.expanduser("~"))
-    found = find_project_files(os.path.abspath(arguments.root))
+    found = find_project_files(os.path.abspath(chosen_root(arguments.root)))
     project = [file for file, source in found if source is not None]
     if arguments.json:
         print_result(as_json({"global": own, "project": project[0] if project else None}))
@@ -61,7 +62,7 @@ def _or_none(files: list[str]) -> str:
 def _show(arguments: argparse.Namespace) -> int:
     from lspkit.servers.selection.choose import aliases  # here: the other actions do not need it
 
-    loaded = load(arguments.root, aliases=aliases())
+    loaded = load(chosen_root(arguments.root), aliases=aliases())
     print_result(
         _as_json(loaded, arguments.origin) if arguments.json else _as_text(loaded, arguments.origin)
     )

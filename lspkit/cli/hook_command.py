@@ -34,7 +34,7 @@ from lspkit.cli.exit_codes import CLEAN
 from lspkit.cli.output import is_terminal, print_message, print_result, print_traceback
 from lspkit.late_imports import safe_imports
 from lspkit.visible_text import one_line
-from lspkit.workspace_boundary import is_inside, project_tree
+from lspkit.workspace_boundary import is_inside
 
 #: The part of the timeout that is left for stopping the servers.
 CLOSING = 0.1
@@ -121,14 +121,16 @@ def own_hooks(root: str) -> Iterator[Hooks]:
 
 
 def root_of(cwd: str, files: tuple[str, ...]) -> str:
-    """The git work tree around the folder; else the one in it around the first file; else it."""
+    """The project around the folder; else the one in it around the first file; else it."""
+    with safe_imports():
+        from lspkit.cli.arguments.project_root import find_project  # here: see above
+
     here = os.path.realpath(cwd)
     folders = [here, *(os.path.dirname(os.path.realpath(file)) for file in files)]
     for folder in folders:
-        tree = project_tree(folder)
-        around = folder is here or is_inside(tree, here)
-        if around and os.path.exists(os.path.join(tree, ".git")):
-            return tree
+        project = find_project(folder)
+        if project and (folder is here or is_inside(project, here)):
+            return project
     return here
 
 
@@ -153,6 +155,8 @@ def _work(arguments: argparse.Namespace, deadline: float) -> None:
 
 def _check(call: HookCall, touch: Touch, arguments: argparse.Namespace, deadline: float) -> None:
     """Check the files, and print the answer before the servers are stopped."""
+    if touch.kind in KEPT and not uses_service(arguments):
+        return  # no hooks are kept; the project need not even be looked for
     root = arguments.root or root_of(call.cwd, touch.files)
     opened = open_hooks(root, touch.kind, use_service=uses_service(arguments))
     if opened is None:

@@ -10,6 +10,7 @@ import time
 from typing import TYPE_CHECKING
 
 from lspkit.cli.argument_types import UsageError
+from lspkit.cli.arguments.project_root import chosen_root
 from lspkit.cli.exit_codes import CLEAN
 from lspkit.cli.output import as_json, print_message, print_result
 from lspkit.service.election import BOOTSTRAP_VARIABLE, connect_socket, service_pid
@@ -101,7 +102,7 @@ def service_bootstrap(root: str | None, *, from_variable: bool) -> Bootstrap:
     text = os.environ.pop(BOOTSTRAP_VARIABLE, None)
     if text is not None and from_variable:
         return read_bootstrap(text)
-    return _bootstrap_of(root or os.curdir)
+    return _bootstrap_of(chosen_root(root))
 
 
 def _bootstrap_of(root: str) -> Bootstrap:
@@ -111,7 +112,7 @@ def _bootstrap_of(root: str) -> Bootstrap:
 
 def stop(arguments: argparse.Namespace) -> int:
     """End the service of a workspace, with its servers. One that hangs is killed."""
-    bootstrap = _bootstrap_of(arguments.root or os.curdir)
+    bootstrap = _bootstrap_of(chosen_root(arguments.root))
     found = connect_socket(bootstrap.place(os.environ, create=False))
     root = bootstrap.workspace_root
     if found is None:

@@ -25,9 +25,8 @@ def argument(*names: str, **keywords: Any) -> Argument:
 FILES, FOLDERS = ("FILE", "PATH", "FILE[:LINE[:COL]]"), ("DIR",)
 
 JSON = argument("--json", action="store_true", help="print JSON")
-ROOT = argument(
-    "--root", type=types.path, metavar="DIR", help="the workspace (default: the current folder)"
-)
+DEFAULT_ROOT = "the workspace (default: the project around the current folder)"
+ROOT = argument("--root", type=types.path, metavar="DIR", help=DEFAULT_ROOT)
 NO_SERVICE = argument(
     "--no-service", action="store_true", help="start own servers, also if a service runs"
 )
@@ -58,5 +57,5 @@ SERVICE_ROOT = argument(
     nargs="?",
     type=types.path,
     metavar="DIR",
-    help="the workspace (default: the current folder)",
+    help=DEFAULT_ROOT,
 )

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import os
 
 from lspkit.agent import tool_schemas
+from lspkit.cli.arguments.project_root import chosen_root
 from lspkit.cli.config_command import print_warnings
 from lspkit.cli.exit_codes import FOUND, NOTHING_FOUND
 from lspkit.cli.output import as_json, print_message, print_result
@@ -16,7 +16,7 @@ from lspkit.workspace_boundary import boundary_of
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the tools that the configuration allows, and return the exit status."""
-    root = arguments.root or os.curdir
+    root = chosen_root(arguments.root)
     boundary_of(root)  # raises if it is not a folder
     loaded = load(root, aliases=aliases())
     print_warnings(loaded.warning_lines)

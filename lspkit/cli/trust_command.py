@@ -13,7 +13,7 @@ import argparse
 import json
 import os
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from lspkit.cli.argument_types import path
@@ -44,7 +44,11 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     )
     parser.add_argument("action", nargs="?", choices=["add", "list", "remove"], default="add")
     parser.add_argument(
-        "path", nargs="?", type=path, metavar="PATH", help="default: the current folder"
+        "path",
+        nargs="?",
+        type=path,
+        metavar="PATH",
+        help="default: the project around the current folder",
     )
     parser.add_argument(
         "--shared", action="store_true", help="also if other users can change its configuration"
@@ -58,11 +62,16 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the action, and return the exit status."""
-    as_data, path = arguments.json, arguments.path or os.curdir
+    as_data = arguments.json
     if arguments.action == "list":
         return _list(as_data=as_data)
+    with safe_imports():
+        from lspkit.cli.arguments.project_root import chosen_root
+
+    path = chosen_root(arguments.path)
     if arguments.action == "remove":
-        return _remove(path, as_data=as_data)
+        # The current folder itself may be on the list, by its name.
+        return _remove(dict.fromkeys((arguments.path or os.curdir, path)), as_data=as_data)
     return _add(path, shared=arguments.shared, yes=arguments.yes, as_data=as_data)
 
 
@@ -145,12 +154,15 @@ def _first_time(state: str, candidate: str) -> bool:
     return True
 
 
-def _remove(path: str, *, as_data: bool) -> int:
+def _remove(paths: Iterable[str], *, as_data: bool) -> int:
+    """Remove the first of these folders that is on the list."""
     from lspkit.config.trust.trust_store import remove, state_folder
 
-    names = dict.fromkeys([os.path.realpath(path), os.path.abspath(path)])
-    removed = [name for name in names if remove(state_folder(), name)]
-    name = removed[0] if removed else os.path.realpath(path)
+    name, removed = "", list[str]()
+    for folder in paths:
+        names = dict.fromkeys([os.path.realpath(folder), os.path.abspath(folder)])
+        removed = removed or [one for one in names if remove(state_folder(), one)]
+        name = removed[0] if removed else os.path.realpath(folder)
     outcome = f"{one_line(name)} is {'no longer' if removed else 'not'} on the list."
     status = CLEAN if removed else USAGE
     return _print_outcome(status, outcome, name, trusted=False, as_data=as_data)

@@ -127,6 +127,11 @@ def read_source(file: str, kind: FileKind) -> Source | None:
     return Source(file, text, kind, value, doubled)
 
 
+def own_kinds() -> tuple[FileKind, ...]:
+    """The project files that belong to lspkit, not to another program."""
+    return tuple(kind for kind in PROJECT_FILES if not kind.style.foreign)
+
+
 def find_project_files(root: str) -> Iterator[tuple[str, Source | ConfigError | None]]:
     """The project's existing configuration files, the one that is used first. Read lazily.
 

@@ -28,6 +28,8 @@ from lspkit.workspace import Workspace
 
 T = TypeVar("T")
 
+#: How the user can allow a tool to write files.
+APPLY_HINT = "the user can allow it by starting the server with: lspkit mcp --allow-apply"
 #: Threads for calls, which wait.
 THREADS = 32
 
@@ -55,7 +57,7 @@ class CallRunner:
         self._threads = ThreadPoolExecutor(THREADS, "lspkit-mcp")
         self._progress = ProgressReports()
         if ws is not None:
-            self._toolbox = Toolbox(ws, allow_apply=allow_apply)
+            self._toolbox = Toolbox(ws, allow_apply=allow_apply, apply_hint=APPLY_HINT)
             self._watch = EventWatch(ws, self._take_event)
 
     def close(self) -> None:

@@ -52,18 +52,28 @@ class ClientRoots(msgspec.Struct, frozen=True):
 
     def check_path(self, given: str, root: str) -> str:
         """The path as the workspace can resolve it; a `PathError` if it is outside."""
-        if not self.folders:
-            return given
-        path = absolute_path(given, root)
+        path, moved = absolute_path(given, root), None
         if not os.path.isabs(given) and not os.path.lexists(path):
             # Relative to the client's folder.
-            inside = (absolute_path(given, folder) for folder in self.folders)
-            path = next((one for one in inside if os.path.lexists(one)), path)
+            inside = (absolute_path(given, one) for one in self.folders or _folder_in(root))
+            moved = next((one for one in inside if os.path.lexists(one)), None)
+        if not self.folders:
+            return moved or given
+        path = moved or path
         real = os.path.realpath(path)
         if not any(is_inside(real, folder) for folder in self.folders):
             message = f"{given} lies outside the roots of the client: {', '.join(self.folders)}"
             raise PathError(message, code="EOUTSIDE", path=given, resolved=real, boundary=root)
         return path
+
+
+def _folder_in(root: str) -> tuple[str, ...]:
+    """The current folder, which the client has chosen, if it is inside the workspace."""
+    try:
+        here = os.path.realpath(os.getcwd())
+    except OSError:  # it was deleted
+        return ()
+    return (here,) if is_inside(here, root) else ()
 
 
 def client_roots(uris: Iterable[str], boundary: Boundary) -> ClientRoots:

@@ -14,6 +14,8 @@ from lspkit.visible_text import count, fold_lines, one_line
 
 #: Why a server that is not held back cannot run.
 NOT_FOUND = "its program was not found"
+#: Servers that are named on one line.
+MOST_NAMES = 8
 
 
 class ServerState(enum.StrEnum):
@@ -30,6 +32,10 @@ class ServerState(enum.StrEnum):
     def rank(self) -> int:
         """0 for the worst."""
         return list(ServerState).index(self)
+
+
+#: States of servers that run, or that would run for a file.
+USABLE = (ServerState.BROKEN, ServerState.STARTING, ServerState.ACTIVE, ServerState.IDLE)
 
 
 class Broken(Value, frozen=True):
@@ -185,19 +191,48 @@ def snapshot(
 
 
 def status_text(taken: WorkspaceStatus) -> str:
-    """Totals, then a line for every server that runs or has a problem."""
+    """The servers that run or have a problem, then those that could run; the rest are counted."""
     if taken.unavailable:
         return str(taken)
-    lines = [f"LSP servers: {taken}"]
+    totals = [(taken.totals.get(state.value, 0), state.value) for state in USABLE]
+    told = ", ".join(f"{number} {state}" for number, state in totals if number)
+    lines = [f"LSP servers: {told or 'none'}"]
     for row in taken.rows:
-        # A program that does not work has a root for which it was tried.
-        if not row.roots:
+        if not _has_lines(row):
             continue
         lines.append(f"  {row.server}: {row.state.value}")
         lines += [f"    interpreter: {row.interpreter}"] if row.interpreter is not None else []
         lines += [f"    {line}" for root in row.roots for line in _root_lines(root)]
+    lines += [f"  {line}" for line in _other_lines(taken.rows)]
     lines += [f"  warning: {warning}" for warning in taken.warnings]
     return "\n".join(map(one_line, lines))
+
+
+def _has_lines(row: ServerStatus) -> bool:
+    """Whether lines of its own tell about a server: it runs, has a problem, or does not start."""
+    if row.state is ServerState.UNAVAILABLE:
+        return bool(row.roots)  # those for which its program was tried
+    return row.state in USABLE and row.state is not ServerState.IDLE
+
+
+def _other_lines(rows: Iterable[ServerStatus]) -> list[str]:
+    """A line for each reason why servers do not run. Those that are not installed are counted."""
+    names: dict[str, list[str]] = {}
+    for row in rows:
+        if row.state in (ServerState.IDLE, ServerState.DISABLED):
+            names.setdefault(row.state.value, []).append(row.server)
+        elif row.state is ServerState.UNAVAILABLE and not _has_lines(row):
+            why = "not installed" if row.reason == NOT_FOUND else "held back or unusable"
+            names.setdefault(why, []).append(row.server)
+    missing = len(names.pop("not installed", ()))
+    lines = [f"{why}: {name_some(servers)}" for why, servers in names.items()]
+    return lines + ([f"not installed: {missing}, see `lspkit servers`"] if missing else [])
+
+
+def name_some(servers: list[str]) -> str:
+    """The first of these names; the rest are counted."""
+    rest = len(servers) - MOST_NAMES
+    return ", ".join(servers[:MOST_NAMES]) + (f" and {rest} more" if rest > 0 else "")
 
 
 def _root_lines(root: RootStatus) -> list[str]:

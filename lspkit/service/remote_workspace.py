@@ -8,10 +8,13 @@ from collections.abc import Mapping
 
 from lspkit.config.load import load
 from lspkit.errors import ServerUnavailableError
+from lspkit.operations import TrustNoticeRequest
+from lspkit.runtime.engine_api import Limits
 from lspkit.service.client import READY_TIMEOUT, Client
 from lspkit.service.remote_engine import RemoteEngine
 from lspkit.service.runtime_folder import ConfigLike
 from lspkit.workspace import Workspace
+from lspkit.workspace.setting_warning import warn_unused
 from lspkit.workspace_boundary import boundary_of
 
 
@@ -56,4 +59,11 @@ def connect(
     if client.notice:
         warnings.warn(client.notice, ServiceEnvironmentWarning, stacklevel=2)
     engine = RemoteEngine(client, restart=restart)
+    if config is not None:
+        try:
+            notice = engine.run(TrustNoticeRequest(), Limits())
+            warn_unused(notice.warnings, stacklevel=2)
+        except BaseException:
+            engine.close()
+            raise
     return Workspace.on_engine(engine, root, trusted=trusted, stacklevel=2)

@@ -10,7 +10,10 @@ from collections.abc import Iterable
 
 
 class UnusedSettingWarning(UserWarning):
-    """A setting in `Workspace(config=…)` is not used; the message names the nearest key."""
+    """A setting in the `config` of `Workspace` or `connect` is not used.
+
+    The message names the nearest key.
+    """
 
 
 def warn_unused(lines: Iterable[str], *, stacklevel: int) -> None:

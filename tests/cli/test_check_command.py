@@ -91,14 +91,27 @@ def test_json_has_the_documented_keys(with_ty, project, option):
 
 @server
 @pytest.mark.parametrize(("option", "status"), [([], 0), (["--strict"], 3)], ids=["", "strict"])
-def test_a_file_without_a_server_is_listed_and_counts_if_that_is_wanted(
+def test_a_file_in_a_folder_without_a_server_is_listed_and_counts_if_that_is_wanted(
     with_ty, project, option, status
 ):
-    (project / "notes.unheard").touch()
-    done = with_ty("check", *option, "right.py", "notes.unheard", cwd=project)
+    (project / "wrong.py").write_bytes(b"\0")
+    done = with_ty("check", *option, ".", cwd=project)
     assert done.returncode == status
-    assert "skipped notes.unheard: " in done.stdout
-    assert "2 files: 1 clean, 1 skipped" in done.stdout
+    assert "skipped wrong.py: " in done.stdout
+    assert "1 clean, " in done.stdout
+    assert done.stderr == ""
+
+
+@server
+@pytest.mark.parametrize("format", ["text", "json", "sarif", "github"])
+def test_a_named_file_without_a_server_counts_and_is_told(with_ty, project, format):
+    (project / "notes.unheard").touch()
+    done = with_ty("check", "--format", format, "right.py", "notes.unheard", cwd=project)
+    assert done.returncode == 3
+    assert done.stderr == "lspkit: notes.unheard was not checked\n"
+    if format == "text":
+        assert "skipped notes.unheard: " in done.stdout
+        assert "2 files: 1 clean, 1 skipped" in done.stdout
 
 
 @server
@@ -123,7 +136,9 @@ def test_a_path_that_is_not_there_is_a_mistake_and_the_others_are_checked(with_t
     done = with_ty("check", name, "none.py", cwd=project)
     assert done.returncode == 2
     assert ("wrong.py:2:15 error " in done.stdout) == (name == "wrong.py")
-    assert f"skipped none.py: does not exist in {project}\n" in done.stdout
+    assert done.stderr == f"lspkit: none.py does not exist in {project}\n"
+    assert ", 1 missing" in done.stdout
+    assert "skipped" not in done.stdout
 
 
 @server
@@ -174,7 +189,16 @@ def test_a_kind_of_file_that_nobody_knows_is_skipped(bare, project):
 def test_a_path_that_is_not_there_is_named(bare, project, name):
     done = bare("check", name, cwd=project)
     assert done.returncode == 2
-    assert done.stdout == f"skipped {name}: does not exist in {project}\n1 file: 1 skipped\n"
+    assert done.stdout == "1 file: 1 missing\n"
+    assert done.stderr == f"lspkit: {name} does not exist in {project}\n"
+
+
+def test_many_paths_that_are_not_there_are_counted(bare, project):
+    done = bare("check", *(f"{number}.py" for number in range(20)), cwd=project)
+    *first, last = done.stderr.splitlines()
+    assert first == [f"lspkit: {number}.py does not exist in {project}" for number in range(5)]
+    assert last == "lspkit: 15 more paths do not exist"
+    assert done.returncode == 2
 
 
 def test_a_folder_without_anything_to_check_is_not_clean(bare, tmp_path):

@@ -96,6 +96,27 @@ def test_limits_trust_tools_and_the_service_are_told(with_ty, project):
     }
 
 
+@pytest.mark.parametrize(
+    ("variables", "said", "hint"),
+    [
+        ({}, "nothing in {} needs to be trusted, and it is not", "lspkit trust add {}"),
+        ({"LSPKIT_TRUST": "always"}, "{} is trusted (LSPKIT_TRUST is always)", ""),
+        ({"LSPKIT_TRUST": "never"}, "no program of {} may run, as you have decided", "never"),
+    ],
+    ids=["nothing", "always", "never"],
+)
+def test_what_trust_means_here_is_told(bare, tmp_path, variables, said, hint):
+    state = {"LSPKIT_STATE": str(tmp_path / "state"), "LSPKIT_TRUST": ""}
+    (tmp_path / "project").mkdir()
+    done = bare("doctor", "--json", cwd=tmp_path / "project", **{**state, **variables})
+    found = json.loads(done.stdout)["examinations"]
+    [trust] = [one for one in found if one["subject"] == "trust"]
+    assert trust["state"] == "ok"
+    assert said.format(tmp_path / "project") in trust["text"]
+    assert hint.format(tmp_path / "project") in trust["hint"]
+    assert bool(trust["hint"]) == bool(hint)
+
+
 def test_every_server_has_a_row_with_its_place_or_how_to_get_it(with_ty, tmp_path):
     done = with_ty("servers", "--json", cwd=tmp_path)
     rows = {one["id"]: one for one in json.loads(done.stdout)}

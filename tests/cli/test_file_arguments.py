@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from lspkit.batch.file_selection import select_files
-from lspkit.cli.file_arguments import workspace_of
+from lspkit.cli.arguments.file_arguments import workspace_of
 from lspkit.servers.project.project_files import PASSED_OVER, walk
 from tests.edits.trees import without_privileges
 

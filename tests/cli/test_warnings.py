@@ -20,7 +20,7 @@ def file(project: Path) -> Path:
 
 def check(bare: CommandLine, file: Path, text: str) -> subprocess.CompletedProcess[str]:
     file.write_text(text, encoding="utf-8")
-    return bare("check", "--json", "right.py", cwd=file.parent.parent)
+    return bare("check", "--json", ".", cwd=file.parent.parent)
 
 
 def test_a_broken_file_of_the_project_is_told_with_its_mistake(bare, file):
@@ -72,6 +72,6 @@ def test_a_warning_cannot_write_to_the_terminal(bare, file):
 
 def test_a_file_that_the_environment_names_and_is_not_there_is_told(bare, project):
     named = project / "none.json"
-    done = bare("check", "right.py", cwd=project, LSPKIT_CONFIG=str(named))
+    done = bare("check", ".", cwd=project, LSPKIT_CONFIG=str(named))
     expected = f"lspkit: {named}: LSPKIT_CONFIG names this file, which does not exist\n"
     assert done.stderr == expected

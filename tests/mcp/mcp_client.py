@@ -133,13 +133,15 @@ def text_of(result: types.CallToolResult) -> str:
 
 
 @contextmanager
-def started(site: Site, *words: str, legacy: bool = True, **environ: str) -> Iterator[McpClient]:
-    """A client of `lspkit mcp` in a process of its own, in the folder of a project."""
+def started(
+    site: Site, *words: str, legacy: bool = True, folder: str = "", **environ: str
+) -> Iterator[McpClient]:
+    """A client of `lspkit mcp` in a process of its own, in the folder of a project or below it."""
     params = StdioServerParameters(
         command=sys.executable,
         args=["-m", "lspkit", "mcp", *words],
         env={**site.environ, **environ},
-        cwd=str(site.project),
+        cwd=str(site.project / folder),
     )
     with (
         (site.base / "stderr").open("w", encoding="utf-8") as errors,

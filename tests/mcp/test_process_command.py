@@ -45,6 +45,22 @@ def test_clients_in_a_row_use_the_same_warm_server(site: Site) -> None:
     assert len(site.log.messages("initialize")) == 2
 
 
+def test_in_a_sub_folder_it_serves_the_work_tree(site: Site) -> None:
+    (site.project / ".git").mkdir()
+    (site.project / "src").mkdir()
+    (site.project / "src" / "b.scr").write_text("ERROR\n", encoding="utf-8")
+    with started(site, folder="src") as client:
+        assert f"for {site.project}. Paths are" in client.client.instructions
+        assert client.text("lsp_goto_definition", **AT) == FOUND
+        # A path may also be relative to the folder in which the client has started it.
+        for name in ("src/b.scr", "b.scr"):
+            assert "ERROR" in client.text("lsp_diagnostics", filePath=name)
+            assert "ERROR" in client.read(f"diagnostics://{name}")
+        assert "does not exist" in client.error("lsp_diagnostics", filePath="none.scr")
+    with started(site, ".", folder="src") as client:
+        assert f"for {site.project}/src. Paths are" in client.client.instructions
+
+
 def test_nothing_but_messages_is_on_standard_output(site: Site) -> None:
     with RawMcp(site, "--no-service") as mcp:
         mcp.begin()

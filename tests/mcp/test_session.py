@@ -82,6 +82,7 @@ NOT_AT_PLACE = {"lsp_document_symbols", "lsp_workspace_symbols", "lsp_diagnostic
         ("lsp_hover", {"filePath": "none.scr", "line": 1, "character": 1}, "does not exist"),
         ("lsp_diagnostics", {"filePath": "a\0b"}, "NUL"),
         ("lsp_rename", {**AT, "newName": "x", "apply": True}, "apply is not allowed"),
+        ("lsp_rename", {**AT, "newName": "x", "apply": True}, "lspkit mcp --allow-apply"),
         ("lsp_definition", AT, "there is no tool lsp_definition"),
         ("nonsense", {}, "there is no tool nonsense"),
     ],

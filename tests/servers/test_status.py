@@ -7,7 +7,14 @@ from pathlib import Path
 import pytest
 
 import lspkit
-from lspkit.servers.status import NOT_FOUND, ServerState, ServerStatus, why_nothing_runs
+from lspkit.servers.status import (
+    NOT_FOUND,
+    ServerState,
+    ServerStatus,
+    snapshot,
+    status_text,
+    why_nothing_runs,
+)
 from lspkit.testing import Script
 from tests.scripted import config_for
 
@@ -76,7 +83,29 @@ def test_where_one_can_run_the_status_has_totals(tmp_path: Path, scripted) -> No
     one = config_for(scripted(Script()))["lsp"]
     with lspkit.Workspace(tmp_path, config={"lsp": {**_only("scripted"), **one}}) as ws:
         assert not ws.status().unavailable
-        assert ", 1 idle, " in ws.status_text()
+        first, idle, disabled = ws.status_text().splitlines()
+    assert first == "LSP servers: 1 idle"
+    assert idle == "  idle: scripted"
+    assert disabled.startswith("  disabled: ")
+    assert disabled.endswith(" more")
+
+
+def test_what_runs_or_could_run_comes_first_and_the_rest_are_counted() -> None:
+    broken = (ServerState.BROKEN, "", "trusted")
+    rows = [row(*one) for one in (IDLE, *(MISSING,) * 40, broken, HELD_BACK, DISABLED)]
+    assert status_text(snapshot(rows, 0.0, warnings=("be careful",))).splitlines() == [
+        "LSP servers: 1 broken, 1 idle",
+        "  x: broken",
+        "  idle: x",
+        "  held back or unusable: x",
+        "  disabled: x",
+        "  not installed: 40, see `lspkit servers`",
+        "  warning: be careful",
+    ]
+    assert status_text(snapshot([row(*IDLE)] * 10, 0.0)).splitlines() == [
+        "LSP servers: 10 idle",
+        "  idle: x, x, x, x, x, x, x, x and 2 more",
+    ]
 
 
 def test_a_program_that_does_not_work_is_told_with_its_error(tmp_path: Path) -> None:

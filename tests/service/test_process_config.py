@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 
 import pytest
 
@@ -55,6 +56,20 @@ def test_an_invalid_file_of_the_user_is_an_error_on_each_call_until_it_is_mended
         assert ask(ws) == "1:5"
         assert site.service_pid() == service
         assert len(site.log.pids()) == 1
+
+
+def test_a_misspelt_key_of_a_program_is_a_warning_with_the_nearest_key(site: Site) -> None:
+    config = {**config_for(site.argv), "timming": {}}
+    for _ in range(2):  # also if the service runs already
+        with pytest.warns(lspkit.UnusedSettingWarning, match="did you mean timing") as caught:
+            lspkit.connect(site.project, config=config, environ=site.environ).close()
+        [warning] = caught
+        assert warning.filename == __file__
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(lspkit.UnusedSettingWarning):
+            site.connect(config=config)
+        site.connect(config=config_for(site.argv)).close()
 
 
 def test_a_service_that_starts_with_an_invalid_file_says_what_is_wrong(site: Site) -> None:

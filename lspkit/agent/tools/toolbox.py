@@ -97,7 +97,8 @@ class Toolbox:
         toolbox.execute("lsp_definition", '{"filePath": "src/app.py", "symbol": "main"}')
 
     `search_tool` and `search_form` are the search that a model is advised to use when a server
-    fails: the form contains `{tool}` and `{symbol}`. Thread-safe.
+    fails: the form contains `{tool}` and `{symbol}`. `apply_hint` is what the user can do so that
+    `apply` is allowed, for the refusal. Thread-safe.
     """
 
     def __init__(
@@ -105,6 +106,7 @@ class Toolbox:
         ws: Workspace,
         *,
         allow_apply: bool = False,
+        apply_hint: str = "",
         search_tool: str = "grep",
         search_form: str | None = None,
         max_items: int = MOST_ITEMS,
@@ -113,7 +115,7 @@ class Toolbox:
         if max_items < 1 or max_bytes < FEWEST_BYTES:
             raise ValueError(f"max_items must be at least 1, max_bytes at least {FEWEST_BYTES}")
         self._ws = ws
-        self._allow_apply = allow_apply
+        self._allow_apply, self._apply_hint = allow_apply, apply_hint
         self._search_tool = search_tool
         self._search_form = search_form_for(search_tool) if search_form is None else search_form
         self._room = TextBudget(max_items, max_bytes)
@@ -210,7 +212,8 @@ class Toolbox:
         apply = bool(asked.values.get("apply"))
         if apply and not self._allow_apply:
             message = "apply is not allowed here: leave it out for a preview, and edit the files"
-            raise PermissionRefused(message)
+            hint = f"; {self._apply_hint}" if self._apply_hint else ""
+            raise PermissionRefused(f"{message}{hint}")
         if (item := asked.values.get("item")) is not None:
             self._items.refuse_foreign(item, self._boundary(config))
         result = self._result(call, asked)

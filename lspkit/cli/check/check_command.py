@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING
 from lspkit.batch.check_outcome import CheckOutcome, sort_reports
 from lspkit.batch.file_selection import select_files
 from lspkit.cli.argument_types import UsageError
-from lspkit.cli.check.check_text import as_text
+from lspkit.cli.arguments.file_arguments import workspace_of
+from lspkit.cli.check.check_text import as_text, messages
 from lspkit.cli.check.path_globs import PathGlobs
 from lspkit.cli.check.progress_bar import progress_bar
 from lspkit.cli.command_table import uses_service
 from lspkit.cli.exit_codes import CLEAN, FINDINGS, UNKNOWN, USAGE
-from lspkit.cli.file_arguments import workspace_of
 from lspkit.cli.open_workspace import open_workspace
-from lspkit.cli.output import as_json, print_commands, print_result
+from lspkit.cli.output import as_json, print_commands, print_message, print_result
 from lspkit.diagnostics.report import Report
 from lspkit.diagnostics.unresolved_imports import import_hint
 from lspkit.late_imports import safe_imports
@@ -40,6 +40,8 @@ def run(arguments: argparse.Namespace) -> int:
         outcome = _check(ws, arguments, globs, deadline)
         # Before the servers are stopped, which may take some seconds.
         _print(outcome, arguments.format)
+        for message in messages(outcome):
+            print_message(message)
         return exit_status(outcome, strict=arguments.strict)
 
 
@@ -49,8 +51,10 @@ def exit_status(outcome: CheckOutcome, *, strict: bool = False) -> int:
         return USAGE
     if outcome.dirty:
         return FINDINGS
-    partial = outcome.unknown or outcome.failed or (strict and outcome.skipped)
-    return UNKNOWN if partial or not outcome.reports else CLEAN
+    partial = outcome.unknown or outcome.failed or outcome.named_in_vain
+    if partial or not outcome.reports or (strict and outcome.skipped):
+        return UNKNOWN
+    return CLEAN
 
 
 def _check(
@@ -75,6 +79,7 @@ def _check(
         skipped=skipped,
         failed={**selected.unreadable, **failed},
         missing=selected.missing,
+        named=selected.named,
         revision=since or "",
         uncompared=uncompared,
         hints=(hint,) if hint else (),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 
+from lspkit.cli.arguments.project_root import chosen_root
 from lspkit.cli.exit_codes import CLEAN, FINDINGS
 from lspkit.cli.machine.examinations import BROKEN, Examination, examine
 from lspkit.cli.output import Part, as_json, print_lines, print_result
@@ -16,7 +17,7 @@ STYLE = {BROKEN: "removed", "ok": "added"}
 
 def run(arguments: argparse.Namespace) -> int:
     """Print all examinations. The status is 1 if something is broken."""
-    root = arguments.root or os.curdir
+    root = chosen_root(arguments.root)
     found = examine(root)
     broken = sum(one.state == BROKEN for one in found)
     if arguments.json:

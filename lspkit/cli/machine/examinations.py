@@ -8,16 +8,15 @@ import platform
 import sys
 from collections.abc import Iterator
 
-from lspkit.cli.machine.server_rows import Scene, row_of, scene_of
+from lspkit.cli.machine.server_rows import Scene, choices_for, row_of, scene_of
 from lspkit.errors import ConfigError, LspkitError, PathError
 from lspkit.install.install_hint import hint_for, managers_in
 from lspkit.install.program_version import version_of
 from lspkit.install.recipe_table import RECIPES, processor_name
 from lspkit.install.tools_home import installed_packages
 from lspkit.servers.project.project_files import ENOUGH, walk
-from lspkit.servers.restriction.held_back_servers import notice
+from lspkit.servers.restriction.held_back_servers import is_silent, notice
 from lspkit.servers.restriction.python_interpreter import interpreter_of
-from lspkit.servers.selection.choose import Choice, Kinds, choose
 from lspkit.servers.selection.program_lookup import find_program, tools_home
 from lspkit.service.election import connect_socket, service_pid
 from lspkit.service.runtime_folder import bootstrap_of
@@ -85,20 +84,28 @@ def _configuration(scene: Scene) -> Iterator[Examination]:
 
 
 def _trust(scene: Scene) -> Iterator[Examination]:
+    """What the project may do, and what would allow it more."""
     standing = scene.loaded.standing
     held = notice(scene.loaded)
     if held:
         yield Examination("trust", NOTE, held)
+    elif standing.allows_programs:
+        told = f"{standing.candidate} is trusted ({standing.why}): its own programs may run"
+        yield Examination("trust", OK, told)
+    elif is_silent(standing):
+        why = standing.why if standing.refused else "projectConfigPolicy is never"
+        told = f"no program of {standing.candidate} may run, as you have decided: {why}"
+        yield Examination("trust", OK, told, f"to allow it: {standing.remedy}")
     else:
-        why = f" ({standing.why})" if standing.why else ""
-        yield Examination("trust", OK, f"{standing.candidate} is {standing.state}{why}")
+        told = f"nothing in {standing.candidate} needs to be trusted, and it is not"
+        yield Examination("trust", OK, told, f"if something does later: {standing.remedy}")
 
 
 def _servers(scene: Scene) -> Iterator[Examination]:
     """The servers of the languages that the project has files of."""
     has, installed = managers_in(scene.folders), installed_packages(tools_home())
     seen = False
-    for choice in _choices(scene).values():
+    for choice in choices_for(scene).values():
         seen = True
         row = row_of(choice, hint_for(choice.definition, has), scene.root)
         if row.state == "missing":
@@ -126,22 +133,6 @@ def _servers(scene: Scene) -> Iterator[Examination]:
             yield Examination("interpreter", state, told, f"to use another: {interpreter.change}")
     if not seen:
         yield Examination("server", NOTE, "no file here has a server")
-
-
-def _choices(scene: Scene) -> dict[str, Choice]:
-    """The servers for one file of each kind in the project, by id."""
-    kinds, seen = Kinds(scene.loaded.config), set[str]()
-    found: dict[str, Choice] = {}
-    for path in itertools.islice(walk(scene.root), ENOUGH):
-        kind = kinds.kind_of(path)[1]
-        if kind in seen:
-            continue
-        seen.add(kind)
-        for choice in choose(
-            path, scene.root, scene.loaded.config, scene.folders, (), scene.permits
-        ):
-            found.setdefault(choice.id, choice)
-    return found
 
 
 def _tools(scene: Scene) -> Iterator[Examination]:

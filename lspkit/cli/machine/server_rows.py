@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import sys
 from collections.abc import Iterator
@@ -12,8 +13,17 @@ from lspkit.config.load import Loaded, load
 from lspkit.install.install_hint import InstallHint, hint_for, managers_in
 from lspkit.install.program_version import version_of
 from lspkit.install.tools_home import installed_packages
+from lspkit.servers.project.project_files import ENOUGH, walk
 from lspkit.servers.restriction.trust_profile import Permit, Permits
-from lspkit.servers.selection.choose import Choice, aliases, begins_at, definitions, permitted
+from lspkit.servers.selection.choose import (
+    Choice,
+    Kinds,
+    aliases,
+    begins_at,
+    choose,
+    definitions,
+    permitted,
+)
 from lspkit.servers.selection.program_lookup import search_folders, tools_folder, tools_home
 from lspkit.types import Value
 from lspkit.workspace_boundary import boundary_of, is_inside
@@ -64,6 +74,22 @@ def scene_of(root: str) -> Scene:
     permit = Permit(trusted, state, loaded.standing.remedy, loaded.vouched)
     folders = search_folders(real, trusted=trusted)
     return Scene(real, loaded, folders, lambda _: permit)
+
+
+def choices_for(scene: Scene) -> dict[str, Choice]:
+    """The servers for one file of each kind in the project, by id."""
+    kinds, seen = Kinds(scene.loaded.config), set[str]()
+    found: dict[str, Choice] = {}
+    for path in itertools.islice(walk(scene.root), ENOUGH):
+        kind = kinds.kind_of(path)[1]
+        if kind in seen:
+            continue
+        seen.add(kind)
+        for choice in choose(
+            path, scene.root, scene.loaded.config, scene.folders, (), scene.permits
+        ):
+            found.setdefault(choice.id, choice)
+    return found
 
 
 def rows_of(scene: Scene) -> Iterator[ServerRow]:

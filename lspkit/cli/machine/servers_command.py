@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import argparse
-import os
 
+from lspkit.cli.arguments.project_root import chosen_root
 from lspkit.cli.exit_codes import CLEAN
 from lspkit.cli.machine.server_rows import ServerRow, rows_of, scene_of
 from lspkit.cli.output import Part, as_json, print_lines, print_result
@@ -16,7 +16,7 @@ MOST_LANGUAGES = 3
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the table."""
-    rows = list(rows_of(scene_of(arguments.root or os.curdir)))
+    rows = list(rows_of(scene_of(chosen_root(arguments.root))))
     if arguments.json:
         print_result(as_json([one.to_dict() for one in rows]))
         return CLEAN

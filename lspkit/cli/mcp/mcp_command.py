@@ -10,6 +10,7 @@ import os
 import sys
 
 from lspkit.cli.argument_types import UsageError
+from lspkit.cli.arguments.project_root import chosen_root
 from lspkit.cli.command_table import uses_service
 from lspkit.cli.exit_codes import CLEAN
 from lspkit.cli.open_workspace import open_workspace
@@ -50,7 +51,7 @@ def _serve_alone(arguments: argparse.Namespace) -> int:
         # Here: it takes more than a second.
         from lspkit.mcp.mcp_process import serve_alone, take_standard_streams
 
-    root = arguments.root or os.curdir
+    root = chosen_root(arguments.root)
     opening = functools.partial(open_workspace, root, service=uses_service(arguments))
     serve_alone(take_standard_streams(), opening, allow_apply=arguments.allow_apply)
     return CLEAN

@@ -1,1 +1,1 @@
-"""The command `lspkit panel`."""
+"""The commands `lspkit status` and `lspkit panel`."""

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 
+from lspkit.cli.arguments.project_root import chosen_root
 from lspkit.cli.command_table import uses_service
 from lspkit.cli.exit_codes import CLEAN, USAGE
 from lspkit.cli.open_workspace import open_workspace
-from lspkit.cli.output import as_json, is_terminal, print_message, print_result
+from lspkit.cli.output import is_terminal, print_message
+from lspkit.cli.panel.status_command import print_status
 from lspkit.panel import is_installed, panel_of
 from lspkit.panel import run as show_panel
 from lspkit.panel.open_panel import INSTALL
@@ -21,11 +22,11 @@ def run(arguments: argparse.Namespace) -> int:
     if interactive and not is_installed():
         print_message(f"the panel needs textual, which is not installed; to get it: {INSTALL}")
         return USAGE
-    with open_workspace(arguments.root or os.curdir, service=uses_service(arguments)) as ws:
-        if interactive:
-            show_panel(ws)
-        elif arguments.json:
-            print_result(as_json(panel_of(ws.status()).to_dict()))
-        else:
-            print_result(ws.status_text())
+    root = chosen_root(arguments.root)
+    if not interactive:
+        plain = (lambda taken: panel_of(taken).to_dict()) if arguments.json else None
+        return print_status(root, service=uses_service(arguments), as_data=plain)
+    # A service is started if none runs: the panel shows what other programs do with it.
+    with open_workspace(root, service=uses_service(arguments)) as ws:
+        show_panel(ws)
     return CLEAN

@@ -1,1 +1,1 @@
-"""The commands that ask about code: `definition`, `references`, `rename`, `status` and so on."""
+"""The commands that ask about code: `definition`, `references`, `rename` and so on."""

@@ -12,16 +12,15 @@ import msgspec
 
 from lspkit.agent.tools.source_lines import SourceLines
 from lspkit.cli.argument_types import UsageError
+from lspkit.cli.arguments.file_arguments import given_path, workspace_of
 from lspkit.cli.command_table import uses_service
 from lspkit.cli.exit_codes import FOUND, NOTHING_FOUND
-from lspkit.cli.file_arguments import given_path, workspace_of
 from lspkit.cli.open_workspace import open_workspace
 from lspkit.cli.output import as_json, print_lines, print_message, print_result
 from lspkit.cli.query import query_text as show
 from lspkit.cli.query.position_argument import FilePosition, parse_position
 from lspkit.edit_types import AppliedEdit, WorkspaceEdit
 from lspkit.errors import PathError
-from lspkit.servers.status import WorkspaceStatus, status_text
 from lspkit.types import display_path, to_plain
 from lspkit.visible_text import one_line
 from lspkit.workspace import Workspace
@@ -165,11 +164,6 @@ def _rename_lines(found: WorkspaceEdit | AppliedEdit, sources: SourceLines) -> I
         yield [("changed ", ""), (display_path(file), "path")]
 
 
-def _status_lines(found: WorkspaceStatus, _: SourceLines) -> Iterator[show.Line]:
-    for line in status_text(found).split("\n"):
-        yield [(line, "")]
-
-
 #: By command.
 QUERIES = {
     "definition": Query(
@@ -187,7 +181,6 @@ QUERIES = {
         lambda ws, at: at.ask(ws.incoming_calls), show.incoming_lines, "no caller was found"
     ),
     "rename": Query(_rename, _rename_lines, "there is nothing to rename"),
-    "status": Query(lambda ws, _: ws.status(), _status_lines),
 }
 WORKSPACE_SYMBOLS = Query(_workspace_symbols, show.symbol_lines, "no such symbol was found")
 OUTGOING_CALLS = Query(

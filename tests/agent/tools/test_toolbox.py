@@ -269,6 +269,7 @@ def test_apply_is_refused_where_the_host_has_not_allowed_it(tmp_path, scripted):
     check_form(envelope)
     assert codes(envelope) == ["EPERM"]
     assert "apply is not allowed here" in text
+    assert "--allow-apply" not in text  # the host may have no command line
     assert (tmp_path / "a.scr").read_text(encoding="utf-8") == TEXT
 
 

@@ -33,6 +33,13 @@ def test_a_file_that_no_server_can_check_is_skipped(code):
     assert (exit_status(outcome), exit_status(outcome, strict=True)) == (0, 3)
 
 
+def test_a_named_file_that_no_server_can_check_counts():
+    outcome = CheckOutcome(
+        base="/p", reports=[report(A)], skipped={B: "is odd"}, named=frozenset({A, B})
+    )
+    assert (outcome.named_in_vain, outcome.status()) == ([B], 3)
+
+
 @pytest.mark.parametrize("code", ["EOUTSIDE", "ENOENT"])
 def test_a_file_that_cannot_be_accessed_counts(code):
     reports, skipped, failed = sort_reports({A: report(A), B: unchecked(code)})

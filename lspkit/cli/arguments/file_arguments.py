@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
+from lspkit.cli.arguments.project_root import project_root
 from lspkit.workspace_boundary import absolute_path, is_inside
 
 
@@ -14,14 +15,15 @@ def given_path(name: str) -> str:
 
 
 def workspace_of(paths: Sequence[str]) -> str:
-    """The current folder if it contains all paths, else the folder that contains all paths.
+    """The project around the current folder if it contains all paths, else that around the folder
+    that contains all paths.
 
     Missing paths are ignored: a mistake must not make the workspace larger.
     """
-    here = os.path.realpath(os.curdir)
+    here = project_root(os.path.realpath(os.curdir))
     given = map(given_path, paths)
     real = [os.path.realpath(path) for path in given if os.path.exists(path)]
     if all(is_inside(path, here) for path in real):
         return here
     folders = [path if os.path.isdir(path) else os.path.dirname(path) for path in real]
-    return os.path.commonpath(folders)
+    return project_root(os.path.commonpath(folders))

@@ -1,0 +1,62 @@
+"""The parser of the command line. After a misspelt word it suggests the nearest known one."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterable, Sequence
+from typing import Any, NoReturn
+
+from lspkit.cli.argument_types import UsageError
+from lspkit.late_imports import safe_imports
+
+
+class CommandParser(argparse.ArgumentParser):
+    """Raises errors, which are reported as all others are. The commands have parsers of this kind,
+    too."""
+
+    def error(self, message: str) -> NoReturn:
+        """Raise a `UsageError` with the usage."""
+        raise UsageError(message, self.format_usage())
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        """As argparse does it, with the nearest choice."""
+        if action.choices is None or value in action.choices:
+            return
+        names = [str(one) for one in action.choices]
+        near = _suggestion(str(value), names)
+        known = near or f"; choose from {', '.join(names)}"
+        raise argparse.ArgumentError(action, f"there is no {str(value)!r}{known}")
+
+
+def parse_all(
+    parser: argparse.ArgumentParser, argv: Sequence[str], arguments: argparse.Namespace
+) -> None:
+    """Parse the words into `arguments`. Unknown words are an error of the command."""
+    _, left = parser.parse_known_args(argv, arguments)
+    if left:
+        command = _parser_of(parser, getattr(arguments, "command", None))
+        near = _similar_option(left[0], command._option_string_actions)
+        command.error(f"unrecognized arguments: {' '.join(left)}{near}")
+
+
+def _parser_of(parser: argparse.ArgumentParser, command: str | None) -> argparse.ArgumentParser:
+    """The parser of a command; the given one if there is no command."""
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction) and command in action.choices:
+            found: argparse.ArgumentParser = action.choices[command]
+            return found
+    return parser
+
+
+def _similar_option(word: str, known: Iterable[str]) -> str:
+    """As below. The dashes, which all options have, must not count as similar."""
+    names = [one.removeprefix("--") for one in known if one.startswith("--")]
+    near = _suggestion(word.lstrip("-").partition("=")[0], names) if word.startswith("-") else ""
+    return near.replace("mean ", "mean --")
+
+
+def _suggestion(word: str, known: Iterable[str]) -> str:
+    with safe_imports():
+        from lspkit.config.problems import suggestion_for  # here: only needed after a mistake
+
+    return suggestion_for(word, known)

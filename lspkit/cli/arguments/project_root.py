@@ -1,0 +1,66 @@
+"""The workspace of a command that names none: the project around the current folder.
+
+A project is a folder with a configuration of lspkit, or a git work tree. In a sub-folder alone, a
+server would find neither the project's settings nor the modules beside it.
+"""
+
+from __future__ import annotations
+
+import os
+
+from lspkit.config.config_files import FileKind, own_kinds, read_source
+from lspkit.errors import ConfigError
+from lspkit.workspace_boundary import folders_above, is_inside, own_home
+
+
+def chosen_root(given: str | None) -> str:
+    """The folder that the user named, as it is; else the project around the current folder."""
+    return given or project_root(os.path.realpath(os.curdir))
+
+
+def project_root(folder: str) -> str:
+    """The project that a folder belongs to; the folder itself if it belongs to none."""
+    return find_project(folder) or folder
+
+
+def find_project(folder: str) -> str | None:
+    """The nearest project among a folder, which is a real path, and the folders above it.
+
+    The home folder and the folders above it are no projects: many users keep their dotfiles in a
+    git work tree there. What belongs to another user is none either: in a shared folder such as
+    `/tmp`, anybody can make a work tree around the files of others.
+    """
+    homes = (own_home(), os.path.realpath(os.path.expanduser("~")))
+    for at in (folder, *folders_above(folder)):
+        if at == os.path.dirname(at) or any(home and is_inside(home, at) for home in homes):
+            return None
+        if (sign := _sign_of(at)) is not None:
+            return at if _is_own(at) and _is_own(sign) else None
+    return None
+
+
+def _sign_of(folder: str) -> str | None:
+    """The path that makes a folder a project; None if there is none."""
+    git = os.path.join(folder, ".git")
+    if os.path.lexists(git):
+        return git
+    files = ((kind, os.path.join(folder, *kind.name.split("/"))) for kind in own_kinds())
+    return next((file for kind, file in files if _has_settings(kind, file)), None)
+
+
+def _has_settings(kind: FileKind, file: str) -> bool:
+    """Whether a file has settings of lspkit, also invalid ones: the workspace reports these."""
+    try:
+        return read_source(file, kind) is not None
+    except ConfigError:
+        return True
+
+
+def _is_own(path: str) -> bool:
+    """Whether a path belongs to the current user."""
+    if os.name != "posix":
+        return True
+    try:
+        return os.lstat(path).st_uid == os.geteuid()
+    except OSError:
+        return False

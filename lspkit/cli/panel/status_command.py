@@ -1,0 +1,87 @@
+"""`lspkit status`: the state of the language servers. Starts neither a server nor a service."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Callable
+from typing import Any
+
+from lspkit.cli.arguments.project_root import chosen_root
+from lspkit.cli.command_table import uses_service
+from lspkit.cli.exit_codes import CLEAN
+from lspkit.cli.machine.server_rows import choices_for, row_of, scene_of
+from lspkit.cli.open_workspace import open_workspace
+from lspkit.cli.output import as_json, print_result
+from lspkit.errors import LspkitError
+from lspkit.install.install_hint import hint_for, managers_in
+from lspkit.servers.status import WorkspaceStatus, name_some, status_text
+from lspkit.service.election import connect_socket
+from lspkit.service.runtime_folder import bootstrap_of
+from lspkit.types import to_plain
+
+#: States of servers that have a process, or should have one.
+RUNNING = ("broken", "starting", "active")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print the state, and return 0."""
+    plain = to_plain if arguments.json else None
+    root = chosen_root(arguments.root)
+    return print_status(root, service=uses_service(arguments), as_data=plain)
+
+
+def print_status(
+    root: str, *, service: bool, as_data: Callable[[WorkspaceStatus], Any] | None
+) -> int:
+    """Print the state as text, or as the JSON that `as_data` makes of it.
+
+    If no service runs, none is started: it would only say that nothing runs.
+    """
+    runs = service and _service_runs(root)
+    with open_workspace(root, service=runs) as ws:
+        taken = ws.status()
+        if as_data is not None:
+            print_result(as_json(as_data(taken)))
+        elif taken.unavailable or any(taken.totals.get(state) for state in RUNNING):
+            print_result(status_text(taken))
+        else:
+            where = f"no service is running for {ws.root}" if service and not runs else ""
+            print_result(_idle_text(taken, str(ws.root), where))
+    return CLEAN
+
+
+def _service_runs(root: str) -> bool:
+    """Whether there is a service, also one that cannot be reached: its client says why."""
+    try:
+        connection = connect_socket(bootstrap_of(root, None, None).place(os.environ, create=False))
+    except LspkitError:
+        return True
+    if connection is None:
+        return False
+    connection.close()
+    return True
+
+
+def _idle_text(taken: WorkspaceStatus, root: str, where: str) -> str:
+    """What could run for the files of the project, and what is missing for them."""
+    reason = f" ({where})" if where else ""
+    lines = [f"LSP servers: none is running{reason}"]
+    scene = scene_of(root)
+    has = managers_in(scene.folders)
+    rows = [
+        row_of(one, hint_for(one.definition, has), scene.root)
+        for one in choices_for(scene).values()
+    ]
+    states = {
+        "available for the files here": "found",
+        "held back": "held back",
+        "not installed": "missing",
+    }
+    for what, state in states.items():
+        if names := [row.id for row in rows if row.state == state]:
+            more = "; `lspkit doctor` says how to get it" if state == "missing" else ""
+            lines.append(f"  {what}: {name_some(names)}{more}")
+    if not rows:
+        lines.append("  no file here has a server")
+    return "\n".join([*lines, *(f"  warning: {one}" for one in taken.warnings)])
