@@ -49,12 +49,7 @@ def on_dask(projects: list[Project], folder: Path, **orders: Any) -> list[dict[s
     """What a batch on a Dask cluster of worker processes has printed."""
     told = json.dumps({"projects": [[str(one.root), one.config] for one in projects], **orders})
     done = subprocess.run(
-        [
-            sys.executable,
-            "-m",
-            "tests.batch.killed_worker",
-            json.dumps({"projects": told, **orders}),
-        ],
+        [sys.executable, "-m", "tests.batch.killed_worker", told],
         cwd=CHECKOUT,
         env={**os.environ, "DASK_TEMPORARY_DIRECTORY": str(folder)},
         capture_output=True,
