@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import signal
+from pathlib import Path
 
 import pytest
 
 from tests.server_summary import pytest_terminal_summary as pytest_terminal_summary
+from tests.unread_modules import SLOW_PLACES, is_unread
 
 #: Servers of the tests' own run in folders that nobody has vetted. Tests of trust say otherwise.
 os.environ.setdefault("LSPKIT_TRUST", "always")
@@ -27,14 +29,6 @@ def pytest_configure(config: pytest.Config) -> None:
         # As in the background of a script. Tests interrupt themselves and what they start.
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
-
-#: Tests that start processes are too many for `make check`: these folders and files, and whoever
-#: asks for a scripted server.
-SLOW_PLACES = {
-    *("faults", "hosts", "mcp", "notebook", "panel", "service", "testing", "web"),
-    *("test_launch.py", "test_guardian.py"),
-    *("test_query_failures.py", "test_warnings.py"),
-}
 
 #: Folders whose modules take longest. They are run first, so that at the end of a run no worker is
 #: busy with a long module for which the others have to wait. (xdist by itself begins with the
@@ -56,6 +50,10 @@ USUAL = frozenset(
 #: Further tests of these, by their class or by the beginning of their names.
 LONG = ("TestJdtls", "test_svelte_")
 LEFT_OUT = pytest.mark.skip(reason="it takes long: LSPKIT_THOROUGH=1 runs it")
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    return is_unread(collection_path, config.option.markexpr) or None
 
 
 def turn(folder: str) -> int:
