@@ -43,15 +43,24 @@ help:
 demo: $(USER_READY)
 	@$(PYTHON) examples/demo.py
 
-test: $(DEV_READY) servers
+# Packages and servers are installed at the same time: each waits for the network now and then.
+test:
+	@$(MAKE) -s -j2 $(DEV_READY) servers
 	@$(PYTHON) tools/run_and_reap.py $(PYTHON) -m pytest -n 2 --dist loadscope \
 	    --no-loadscope-reorder $(ARGS)
 
+# The types are checked beside the tests, and what is said about them is shown after those.
 check: $(DEV_READY)
 	@$(PYTHON) -m ruff check .
 	@$(PYTHON) -m ruff format --check .
-	@$(PYTHON) -m mypy --strict lspkit
-	@HYPOTHESIS_PROFILE=quick $(PYTHON) -m pytest -q -n 2 -m "not server and not slow" $(ARGS)
+	@said=$$(mktemp); $(PYTHON) -m mypy --strict lspkit >"$$said" 2>&1 & types=$$!; \
+	trap 'kill $$types 2>/dev/null || true; rm -f "$$said"' EXIT; \
+	failed=; \
+	HYPOTHESIS_PROFILE=quick $(PYTHON) -m pytest -q -n 2 -m "not server and not slow" $(ARGS) \
+	    || failed=tests; \
+	wait $$types || failed="$$failed types"; \
+	cat "$$said"; \
+	[ -z "$$failed" ]
 
 bench: $(DEV_READY) servers
 	@if [ -f benchmarks/__main__.py ]; then \
