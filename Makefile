@@ -27,6 +27,7 @@ PLACE := $(shell pwd -P | cksum | cut -d' ' -f1)
 $(shell [ -x $(PYTHON) ] || rm -f $(VENV)/.ready-*)
 USER_READY := $(VENV)/.ready-for-demo-$(PLACE)
 DEV_READY := $(VENV)/.ready-for-tests-$(PLACE)
+READ_READY := $(VENV)/.ready-and-read-$(PLACE)
 ARGS ?=
 # Also where it is set: pytest would rewrite the asserts of all tests anew in each worker, and each
 # process that a test starts would compile lspkit, which takes longer than many a test.
@@ -45,7 +46,7 @@ demo: $(USER_READY)
 
 # Packages and servers are installed at the same time: each waits for the network now and then.
 test:
-	@$(MAKE) -s -j2 $(DEV_READY) servers
+	@$(MAKE) -s -j2 $(READ_READY) servers
 	@$(PYTHON) tools/run_and_reap.py $(PYTHON) -m pytest -n 2 --dist loadscope \
 	    --no-loadscope-reorder $(ARGS)
 
@@ -104,6 +105,12 @@ $(DEV_READY): pyproject.toml | $(PYTHON)
 	@echo "installing lspkit with all extras and the tools for development into $(VENV)"
 	@$(install)
 	@touch $@ $(USER_READY)
+
+# pytest rewrites the asserts of a module when it first reads it, and keeps the result. Both workers
+# would do that for all modules, at the same time. What is wrong in a module is told by the run.
+$(READ_READY): $(DEV_READY)
+	@$(PYTHON) -m pytest -q --collect-only >/dev/null 2>&1 || true
+	@touch $@
 
 # Also made anew when it is there but its interpreter is gone. The search skips a python3 of this
 # very environment, which may be the activated one, and one that is too old or cannot make it.

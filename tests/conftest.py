@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.server_summary import pytest_terminal_summary as pytest_terminal_summary
-from tests.unread_modules import SLOW_PLACES, is_unread
+from tests.unread_modules import SLOW_FIXTURES, SLOW_PLACES, is_unread
 
 #: Servers of the tests' own run in folders that nobody has vetted. Tests of trust say otherwise.
 os.environ.setdefault("LSPKIT_TRUST", "always")
@@ -66,7 +66,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: turn(item.path.parent.as_posix()))
     for item in items:
         places = {item.path.parent.name, item.path.name}
-        if places & SLOW_PLACES or "scripted" in getattr(item, "fixturenames", ()):
+        if places & SLOW_PLACES or SLOW_FIXTURES.intersection(getattr(item, "fixturenames", ())):
             item.add_marker(pytest.mark.slow)
         if is_seldom(item) and not os.environ.get("LSPKIT_THOROUGH"):
             item.add_marker(LEFT_OUT)

@@ -11,14 +11,17 @@ import re
 from pathlib import Path
 
 #: Tests that start processes are too many for `make check`: these folders and files, and whoever
-#: asks for a scripted server.
+#: asks for one of the fixtures.
 SLOW_PLACES = frozenset(
     {
         *("faults", "hosts", "mcp", "notebook", "panel", "service", "testing", "web"),
-        *("test_launch.py", "test_guardian.py"),
+        *("test_launch.py", "test_guardian.py", "test_install_command.py"),
         *("test_query_failures.py", "test_warnings.py"),
     }
 )
+
+#: A scripted server, and the command line with and without a server.
+SLOW_FIXTURES = frozenset({"scripted", "bare", "with_ty"})
 
 #: The statement that marks a whole module, with the lines that continue it.
 PYTESTMARK = re.compile(r"^pytestmark = .*(?:\n[ \t]+.*)*", re.MULTILINE)
