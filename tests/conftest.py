@@ -33,7 +33,7 @@ def pytest_configure(config: pytest.Config) -> None:
 #: Folders whose modules take longest. They are run first, so that at the end of a run no worker is
 #: busy with a long module for which the others have to wait. (xdist by itself begins with the
 #: modules that have most tests, which are the quick ones: the Makefile tells it not to.)
-FIRST_FOLDERS = ("tests/real/same", "tests/real")
+FIRST_FOLDERS = ("tests/real/same", "tests/real", "property_tests")
 
 
 #: Servers that are tested whole only with `LSPKIT_THOROUGH=1`, so that a usual run stays within its

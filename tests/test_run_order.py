@@ -20,11 +20,11 @@ def test_the_folders_that_come_first_are_there() -> None:
     assert [folder for folder in FIRST_FOLDERS if not (ROOT / folder).is_dir()] == []
 
 
-def test_comparisons_come_first_then_real_servers_then_the_rest() -> None:
+def test_comparisons_come_first_then_real_servers_then_properties_then_the_rest() -> None:
     folders = ["tests", "property_tests", "tests/real", "tests/agent", "tests/real/same"]
     assert sorted((f"{ROOT}/{one}" for one in folders), key=turn) == [
         f"{ROOT}/{one}"
-        for one in ("tests/real/same", "tests/real", "tests", "property_tests", "tests/agent")
+        for one in ("tests/real/same", "tests/real", "property_tests", "tests", "tests/agent")
     ]
 
 
