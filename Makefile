@@ -27,6 +27,7 @@ PLACE := $(shell pwd -P | cksum | cut -d' ' -f1)
 $(shell [ -x $(PYTHON) ] || rm -f $(VENV)/.ready-*)
 USER_READY := $(VENV)/.ready-for-demo-$(PLACE)
 DEV_READY := $(VENV)/.ready-for-tests-$(PLACE)
+READ_READY := $(VENV)/.ready-and-read-$(PLACE)
 ARGS ?=
 # Also where it is set: pytest would rewrite the asserts of all tests anew in each worker, and each
 # process that a test starts would compile lspkit, which takes longer than many a test.
@@ -43,15 +44,24 @@ help:
 demo: $(USER_READY)
 	@$(PYTHON) examples/demo.py
 
-test: $(DEV_READY) servers
+# Packages and servers are installed at the same time: each waits for the network now and then.
+test:
+	@$(MAKE) -s -j2 $(READ_READY) servers
 	@$(PYTHON) tools/run_and_reap.py $(PYTHON) -m pytest -n 2 --dist loadscope \
 	    --no-loadscope-reorder $(ARGS)
 
+# The types are checked beside the tests, and what is said about them is shown after those.
 check: $(DEV_READY)
 	@$(PYTHON) -m ruff check .
 	@$(PYTHON) -m ruff format --check .
-	@$(PYTHON) -m mypy --strict lspkit
-	@HYPOTHESIS_PROFILE=quick $(PYTHON) -m pytest -q -n 2 -m "not server and not slow" $(ARGS)
+	@said=$$(mktemp); $(PYTHON) -m mypy --strict lspkit >"$$said" 2>&1 & types=$$!; \
+	trap 'kill $$types 2>/dev/null || true; rm -f "$$said"' EXIT; \
+	failed=; \
+	HYPOTHESIS_PROFILE=quick $(PYTHON) -m pytest -q -n 2 -m "not server and not slow" $(ARGS) \
+	    || failed=tests; \
+	wait $$types || failed="$$failed types"; \
+	cat "$$said"; \
+	[ -z "$$failed" ]
 
 bench: $(DEV_READY) servers
 	@if [ -f benchmarks/__main__.py ]; then \
@@ -95,6 +105,12 @@ $(DEV_READY): pyproject.toml | $(PYTHON)
 	@echo "installing lspkit with all extras and the tools for development into $(VENV)"
 	@$(install)
 	@touch $@ $(USER_READY)
+
+# pytest rewrites the asserts of a module when it first reads it, and keeps the result. Both workers
+# would do that for all modules, at the same time. What is wrong in a module is told by the run.
+$(READ_READY): $(DEV_READY)
+	@$(PYTHON) -m pytest -q --collect-only >/dev/null 2>&1 || true
+	@touch $@
 
 # Also made anew when it is there but its interpreter is gone. The search skips a python3 of this
 # very environment, which may be the activated one, and one that is too old or cannot make it.

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import signal
+from pathlib import Path
 
 import pytest
 
 from tests.server_summary import pytest_terminal_summary as pytest_terminal_summary
+from tests.unread_modules import SLOW_FIXTURES, SLOW_PLACES, is_unread
 
 #: Servers of the tests' own run in folders that nobody has vetted. Tests of trust say otherwise.
 os.environ.setdefault("LSPKIT_TRUST", "always")
@@ -28,18 +30,10 @@ def pytest_configure(config: pytest.Config) -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-#: Tests that start processes are too many for `make check`: these folders and files, and whoever
-#: asks for a scripted server.
-SLOW_PLACES = {
-    *("batch", "faults", "hosts", "mcp", "notebook", "panel", "service", "testing", "web"),
-    *("test_launch.py", "test_guardian.py"),
-    *("test_query_failures.py", "test_warnings.py"),
-}
-
 #: Folders whose modules take longest. They are run first, so that at the end of a run no worker is
 #: busy with a long module for which the others have to wait. (xdist by itself begins with the
 #: modules that have most tests, which are the quick ones: the Makefile tells it not to.)
-FIRST_FOLDERS = ("tests/real/same", "tests/real")
+FIRST_FOLDERS = ("tests/real/same", "tests/real", "property_tests")
 
 
 #: Servers that are tested whole only with `LSPKIT_THOROUGH=1`, so that a usual run stays within its
@@ -58,6 +52,10 @@ LONG = ("TestJdtls", "test_svelte_")
 LEFT_OUT = pytest.mark.skip(reason="it takes long: LSPKIT_THOROUGH=1 runs it")
 
 
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    return is_unread(collection_path, config.option.markexpr) or None
+
+
 def turn(folder: str) -> int:
     """When the tests of a folder are run: the place of it in the order of the whole run."""
     places = [at for at, first in enumerate(FIRST_FOLDERS) if folder.endswith(first)]
@@ -68,7 +66,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: turn(item.path.parent.as_posix()))
     for item in items:
         places = {item.path.parent.name, item.path.name}
-        if places & SLOW_PLACES or "scripted" in getattr(item, "fixturenames", ()):
+        if places & SLOW_PLACES or SLOW_FIXTURES.intersection(getattr(item, "fixturenames", ())):
             item.add_marker(pytest.mark.slow)
         if is_seldom(item) and not os.environ.get("LSPKIT_THOROUGH"):
             item.add_marker(LEFT_OUT)

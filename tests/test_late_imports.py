@@ -33,7 +33,6 @@ def loaded(module: str = "lspkit") -> frozenset[str]:
     return frozenset(json.loads(done.stdout)) | frozenset(sys.builtin_module_names)
 
 
-@functools.cache
 def source_of(module: str) -> ast.Module:
     path = PACKAGE.joinpath(*module.split(".")[1:])
     file = path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
@@ -80,10 +79,19 @@ def behind(module: str, seen: set[str]) -> set[str]:
         return set()
     seen.add(module)
     found = set[str]()
-    for node in source_of(module).body:
-        for name in names_in(node):
-            found |= behind(name, seen) if name.startswith("lspkit") else {name}
+    for name in early_and_late(module)[0]:
+        found |= behind(name, seen) if name.startswith("lspkit") else {name}
     return found
+
+
+@functools.cache
+def early_and_late(module: str) -> tuple[list[str], list[tuple[str, bool]]]:
+    """What a module imports when it is imported itself, and what inside of functions.
+
+    The tree is not kept: the garbage collector would go over it in all tests that follow.
+    """
+    tree = source_of(module)
+    return [name for node in tree.body for name in names_in(node)], list(late(tree))
 
 
 @functools.cache
@@ -92,7 +100,7 @@ def all_late() -> list[tuple[str, str, bool]]:
     return [
         (module, foreign, safe)
         for module in modules()
-        for name, safe in late(source_of(module))
+        for name, safe in early_and_late(module)[1]
         for foreign in (behind(name, set()) if name.startswith("lspkit") else {name})
     ]
 

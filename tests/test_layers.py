@@ -7,6 +7,7 @@ what is wrong with it. The last tests feed it wrong modules, to show that it can
 from __future__ import annotations
 
 import ast
+import functools
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -113,6 +114,7 @@ def imported(tree: ast.AST, module: str, *, is_package: bool) -> Iterator[tuple[
                 yield node.lineno, f"{base}.{alias.name}" if is_part(base, alias.name) else base
 
 
+@functools.cache
 def is_part(base: str, name: str) -> bool:
     if base == "lspkit":
         return name in RANK or name == TESTING
@@ -143,27 +145,37 @@ def may_go_down(module: str, name: str) -> bool:
     return own in FLOOR and other in FLOOR and FLOOR[own] < FLOOR[other]
 
 
+def is_name(node: ast.expr, name: str) -> bool:
+    return isinstance(node, ast.Name) and node.id == name
+
+
 def uses_of_os(tree: ast.AST) -> Iterator[tuple[int, str]]:
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and node.module == "os":
             yield from ((node.lineno, alias.name) for alias in node.names)
-        elif isinstance(node, ast.Attribute) and ast.unparse(node.value) == "os":
+        elif isinstance(node, ast.Attribute) and is_name(node.value, "os"):
             yield node.lineno, node.attr
 
 
 def calls_of_open(tree: ast.AST) -> Iterator[int]:
     for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and ast.unparse(node.func) == "open":
+        if isinstance(node, ast.Call) and is_name(node.func, "open"):
             yield node.lineno
+
+
+@functools.cache
+def imports(source: str, module: str, *, is_package: bool) -> list[tuple[int, str]]:
+    """The same of a source. It is kept, since several tests go over all modules; trees are not,
+    since Python's garbage collector would go over them in all tests that follow."""
+    return list(imported(ast.parse(source), module, is_package=is_package))
 
 
 def faults(source: str, module: str, *, is_package: bool = False) -> Iterator[str]:
     """One sentence for everything in the module that breaks a rule."""
-    tree = ast.parse(source)
     part = part_of(module)
     if part not in RANK and part != TESTING:
         yield f"{module} belongs to {part}, which has no place in the layers"
-    for line, name in imported(tree, module, is_package=is_package):
+    for line, name in imports(source, module, is_package=is_package):
         top = name.split(".")[0]
         if top == "lspkit" and not may_import(part, part_of(name)):
             yield f"{module}:{line} imports {name}, and {part} must not import {part_of(name)}"
@@ -174,6 +186,7 @@ def faults(source: str, module: str, *, is_package: bool = False) -> Iterator[st
         elif top in IMPURE and part in PURE:
             yield f"{module}:{line} imports {name}, and {part} is pure"
     if part in PURE:
+        tree = ast.parse(source)
         for line, name in uses_of_os(tree):
             if name not in PURE_OS:
                 yield f"{module}:{line} uses os.{name}, and {part} is pure"
@@ -222,7 +235,7 @@ def test_no_parts_import_each_other_in_a_circle() -> None:
     edges: dict[str, set[str]] = {part: set() for part in SIBLINGS}
     for module, is_package, source in modules():
         if (part := part_of(module)) in SIBLINGS:
-            names = imported(ast.parse(source), module, is_package=is_package)
+            names = imports(source, module, is_package=is_package)
             others = {part_of(name) for _, name in names if name.split(".")[0] == "lspkit"}
             edges[part] |= others & SIBLINGS - {part}
     assert circle(edges) is None
@@ -233,10 +246,8 @@ def test_no_modules_import_each_other_in_a_circle() -> None:
     edges: dict[str, set[str]] = {}
     names = {module for module, _, _ in modules()}
     for module, is_package, source in modules():
-        tree = ast.parse(source)
-        edges[module] = {
-            name for _, name in imported(tree, module, is_package=is_package) if name in names
-        } - {module}
+        found = imports(source, module, is_package=is_package)
+        edges[module] = {name for _, name in found if name in names} - {module}
     assert circle(edges) is None
 
 

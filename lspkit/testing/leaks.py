@@ -37,16 +37,16 @@ _STEP = 0.01
 _TASKS = Path("/proc/self/task")
 _DESCRIPTORS = Path("/proc/self/fd") if _TASKS.exists() else Path("/dev/fd")
 _PR_SET_CHILD_SUBREAPER = 36
-#: Among the flags of a process that the Linux kernel tells: it is the kernel's own.
+#: Among the flags of a process that the Linux kernel tells: it is a thread of the kernel.
 _PF_KTHREAD = 0x00200000
 
 #: A token of this process; a forked child keeps it, a nested test run adds its own.
 _TOKEN = uuid.uuid4().hex
 
-#: Processes that were there at the last look, and do not carry our marker: they need not be asked
-#: again. And threads of the Linux kernel, which are nobody's children.
-_STRANGERS: set[int] = set()
-_KERNELS: set[int] = set()
+#: Processes that are not ours and cannot become ours: they need not be asked again. Each is known
+#: by its number and by the inode of its folder in /proc, which is another one when the number is
+#: used again.
+_STRANGERS: set[tuple[int, int]] = set()
 
 
 @dataclass(frozen=True)
@@ -166,47 +166,54 @@ def _descendants() -> Iterator[psutil.Process]:
 
 def _ours() -> Iterator[psutil.Process]:
     """The same on Linux, where it is done twice for every test."""
-    pids = set(psutil.pids())
-    _STRANGERS.intersection_update(pids)
-    _KERNELS.intersection_update(pids)
-    parents = {pid: _parent(pid) for pid in pids - _KERNELS}
-    for pid in parents.keys() - _KERNELS - {os.getpid()}:
-        if _descends(pid, parents) or _is_marked(pid):
+    own = os.getpid()
+    with os.scandir("/proc") as entries:
+        present = {(int(one.name), one.inode()) for one in entries if one.name.isdecimal()}
+    _STRANGERS.intersection_update(present)
+    parents: dict[int, int | None] = {}
+    for pid, inode in present - _STRANGERS:
+        if pid == own:
+            continue
+        ancestors = _ancestors(pid, parents)
+        environment = _read(f"/proc/{pid}/environ")
+        if own in ancestors or _TOKEN.encode() in environment:
             with contextlib.suppress(psutil.NoSuchProcess):
                 yield psutil.Process(pid)
+        # An orphan is handed to one of its ancestors, and we are none. Where not all of them were
+        # seen, one has just ended; and without an environment it may be about to become another
+        # program. Both are asked again.
+        elif 0 in ancestors and (environment or _has_no_program(pid)):
+            _STRANGERS.add((pid, inode))
 
 
-def _descends(pid: int, parents: dict[int, int]) -> bool:
-    """Whether this process is an ancestor of that one."""
-    seen = set()
-    while pid not in seen:
-        seen.add(pid)
-        pid = parents.get(pid, pid)
-        if pid == os.getpid():
-            return True
-    return False
+def _ancestors(pid: int, parents: dict[int, int | None]) -> set[int]:
+    """Parent, grandparent and so on, up to 0, or up to one that has ended meanwhile."""
+    found: set[int] = set()
+    at: int | None = pid
+    while at is not None and at not in found:
+        found.add(at)
+        if at not in parents:
+            parents[at] = _parent(at)
+        at = parents[at]
+    return found - {pid}
 
 
-def _parent(pid: int) -> int:
-    """The parent's number; 0 if there is none any more."""
-    after_name = _read(f"/proc/{pid}/stat").rpartition(b")")[2].split()
-    if len(after_name) < 7:
-        return 0
-    parent, flags = int(after_name[1]), int(after_name[6])
-    if flags & _PF_KTHREAD:
-        _KERNELS.add(pid)
-    return parent
+def _parent(pid: int) -> int | None:
+    """The parent's number; 0 is the one of the first process. None if it has ended."""
+    fields = _status(pid)
+    return int(fields[1]) if fields else None
 
 
-def _is_marked(pid: int) -> bool:
-    if pid in _STRANGERS:
-        return False
-    environment = _read(f"/proc/{pid}/environ")
-    marked = _TOKEN.encode() in environment
-    # Without any environment it may be about to become another program.
-    if environment and not marked:
-        _STRANGERS.add(pid)
-    return marked
+def _has_no_program(pid: int) -> bool:
+    """Whether it is a thread of the kernel, or has ended and is only not waited for."""
+    fields = _status(pid)
+    return bool(fields) and (fields[0] == b"Z" or bool(int(fields[6]) & _PF_KTHREAD))
+
+
+def _status(pid: int) -> list[bytes]:
+    """What the kernel tells about a process, from its state on; nothing if it has ended."""
+    # The name before that, which is in brackets, may hold anything.
+    return _read(f"/proc/{pid}/stat").rpartition(b")")[2].split()
 
 
 def _read(path: str) -> bytes:
@@ -231,10 +238,11 @@ def _threads() -> dict[int, str]:
     if not _TASKS.exists():
         return {thread: name for thread, name in known.items() if thread is not None}
     threads = {}
-    for task in os.listdir(_TASKS):
-        with contextlib.suppress(OSError):
-            comm = (_TASKS / task / "comm").read_text().strip()
-            threads[int(task)] = known.get(int(task), f"{comm} (not a thread of Python)")
+    for task in map(int, os.listdir(_TASKS)):
+        if name := known.get(task):
+            threads[task] = name
+        elif comm := _read(f"{_TASKS}/{task}/comm"):
+            threads[task] = f"{os.fsdecode(comm).strip()} (not a thread of Python)"
     return threads
 
 

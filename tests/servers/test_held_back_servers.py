@@ -32,7 +32,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def bare(project: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def bare_project(project: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The same, where also the running interpreter brings no servers along."""
     monkeypatch.setattr(sys, "executable", str(project.parent / "home" / "python"))
     return project
@@ -101,32 +101,32 @@ def test_programs_of_the_project_are_held_back(project: Path) -> None:
     ],
 )
 def test_what_a_restricted_server_would_run_or_obey_is_held_back(
-    bare: Path, server: str, files: list[str]
+    bare_project: Path, server: str, files: list[str]
 ) -> None:
     for file in files:
-        program(bare / file)
-    assert held_back(loaded(bare)) == []  # nobody would use it
-    program(bare.parent / "home" / server)
-    assert held_back(loaded(bare)) == files
-    said = notice(loaded(bare))
+        program(bare_project / file)
+    assert held_back(loaded(bare_project)) == []  # nobody would use it
+    program(bare_project.parent / "home" / server)
+    assert held_back(loaded(bare_project)) == files
+    said = notice(loaded(bare_project))
     assert f"is not trusted; held back: {', '.join(files)}. To allow it: lspkit trust add" in said
 
 
-def test_an_interpreter_is_named_only_if_the_server_that_runs_it_does(bare: Path) -> None:
-    program(bare / ".venv" / "bin" / "python")
-    program(bare.parent / "home" / "ty")
-    assert held_back(loaded(bare)) == []
-    program(bare.parent / "home" / "pyright-langserver")
-    assert held_back(loaded(bare)) == [".venv/bin/python"]
-    configure(bare, {"lsp": {"ty": {"disabled": False}}})
-    assert held_back(loaded(bare)) == []
+def test_an_interpreter_is_named_only_if_the_server_that_runs_it_does(bare_project: Path) -> None:
+    program(bare_project / ".venv" / "bin" / "python")
+    program(bare_project.parent / "home" / "ty")
+    assert held_back(loaded(bare_project)) == []
+    program(bare_project.parent / "home" / "pyright-langserver")
+    assert held_back(loaded(bare_project)) == [".venv/bin/python"]
+    configure(bare_project, {"lsp": {"ty": {"disabled": False}}})
+    assert held_back(loaded(bare_project)) == []
 
 
-def test_an_interpreter_is_named_for_a_server_that_is_held_back_itself(bare: Path) -> None:
-    program(bare / ".venv" / "bin" / "python")
-    program(bare / "server")
-    configure(bare, {"lsp": {"pyright": {"command": ["./server"]}}})
-    assert held_back(loaded(bare)) == ["lsp.pyright.command", ".venv/bin/python"]
+def test_an_interpreter_is_named_for_a_server_that_is_held_back_itself(bare_project: Path) -> None:
+    program(bare_project / ".venv" / "bin" / "python")
+    program(bare_project / "server")
+    configure(bare_project, {"lsp": {"pyright": {"command": ["./server"]}}})
+    assert held_back(loaded(bare_project)) == ["lsp.pyright.command", ".venv/bin/python"]
 
 
 def test_the_running_interpreter_itself_is_not_held_back(

@@ -111,6 +111,15 @@ def test_both_ways_to_look_for_processes_find_the_same():
                 one.kill()
 
 
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="strangers are noted on Linux")
+def test_a_process_that_gets_the_number_of_a_stranger_is_found():
+    with subprocess.Popen(["env", "-i", "sleep", "60"]) as process:
+        leaks._STRANGERS.add((process.pid, -1))
+        assert process.pid in {one.pid for one in leaks._ours()}
+        assert (process.pid, -1) not in leaks._STRANGERS
+        process.kill()
+
+
 def test_a_process_that_is_about_to_end_is_given_grace():
     snapshot = take_snapshot()
     with subprocess.Popen(["sleep", "0.1"]):

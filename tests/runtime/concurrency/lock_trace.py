@@ -68,7 +68,9 @@ def _sites(node: ast.AST, owner: str, makers: tuple[str, ...]) -> Iterator[Site]
 def _called(call: ast.Call) -> str:
     """The last word of what is called: `Lock` of `threading.Lock`, `Delivery` of `Delivery[T]`."""
     called = call.func.value if isinstance(call.func, ast.Subscript) else call.func
-    return ast.unparse(called).rpartition(".")[2]
+    if isinstance(called, ast.Attribute):
+        return called.attr
+    return called.id if isinstance(called, ast.Name) else ""
 
 
 def _target(statement: ast.Assign | ast.AnnAssign, call: ast.Call) -> str:
