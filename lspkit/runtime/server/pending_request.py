@@ -62,15 +62,15 @@ CALL_TIMEOUT = "the timeout of this call"
 
 
 class NamedDeadline(float):
-    """A time by the monotonic clock, with the setting that it comes from."""
+    """A time by the monotonic clock, with the setting that it comes from: the caller's timeout."""
 
-    def __new__(cls, at: float, setting: str = CALL_TIMEOUT) -> NamedDeadline:
-        """The caller's own timeout, unless another setting is named."""
-        made = super().__new__(cls, at)
-        made.setting = setting
-        return made
+    setting = CALL_TIMEOUT
 
-    setting: str
+
+class RequestDeadline(NamedDeadline):
+    """The same, from the configured timeout of a request."""
+
+    setting = REQUEST_TIMEOUT
 
 
 def setting_of(until: float, now: float) -> str:
