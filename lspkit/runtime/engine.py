@@ -216,7 +216,9 @@ class LocalEngine:
             effect = next(operation)
             while True:
                 try:
-                    answer = yield from self._perform(effect, call)
+                    answer = self._handlers[type(effect)](effect, call)
+                    if isinstance(answer, GeneratorType):
+                        answer = yield from answer
                 except LspkitError as problem:
                     # The operation may handle it; otherwise it raises it.
                     effect = operation.throw(self._closed_or(problem))
@@ -229,10 +231,6 @@ class LocalEngine:
         """The error of a call that the closing of the workspace ended is no fault of a server."""
         keep = isinstance(problem, CancelledError | RequestTimeoutError)
         return WorkspaceClosedError(self._closed) if self._closed and not keep else problem
-
-    def _perform(self, effect: Effect, call: CallContext) -> Steps[Any]:
-        result = self._handlers[type(effect)](effect, call)
-        return (yield from result) if isinstance(result, GeneratorType) else result
 
     def _change_handlers(self) -> dict[type[Effect], Handler]:
         """Effects that change files or overlays."""

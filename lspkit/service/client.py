@@ -22,6 +22,7 @@ from lspkit.runtime.concurrency.event_stream import EventStream
 from lspkit.runtime.concurrency.waiter import Waiter
 from lspkit.runtime.engine_api import event_stream
 from lspkit.servers.workspace_event import WorkspaceEvent
+from lspkit.service.client_peer import AnswerWaiter, ClientPeer
 from lspkit.service.election import connect_or_start, log_tail, reap_services
 from lspkit.service.peer import Message, Peer
 from lspkit.service.runtime_folder import ConfigLike, bootstrap_of
@@ -58,10 +59,12 @@ _event = msgspec.json.Decoder(WorkspaceEvent)
 class PendingCall:
     """A request without an answer so far."""
 
-    def __init__(self, client: Client, peer: Peer, number: int) -> None:
+    __slots__ = ("client", "number", "peer", "waiter")
+
+    def __init__(self, client: Client, peer: ClientPeer, number: int) -> None:
         self.client, self.peer, self.number = client, peer, number
         #: Completed with the answer, or with an exception.
-        self.waiter = Waiter()
+        self.waiter = AnswerWaiter(peer, number, client._pending)
 
     def cancel(self) -> None:
         """Ask the service to end the call early. The answer still comes."""
@@ -103,7 +106,7 @@ class Client:
         self._starting = threading.Lock()
         #: Guards `_peer`, `_left`, `_state` and `_reason`.
         self._lock = threading.Lock()
-        self._peer: Peer | None = None
+        self._peer: ClientPeer | None = None
         #: Connections that are over, and whose threads have to be joined.
         self._left: list[Peer] = []
         self._state: State = "never-started"
@@ -169,7 +172,7 @@ class Client:
         """Connect to the service, and start it if none runs."""
         self._connection()
 
-    def _connection(self) -> Peer:
+    def _connection(self) -> ClientPeer:
         peer = self._peer
         if peer is not None:
             return peer
@@ -186,22 +189,22 @@ class Client:
                     self._state, self._reason = "dead", str(problem)
                 raise
 
-    def _connect(self) -> Peer:
+    def _connect(self) -> ClientPeer:
         deadline = time.monotonic() + self._ready_timeout
         place = self._bootstrap.place(self._environ)
         while True:
             made = connect_or_start(place, self._bootstrap, self._environ, deadline)
             peer = self._use(made, deadline)
-            if isinstance(peer, Peer):
+            if isinstance(peer, ClientPeer):
                 return peer
             if time.monotonic() >= deadline:
                 raise ServerUnavailableError(f"{peer}. {log_tail(place)}")
             time.sleep(BUSY_RETRY)
 
-    def _use(self, connection: socket.socket, deadline: float) -> Peer | str:
+    def _use(self, connection: socket.socket, deadline: float) -> ClientPeer | str:
         """Use this connection as soon as the service is ready. Otherwise returns why it is not."""
         ready = Waiter()
-        peer = Peer(
+        peer = ClientPeer(
             connection,
             lambda _, message: self._take(message, ready),
             lambda peer: self._lost(peer, ready),

@@ -38,6 +38,8 @@ log = logging.getLogger("lspkit.service")
 MOST_CALLS = 1000
 #: Bytes of their parameters. A single request may have more.
 MOST_PARAMS = 64 * 1024 * 1024
+#: Requests whose effect ends with the connection.
+NOTED = (ShowTextsRequest, ShowDiskRequest, SyncRequest)
 #: Milliseconds that a call waits for an epoch at most: a month.
 LONGEST_WAIT = 30 * 24 * 3600 * 1000
 
@@ -199,8 +201,9 @@ class ClientSession:
         log = call.answer_log
 
         def done(value: Any) -> None:
-            self._note(request, value)
-            call.answer(encode_result(value, log.answered, log.failed))
+            if isinstance(request, NOTED):
+                self._note(request, value)
+            call.answer_raw(encode_result(value, log.answered, log.failed))
 
         call.run(request, timeout, done)
 

@@ -22,6 +22,8 @@ CALL_FAILED = -32000
 class IncomingCall:
     """A request of a client. It is answered once, by any thread."""
 
+    __slots__ = ("_engine", "_send", "answer_log", "cancel", "id", "on_slow", "params")
+
     def __init__(
         self,
         id: bytes,
@@ -44,6 +46,10 @@ class IncomingCall:
         raw, escaped = encode_value(value)
         if escaped:  # only `lsp/call` has a mark for it; others replace what is not UTF-8
             raw = msgspec.Raw(messages.encode(msgspec.to_builtins(value, str_keys=True)))
+        self.answer_raw(raw)
+
+    def answer_raw(self, raw: msgspec.Raw) -> None:
+        """Send a result that is encoded already."""
         self._send(self, messages.response(self.id, raw))
 
     def refuse(self, code: int, why: str) -> None:

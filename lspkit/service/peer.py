@@ -230,11 +230,15 @@ class Peer:
             if self._frames.error is not None or self._garbage > MOST_GARBAGE:
                 self._refuse(str(self._frames.error or "what it sends is not JSON-RPC"))
                 return None
-            data = self._socket.recv(CHUNK)
+            data = self._receive()
             if not data:
                 return None
             self._bodies.extend(self._frames.feed(data))
         return self._bodies.popleft()
+
+    def _receive(self) -> bytes:
+        """Wait for the next bytes; empty at the end."""
+        return self._socket.recv(CHUNK)
 
     def _release(self) -> None:
         """Close the socket, also where nobody calls `close`: the other side has ended."""
@@ -243,7 +247,7 @@ class Peer:
         if self._handed_over.locked():
             self._handed_over.release()
         if joined([self._writer]):
-            self._socket.close()
+            self._close_socket()
 
     def _refuse(self, why: str) -> None:
         self.send(messages.error_response(b"null", messages.PARSE_ERROR, why))
@@ -297,6 +301,9 @@ class Peer:
         """End the connection, and wait for its threads."""
         self.end(why)
         joined([*self._readers, self._writer])
+        self._close_socket()
+
+    def _close_socket(self) -> None:
         self._socket.close()
 
     def drop_after_fork(self) -> None:

@@ -104,24 +104,33 @@ class RemoteEngine:
     ) -> Steps[None]:
         """Wait for the answer, and pass a cancel on meanwhile."""
         until = float("inf") if deadline is None else deadline + GRACE
+        waiter = pending.waiter
+        if cancel is not None:
+            yield from self._await_with_cancel(pending, cancel, until)
+        elif not waiter.done:
+            yield waiter, until
+        if not waiter.done:
+            raise RequestTimeoutError("the service did not answer in time", state="running")
+
+    def _await_with_cancel(
+        self, pending: PendingCall, cancel: CancelLike, until: float
+    ) -> Steps[None]:
         waiter, relay = pending.waiter, _CancelRelay(pending, self._timers)
         if isinstance(cancel, CancelToken):
             cancel.watch(relay)
         try:
             # An event cannot be watched, so it is looked at in intervals.
-            while cancel is not None and not cancel.is_set() and not waiter.done:
+            while not cancel.is_set() and not waiter.done:
                 if isinstance(cancel, CancelToken) or time.monotonic() >= until:
                     break
                 yield waiter, min(until, time.monotonic() + EVENT_LOOK)
-            if cancel is not None and cancel.is_set() and not waiter.done:
+            if cancel.is_set() and not waiter.done:
                 relay.wake()
             if not waiter.done:
                 yield waiter, until
         finally:
             if isinstance(cancel, CancelToken):
                 cancel.unwatch(relay)
-        if not waiter.done:
-            raise RequestTimeoutError("the service did not answer in time", state="running")
 
     def events(self) -> EventStream[WorkspaceEvent]:
         """What happens to the servers from now on."""
@@ -144,7 +153,8 @@ class RemoteEngine:
 
 def _call_context(limits: Limits) -> CallContext:
     """Checks the limits. The service ends the call; this side waits for its answer."""
-    CallContext(limits.timeout, limits.cancel)
+    if limits.timeout is not None or limits.cancel is not None:
+        CallContext(limits.timeout, limits.cancel)
     return CallContext()
 
 

@@ -41,8 +41,8 @@ class CallParams(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 EMPTY_LIST, NULL = msgspec.Raw(b"[]"), msgspec.Raw(b"null")
 
 
-class CallResult(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The result of `lsp/call`."""
+class CallResult(msgspec.Struct, frozen=True):
+    """The result of `lsp/call`, not yet decoded."""
 
     value: msgspec.Raw
     #: Ids of the servers that have answered.
@@ -52,6 +52,15 @@ class CallResult(msgspec.Struct, frozen=True, omit_defaults=True):
     #: Why an `Answer` may be incomplete; null for any other value.
     caveats: msgspec.Raw = NULL
     escaped: bool = False
+
+
+class _OutgoingResult(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The same before it is encoded."""
+
+    value: Any
+    answered: list[str] = []
+    failed: list[dict[str, Any]] = []
+    caveats: tuple[Caveat, ...] | None = None
 
 
 def _encode_other(value: object) -> object:
@@ -148,19 +157,17 @@ def decode_call(raw: bytes) -> tuple[Request[Any], float | None, bool]:
     return request, given.timeout, given.cancelled
 
 
-def encode_result(value: Any, answered: set[str], failed: list[Exception]) -> CallResult:
+def encode_result(value: Any, answered: set[str], failed: list[Exception]) -> msgspec.Raw:
     """The result of an operation, with the servers that answered and the errors of others."""
     caveats = value.caveats if isinstance(value, Answer) else None
-    parts = [value, sorted(answered), [error_to_dict(one) for one in failed], caveats]
-    escaped = False  # one mark for all
+    errors = [error_to_dict(one) for one in failed]
+    result = _OutgoingResult(value, sorted(answered), errors, caveats)
     try:
-        encoded = [_encoder.encode(one) for one in parts]
+        return msgspec.Raw(_encoder.encode(result))
     except UnicodeEncodeError:
-        escaped = True
-        plain = msgspec.to_builtins(parts, enc_hook=_encode_other, str_keys=True)
-        encoded = [_encoder.encode(_each_string(one, _escape)) for one in plain]
-    result, names, errors, why = map(msgspec.Raw, encoded)
-    return CallResult(result, names, errors, why, escaped)
+        plain = msgspec.to_builtins(result, enc_hook=_encode_other, str_keys=True)
+        marked = {**_each_string(plain, _escape), "escaped": True}  # one mark for all
+        return msgspec.Raw(_encoder.encode(marked))
 
 
 def decode_result(name: str, raw: bytes) -> tuple[Any, tuple[str, ...], list[Exception]]:

@@ -267,6 +267,8 @@ def _position(
     at: PathLike | Place, line: int | None, column: int | None, symbol: str | None
 ) -> tuple[str, int | None, int | None]:
     """Path, line and column of a call, which may be given as a result of an earlier call."""
+    if type(at) is str:
+        return at, line, column
     if isinstance(at, Call):
         at = at.item
     if not isinstance(at, Location | Symbol | HierarchyItem):

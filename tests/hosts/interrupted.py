@@ -1,6 +1,8 @@
 """A host that is interrupted at random moments, again and again. Run by test_interrupts.py.
 
-    python interrupted.py FOLDER ROUNDS SEED SERVER_ARGV…
+    python interrupted.py FOLDER ROUNDS SEED [SERVER_ARGV…]
+
+Without the command of a server it asks the service.
 
 Each round asks a question and interrupts the main thread in the middle of it; then asks one that
 nobody interrupts, whose answer has to be right. Every question comes with a text of its own, so
@@ -24,7 +26,7 @@ def main(folder: str, rounds: int, seed: int, argv: list[str]) -> None:
     dice = random.Random(seed)
     interrupted = wrong = 0
     config = {"lsp": {"scripted": {"command": argv, "extensions": [".scr"]}}}
-    with lspkit.Workspace(folder, config=config) as ws:
+    with lspkit.Workspace(folder, config=config) if argv else lspkit.connect(folder) as ws:
         ws.definition("a.scr", 2, 3)
         for number in range(rounds):
             interrupted += interrupt_one(ws, number, dice.uniform(0, 0.002))

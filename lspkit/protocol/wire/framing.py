@@ -48,6 +48,22 @@ def frame(body: bytes) -> bytes:
     return b"Content-Length: %d\r\n\r\n%b" % (len(body), body)
 
 
+def first_frame(data: bytes) -> tuple[bytes, int] | None:
+    """The body of the frame that `data` begins with, and the size of that frame.
+
+    None if it is incomplete, or does not begin in the usual way: then a `FrameReader` is needed.
+
+    >>> first_frame(b"Content-Length: 2\\r\\n\\r\\n{}Content-")
+    (b'{}', 23)
+    """
+    block = _PLAIN_BLOCK.match(data)
+    if block is None:
+        return None
+    start = block.end()
+    stop = start + int(block[1])
+    return (data[start:stop], stop) if stop <= len(data) else None
+
+
 class FrameReader:
     """Collects the server's output until bodies are complete. One per stream, for one thread.
 
@@ -114,6 +130,11 @@ class FrameReader:
     def inside(self) -> bool:
         """Whether a message has begun and is incomplete."""
         return self._missing is not None or bool(self._block)
+
+    @property
+    def between(self) -> bool:
+        """Whether the next byte is the first one of a message, or of printed text."""
+        return self._missing is None and not self._block and not self._line
 
     def feed(self, data: bytes) -> list[bytes]:
         """Process the next bytes of the stream. Returns the completed bodies, in order."""

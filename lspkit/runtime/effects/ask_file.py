@@ -65,8 +65,8 @@ def _ask_one(
 ) -> Steps[Reply]:
     confused = server.choice.definition.confuses_declarations
     if confused and effect.method == REFERENCES and not effect.ignore_capabilities:
-        return (yield from _ask_references(context, server, file, effect, call))
-    return (yield from _ask_as_is(context, server, file, effect, call))
+        return _ask_references(context, server, file, effect, call)
+    return _ask_as_is(context, server, file, effect, call)
 
 
 def _ask_as_is(
@@ -98,7 +98,9 @@ def _ask_this(
         effect.method, server.channel.key_of(file.uri)
     ):
         raise unsupported(effect.method, server.id)
-    caveats = yield from _caveats_of(context, server, file, effect, call)
+    caveats: tuple[Caveat, ...] = ()
+    if effect.span != "file" and server.choice.definition.index is not None:
+        caveats = yield from _caveats_of(context, server, file, effect, call)
     reply = yield from _send(context, server, file, effect, call, may_leave=may_leave)
     return msgspec.structs.replace(reply, caveats=caveats) if reply and caveats else reply
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 
 from lspkit.operations.effects import FindPlaces, FoundFile, ReadText
@@ -11,6 +12,9 @@ from lspkit.runtime.exchange.context import Context
 from lspkit.runtime.exchange.library_files import locate_to_read, note_libraries
 from lspkit.servers.project.project_files import PASSED_OVER
 from lspkit.workspace_boundary import is_inside
+
+#: Files of answers whose place is remembered: the same ones come with many answers.
+REMEMBERED = 4096
 
 
 def read_text(context: Context, effect: ReadText) -> Text:
@@ -33,15 +37,14 @@ def find_places(context: Context, effect: FindPlaces) -> dict[str, FoundFile]:
             content = context.files.content_at(readable)
             if content is not None:
                 text, marked = content.text, content.marked
-        found[uri] = FoundFile(path, text, marked, _is_own(context, readable))
+        own = readable is not None and _is_own(readable, context.files.boundary.root)
+        found[uri] = FoundFile(path, text, marked, own)
     return found
 
 
-def _is_own(context: Context, readable: str | None) -> bool:
+@functools.lru_cache(REMEMBERED)
+def _is_own(readable: str, root: str) -> bool:
     """Whether a file is in the workspace, and in none of its folders with code of others."""
-    if readable is None:
-        return False
-    root = context.files.boundary.root
     inside = readable[len(root) :] if is_inside(readable, root) else readable
     return not PASSED_OVER.intersection(inside.split(os.sep)[:-1])
 

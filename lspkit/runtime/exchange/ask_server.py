@@ -24,11 +24,11 @@ from lspkit.runtime.files import File
 from lspkit.runtime.process.usage import is_asleep, usage
 from lspkit.runtime.server.document_queue import ExclusiveCallWaiting, QueueEntry
 from lspkit.runtime.server.pending_request import (
-    REQUEST_TIMEOUT,
     Build,
     ConnectionLost,
     NamedDeadline,
     PendingRequest,
+    RequestDeadline,
     setting_of,
 )
 from lspkit.runtime.server.server import Server
@@ -198,7 +198,7 @@ def request_deadline(context: Context, server: Server, call: CallContext) -> Nam
     """The deadline of an answer; without one of the call, the configured timeout."""
     if call.deadline != float("inf"):
         return NamedDeadline(call.deadline)
-    return NamedDeadline(time.monotonic() + request_timeout(context, server), REQUEST_TIMEOUT)
+    return RequestDeadline(time.monotonic() + request_timeout(context, server))
 
 
 def wait_for_turn(

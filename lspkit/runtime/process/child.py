@@ -12,12 +12,15 @@ import _socket
 import functools
 import os
 import select
+import sys
 import threading
 import time
 import weakref
 from collections import deque
 from itertools import chain, repeat, starmap
 from typing import TypeAlias
+
+from lspkit.late_imports import safe_imports
 
 Socket: TypeAlias = _socket.socket
 
@@ -209,6 +212,19 @@ def readable(descriptor: int, timeout: float, events: int = select.POLLIN) -> bo
     watch = select.poll()
     watch.register(descriptor, events)
     return bool(watch.poll(min(max(0.0, timeout) * 1000, LONGEST_WAIT)))
+
+
+def unread_bytes(descriptor: int) -> int:
+    """Bytes in a pipe that its reader has not read, if the system reports them."""
+    with safe_imports():
+        import fcntl  # here: only for a server that is in trouble
+        import termios
+
+    try:
+        answer = fcntl.ioctl(descriptor, termios.FIONREAD, b"\0\0\0\0")
+    except (OSError, ValueError):
+        return 0
+    return int.from_bytes(answer, sys.byteorder)
 
 
 @functools.cache

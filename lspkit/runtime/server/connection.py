@@ -4,32 +4,32 @@ Callers pass whole frames to the writer through a queue, so a server that stops 
 caller past its deadline, and an interrupt never cuts a frame. A caller writes a small frame by
 itself while the writer has nothing to do and the pipe has room: that saves a switch between
 threads. The reader splits and parses the input, lets the session interpret it, and passes the
-events on. All three also poll a *wake* pipe: closing its other end ends them, whatever they wait
-for.
+events on; a caller reads its own answer if nothing else is to be read (`server_output.py`). All
+three also poll a *wake* pipe: closing its other end ends them, whatever they wait for.
 """
 
 from __future__ import annotations
 
 import _thread
 import collections
+import functools
 import logging
 import os
 import select
-import sys
 import threading
 import time
 from collections.abc import Callable
 
 from lspkit.errors import FramingError
-from lspkit.late_imports import safe_imports
 from lspkit.limits import MOST_BROKEN_OFF
 from lspkit.protocol.events import Event, Printed
 from lspkit.protocol.session import Session, State
-from lspkit.protocol.wire.framing import FrameReader
-from lspkit.protocol.wire.messages import Malformed, parse
+from lspkit.protocol.wire.framing import FrameReader, first_frame
+from lspkit.protocol.wire.messages import Malformed, Message, ResponseMessage, parse
 from lspkit.runtime.concurrency.threads import OwnThread, joined
 from lspkit.runtime.concurrency.waiter import Waiter
-from lspkit.runtime.process.child import Child, close_all
+from lspkit.runtime.process.child import Child, close_all, unread_bytes
+from lspkit.runtime.process.server_output import CHUNK, OWN_READ, ServerOutput, read_chunk
 
 log = logging.getLogger("lspkit.runtime")
 
@@ -40,8 +40,6 @@ QUEUE_LIMIT = 8 * 1024 * 1024
 PILED_UP = 256 * 1024 * 1024
 #: How many of the last bytes of standard error are kept.
 STDERR_KEPT = 64 * 1024
-#: Bytes of one read, and about the most bytes of one write.
-CHUNK = 256 * 1024
 #: Bytes of a frame that a pipe takes whole or not at all.
 ATOMIC = select.PIPE_BUF
 #: Seconds to wait for the exit status and the last standard error of a server that ends.
@@ -108,6 +106,7 @@ class Connection:
         self._wake_read, wake_write = os.pipe()
         #: The two ends of the wake pipe, until they are closed.
         self._near_end, self._far_end = [self._wake_read], [wake_write]
+        self._output = ServerOutput(child.stdout, child.exit_fd, self._wake_read)
         self.last_received = time.monotonic()
         #: Whether anything at all has come on standard output.
         self.has_spoken = False
@@ -165,24 +164,12 @@ class Connection:
         Called when a request has timed out: the server has not even read it, or has stopped in the
         middle of a message and sent nothing for long.
         """
-        if self._written - self._unread() < posted:
+        if self._written - unread_bytes(self.child.stdin) < posted:
             return "it has stopped reading its input"
         now = time.monotonic()
         if self._frames.inside and now - self.last_received >= (now - since) / 2:
             return "it broke off in the middle of a message"
         return ""
-
-    def _unread(self) -> int:
-        """Bytes in the pipe to the server, if the system reports them."""
-        with safe_imports():
-            import fcntl  # here: only for a server that is in trouble
-            import termios
-
-        try:
-            answer = fcntl.ioctl(self.child.stdin, termios.FIONREAD, b"\0\0\0\0")
-        except (OSError, ValueError):
-            return 0
-        return int.from_bytes(answer, sys.byteorder)
 
     def has_room(self) -> bool:
         """Whether callers may queue more."""
@@ -195,6 +182,24 @@ class Connection:
         if self._lost or self.has_room():
             waiter.complete()
         return waiter
+
+    def read_answer(self, waiter: Waiter, timeout: float) -> None:
+        """Read the answer for a waiter in the caller's thread, if it is soon the next message."""
+        if len(self.session.pending) == 1 and not self._closing:
+            find = functools.partial(self._own_answer, waiter)
+            self._output.read_own(waiter, min(timeout, OWN_READ), find, self._receive)
+
+    def _own_answer(self, waiter: Waiter, data: bytes) -> ResponseMessage | None:
+        """The message in these bytes, if it is the answer for a waiter and nothing follows it."""
+        self.last_received = time.monotonic()
+        found = first_frame(data) if self._frames.between else None
+        if found is None or found[1] != len(data):
+            return None
+        message = parse(found[0])
+        if not isinstance(message, ResponseMessage) or message.id is None:
+            return None
+        pending = self.session.pending.get(message.id)
+        return message if pending is not None and pending.tag is waiter else None
 
     def stderr_tail(self, limit: int = 2000) -> str:
         """The last output of the server on standard error."""
@@ -210,15 +215,18 @@ class Connection:
             self._something.release()
         deadline = time.monotonic() + timeout
         ended = joined(self._threads, timeout)
+        self._output.shut()
         gone = self.child.close(max(0.1, deadline - time.monotonic()))
         # A thread that is still running may use its descriptor: then that stays open.
         if ended:
             self._queue.clear()
+            self._output.release()
             close_all(self._near_end)
         return ended and gone
 
     def drop_after_fork(self) -> None:
         """In a forked child: give up the descriptors, and touch nothing else."""
+        self._output.release()
         close_all(self._near_end)
         close_all(self._far_end)
         self.child.drop_after_fork()
@@ -244,15 +252,12 @@ class Connection:
 
     def _read_all(self) -> str:
         output, ended, wake = self.child.stdout, self.child.exit_fd, self._wake_read
-        poll = select.poll()
-        for descriptor in (output, ended, wake):
-            poll.register(descriptor, select.POLLIN)
         while True:
-            ready = dict(poll.poll(self._patience()))
+            ready = self._output.wait(self._patience())
             if wake in ready:
                 return STUCK if self._stuck else "lspkit closed it"
-            if output in ready:
-                data = self._chunk(output)
+            if output in ready or ended in ready:  # a caller may just have read the last output
+                data = self._output.read()
                 if data:
                     self.last_received = time.monotonic()
                     self.has_spoken = True
@@ -284,13 +289,6 @@ class Connection:
         return max(0.0, self._initialize_by - time.monotonic()) * 1000
 
     @staticmethod
-    def _chunk(descriptor: int) -> bytes | None:
-        try:
-            return os.read(descriptor, CHUNK)
-        except BlockingIOError:
-            return None
-
-    @staticmethod
     def _framing_failed(error: FramingError) -> str:
         return f"its output makes no sense: {error.message}"
 
@@ -308,12 +306,16 @@ class Connection:
                     return
                 # The reader is right behind that message, so the rest of the stream follows it.
                 bodies.extend(self._frames.feed(message.swallowed))
-            with self.lock:
-                event, reply = self.session.receive(message)
-                if reply is not None:
-                    self.post(reply)
-            if event is not None:
-                self._on_event(event)
+            self._receive(message)
+
+    def _receive(self, message: Message) -> None:
+        """Let the session interpret a message. Called by whoever has read it."""
+        with self.lock:
+            event, reply = self.session.receive(message)
+            if reply is not None:
+                self.post(reply)
+        if event is not None:
+            self._on_event(event)
 
     @property
     def noise(self) -> int:
@@ -374,7 +376,7 @@ class Connection:
         while True:
             ready = dict(poll.poll())
             if self.child.stderr in ready:
-                data = self._chunk(self.child.stderr)
+                data = read_chunk(self.child.stderr)
                 if data:
                     self._keep(data)
                     continue

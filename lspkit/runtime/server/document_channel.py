@@ -21,7 +21,6 @@ from lspkit.protocol.session import Session, State
 from lspkit.protocol.text import Encoding, Text
 from lspkit.protocol.watch_registrations import CREATED, separate_notes
 from lspkit.runtime.concurrency.call import CallContext
-from lspkit.runtime.concurrency.waiter import Waiter
 from lspkit.runtime.files import File, Files, is_current
 from lspkit.runtime.server.change_clock import ChangeClock
 from lspkit.runtime.server.connection import Connection
@@ -35,7 +34,7 @@ from lspkit.runtime.server.document_text import (
     to_be_told,
 )
 from lspkit.runtime.server.observations import Observations
-from lspkit.runtime.server.pending_request import Build, PendingRequest
+from lspkit.runtime.server.pending_request import Build, PendingRequest, ReplyWaiter
 from lspkit.servers.definition import Definition
 
 #: A symbol that no project has.
@@ -94,7 +93,7 @@ class DocumentChannel:
 
     def ask(self, method: str, params: Any) -> PendingRequest:
         """Queue a request about no document."""
-        pending = PendingRequest(method, Waiter(), None)
+        pending = PendingRequest(method, ReplyWaiter(), None)
         with self.lock:
             self._queue(pending, [], params)
         return pending
@@ -157,7 +156,7 @@ class DocumentChannel:
             params = build(key.uri, shown.text, encoding)
             document, notes = self.documents.sync(key, shown.text, shown.stamp, shown.below)
         view = View(key.uri, document.text, document.version, encoding)
-        pending = PendingRequest(method, Waiter(), view)
+        pending = PendingRequest(method, ReplyWaiter(), view)
         if method:
             self._queue(pending, notes, params)
         else:
@@ -251,6 +250,7 @@ class DocumentChannel:
             pending.id, frame = self.session.request(pending.method, params, pending.waiter, uri)
             connection.post(*frames, frame)
             pending.posted = connection.queued
+            pending.waiter.read = connection.read_answer
         except BaseException:
             self.session.pending.pop(pending.id, None)
             raise
@@ -347,7 +347,7 @@ class DocumentChannel:
         self._files_told += len(changes)
         if 0 < self._definition.exceptions.loses_edits_after < self._files_told:
             self._files_told = 0
-            pending = PendingRequest("workspace/symbol", Waiter(), None)
+            pending = PendingRequest("workspace/symbol", ReplyWaiter(), None)
             self._queue(pending, [], {"query": NO_SYMBOL})
 
     def finish(self, pending: PendingRequest) -> None:

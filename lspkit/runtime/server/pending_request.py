@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -16,11 +17,30 @@ from lspkit.runtime.concurrency.waiter import Waiter
 Build = Callable[[str, Text, Encoding], Any]
 
 
+class ReplyWaiter(Waiter):
+    """Waits for an answer; a thread that blocks on it reads the answer itself, if it can."""
+
+    __slots__ = ("read",)
+
+    def __init__(self) -> None:
+        super().__init__()
+        #: Reads it, for a time in seconds at most. None as long as the request was not sent.
+        self.read: Callable[[Waiter, float], None] | None = None
+
+    def wait(self, timeout: float) -> bool:
+        """Block until it is complete, woken, or the time is up; True if complete."""
+        if not self.done and timeout > 0 and self.read is not None:
+            began = time.monotonic()
+            self.read(self, timeout)
+            timeout -= time.monotonic() - began
+        return super().wait(timeout)
+
+
 class PendingRequest(msgspec.Struct):
     """A request without an answer. Its waiter gets `Answered`, `Failed` or `ConnectionLost`."""
 
     method: str
-    waiter: Waiter
+    waiter: ReplyWaiter
     #: None for a request about no document.
     view: View | None
     id: int = 0
@@ -42,15 +62,15 @@ CALL_TIMEOUT = "the timeout of this call"
 
 
 class NamedDeadline(float):
-    """A time by the monotonic clock, with the setting that it comes from."""
+    """A time by the monotonic clock, with the setting that it comes from: the caller's timeout."""
 
-    def __new__(cls, at: float, setting: str = CALL_TIMEOUT) -> NamedDeadline:
-        """The caller's own timeout, unless another setting is named."""
-        made = super().__new__(cls, at)
-        made.setting = setting
-        return made
+    setting = CALL_TIMEOUT
 
-    setting: str
+
+class RequestDeadline(NamedDeadline):
+    """The same, from the configured timeout of a request."""
+
+    setting = REQUEST_TIMEOUT
 
 
 def setting_of(until: float, now: float) -> str:

@@ -100,13 +100,14 @@ class Scanner:
 
     def look_now(self, until: float = math.inf) -> bool:
         """Compare all that may have changed up to now, without waiting; see `look`."""
-        self.collect()
-        is_new = not self.snapshot.due and not self.snapshot.behind
+        snapshot, hinted = self.snapshot, self.collect()
+        is_new = not snapshot.due and not snapshot.behind
         if not self.notifier.exact and is_new and self._is_cheap():
             self.look_everywhere(until)
-        if self.snapshot.unsure or self.snapshot.missing():
-            self.snapshot.try_again(until)
-        return self.look(until)
+        if snapshot.unsure or snapshot.missing():
+            snapshot.try_again(until)
+        # The first is nearly always so, and this runs before every request.
+        return (not hinted and not self.is_behind) or self.look(until)
 
     def _is_cheap(self) -> bool:
         """Whether a caller may be delayed by a comparison of everything."""

@@ -171,7 +171,8 @@ class Watcher:
         """
         while not self._stop.is_set():
             over = self._look_for_caller(until)
-            self._complete_unserved()
+            if self._unserved:
+                self._complete_unserved()
             if over:
                 return self._found.deliver(until)
             if time.monotonic() >= until:
@@ -181,6 +182,9 @@ class Watcher:
 
     def _look_for_caller(self, until: float) -> bool:
         """Take `_turn`, if possible in time, and compare for a while; whether that is all."""
+        if until == math.inf:
+            with self._caller_lock, self._turn:
+                return self._look_in_turn(until)
         # Acquire and append happen within one call of C code: no interrupt comes between them.
         first: list[bool] = []
         turn: list[bool] = []

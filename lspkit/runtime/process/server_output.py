@@ -1,0 +1,160 @@
+"""The standard output of a server, read by its reader thread, or by a caller that waits.
+
+Usually the answer to a request is the next message. Then the caller that waits for it reads it: a
+reader thread in between would cost two switches between threads. What the caller reads is kept
+until it is known to be that answer, alone and whole. Everything else is left to the reader thread,
+so an interrupt of the caller can lose nothing but its own answer.
+
+While a caller reads, the reader thread is not woken by output: its `epoll` does not ask for it. It
+is still woken by the end of the process. Where there is no `epoll`, only the reader thread reads.
+"""
+
+from __future__ import annotations
+
+import collections
+import os
+import select
+import threading
+from collections.abc import Callable
+from typing import TypeVar
+
+from lspkit.runtime.concurrency.waiter import Waiter
+from lspkit.runtime.process.child import close_all
+
+T = TypeVar("T")
+
+#: Bytes of one read.
+CHUNK = 256 * 1024
+#: Seconds for which a caller reads. After that the reader thread does, and wakes it: it may be
+#: woken by other threads as well.
+OWN_READ = 0.005
+
+
+def read_chunk(descriptor: int) -> bytes | None:
+    """What can be read now; empty at the end, None if there is nothing."""
+    try:
+        return os.read(descriptor, CHUNK)
+    except BlockingIOError:
+        return None
+
+
+class ServerOutput:
+    """The output of one server, and what else its reader thread waits for."""
+
+    def __init__(self, output: int, *others: int) -> None:
+        self._output = output
+        #: Held by whoever reads. A caller holds it for `OWN_READ` seconds at most.
+        self._reading = threading.Lock()
+        #: What a caller has read, and was not for it alone.
+        self._left: collections.deque[bytes] = collections.deque()
+        #: Whether the reader thread may have bytes that it has not handled yet.
+        self._handling = True
+        self._closed = False
+        #: For a caller; for the reader thread where there is no `epoll`.
+        self._poll = select.poll()
+        self._poll.register(output, select.POLLIN)
+        #: Always readable: the reader thread waits for it while something is left.
+        self._ready: list[int] = []
+        self._arrivals: select.epoll | None = None
+        try:
+            self._arrivals = self._make_epoll((output, *others))
+        except (OSError, AttributeError):  # no descriptor is left, or another system
+            for one in others:
+                self._poll.register(one, select.POLLIN)
+
+    def _make_epoll(self, descriptors: tuple[int, ...]) -> select.epoll:
+        arrivals = select.epoll()
+        for one in descriptors:
+            arrivals.register(one, select.EPOLLIN)
+        self._ready.append(os.eventfd(1, os.EFD_CLOEXEC | os.EFD_NONBLOCK))
+        arrivals.register(self._ready[0], 0)
+        return arrivals
+
+    # The reader thread
+
+    def wait(self, patience: float | None) -> set[int]:
+        """Wait for any of the descriptors, for so many milliseconds; returns those that are ready.
+
+        What was read before has been handled.
+        """
+        self._handling = False
+        if self._arrivals is None:
+            return {one for one, _ in self._poll.poll(patience)}
+        seconds = None if patience is None else patience / 1000
+        ready = {one for one, _ in self._arrivals.poll(seconds)}
+        if self._ready[0] in ready:
+            self._arrivals.modify(self._ready[0], 0)
+            ready.add(self._output)
+        return ready
+
+    def read(self) -> bytes | None:
+        """What has been sent; empty at the end, None if a caller has read it."""
+        with self._reading:
+            self._handling = True
+            return self._left.popleft() if self._left else read_chunk(self._output)
+
+    # Callers
+
+    def read_own(
+        self,
+        waiter: Waiter,
+        timeout: float,
+        find: Callable[[bytes], T | None],
+        take: Callable[[T], None],
+    ) -> None:
+        """Wait for the next output for a moment, and handle it in this thread if it is for it.
+
+        `find` returns the message if the bytes are the answer for the waiter, and `take` completes
+        the waiter with it. Otherwise the reader thread does so, or has done so.
+        """
+        arrivals = self._arrivals
+        if arrivals is None:
+            return
+        # An interrupt may come after each call of a function. So the lock is taken and noted in one
+        # call of C code, and each `finally` begins with the call that must happen.
+        held: list[bool] = []
+        try:
+            held.extend(map(self._reading.acquire, (False,)))
+            if not held[0] or self._handling or waiter.done or self._closed or self._left:
+                return
+            try:
+                try:
+                    arrivals.modify(self._output, 0)
+                    self._take_own(timeout, find, take)
+                finally:
+                    arrivals.modify(self._output, select.EPOLLIN)
+            finally:
+                if self._left:
+                    arrivals.modify(self._ready[0], select.EPOLLIN)
+        finally:
+            if held and held[0]:
+                self._reading.release()
+
+    def _take_own(
+        self, timeout: float, find: Callable[[bytes], T | None], take: Callable[[T], None]
+    ) -> None:
+        if not self._poll.poll(timeout * 1000):
+            return
+        try:
+            # Read and kept within one call of C code.
+            self._left.extend(map(os.read, (self._output,), (CHUNK,)))
+        except OSError:
+            return  # the reader thread sees it
+        found = find(self._left[0])
+        if found is not None:
+            self._left.popleft()
+            take(found)
+
+    # The end
+
+    def shut(self) -> None:
+        """The output is about to be closed: no caller reads it any more."""
+        with self._reading:
+            self._closed = True
+
+    def release(self) -> None:
+        """Close its own descriptors. The reader thread has ended, or this is a forked child."""
+        self._closed = True
+        if self._arrivals is not None:
+            self._arrivals.close()
+        close_all(self._ready)

@@ -1,0 +1,164 @@
+"""The output of a server is read by its reader thread or by a caller, and nothing of it is lost."""
+
+from __future__ import annotations
+
+import os
+import select
+import threading
+from collections.abc import Iterator
+
+import pytest
+
+from lspkit.runtime.concurrency.waiter import Waiter
+from lspkit.runtime.process.server_output import ServerOutput
+
+#: Seconds until a test gives up. No test waits that long.
+SOON = 20
+#: Seconds for a caller that finds what it waits for, or something else.
+MOMENT = 5.0
+
+pytestmark = pytest.mark.skipif(not hasattr(select, "epoll"), reason="only the thread reads here")
+
+
+class Pipe:
+    """A pipe, and the output that is read from it."""
+
+    def __init__(self) -> None:
+        self.near, self.far = os.pipe()
+        os.set_blocking(self.near, False)
+        self.output = ServerOutput(self.near)
+        self.taken: list[bytes] = []
+
+    def send(self, data: bytes) -> None:
+        """What the server prints."""
+        os.write(self.far, data)
+
+    def idle_reader(self) -> None:
+        """The reader thread has handled everything, and waits."""
+        assert self.output.wait(0) == set()
+
+    def ask(self, wanted: bytes, waiter: Waiter | None = None, timeout: float = MOMENT) -> None:
+        """A caller waits for these bytes."""
+        self.output.read_own(
+            waiter or Waiter(),
+            timeout,
+            lambda data: data if data == wanted else None,
+            self.taken.append,
+        )
+
+    def read(self) -> bytes | None:
+        """The reader thread: woken, and reads."""
+        assert self.output.wait(SOON * 1000) >= {self.near}
+        return self.output.read()
+
+
+@pytest.fixture
+def pipe() -> Iterator[Pipe]:
+    made = Pipe()
+    yield made
+    made.output.shut()
+    made.output.release()
+    for descriptor in (made.near, made.far):
+        os.close(descriptor)
+
+
+def test_a_caller_takes_its_own_answer_and_nothing_is_left_for_the_thread(pipe):
+    pipe.idle_reader()
+    pipe.send(b"mine")
+    pipe.ask(b"mine")
+    assert pipe.taken == [b"mine"]
+    assert pipe.output.wait(0) == set()
+
+
+def test_what_is_not_the_callers_is_left_to_the_thread_in_order(pipe):
+    pipe.idle_reader()
+    pipe.send(b"a push")
+    pipe.ask(b"mine")
+    pipe.send(b"mine")
+    pipe.ask(b"mine")  # the push is not handled yet, so nobody may overtake it
+    assert pipe.taken == []
+    assert [pipe.read(), pipe.read()] == [b"a push", b"mine"]
+    pipe.idle_reader()
+
+
+def test_while_the_thread_handles_something_no_caller_reads(pipe):
+    pipe.send(b"a push")
+    assert pipe.read() == b"a push"
+    pipe.send(b"mine")
+    pipe.ask(b"mine")
+    assert pipe.taken == []
+    assert pipe.read() == b"mine"
+
+
+def test_after_a_caller_has_waited_in_vain_the_thread_is_woken_again(pipe):
+    pipe.idle_reader()
+    pipe.ask(b"mine", timeout=0.001)
+    pipe.send(b"late")
+    assert pipe.read() == b"late"
+
+
+def test_a_caller_that_was_answered_meanwhile_does_not_wait(pipe):
+    pipe.idle_reader()
+    waiter = Waiter()
+    waiter.complete()
+    pipe.send(b"of another one")
+    pipe.ask(b"mine", waiter)
+    assert pipe.read() == b"of another one"
+
+
+def test_the_end_of_the_output_is_the_threads(pipe):
+    pipe.idle_reader()
+    os.close(pipe.far)
+    pipe.far = os.open(os.devnull, os.O_RDONLY)
+    pipe.ask(b"mine")
+    assert pipe.read() == b""
+
+
+def test_what_a_caller_raises_leaves_its_bytes_to_the_thread(pipe):
+    pipe.idle_reader()
+    pipe.send(b"mine")
+
+    def interrupted(_: bytes) -> bytes:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        pipe.output.read_own(Waiter(), MOMENT, interrupted, pipe.taken.append)
+    assert pipe.read() == b"mine"
+    pipe.idle_reader()
+    pipe.send(b"next")
+    pipe.ask(b"next")
+    assert pipe.taken == [b"next"]
+
+
+def test_output_that_is_about_to_be_closed_is_not_read_by_callers(pipe):
+    pipe.idle_reader()
+    pipe.send(b"mine")
+    pipe.output.shut()
+    pipe.ask(b"mine")
+    assert pipe.taken == []
+
+
+def test_the_thread_is_not_woken_by_what_a_caller_reads(pipe):
+    woken: list[set[int]] = []
+    asking, asked = threading.Event(), threading.Event()
+
+    def find(data: bytes) -> bytes | None:
+        return data if data == b"mine" else None
+
+    def call() -> None:
+        asking.set()
+        pipe.output.read_own(Waiter(), SOON, find, pipe.taken.append)
+        asked.set()
+
+    pipe.idle_reader()
+    caller = threading.Thread(target=call)
+    caller.start()
+    assert asking.wait(SOON)
+    while not pipe.output._reading.locked():
+        pass
+    pipe.send(b"mine")
+    assert asked.wait(SOON)
+    woken.append(pipe.output.wait(0))
+    caller.join()
+    assert pipe.taken == [b"mine"]
+    assert woken == [set()]
