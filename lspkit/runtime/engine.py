@@ -361,9 +361,10 @@ class LocalEngine:
 
     # The end
 
-    def close(self) -> None:
+    def close(self, *, at_once: bool = False) -> None:
         """End all servers. Safe from any thread, any number of times, and at interpreter exit."""
         self._closed = self._closed or CLOSED
+        self._closing.hurried |= at_once
         if self._closing.run():
             exit_hooks.unregister(self)
 

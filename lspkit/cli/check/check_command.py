@@ -18,6 +18,7 @@ from lspkit.cli.command_table import uses_service
 from lspkit.cli.file_arguments import workspace_of
 from lspkit.cli.open_workspace import open_workspace
 from lspkit.cli.output import as_json, print_commands, print_result
+from lspkit.cli.process_age import process_age
 from lspkit.diagnostics.report import Report
 from lspkit.diagnostics.unresolved_imports import import_hint
 from lspkit.late_imports import safe_imports
@@ -31,13 +32,15 @@ if TYPE_CHECKING:
 
 def run(arguments: argparse.Namespace) -> int:
     """Check the files, print the result, and return the exit status."""
-    deadline = time.monotonic() + arguments.timeout
+    deadline = time.monotonic() - process_age() + arguments.timeout
     globs = PathGlobs(arguments.include, arguments.exclude)
     root = arguments.root or workspace_of(arguments.paths)
-    with open_workspace(root, service=uses_service(arguments)) as ws:
+    with open_workspace(root, service=uses_service(arguments), deadline=deadline) as ws:
         outcome = _check(ws, arguments, globs, deadline)
         # Before the servers are stopped, which may take some seconds.
         _print(outcome, arguments.format)
+        if time.monotonic() >= deadline:
+            ws.close(at_once=True)
         return outcome.status(strict=arguments.strict)
 
 
@@ -47,7 +50,7 @@ def _check(
     severities = _severities_up_to(arguments.severity) if arguments.severity else None
     since = arguments.new_since
     compare = _comparison(since, ws) if since else None
-    selected = select_files(arguments.paths, ws.config, globs)
+    selected = select_files(arguments.paths, ws.config, globs, lambda: time.monotonic() >= deadline)
     with progress_bar(ws, selected.files):
         left = max(0.0, deadline - time.monotonic())
         found = ws.check_all(selected.files, severities=severities, timeout=left)

@@ -24,6 +24,9 @@ from lspkit.servers.project.project_files import walk
 from lspkit.servers.selection.choose import definitions
 from lspkit.workspace_boundary import not_there
 
+#: Why files of a folder may not have been found.
+TOO_LATE = "the timeout expired before all its files were found"
+
 
 class FileSelection(msgspec.Struct, frozen=True):
     """The files that the paths of a command line select."""
@@ -72,8 +75,12 @@ def select_files(
     given: Sequence[str],
     config: Config | None = None,
     globs: PathGlobs | None = None,
+    is_over: Callable[[], bool] = lambda: False,
 ) -> FileSelection:
-    """The given files, and the files of known kinds in the given folders, in order."""
+    """The given files, and the files of known kinds in the given folders, in order.
+
+    When `is_over` no other file is searched for. Then `unreadable` has the folder.
+    """
     is_known, globs = known_kinds(config or Config()), globs or PathGlobs()
     files: dict[Path, None] = {}
     unreadable: dict[Path, str] = {}
@@ -81,6 +88,12 @@ def select_files(
 
     def failed(problem: OSError) -> None:
         unreadable[Path(problem.filename)] = f"cannot be read: {problem.strerror}"
+
+    def is_late(folder: str) -> bool:
+        late = is_over()
+        if late:
+            unreadable[Path(folder)] = TOO_LATE
+        return late
 
     for name in given:
         path = given_path(name)
@@ -91,7 +104,7 @@ def select_files(
         except OSError as problem:
             failed(problem)
         else:
-            found = _files_in(path, is_known, globs, failed) if is_folder else [path]
+            found = _files_in(path, is_known, globs, failed, is_late) if is_folder else [path]
             files |= {
                 Path(one): None for one in found if is_folder or not globs.leaves_out(one, False)
             }
@@ -103,10 +116,13 @@ def _files_in(
     is_known: Callable[[str], bool],
     globs: PathGlobs,
     failed: Callable[[OSError], object],
+    is_late: Callable[[str], bool],
 ) -> Iterable[str]:
     ignored = GitIgnore(folder)
 
     def leaves_out(path: str, is_folder: bool) -> bool:
+        if is_late(folder):
+            return True
         if not is_folder and not is_known(os.path.basename(path)):
             return True
         return globs.leaves_out(path, is_folder) or ignored.ignores(path, is_folder=is_folder)
