@@ -32,7 +32,7 @@ from lspkit.agent.hooks.tool_files import ToolKind, Touch
 from lspkit.cli.command_table import uses_service
 from lspkit.cli.exit_codes import CLEAN
 from lspkit.cli.output import is_terminal, print_message, print_result, print_traceback
-from lspkit.cli.process_age import process_age
+from lspkit.cli.shared_arguments import process_age
 from lspkit.late_imports import safe_imports
 from lspkit.visible_text import one_line
 from lspkit.workspace_boundary import is_inside, project_tree

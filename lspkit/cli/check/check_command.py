@@ -18,7 +18,7 @@ from lspkit.cli.command_table import uses_service
 from lspkit.cli.file_arguments import workspace_of
 from lspkit.cli.open_workspace import open_workspace
 from lspkit.cli.output import as_json, print_commands, print_result
-from lspkit.cli.process_age import process_age
+from lspkit.cli.shared_arguments import process_age
 from lspkit.diagnostics.report import Report
 from lspkit.diagnostics.unresolved_imports import import_hint
 from lspkit.late_imports import safe_imports
