@@ -18,13 +18,11 @@ from importlib.machinery import ModuleSpec, PathFinder
 from types import ModuleType
 from typing import Any
 
-import msgspec
-
 #: Names of folders into which packages are installed.
 INSTALLED = ("site-packages", "dist-packages")
 
-#: Whether this thread is inside `safe_imports`.
-_inside = ContextVar("_inside", default=False)
+#: Inside `safe_imports`: the safe entries for each current folder and `sys.path` so far.
+_inside: ContextVar[dict[tuple[str, ...], list[str]] | None] = ContextVar("_inside", default=None)
 
 
 @contextmanager
@@ -32,7 +30,7 @@ def safe_imports() -> Iterator[None]:
     """Imports in this block, direct and indirect, load nothing from a project."""
     if _FINDER not in sys.meta_path:
         sys.meta_path.insert(0, _FINDER)
-    before = _inside.set(True)
+    before = _inside.set(_inside.get() or {})
     try:
         yield
     finally:
@@ -101,13 +99,17 @@ class _Finder:
         self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
         # A submodule is searched in its package.
-        if not _inside.get() or path is not None:
+        known = _inside.get()
+        if known is None or path is not None:
             return None
         for finder in list(sys.meta_path):
             if finder is self:
                 continue
             if finder is PathFinder:
-                found = PathFinder.find_spec(name, safe_path(sys.path), target)
+                place = (_current_folder(), *sys.path)
+                if place not in known:
+                    known[place] = safe_path(sys.path)
+                found = PathFinder.find_spec(name, known[place], target)
             else:
                 found = finder.find_spec(name, None, target)
             if found is not None:
@@ -115,8 +117,24 @@ class _Finder:
         raise ModuleNotFoundError(f"No module named {name!r}", name=name)
 
 
+def _own_place(file: str) -> str:
+    """The folder that a package is installed in."""
+    return os.path.dirname(os.path.dirname(os.path.abspath(file)))
+
+
+def _place_of_msgspec() -> list[str]:
+    """Where msgspec is installed.
+
+    It is not imported for that: this would take longer than all the rest of `import lspkit`.
+    """
+    for path in (safe_path(sys.path), None):
+        found = PathFinder.find_spec("msgspec", path)
+        if found is not None and found.origin is not None:
+            return [_own_place(found.origin)]
+    return []
+
+
 _FINDER = _Finder()
-#: Where lspkit and the packages that it always imports are installed.
-_OWN = frozenset(
-    os.path.dirname(os.path.dirname(os.path.abspath(one))) for one in (__file__, msgspec.__file__)
-)
+#: Where lspkit and the packages that it always needs are installed.
+_OWN = {_own_place(__file__)}
+_OWN.update(_place_of_msgspec())

@@ -199,6 +199,24 @@ def test_a_module_that_is_nowhere_else_is_not_taken_from_the_current_folder(
     del sys.modules["only_planted"]
 
 
+def test_a_planted_msgspec_is_not_loaded_where_the_program_starts(tmp_path: Path) -> None:
+    """`import lspkit` itself does not need it."""
+    (tmp_path / "msgspec.py").write_text("raise SystemExit('planted')\n", encoding="utf-8")
+    program = "import sys, lspkit; lspkit.Workspace; print(sys.modules['msgspec'].__file__)"
+    environment = {**os.environ, "PYTHONPATH": str(PACKAGE.parent)}
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert Path(done.stdout.strip()).parent.name == "msgspec"
+
+
 def test_what_is_installed_comes_before_all_other_places(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

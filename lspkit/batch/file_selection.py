@@ -20,6 +20,9 @@ from lspkit.servers.project.project_files import walk
 from lspkit.servers.selection.choose import definitions
 from lspkit.workspace_boundary import absolute_path, not_there
 
+#: Why files of a folder may not have been found.
+TOO_LATE = "the timeout expired before all its files were found"
+
 
 class FileSelection(msgspec.Struct, frozen=True):
     """The files that given paths select."""
@@ -52,10 +55,12 @@ def select_files(
     leaves_out: LeavesOut = lambda path, is_folder: False,
     *,
     folder: str = "",
+    is_over: Callable[[], bool] = lambda: False,
 ) -> FileSelection:
     """The given files, and the files of known kinds in the given folders, in order.
 
-    Relative paths are looked for in `folder`, or in the current one.
+    Relative paths are looked for in `folder`, or in the current one. When `is_over` no other file
+    is searched for; `unreadable` then has the folder.
     """
     is_known, here = known_kinds(config or Config()), folder or os.getcwd()
     files: dict[Path, None] = {}
@@ -65,6 +70,12 @@ def select_files(
 
     def failed(problem: OSError) -> None:
         unreadable[Path(problem.filename)] = f"cannot be read: {problem.strerror}"
+
+    def is_late(folder: str) -> bool:
+        late = is_over()
+        if late:
+            unreadable[Path(folder)] = TOO_LATE
+        return late
 
     for name in given:
         path = os.path.normpath(absolute_path(name, here))
@@ -76,7 +87,8 @@ def select_files(
             failed(problem)
         else:
             if is_folder:
-                files |= {Path(one): None for one in _files_in(path, is_known, leaves_out, failed)}
+                found = _files_in(path, is_known, leaves_out, failed, is_late)
+                files |= {Path(one): None for one in found}
             elif not leaves_out(path, False):
                 files[Path(path)] = None
                 named.add(Path(path))
@@ -88,10 +100,13 @@ def _files_in(
     is_known: Callable[[str], bool],
     unwanted: LeavesOut,
     failed: Callable[[OSError], object],
+    is_late: Callable[[str], bool],
 ) -> Iterable[str]:
     ignored = GitIgnore(folder)
 
     def leaves_out(path: str, is_folder: bool) -> bool:
+        if is_late(folder):
+            return True
         if not is_folder and not is_known(os.path.basename(path)):
             return True
         return unwanted(path, is_folder) or ignored.ignores(path, is_folder=is_folder)

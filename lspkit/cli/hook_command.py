@@ -32,14 +32,13 @@ from lspkit.agent.hooks.tool_files import ToolKind, Touch
 from lspkit.cli.command_table import uses_service
 from lspkit.cli.exit_codes import CLEAN
 from lspkit.cli.output import is_terminal, print_message, print_result, print_traceback
+from lspkit.cli.shared_arguments import process_age
 from lspkit.late_imports import safe_imports
 from lspkit.visible_text import one_line
 from lspkit.workspace_boundary import is_inside
 
 #: The part of the timeout that is left for stopping the servers.
 CLOSING = 0.1
-#: Seconds within which any interpreter starts. A larger age is that of another clock.
-OLDEST = 60.0
 #: Calls that only matter to hooks that are still there at the next call.
 KEPT = (ToolKind.READ, ToolKind.SHELL)
 
@@ -62,7 +61,7 @@ class Hooks(Protocol):
 
 def run(arguments: argparse.Namespace) -> int:
     """Answer the input, and return 0; the process is ended if that takes too long."""
-    deadline = time.monotonic() - _process_age() + arguments.timeout
+    deadline = time.monotonic() - process_age() + arguments.timeout
     worker = threading.Thread(target=_work, args=(arguments, deadline), daemon=True)
     worker.start()
     worker.join(max(0.0, deadline - time.monotonic()))
@@ -70,19 +69,6 @@ def run(arguments: argparse.Namespace) -> int:
         # It waits for input, or for a server. The guardian stops the servers.
         os._exit(CLEAN)
     return CLEAN
-
-
-def _process_age() -> float:
-    """The seconds since this process was started. The agent has waited all the time."""
-    try:
-        with open("/proc/self/stat", "rb") as file:
-            # The name of the program, in parentheses, may contain spaces.
-            start = int(file.read().rpartition(b")")[2].split()[19])
-        age = time.clock_gettime(time.CLOCK_BOOTTIME) - start / os.sysconf("SC_CLK_TCK")
-    except (OSError, AttributeError, ValueError, IndexError):  # not on Linux
-        age = -1.0
-    # If it is not known: at least the time that was used.
-    return age if 0 <= age < OLDEST else time.process_time()
 
 
 def open_hooks(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 import warnings
 
 from lspkit.cli.config_command import print_warnings
@@ -10,19 +11,24 @@ from lspkit.cli.trust_command import offer_trust
 from lspkit.errors import ServerUnavailableError
 from lspkit.operations import TrustNoticeRequest
 from lspkit.service import connect
+from lspkit.service.client import READY_TIMEOUT
 from lspkit.workspace import Workspace
 
+#: Seconds for a running service to answer, also if there is no time left.
+LEAST = 0.25
 
-def open_workspace(root: str, *, service: bool) -> Workspace:
+
+def open_workspace(root: str, *, service: bool, deadline: float = float("inf")) -> Workspace:
     """The workspace at a folder, to be used in a `with` statement.
 
     First come the warnings about its configuration, and the question or notice about trust. If
-    there can be no service here, one line says so, and the servers run in this process.
+    there can be no service here, or none before the deadline (by the monotonic clock), one line
+    says so, and the servers run in this process.
     """
     why = ""
     if service:
         try:
-            return _connect(root)
+            return _connect(root, _ready_timeout(deadline - time.monotonic()))
         except ServerUnavailableError as problem:
             why = str(problem)
     ws = Workspace(root)
@@ -31,11 +37,16 @@ def open_workspace(root: str, *, service: bool) -> Workspace:
     return _introduced(ws, root)
 
 
-def _connect(root: str) -> Workspace:
+def _ready_timeout(left: float) -> float:
+    """The seconds for the service to be ready, if these are left for all."""
+    return min(READY_TIMEOUT, max(LEAST, left))
+
+
+def _connect(root: str, ready_timeout: float) -> Workspace:
     """A workspace in the service, which is started if necessary."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        ws = connect(root, restart=True)
+        ws = connect(root, restart=True, ready_timeout=ready_timeout)
     for warning in caught:
         print_message(str(warning.message))
     return _introduced(ws, root)

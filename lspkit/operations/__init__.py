@@ -53,6 +53,7 @@ from lspkit.operations.workspace_state import (
     SyncRequest,
     TrustNoticeRequest,
     WaitForChangeRequest,
+    WarningsRequest,
 )
 
 __all__ = [
@@ -96,6 +97,7 @@ __all__ = [
     "TypeDefinitionRequest",
     "UndoRequest",
     "WaitForChangeRequest",
+    "WarningsRequest",
     "WorkspaceSymbolsRequest",
     "WriteRequest",
 ]

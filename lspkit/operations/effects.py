@@ -374,6 +374,10 @@ class TakeStatus(Effect, frozen=True):
     root: str | None
 
 
+class TakeWarnings(Effect, frozen=True):
+    """The warnings of the status alone, without waiting. Sent back: `tuple[str, ...]`."""
+
+
 class FindServers(Effect, frozen=True):
     """The servers of a file, running or not. Sent back: `list[FileServer]`."""
 

@@ -24,6 +24,7 @@ from lspkit.operations.effects import (
     TakeConfig,
     TakeStatus,
     TakeTrustNotice,
+    TakeWarnings,
 )
 from lspkit.operations.request import FileRequest, Request, operation, single_effect
 from lspkit.protocol.wire.messages import decode_any
@@ -50,6 +51,10 @@ class StatusRequest(Request[WorkspaceStatus], frozen=True, kw_only=True):
     """Get the state of all servers."""
 
     root: str | None = None
+
+
+class WarningsRequest(Request[tuple[str, ...]], frozen=True, kw_only=True):
+    """Get the warnings of the status, without the state of any server."""
 
 
 class FileServersRequest(Request[list[FileServer]], frozen=True, kw_only=True):
@@ -146,6 +151,7 @@ def sync(request: SyncRequest) -> Generator[Effect, Any, None]:
 
 
 single_effect("status", StatusRequest, WorkspaceStatus, lambda one: TakeStatus(one.root))
+single_effect("warnings", WarningsRequest, tuple[str, ...], lambda _: TakeWarnings())
 single_effect(
     "file_servers", FileServersRequest, list[FileServer], lambda one: FindServers(one.path)
 )

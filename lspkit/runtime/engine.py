@@ -45,6 +45,7 @@ from lspkit.operations.effects import (
     TakeStatus,
     TakeTrustNotice,
     TakeVersions,
+    TakeWarnings,
     Undo,
 )
 from lspkit.operations.workspace_state import Settings
@@ -70,6 +71,7 @@ from lspkit.runtime.effects.workspace_status import (
     known,
     take_status,
     take_trust_notice,
+    take_warnings,
 )
 from lspkit.runtime.engine_api import EventSink, Limits, event_stream
 from lspkit.runtime.exchange.context import Context
@@ -266,6 +268,7 @@ class LocalEngine:
             TakeChanges: partial(take_changes, context),
             AwaitChange: lambda effect, call: self._await_change(effect.after, call),
             TakeConfig: lambda effect, _: self._settings(effect.known),
+            TakeWarnings: lambda *_: take_warnings(pool, self.loaded),
             TakeTrustNotice: lambda *_: take_trust_notice(self.loaded),
             TakeVersions: lambda effect, _: change_disk.document_versions(context, effect.edit),
             **baseline_handlers(context, self._baselines),
@@ -356,9 +359,10 @@ class LocalEngine:
 
     # The end
 
-    def close(self) -> None:
+    def close(self, *, at_once: bool = False) -> None:
         """End all servers. Safe from any thread, any number of times, and at interpreter exit."""
         self._closed = self._closed or CLOSED
+        self._closing.hurried |= at_once
         if self._closing.run():
             exit_hooks.unregister(self)
 

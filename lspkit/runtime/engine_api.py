@@ -62,8 +62,8 @@ class Engine(Protocol):
         """What happens to the servers from now on."""
         ...
 
-    def close(self) -> None:
-        """Close the engine."""
+    def close(self, *, at_once: bool = False) -> None:
+        """Close the engine; `at_once` without waiting for servers to end by themselves."""
         ...
 
 

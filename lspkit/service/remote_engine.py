@@ -136,8 +136,8 @@ class RemoteEngine:
         """What happens to the servers from now on."""
         return self.client.events()
 
-    def close(self) -> None:
-        """End the connection. The service and its servers go on."""
+    def close(self, *, at_once: bool = False) -> None:
+        """End the connection, in any case at once. The service and its servers go on."""
         self.client.close()
         self._workers.close()
         self._timers.close()

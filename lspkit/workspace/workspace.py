@@ -124,13 +124,14 @@ class Workspace(Queries, Mutations):
     def __repr__(self) -> str:
         return f"<Workspace {self.root}>"
 
-    def close(self) -> None:
+    def close(self, *, at_once: bool = False) -> None:
         """Stop all servers of this workspace. It may be called twice, and from any thread.
 
-        After an interrupt the servers are killed at once, without leaving processes.
+        With `at_once`, and after an interrupt, the servers are killed, without leaving processes;
+        otherwise they have some seconds to end by themselves.
         """
         self.closed = True
-        self._engine.close()
+        self._engine.close(at_once=at_once)
 
     @property
     def config(self) -> Config:

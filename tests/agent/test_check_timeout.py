@@ -86,7 +86,6 @@ def test_no_check_of_a_hook_or_a_tool_takes_the_status_of_all_servers(
 ):
     with project(tmp_path, scripted(PULLED)) as work:
         toolbox = Toolbox(work.ws)
-        toolbox.execute("lsp_diagnostics", {"filePath": "a.scr"})  # once it asks for warnings
         run, requests = work.ws._engine.run, []
 
         def record(request, limits):
@@ -96,6 +95,9 @@ def test_no_check_of_a_hook_or_a_tool_takes_the_status_of_all_servers(
         monkeypatch.setattr(work.ws._engine, "run", record)
         for tool in ("write", "edit"):
             assert "ERROR" in work.write("a.scr", f"ERROR {tool}\n", tool)
-        assert "ERROR" in toolbox.execute("lsp_diagnostics", {"filePath": "a.scr"})
+        for _ in range(2):  # the second one with a configuration that was read again
+            assert "ERROR" in toolbox.execute("lsp_diagnostics", {"filePath": "a.scr"})
+            work.ws.reload()
     assert ops.FileServersRequest in requests
+    assert requests.count(ops.WarningsRequest) == 2
     assert not {ops.StatusRequest, ops.StatusTextRequest} & set(requests)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from lspkit.batch.file_selection import select_files
+from lspkit.batch.file_selection import TOO_LATE, select_files
 from lspkit.cli.arguments.file_arguments import workspace_of
 from lspkit.servers.project.project_files import PASSED_OVER, walk
 from tests.edits.trees import without_privileges
@@ -55,6 +55,16 @@ def test_a_path_that_the_system_refuses_is_unreadable_with_the_reason(tree):
         tree / "circle": f"cannot be read: {os.strerror(errno.ELOOP)}",
         tree / long: f"cannot be read: {os.strerror(errno.ENAMETOOLONG)}",
     }
+
+
+def test_nothing_is_searched_for_after_the_deadline_and_the_folder_is_told(tree, monkeypatch):
+    looks = iter([False] * 4)  # two folders and two files; then the time is over
+    listed, scan = list[str](), os.scandir
+    monkeypatch.setattr(os, "scandir", lambda path: listed.append(path) or scan(path))
+    meant = select_files([".", "sub/c.ts"], is_over=lambda: next(looks, True))
+    assert meant.files == [tree / "a.py", tree / "b.py", tree / "sub" / "c.ts"]
+    assert meant.unreadable == {tree: TOO_LATE}
+    assert str(tree / "sub" / "deep") not in listed
 
 
 def test_a_folder_that_goes_while_it_is_walked_is_told(tree):

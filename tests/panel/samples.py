@@ -169,7 +169,7 @@ class FixedEngine:
         """How many statuses were taken."""
         return sum(isinstance(one, StatusRequest) for one in self.requests)
 
-    def close(self) -> None:
+    def close(self, *, at_once: bool = False) -> None:
         """The workspace was closed: its streams end."""
         self.problem = WorkspaceClosedError("this workspace was closed")
         for stream in self.streams:

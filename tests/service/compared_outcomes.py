@@ -120,8 +120,8 @@ class RecordingEngine:
         self._seen.add(type(request))
         return self._engine.submit(request, limits)
 
-    def close(self) -> None:
-        self._engine.close()
+    def close(self, *, at_once: bool = False) -> None:
+        self._engine.close(at_once=at_once)
 
 
 @dataclass

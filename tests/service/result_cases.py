@@ -145,6 +145,7 @@ RESULTS: dict[str, Case] = {
     "settings": lambda scene: (scene.ws.settings, scene.ws.settings),
     "status before a server runs": call("status"),
     "servers of a file": lambda scene: scene.ws.run(ops.FileServersRequest(path=A)),
+    "warnings": lambda scene: scene.ws.run(ops.WarningsRequest()),
     "trust notice": lambda scene: scene.ws.run(ops.TrustNoticeRequest()),
     "definition": at("definition"),
     "definition by symbol": at("definition", None, None, symbol="greet"),

@@ -280,7 +280,7 @@ class Toolbox:
         """Warnings about the workspace, updated when the configuration is reloaded."""
         known, warnings = self._standing
         if known != generation:
-            warnings = self._ws.status().warnings
+            warnings = self._ws.run(ops.WarningsRequest())
             self._standing = (generation, warnings)
         return warnings
 

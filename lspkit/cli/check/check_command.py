@@ -36,12 +36,14 @@ def run(arguments: argparse.Namespace) -> int:
     deadline = time.monotonic() + arguments.timeout
     globs = PathGlobs(arguments.include, arguments.exclude)
     root = arguments.root or workspace_of(arguments.paths)
-    with open_workspace(root, service=uses_service(arguments)) as ws:
+    with open_workspace(root, service=uses_service(arguments), deadline=deadline) as ws:
         outcome = _check(ws, arguments, globs, deadline)
         # Before the servers are stopped, which may take some seconds.
         _print(outcome, arguments.format)
         for message in messages(outcome):
             print_message(message)
+        if time.monotonic() >= deadline:
+            ws.close(at_once=True)
         return exit_status(outcome, strict=arguments.strict)
 
 
@@ -63,7 +65,12 @@ def _check(
     severities = _severities_up_to(arguments.severity) if arguments.severity else None
     since = arguments.new_since
     compare = _comparison(since, ws) if since else None
-    selected = select_files(arguments.paths, ws.config, globs.leaves_out)
+    selected = select_files(
+        arguments.paths,
+        ws.config,
+        globs.leaves_out,
+        is_over=lambda: time.monotonic() >= deadline,
+    )
     with progress_bar(ws, selected.files):
         left = max(0.0, deadline - time.monotonic())
         found = ws.check_all(selected.files, severities=severities, timeout=left)

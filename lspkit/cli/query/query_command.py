@@ -61,7 +61,9 @@ def run(arguments: argparse.Namespace) -> int:
     _check_exists(at.file)
     root = arguments.root or workspace_of([at.file] if at.file else [])
     query = _query_of(arguments)
-    with open_workspace(root, service=uses_service(arguments)) as ws:
+    until = time.monotonic() + arguments.timeout
+    with open_workspace(root, service=uses_service(arguments), deadline=until) as ws:
+        # From here: a question about trust may have been answered meanwhile.
         deadline = time.monotonic() + arguments.timeout
         placed = msgspec.structs.replace(at, file=_path_in(ws, at.file))
         found = query.ask(ws, Question(arguments, placed, deadline))

@@ -30,7 +30,7 @@ class Teardown:
         #: The id of that thread.
         self._by = 0
         self._left = list(steps)
-        #: Whether a thread was interrupted, so that nothing is waited for any more.
+        #: Whether nothing is waited for any more: a thread was interrupted, or there is no time.
         self.hurried = False
 
     def run(self) -> bool:

@@ -59,15 +59,11 @@ def take_status(
     files: Files, pool: Pool, loaded: Loaded, root: str | None
 ) -> status.WorkspaceStatus:
     """Perform `TakeStatus`."""
-    with safe_imports():
-        # Here, to keep imports quick.
-        from lspkit.servers.restriction.held_back_servers import notice
-
     config, workspace = pool.config, files.boundary.root
-    held_back = notice(loaded)
-    told = (*([held_back] if held_back else []), *(str(one) for one in loaded.warnings))
+    held_back = _held_back(loaded)
+    warnings = _warnings(pool, loaded, held_back)
     if not config.enabled:
-        return status.snapshot((), time.time(), unavailable=DISABLED, warnings=told)
+        return status.snapshot((), time.time(), unavailable=DISABLED, warnings=warnings)
     folders = pool.folders()
     permit, at = pool.permits(workspace), begins_at(workspace, pool.permits)
     running: dict[str, list[Server]] = {}
@@ -79,13 +75,33 @@ def take_status(
         said = config.server(one.id, one.aliases)
         choice = permitted(one, said, workspace, workspace, folders, permit, at)
         rows.append(_row(choice, running.get(one.id, []), pool, loaded, has))
-    beside = [warning for one in pool.servers() for warning in one.setup.sidecar_warnings]
-    beyond = [warning for one in pool.servers() if (warning := _beyond(one))]
-    warnings = (*told, *pool.disk_events.warnings(), *beside, *beyond)
     # One line has to suffice, and what is held back may be the whole reason.
     why = status.why_nothing_runs(rows)
     unavailable = f"{why}; {held_back}" if why and held_back else why
     return status.snapshot(rows, time.time(), unavailable=unavailable, warnings=warnings)
+
+
+def take_warnings(pool: Pool, loaded: Loaded) -> tuple[str, ...]:
+    """Perform `TakeWarnings`. Unlike the whole status it searches for no program."""
+    return _warnings(pool, loaded, _held_back(loaded))
+
+
+def _warnings(pool: Pool, loaded: Loaded, held_back: str) -> tuple[str, ...]:
+    told = (*([held_back] if held_back else []), *(str(one) for one in loaded.warnings))
+    if not pool.config.enabled:
+        return told
+    servers = pool.servers()
+    beside = [warning for one in servers for warning in one.setup.sidecar_warnings]
+    beyond = [warning for one in servers if (warning := _beyond(one))]
+    return (*told, *pool.disk_events.warnings(), *beside, *beyond)
+
+
+def _held_back(loaded: Loaded) -> str:
+    with safe_imports():
+        # Here, to keep imports quick.
+        from lspkit.servers.restriction.held_back_servers import notice
+
+    return notice(loaded)
 
 
 def take_trust_notice(loaded: Loaded) -> TrustNotice:

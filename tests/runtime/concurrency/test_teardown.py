@@ -198,6 +198,14 @@ def test_a_submitted_call_that_had_not_begun_ends_with_the_workspace(
         assert isinstance(future.exception(PATIENCE), lspkit.WorkspaceClosedError)
 
 
+def test_a_server_is_not_asked_to_end_by_who_closes_at_once(tmp_path, scripted):
+    argv = scripted(Script(ignore=["shutdown", "exit", "eof", "SIGTERM"]))
+    with workspace(tmp_path, argv) as ws:
+        assert ask(ws) == "1:5"
+        ws.close(at_once=True)
+        assert Log.of(argv).messages("shutdown") == []
+
+
 def test_a_stubborn_server_is_killed_at_once_for_who_has_no_patience(tmp_path, scripted):
     argv = scripted(Script(ignore=["shutdown", "exit", "eof", "SIGTERM"]))
     with workspace(tmp_path, argv) as ws:
