@@ -153,14 +153,14 @@ def _work(arguments: argparse.Namespace, deadline: float) -> None:
 
 def _check(call: HookCall, touch: Touch, arguments: argparse.Namespace, deadline: float) -> None:
     """Check the files, and print the answer before the servers are stopped."""
-    root = arguments.root or root_of(call.cwd, touch.files)
+    root = arguments.root or root_of(call.cwd, (*touch.files, *touch.gone))
     opened = open_hooks(root, touch.kind, use_service=uses_service(arguments))
     if opened is None:
         return
     with opened as hooks:
         left = deadline - time.monotonic() - CLOSING * arguments.timeout
         # The agent shows the output of the tool itself. So only the findings are asked for.
-        paths = {"paths": list(touch.files)}
+        paths = {"paths": [*touch.files, *touch.gone]}
         text = hooks.tool_result(touch.kind.value, paths, "", timeout=max(0.0, left))
         said = answer(call, text)
         if said:

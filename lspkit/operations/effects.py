@@ -234,6 +234,9 @@ class Dependents(msgspec.Struct, frozen=True):
     old: str | None = None
     #: Why there may be more files; empty if all are known.
     reason: str = ""
+    #: Names of changed declarations whose references are not known; the path of a file if not even
+    #: its declarations are.
+    unsearched: tuple[str, ...] = ()
     #: Whether only bodies of functions have changed, so that no other file can be concerned.
     is_internal: bool = False
     #: Seconds, without the time until the servers were ready.
@@ -242,6 +245,14 @@ class Dependents(msgspec.Struct, frozen=True):
     is_first: bool = False
     #: Seconds since the file was changed on disk.
     age: float = 0.0
+
+
+class FindImporters(Effect, frozen=True):
+    """The files that import files which no longer exist, by their text. Sent back: `Dependents`."""
+
+    paths: tuple[str, ...]
+    #: Seconds; None: the time of the call.
+    seconds: float | None = None
 
 
 class NoteText(Effect, frozen=True):
