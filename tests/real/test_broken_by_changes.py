@@ -13,9 +13,13 @@ from pathlib import Path
 import pytest
 
 import lspkit
+from lspkit.agent.hooks.edit_hooks import EditHooks
 from lspkit.operations import EditReport
 from lspkit.runtime.freshness.dependents import MOST_DECLARATIONS
+from tests import real_servers
+from tests.real.running import workspace
 from tests.real.test_broken_elsewhere import HALF, TIMEOUT, Scene, scene, shown
+from tests.real.test_complete_answers import c_project
 
 pytestmark = pytest.mark.server
 
@@ -213,3 +217,17 @@ def test_files_over_the_limit_are_counted(tmp_path: Path) -> None:
         told = here.edit(here.project.old, here.project.new)
         assert len(shown(told)) == 1, told
         assert "Files that use what the edit changed and could not be checked: 1" in told
+
+
+@pytest.mark.parametrize("attempt", range(3))
+def test_the_search_waits_for_an_index(tmp_path: Path, attempt: int) -> None:
+    """With a compilation database, clangd knows files that nobody has opened, after some time."""
+    real_servers.require("clangd")
+    folder = c_project(tmp_path, database=True)
+    with workspace(folder, "clangd", argv=real_servers.command("clangd")) as ws:
+        hooks = EditHooks(ws)
+        old, new = "int add(int a, int b);", "int add(int a);"
+        (folder / "util.h").write_text(f"{new}\n", encoding="utf-8")
+        arguments = {"path": "util.h", "old_string": old, "new_string": new}
+        told = hooks.tool_result("edit", arguments, "Edited.", timeout=TIMEOUT)
+        assert sorted(shown(told)) == ["main.c", "util.c"], told

@@ -44,6 +44,7 @@ from lspkit.runtime.exchange import disk_sync
 from lspkit.runtime.exchange.ask_server import request_deadline, request_document, wait_for_turn
 from lspkit.runtime.exchange.context import Context
 from lspkit.runtime.exchange.preparation import prepare_server
+from lspkit.runtime.exchange.project_index import wait_for_index
 from lspkit.runtime.files import File
 from lspkit.runtime.freshness.baselines import Baselines
 from lspkit.runtime.freshness.importers import find_importers
@@ -209,6 +210,8 @@ class _Search:
         if len(declared) > MOST_DECLARATIONS:
             self.reason = TOO_MANY
             self.unsearched += self.names[MOST_DECLARATIONS:]
+        if declared and (loading := (yield from self._wait_for_index(call))):
+            self.reason, self.unsearched = loading, list(self.names)
         context = {"includeDeclaration": True}
         questions = [
             self._ask(REFERENCES, params_at(one.line + 1, one.column + 1, context=context), call)
@@ -226,6 +229,14 @@ class _Search:
             else:
                 raise answer
         return places
+
+    def _wait_for_index(self, call: CallContext) -> Steps[str]:
+        """Wait until the server knows the project; returns why it does not."""
+        rule = self._server.choice.definition.index
+        # With a file, servers with projects would be shown its text on disk.
+        file = self._file if rule is not None and rule.project is None else None
+        caveats = yield from wait_for_index(self._context, self._server, file, call)
+        return next((one.message for one in caveats if one.kind == "index loading"), "")
 
     def _changed(self, reply: Reply) -> list[Outline]:
         """The changed declarations; without an old text, all on the top level."""
