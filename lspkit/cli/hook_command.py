@@ -145,7 +145,11 @@ def _work(arguments: argparse.Namespace, deadline: float) -> None:
         if arguments.debug:
             print_message(_describe(call, touch))
         if touch is not None:
-            _check(call, touch, arguments, deadline)
+            # A file that is there was not deleted, or is there again.
+            gone = tuple(one for one in touch.gone if not os.path.lexists(one))
+            touch = msgspec.structs.replace(touch, gone=gone)
+            if touch.files or gone or touch.kind is ToolKind.SHELL:
+                _check(call, touch, arguments, deadline)
     except Exception as problem:  # noqa: BLE001  a hook must not disturb the agent
         if arguments.debug:
             print_traceback(problem)

@@ -219,6 +219,8 @@ class FindDependents(Effect, frozen=True):
     text: str | None = None
     #: Seconds for the requests, from the moment when the server is ready; None: no limit.
     seconds: float | None = None
+    #: Seconds until the server has to be ready; None: no limit.
+    ready_within: float | None = None
 
 
 class Dependents(msgspec.Struct, frozen=True):
@@ -241,6 +243,8 @@ class Dependents(msgspec.Struct, frozen=True):
     is_internal: bool = False
     #: Seconds, without the time until the servers were ready.
     duration: float = 0.0
+    #: Seconds until the servers were ready.
+    waited: float = 0.0
     #: Whether it was the first search of a server, which takes longer.
     is_first: bool = False
     #: Seconds since the file was changed on disk.

@@ -20,6 +20,7 @@ from lspkit.operations.checks.dependent_files import (
     old_states,
     proven_servers,
     search_again,
+    time_left,
 )
 from lspkit.operations.request import Request, operation
 from lspkit.operations.workspace_state import Settings
@@ -69,7 +70,7 @@ def check_edit(request: CheckEditRequest) -> effects.Effects[EditReport]:
     """Reports about the edited files, and about what has changed in others."""
     settings: Settings = yield effects.TakeConfig()
     most, seconds = limits_of(settings.config)
-    search = yield from find_dependents(request.files, seconds)
+    search = yield from find_dependents(request.files, seconds, request.seconds)
     return (yield from check_after(request, search, most, seconds))
 
 
@@ -84,7 +85,7 @@ def check_after(
         search = yield from add_importers(search, request.gone, seconds)
     before = yield from _baselines(search)
     paths = tuple(one.path for one in request.files)
-    checked = CheckAllRequest(paths=paths, seconds=request.seconds)
+    checked = CheckAllRequest(paths=paths, seconds=time_left(request.seconds, search.waited))
     reports = list((yield from check_all(checked)).values())
     search = (yield from search_again(search, request.files, seconds)).without(
         str(one.path) for one in reports

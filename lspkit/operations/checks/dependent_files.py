@@ -61,6 +61,8 @@ class EditSearch(msgspec.Struct, frozen=True):
     importers: tuple[str, ...] = ()
     #: Seconds that are left; None: no limit.
     left: float | None = None
+    #: Seconds until the servers were ready.
+    waited: float = 0.0
     #: What the servers had reported about other files before the edit.
     known: tuple[effects.KnownDiagnostics, ...] = ()
     #: Whether a server was asked for the first time: it has reported nothing before.
@@ -87,18 +89,19 @@ class EditSearch(msgspec.Struct, frozen=True):
 
 
 def find_dependents(
-    files: Sequence[EditedFile], seconds: float | None = None
+    files: Sequence[EditedFile], seconds: float | None = None, ready_within: float | None = None
 ) -> effects.Effects[EditSearch]:
-    """The files that depend on the edited ones, in these seconds."""
+    """The files that depend on the edited ones, in these seconds after the servers are ready."""
     old: dict[str, str | None] = {}
     lines: dict[str, set[int]] = {}
     names: dict[str, None] = {}
-    reason, left, is_first, age = "", seconds, False, 0.0
+    reason, left, is_first, age, waited = "", seconds, False, 0.0, 0.0
     unsearched = dict.fromkeys(one.path for one in files[MOST_EDITED:])
     is_internal = 0 < len(files) <= MOST_EDITED
     known: list[effects.KnownDiagnostics] = yield effects.TakeKnownDiagnostics(None)
     for one in files[:MOST_EDITED]:
-        asked = effects.FindDependents(one.path, one.before, one.after, left)
+        until = time_left(ready_within, waited)
+        asked = effects.FindDependents(one.path, one.before, one.after, left, until)
         try:
             found: effects.Dependents = yield asked
         except CancelledError:
@@ -114,7 +117,7 @@ def find_dependents(
         for path, those in found.lines.items():
             lines.setdefault(path, set()).update(those)
         is_first, age = is_first or found.is_first, max(age, found.age)
-        left = time_left(left, found.duration)
+        left, waited = time_left(left, found.duration), waited + found.waited
     edited = {one.path for one in files} | old.keys()
     paths = [path for path in lines if path not in edited]
     return EditSearch(
@@ -125,6 +128,7 @@ def find_dependents(
         tuple(unsearched),
         # After the first search of a server, its first checks take longer, too.
         left=None if is_first and paths else left,
+        waited=waited,
         known=tuple(one for one in known if one.age > age),
         is_first=is_first,
         is_internal=is_internal,

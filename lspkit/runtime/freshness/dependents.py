@@ -83,6 +83,7 @@ def find_dependents(
     context: Context, baselines: Baselines, effect: FindDependents, call: CallContext
 ) -> Steps[Dependents]:
     """Perform `FindDependents`."""
+    began = time.monotonic()
     file = disk_sync.locate(context, effect.path, effect.text, call)
     new = context.files.read(file).text.value if effect.text is None else effect.text
     old = baselines.text(file.path) if effect.old is None else effect.old
@@ -103,6 +104,7 @@ def find_dependents(
     reason = next((why for one in (*problems, *asked) if (why := _reason(one))), "")
     if effect.text is None:
         baselines.note_search(file.path, old if reason else None)
+    took = max((one.took for one in asked), default=0.0)
     unsearched = [name for one in asked for name in one.unsearched]
     return Dependents(
         file.path,
@@ -116,7 +118,8 @@ def find_dependents(
         reason,
         tuple(dict.fromkeys(unsearched or ([file.path] if reason else []))),
         bool(asked) and not problems and all(one.is_internal for one in asked),
-        max((one.took for one in asked), default=0.0),
+        took,
+        time.monotonic() - began - took,
         any(one.is_first for one in asked),
         age,
     )
@@ -178,8 +181,9 @@ class _Search:
         with QueueEntry(exclusive=exclusive) as turn:
             try:
                 server.channel.queue.join(self._file.uri, turn)
-                yield from prepare_server(context, server, self._file, self._shown, call)
-                waiting = wait_for_turn(context, server, turn, call, REFERENCES, may_leave=True)
+                ready = call.part(self._effect.ready_within)
+                yield from prepare_server(context, server, self._file, self._shown, ready)
+                waiting = wait_for_turn(context, server, turn, ready, REFERENCES, may_leave=True)
                 if not (yield from waiting):
                     return {}
                 began = time.monotonic()
