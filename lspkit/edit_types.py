@@ -176,6 +176,8 @@ class ChangedFiles(Value, frozen=True):
     files: tuple[Path, ...] = ()
     #: False if more may have changed: nothing was watched, or there were too many changes.
     complete: bool = True
+    #: The files that no longer exist, each once, sorted by path.
+    deleted: tuple[Path, ...] = ()
 
 
 class CodeAction(Value, frozen=True):

@@ -133,7 +133,11 @@ def _work(arguments: argparse.Namespace, deadline: float) -> None:
         if arguments.debug:
             print_message(_describe(call, touch))
         if touch is not None:
-            _check(call, touch, arguments, deadline)
+            # A file that is there was not deleted, or is there again.
+            gone = tuple(one for one in touch.gone if not os.path.lexists(one))
+            touch = msgspec.structs.replace(touch, gone=gone)
+            if touch.files or gone or touch.kind is ToolKind.SHELL:
+                _check(call, touch, arguments, deadline)
     except Exception as problem:  # noqa: BLE001  a hook must not disturb the agent
         if arguments.debug:
             print_traceback(problem)
@@ -143,14 +147,14 @@ def _check(call: HookCall, touch: Touch, arguments: argparse.Namespace, deadline
     """Check the files, and print the answer before the servers are stopped."""
     if touch.kind in KEPT and not uses_service(arguments):
         return  # no hooks are kept; the project need not even be looked for
-    root = arguments.root or root_of(call.cwd, touch.files)
+    root = arguments.root or root_of(call.cwd, (*touch.files, *touch.gone))
     opened = open_hooks(root, touch.kind, use_service=uses_service(arguments))
     if opened is None:
         return
     with opened as hooks:
         left = deadline - time.monotonic() - CLOSING * arguments.timeout
         # The agent shows the output of the tool itself. So only the findings are asked for.
-        paths = {"paths": list(touch.files)}
+        paths = {"paths": [*touch.files, *touch.gone]}
         text = hooks.tool_result(touch.kind.value, paths, "", timeout=max(0.0, left))
         said = answer(call, text)
         if said:

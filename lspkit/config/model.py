@@ -61,7 +61,7 @@ class TimingConfig(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_f
     #: For fresh diagnostics after an edit, if a server is starting.
     first_touch_timeout_ms: Milliseconds = 10_000
     #: For the files that depend on an edit, after the check of the edited file.
-    dependents_timeout_ms: Milliseconds = 1_000
+    dependents_timeout_ms: Milliseconds = 3_000
     #: How long a server must be silent if silence is the only sign that it is done.
     debounce_ms: MillisecondsOrZero = 150
     #: A server without requests for this time is stopped; 0 means never.

@@ -20,6 +20,8 @@ from lspkit.visible_text import UNSEEN, headline
 MOST = 20
 #: Other files that are shown.
 MOST_FILES = 20
+#: Names in a list that are shown.
+MOST_NAMES = 5
 #: Characters of a message.
 LONGEST = 500
 #: Characters of a code.
@@ -98,20 +100,15 @@ def render(
 
 
 def render_others(
-    new: Mapping[str, Sequence[Diagnostic]],
-    old: int,
-    left_out: int,
-    severities: Sequence[str],
-    most: int = MOST,
+    new: Mapping[str, Sequence[Diagnostic]], severities: Sequence[str], most: int = MOST
 ) -> list[str]:
-    """The findings in other files as lines: new ones by file, and the number of old ones."""
+    """The new findings in other files as lines, by file."""
     what = findings_word(severities)
     told = [f"LSP {what} detected in other files:"] if new else []
     for path in sorted(new)[:MOST_FILES]:
         lines = [line_of(one) for one in select_worst(new[path], most)]
         told += block(plain_line(display_path(Path(path))), lines, len(new[path]) - len(lines))
-    told += more_files(len(new) - MOST_FILES)
-    return told + other_counts(what, old, left_out)
+    return told + more_files(len(new) - MOST_FILES)
 
 
 def more_files(count: int) -> list[str]:
@@ -124,3 +121,13 @@ def other_counts(what: str, old: int, left_out: int) -> list[str]:
     told = [f"LSP {what} in other files from before the edit: {old}"] if old else []
     unchecked = f"Files that use what the edit changed and could not be checked: {left_out}"
     return [*told, unchecked] if left_out else told
+
+
+def unsearched_line(names: Sequence[str]) -> list[str]:
+    """What the edit changed and whose uses could not be searched, in a tag on one line."""
+    shown = ", ".join(plain_line(one, LONGEST_CODE) for one in names[:MOST_NAMES])
+    more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
+    told = (
+        f"What the edit changed and whose uses could not be searched: <names>{shown}{more}</names>"
+    )
+    return [told] if names else []

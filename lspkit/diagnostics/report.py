@@ -6,8 +6,15 @@ from pathlib import Path
 
 import msgspec
 
-from lspkit.diagnostics.render import plain_line, render, render_others
-from lspkit.types import Diagnostic, Interpreter, Value, Verdict
+from lspkit.diagnostics.render import (
+    findings_word,
+    other_counts,
+    plain_line,
+    render,
+    render_others,
+    unsearched_line,
+)
+from lspkit.types import Diagnostic, Interpreter, Value, Verdict, display_path
 
 #: Values of `how` that count as proof. `silence` is a push followed by silence from a server where
 #: this was always right in tests; `quiet` is the same from any other server, and not a proof.
@@ -65,6 +72,9 @@ class OtherFiles(Value, frozen=True):
     remaining: dict[str, list[Diagnostic]] | None = None
     #: The number of files that refer to what the edit changed, and were not checked in time.
     left_out: int = 0
+    #: What the edit changed and whose uses could not be searched: names of declarations, and paths
+    #: of files if not even their declarations are known.
+    unsearched: list[str] = msgspec.field(default_factory=list)
 
     @property
     def shown(self) -> dict[str, list[Diagnostic]]:
@@ -81,7 +91,11 @@ class OtherFiles(Value, frozen=True):
             }
             for one in (self.shown, self.remaining or {})
         )
-        told = render_others(new, sum(map(len, old.values())), self.left_out, severities, most)
+        unchecked = other_counts(
+            findings_word(severities), sum(map(len, old.values())), self.left_out
+        )
+        names = [display_path(Path(one)) if one.startswith("/") else one for one in self.unsearched]
+        told = render_others(new, severities, most) + unchecked + unsearched_line(names)
         if self.verdict.unknown and self.coverage != "none" and not told:
             why = "; ".join(dict.fromkeys(self.unknown.values()))
             return [f"other files: unknown ({plain_line(why)})" if why else "other files: unknown"]

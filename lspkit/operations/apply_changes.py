@@ -6,7 +6,9 @@ The engine accesses the disk; the sequence of steps is here.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
+
+import msgspec
 
 from lspkit import errors
 from lspkit.diagnostics.compare import Before, changed_words, drop_reworded
@@ -14,6 +16,7 @@ from lspkit.diagnostics.report import OtherFiles, Report
 from lspkit.edit_types import AppliedEdit, CodeAction, FileEdit, WorkspaceEdit, combine_edits
 from lspkit.operations import effects
 from lspkit.operations.checks import check as checks
+from lspkit.operations.checks.check_edit import CheckEditRequest, EditReport, check_after
 from lspkit.operations.checks.dependent_files import (
     EditedFile,
     EditSearch,
@@ -33,19 +36,25 @@ class WriteRequest(Request[Report], frozen=True, kw_only=True):
 
     path: str
     text: str
+    #: `project` adds the files that depend on it.
+    scope: Literal["file", "project"] = "file"
 
 
-class DeleteRequest(Request[None], frozen=True, kw_only=True):
+class DeleteRequest(Request[EditReport | None], frozen=True, kw_only=True):
     """Delete a file."""
 
     path: str
+    #: Whether to check the files that depend on it.
+    check: bool = False
 
 
-class MoveRequest(Request[None], frozen=True, kw_only=True):
+class MoveRequest(Request[EditReport | None], frozen=True, kw_only=True):
     """Move a file."""
 
     path: str
     new_path: str
+    #: Whether to check the file, and those that depend on it.
+    check: bool = False
 
 
 class ApplyRequest(Request[AppliedEdit], frozen=True, kw_only=True):
@@ -60,10 +69,12 @@ class ApplyRequest(Request[AppliedEdit], frozen=True, kw_only=True):
     force: bool = False
 
 
-class UndoRequest(Request[None], frozen=True, kw_only=True):
+class UndoRequest(Request[EditReport | None], frozen=True, kw_only=True):
     """Undo an edit."""
 
     applied: AppliedEdit
+    #: Whether to check the files, and those that depend on them.
+    check: bool = False
 
 
 class ShowTextsRequest(Request[int], frozen=True, kw_only=True):
@@ -85,12 +96,79 @@ class ShowDiskRequest(Request[None], frozen=True, kw_only=True):
 @operation("write", WriteRequest, Report)
 def write(request: WriteRequest) -> effects.Effects[Report]:
     """Write the file, and check it."""
+    before = (yield from _present_text(request.path)) if request.scope == "project" else None
     yield effects.ChangeDisk("write", request.path, text=request.text)
+    checked = checks.CheckRequest(path=request.path, scope=request.scope)
     try:
-        report: Report = yield from checks.check(checks.CheckRequest(path=request.path))
+        if request.scope == "file":
+            report: Report = yield from checks.check(checked)
+        else:
+            report = yield from checks.check_project(checked, before)
     except (errors.NoServerError, errors.ServerUnavailableError) as problem:
         return checks.unchecked_report(request.path, problem)  # the file is written nevertheless
     return report
+
+
+def _present_text(path: str) -> effects.Effects[str | None]:
+    """The text of a file, None if there is none."""
+    try:
+        text: Text = yield effects.ReadText(path, None)
+    except errors.PathError:
+        return None
+    return text.value
+
+
+@operation("delete", DeleteRequest, EditReport | None)
+def delete(request: DeleteRequest) -> effects.Effects[EditReport | None]:
+    """Delete the file, and check those that depend on it."""
+    search = (yield from _before_removal(request.path)) if request.check else EditSearch()
+    yield effects.ChangeDisk("delete", request.path)
+    if not request.check:
+        return None
+    return (yield from check_after(CheckEditRequest(files=(), gone=(request.path,)), search))
+
+
+@operation("move", MoveRequest, EditReport | None)
+def move(request: MoveRequest) -> effects.Effects[EditReport | None]:
+    """Move the file, and check it and those that depend on it."""
+    search = (yield from _before_removal(request.path)) if request.check else EditSearch()
+    yield effects.ChangeDisk("move", request.path, new_path=request.new_path)
+    if not request.check:
+        return None
+    files = (EditedFile(request.new_path),)
+    return (yield from check_after(CheckEditRequest(files=files, gone=(request.path,)), search))
+
+
+def _before_removal(path: str) -> effects.Effects[EditSearch]:
+    """The files that depend on a file that will be removed. Their findings are kept: afterwards,
+    no server can be shown the state before."""
+    text = yield from _present_text(path)
+    if text is None:
+        return EditSearch()
+    search = yield from find_dependents([EditedFile(path, text, "")])
+    if search.lines:
+        scope = effects.OtherScope(dependents=search.dependents, most=len(search.lines), only=True)
+        yield from check_dependents(search, (path,), scope)
+    return msgspec.structs.replace(search, old={})
+
+
+@operation("undo", UndoRequest, EditReport | None)
+def undo(request: UndoRequest) -> effects.Effects[EditReport | None]:
+    """Undo the edit, and check its files and those that depend on them."""
+    files: list[EditedFile] = []
+    gone: list[str] = []
+    for one in request.applied.touched if request.check else ():
+        path = str(one.path)
+        if one.was == "file":
+            files.append(EditedFile(path, (yield from _present_text(path))))
+        elif one.now == "file":
+            gone.append(path)
+    yield effects.Undo(request.applied)
+    if not request.check:
+        return None
+    search = yield from find_dependents(files)
+    checked = CheckEditRequest(files=tuple(files), gone=tuple(gone))
+    return (yield from check_after(checked, search))
 
 
 @operation("apply", ApplyRequest, AppliedEdit)
@@ -263,13 +341,5 @@ def _texts(edit: WorkspaceEdit) -> dict[Path, tuple[str, str]]:
     return texts
 
 
-single_effect("delete", DeleteRequest, None, lambda one: effects.ChangeDisk("delete", one.path))
-single_effect(
-    "move",
-    MoveRequest,
-    None,
-    lambda one: effects.ChangeDisk("move", one.path, new_path=one.new_path),
-)
-single_effect("undo", UndoRequest, None, lambda one: effects.Undo(one.applied))
 single_effect("show_texts", ShowTextsRequest, int, lambda one: effects.Overlay(one.texts))
 single_effect("show_disk", ShowDiskRequest, None, lambda one: effects.EndOverlay(one.number))

@@ -219,6 +219,8 @@ class FindDependents(Effect, frozen=True):
     text: str | None = None
     #: Seconds for the requests, from the moment when the server is ready; None: no limit.
     seconds: float | None = None
+    #: Seconds until the server has to be ready; None: no limit.
+    ready_within: float | None = None
 
 
 class Dependents(msgspec.Struct, frozen=True):
@@ -234,14 +236,27 @@ class Dependents(msgspec.Struct, frozen=True):
     old: str | None = None
     #: Why there may be more files; empty if all are known.
     reason: str = ""
+    #: Names of changed declarations whose references are not known; the path of a file if not even
+    #: its declarations are.
+    unsearched: tuple[str, ...] = ()
     #: Whether only bodies of functions have changed, so that no other file can be concerned.
     is_internal: bool = False
     #: Seconds, without the time until the servers were ready.
     duration: float = 0.0
+    #: Seconds until the servers were ready.
+    waited: float = 0.0
     #: Whether it was the first search of a server, which takes longer.
     is_first: bool = False
     #: Seconds since the file was changed on disk.
     age: float = 0.0
+
+
+class FindImporters(Effect, frozen=True):
+    """The files that import files which no longer exist, by their text. Sent back: `Dependents`."""
+
+    paths: tuple[str, ...]
+    #: Seconds; None: the time of the call.
+    seconds: float | None = None
 
 
 class NoteText(Effect, frozen=True):

@@ -5,10 +5,12 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Iterator, Mapping
+from typing import Literal, overload
 
 import lspkit.operations as ops
 from lspkit.diagnostics.report import Report
 from lspkit.edit_types import AppliedEdit, CodeAction, WorkspaceEdit
+from lspkit.operations.checks.check_edit import EditReport
 from lspkit.runtime.concurrency.call import CancelLike
 from lspkit.runtime.engine_api import Engine, Limits
 from lspkit.workspace.queries import PathLike
@@ -27,24 +29,79 @@ class Mutations:
         path: PathLike,
         text: str,
         *,
+        scope: Literal["file", "project"] = "file",
         timeout: float | None = CHECK_TIMEOUT,
         cancel: CancelLike | None = None,
     ) -> Report:
         """Write a text to a file in UTF-8, and check the file. Missing folders are created.
 
-        The file is replaced atomically and keeps its mode; a byte order mark is kept.
+        The file is replaced atomically and keeps its mode; a byte order mark is kept. With
+        `scope="project"` the report also covers the files that depend on what has changed, as in
+        `check`.
         """
-        request = ops.WriteRequest(path=os.fspath(path), text=text)
+        if scope not in ("file", "project"):
+            raise ValueError(f'scope must be "file" or "project", not {scope!r}')
+        request = ops.WriteRequest(path=os.fspath(path), text=text, scope=scope)
         return self._engine.run(request, Limits(timeout, cancel))
 
-    def delete(self, path: PathLike) -> None:
-        """Delete a file."""
-        return self._engine.run(ops.DeleteRequest(path=os.fspath(path)), Limits())
+    @overload
+    def delete(self, path: PathLike, *, check: Literal[False] = False) -> None: ...
 
-    def move(self, old: PathLike, new: PathLike) -> None:
-        """Move a file. An existing file is not overwritten."""
-        request = ops.MoveRequest(path=os.fspath(old), new_path=os.fspath(new))
-        return self._engine.run(request, Limits())
+    @overload
+    def delete(
+        self,
+        path: PathLike,
+        *,
+        check: bool,
+        timeout: float | None = ...,
+        cancel: CancelLike | None = ...,
+    ) -> EditReport | None: ...
+
+    def delete(
+        self,
+        path: PathLike,
+        *,
+        check: bool = False,
+        timeout: float | None = CHECK_TIMEOUT,
+        cancel: CancelLike | None = None,
+    ) -> EditReport | None:
+        """Delete a file.
+
+        With `check` the result is a report about the files that depend on it:
+        `report.other_files`.
+        """
+        request = ops.DeleteRequest(path=os.fspath(path), check=check)
+        return self._engine.run(request, Limits(timeout, cancel) if check else Limits())
+
+    @overload
+    def move(self, old: PathLike, new: PathLike, *, check: Literal[False] = False) -> None: ...
+
+    @overload
+    def move(
+        self,
+        old: PathLike,
+        new: PathLike,
+        *,
+        check: bool,
+        timeout: float | None = ...,
+        cancel: CancelLike | None = ...,
+    ) -> EditReport | None: ...
+
+    def move(
+        self,
+        old: PathLike,
+        new: PathLike,
+        *,
+        check: bool = False,
+        timeout: float | None = CHECK_TIMEOUT,
+        cancel: CancelLike | None = None,
+    ) -> EditReport | None:
+        """Move a file. An existing file is not overwritten.
+
+        With `check` the result is a report about the file and those that depend on it.
+        """
+        request = ops.MoveRequest(path=os.fspath(old), new_path=os.fspath(new), check=check)
+        return self._engine.run(request, Limits(timeout, cancel) if check else Limits())
 
     def apply(
         self,
@@ -74,9 +131,33 @@ class Mutations:
         )
         return self._engine.run(request, Limits(timeout, cancel))
 
-    def undo(self, applied: AppliedEdit) -> None:
-        """Undo an edit: all of it, or nothing if a file has changed since."""
-        return self._engine.run(ops.UndoRequest(applied=applied), Limits())
+    @overload
+    def undo(self, applied: AppliedEdit, *, check: Literal[False] = False) -> None: ...
+
+    @overload
+    def undo(
+        self,
+        applied: AppliedEdit,
+        *,
+        check: bool,
+        timeout: float | None = ...,
+        cancel: CancelLike | None = ...,
+    ) -> EditReport | None: ...
+
+    def undo(
+        self,
+        applied: AppliedEdit,
+        *,
+        check: bool = False,
+        timeout: float | None = CHECK_TIMEOUT,
+        cancel: CancelLike | None = None,
+    ) -> EditReport | None:
+        """Undo an edit: all of it, or nothing if a file has changed since.
+
+        With `check` the result is a report about its files and those that depend on them.
+        """
+        request = ops.UndoRequest(applied=applied, check=check)
+        return self._engine.run(request, Limits(timeout, cancel) if check else Limits())
 
     @contextlib.contextmanager
     def overlay(self, texts: Mapping[PathLike, str]) -> Iterator[None]:

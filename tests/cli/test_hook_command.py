@@ -180,6 +180,7 @@ def test_with_debug_it_says_what_it_saw(bare, project):
 
 @pytest.mark.parametrize("name", OTHERS)
 def test_what_is_no_edit_loads_no_workspace(bare, project, name):
+    edit(project, WRONG)  # it is there: nothing was deleted
     program = (
         "import sys\n"
         "from lspkit.cli import main\n"

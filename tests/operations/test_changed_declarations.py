@@ -205,3 +205,13 @@ def test_what_changes_in_languages_with_braces(
 def test_whether_only_bodies_have_changed(old: str, new: str, inside: bool) -> None:
     assert old in PYTHON
     assert only_bodies_changed(PYTHON, PYTHON.replace(old, new, 1), SYMBOLS) is inside
+
+
+def test_a_part_of_a_namespace_is_changed_without_it():
+    text = "namespace shop {\nint price_of(int item);\nint tax();\n}\n"
+    price = outline(text, "int price_of", "price_of", "function", 1)
+    space = outline(text, "namespace", "shop", "namespace", 4, price)
+    new = text.replace("int item", "char item")
+    assert changed_declarations(text, new, [space]) == [price]
+    renamed = text.replace("namespace shop", "namespace store")
+    assert changed_declarations(text, renamed, [space]) == [space]

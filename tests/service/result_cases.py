@@ -68,7 +68,9 @@ def edited(scene: Scene) -> Any:
     applied = scene.ws.apply(edit)
     text = (scene.root / A).read_text()
     undone = scene.ws.undo(applied)
-    return edit, applied, text, undone, (scene.root / A).read_text()
+    again = scene.ws.apply(edit)
+    checked = scene.ws.undo(again, check=True, timeout=LONG)
+    return edit, applied, text, undone, checked, (scene.root / A).read_text()
 
 
 def partial(scene: Scene) -> Any:
@@ -132,7 +134,10 @@ def written(scene: Scene) -> Any:
     report = scene.ws.write("made/new.scr", "def fresh\nERROR\n", timeout=LONG)
     moved = scene.ws.move("made/new.scr", "made/old.scr")
     there = sorted(one.name for one in (scene.root / "made").iterdir())
-    return report, moved, there, scene.ws.delete("made/old.scr")
+    deleted = scene.ws.delete("made/old.scr")
+    wide = scene.ws.write("made/new.scr", "def fresh\n", scope="project", timeout=LONG)
+    gone = scene.ws.move("made/new.scr", "made/old.scr", check=True, timeout=LONG)
+    return report, moved, there, deleted, wide, gone
 
 
 def restarted(scene: Scene) -> Any:

@@ -168,11 +168,13 @@ def touched_files(call: HookCall) -> Touch | None:
     kind = touch.kind
     if call.moment is Moment.BEFORE:
         kind = ToolKind.READ
-    elif kind is ToolKind.SHELL and touch.files:
+    elif kind is ToolKind.SHELL and (touch.files or touch.gone):
         kind = ToolKind.PATCH
-    if not touch.files and kind is not ToolKind.SHELL:
+    gone = touch.gone if kind is not ToolKind.READ else ()
+    if not touch.files and not gone and kind is not ToolKind.SHELL:
         return None
-    return Touch(kind, tuple(_absolute(touch.files, call.cwd)))
+    files, removed = (tuple(_absolute(names, call.cwd)) for names in (touch.files, gone))
+    return Touch(kind, files, gone=removed)
 
 
 def answer(call: HookCall, text: str) -> str:

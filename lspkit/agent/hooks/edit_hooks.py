@@ -28,6 +28,7 @@ from lspkit.agent.hooks.file_stamps import FileStamps
 from lspkit.agent.hooks.prewarm import Prewarmer
 from lspkit.agent.hooks.summary import Summary
 from lspkit.agent.hooks.tool_files import (
+    REMOVING,
     Arguments,
     Files,
     Tool,
@@ -118,8 +119,8 @@ class EditHooks:
     def register(self, tool: str, kind: ToolKind | str, files: Files | None = None) -> None:
         """Register a tool, or change the registration.
 
-        `kind` is `write`, `edit`, `patch`, `read` or `shell`. `files` gets the files from the
-        arguments; without it the usual names of arguments are used.
+        `kind` is `write`, `edit`, `patch`, `move`, `delete`, `read` or `shell`. `files` gets the
+        files from the arguments; without it the usual names of arguments are used.
         """
         self._tools[plain_name(tool)] = Tool(ToolKind(kind), files)
 
@@ -170,18 +171,27 @@ class EditHooks:
         """Check the files, and summarise the findings."""
         ws, began = self._ws, time.monotonic()
         paths = self._paths(touch.files)
+        named = self._paths(touch.gone) + (paths if touch.kind in REMOVING else [])
         changed = ws.changed_files(self._mark)
         self._mark = changed.mark
         if touch.kind is ToolKind.SHELL:
             # The watcher covers files with running servers; the stamps cover other used files.
             seen = (*map(str, changed.files), *self._stamps.changed_files())
             paths = list(dict.fromkeys((*paths, *seen)))[:MOST_CHANGED]
-        if not paths:
+            named += [*map(str, changed.deleted), *self._stamps.gone_files()]
+        removed = [one for one in dict.fromkeys(named) if not os.path.lexists(one)]
+        gone = tuple(removed[:MOST_CHANGED])
+        paths = [one for one in paths if one not in gone]
+        if not paths and not gone:
             return HookResult(tool, touch.kind)
         summary = self._summary or Summary.of(ws.config)
-        limit = self._timeout(paths) if timeout is None else timeout
+        own = self._timeout(paths or gone) if timeout is None else None
+        beyond = ws.config.timing.dependents_timeout_ms / 1000
+        limit = timeout if own is None else own + beyond
         recent = tuple(one for one in self._recent_files() if one not in paths)
-        request = CheckEditRequest(files=self._edited(touch, paths), first=recent)
+        request = CheckEditRequest(
+            files=self._edited(touch, paths), first=recent, gone=gone, seconds=own
+        )
         with self._edits.of(paths):
             found = ws.run(request, timeout=limit, cancel=cancel)
         self._spend(paths)
@@ -274,7 +284,7 @@ def _one_of_each(paths: Iterable[str]) -> list[str]:
 
 
 def _text_before(touch: Touch, name: str, path: str) -> str | None:
-    if touch.kind not in (ToolKind.EDIT, ToolKind.PATCH):
+    if touch.kind not in (ToolKind.EDIT, ToolKind.PATCH, ToolKind.MOVE):
         return None
     try:
         if os.path.getsize(path) > LARGEST or not os.path.isfile(path):
@@ -282,4 +292,4 @@ def _text_before(touch: Touch, name: str, path: str) -> str | None:
         text = Path(path).read_bytes().decode("utf-8-sig")
     except (OSError, ValueError):
         return None
-    return touch.text_before(name, text)
+    return text if touch.kind is ToolKind.MOVE else touch.text_before(name, text)

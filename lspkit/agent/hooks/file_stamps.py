@@ -39,6 +39,13 @@ class FileStamps:
             path for path, (before, now) in stamps.items() if now is not None and now != before
         )
 
+    def gone_files(self) -> list[str]:
+        """The files that no longer exist, sorted. Each is returned once."""
+        gone = sorted(path for path in list(self._stamps) if _stamp(path) is None)
+        for path in gone:
+            self._stamps.pop(path, None)
+        return gone
+
 
 def _stamp(path: str) -> _Stamp | None:
     try:

@@ -24,6 +24,7 @@ from lspkit.diagnostics.render import (
     name_of,
     other_counts,
     select_worst,
+    unsearched_line,
 )
 from lspkit.diagnostics.report import OtherFiles, Report
 from lspkit.types import Diagnostic
@@ -100,6 +101,7 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
             remaining=remaining,
             elsewhere=sum(len(self._select(findings)) for findings in old),
             left_out=others.left_out,
+            unsearched=[one.removeprefix(f"{root}/") for one in others.unsearched],
             after_edit=after_edit,
         )
 
@@ -113,11 +115,13 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
         after_edit: bool = True,
         elsewhere: int = 0,
         left_out: int = 0,
+        unsearched: Sequence[str] = (),
     ) -> str:
         """The findings by file as text; empty if there are none, or no room for them.
 
         `remaining` and `elsewhere` are the numbers of findings from before, in these files and in
-        others; `left_out` is the number of files that depend on the edit and were not checked.
+        others; `left_out` is the number of files that depend on the edit and were not checked, and
+        `unsearched` are names of what the edit changed and whose uses could not be searched.
         """
         edited = [self._file(path, touched[path], root) for path in sorted(touched)]
         beside = [
@@ -135,6 +139,7 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
             lead=f"{APPLIED} " if after_edit else "",
             elsewhere=elsewhere,
             left_out=left_out,
+            unsearched=tuple(unsearched),
         )
         return draft.fit(self.max_total_lines, self.max_bytes)
 
@@ -182,10 +187,11 @@ class _Draft(msgspec.Struct, frozen=True):
     lead: str
     elsewhere: int
     left_out: int
+    unsearched: tuple[str, ...]
 
     def fit(self, most_lines: int, most_bytes: int) -> str:
         """The text with as many lines as fit."""
-        if not (self.edited or self.beside or self.remaining or self.left_out):
+        if not (self.edited or self.beside or self.remaining or self.left_out or self.unsearched):
             return ""
         lines = self._lines()[:most_lines]
 
@@ -227,6 +233,7 @@ class _Draft(msgspec.Struct, frozen=True):
                 told += one
         told += more_files(len(numbered) + self.unnamed - len(blocks))
         told += other_counts(self.what, self.elsewhere if self.beside else 0, self.left_out)
+        told += unsearched_line(self.unsearched)
         return self.lead + "\n".join(told)
 
 

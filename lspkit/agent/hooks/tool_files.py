@@ -34,8 +34,15 @@ class ToolKind(enum.StrEnum):
     #: Changes any number of files.
     PATCH = "patch"
     READ = "read"
+    #: Gives a file another path.
+    MOVE = "move"
+    DELETE = "delete"
     #: May do anything.
     SHELL = "shell"
+
+
+#: What may remove files: a file of such a call that does not exist is gone.
+REMOVING = frozenset({ToolKind.PATCH, ToolKind.MOVE, ToolKind.DELETE, ToolKind.SHELL})
 
 
 class Touch(msgspec.Struct, frozen=True):
@@ -45,6 +52,8 @@ class Touch(msgspec.Struct, frozen=True):
     files: tuple[str, ...] = ()
     #: The arguments by name.
     arguments: Mapping[str, Any] = {}
+    #: The files that it has removed or renamed, by their old names.
+    gone: tuple[str, ...] = ()
 
     def text_before(self, file: str, text: str) -> str | None:
         """The text of one of the files before the call; None if the arguments do not tell it."""
@@ -73,6 +82,8 @@ _NAMES = {
     ToolKind.WRITE: "write write_file create_file write_to_file save_file overwrite_file",
     ToolKind.EDIT: "edit edit_file multi_edit replace replace_in_file insert_edit search_replace",
     ToolKind.PATCH: "apply_patch patch apply_diff apply_unified_diff",
+    ToolKind.MOVE: "move_file rename_file",
+    ToolKind.DELETE: "delete_file remove_file",
     ToolKind.READ: "read read_file view view_file open_file",
     ToolKind.SHELL: (
         "bash shell sh exec terminal run_command run_shell_command run_terminal_cmd "
@@ -92,10 +103,13 @@ _PATHS = (
     "path file_path filepath file filename file_name target_file absolute_path target_path "
     "paths files file_paths"
 )
+#: Arguments of a move that hold a path.
+_MOVES = "source destination source_path destination_path old_path new_path old_file new_file"
 #: Arguments that hold a patch.
 _PATCHES = "patch patch_text diff input command cmd script"
-_PATH_FIELDS, _PATCH_FIELDS = (
-    frozenset(name.replace("_", "") for name in names.split()) for names in (_PATHS, _PATCHES)
+_PATH_FIELDS, _PATCH_FIELDS, _MOVE_FIELDS = (
+    frozenset(name.replace("_", "") for name in names.split())
+    for names in (_PATHS, _PATCHES, f"{_PATHS} {_MOVES}")
 )
 #: Arguments that hold a list of single edits, each of which may name a file.
 _EDIT_FIELDS = frozenset({"edits", "changes", "operations", "replacements"})
@@ -127,13 +141,20 @@ def touch_of(
         known = Tool(_COMMANDS.get(str(values.get("command")), ToolKind.EDIT))
     if known is None:
         return None
+    gone: Iterable[str] = ()
     if known.files is not None:
         found: Iterable[str] = known.files(values)
     elif known.kind is ToolKind.SHELL:
-        found = _patched_files(values, must_begin=True)
+        found, gone = _patched_files(values, must_begin=True)
     else:
-        found = _paths_in(values) or _patched_files(values)
-    return Touch(known.kind, tuple(dict.fromkeys(one for one in found if one)), values)
+        found = _paths_in(values, _MOVE_FIELDS if known.kind is ToolKind.MOVE else _PATH_FIELDS)
+        if not found:
+            found, gone = _patched_files(values)
+    return Touch(known.kind, _unique(found), values, _unique(gone))
+
+
+def _unique(names: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(one for one in names if one))
 
 
 def _values(arguments: Arguments) -> Mapping[str, Any]:
@@ -147,11 +168,11 @@ def _values(arguments: Arguments) -> Mapping[str, Any]:
     return arguments if isinstance(arguments, Mapping) else {}
 
 
-def _paths_in(values: Mapping[str, Any]) -> list[str]:
+def _paths_in(values: Mapping[str, Any], fields: frozenset[str] = _PATH_FIELDS) -> list[str]:
     found: list[str] = []
     for name, value in values.items():
         field = _plain_field(name)
-        if field in _PATH_FIELDS:
+        if field in fields:
             found += _texts(value)
         elif field in _EDIT_FIELDS and isinstance(value, list | tuple):
             for one in value:
@@ -159,17 +180,25 @@ def _paths_in(values: Mapping[str, Any]) -> list[str]:
     return found
 
 
-def _patched_files(values: Mapping[str, Any], *, must_begin: bool = False) -> list[str]:
-    """The files of patches. In a command, only the format with markers is recognised."""
+def _patched_files(
+    values: Mapping[str, Any], *, must_begin: bool = False
+) -> tuple[list[str], list[str]]:
+    """The files of patches, and those that are gone.
+
+    In a command, only the format with markers is recognised.
+    """
     found: list[str] = []
+    gone: list[str] = []
     for name, value in values.items():
         if _plain_field(name) not in _PATCH_FIELDS:
             continue
         for text in _texts(value):
             marked = text.find(_BEGIN)
             if marked >= 0 or not must_begin:
-                found += read_patch(text[max(marked, 0) :]).touched
-    return found
+                patch = read_patch(text[max(marked, 0) :])
+                found += patch.touched
+                gone += [*patch.deleted, *(old for old, _ in patch.renamed)]
+    return found, gone
 
 
 def _plain_field(name: object) -> str:

@@ -22,6 +22,8 @@ FUNCTIONS = frozenset({"function", "method", "constructor", "operator"})
 CONTAINERS = frozenset(
     {"class", "interface", "struct", "enum", "namespace", "module", "object", "package", "file"}
 )
+#: Those among them that nothing inherits from, and whose name everything else has to use.
+NAMESPACES = frozenset({"namespace", "module", "package", "file"})
 #: Names of methods that are called by the name of their class.
 CONSTRUCTORS = frozenset({"__init__", "__new__", "__post_init__", "constructor"})
 #: Files of languages in which the type of a function may follow from its body.
@@ -131,7 +133,11 @@ class _Edit:
     def changed(self, symbols: Sequence[Outline], within: Outline | None) -> Iterator[Outline]:
         """The changed declarations among these symbols; `within` is the symbol around them."""
         for one in symbols:
-            if one.kind in CONTAINERS or (one.children and one.kind not in FUNCTIONS):
+            if one.kind in NAMESPACES:
+                if self._touched(self._above(one), self._signature_end(one)):
+                    yield one
+                yield from self.changed(one.children, None)
+            elif one.kind in CONTAINERS or (one.children and one.kind not in FUNCTIONS):
                 inner = list(self.changed(one.children, one))
                 itself = self._container_changed(one) or self._names_its_container(one, inner)
                 if itself:

@@ -33,6 +33,8 @@ class CheckRequest(FileRequest[Report], frozen=True, kw_only=True):
     scope: Literal["file", "project"] = "file"
     #: The severities that count for the verdict; None: as configured.
     severities: tuple[str, ...] | None = None
+    #: Seconds for a check without other files; None: the time of the call.
+    seconds: float | None = None
 
 
 class CheckAllRequest(Request[dict[Path, Report]], frozen=True, kw_only=True):
@@ -42,6 +44,8 @@ class CheckAllRequest(Request[dict[Path, Report]], frozen=True, kw_only=True):
     severities: tuple[str, ...] | None = None
     #: The folder of relative paths.
     root: str = ""
+    #: Seconds for each file; None: the time of the call.
+    seconds: float | None = None
 
 
 class DiagnosticsRequest(Request[dict[Path, list[Diagnostic]]], frozen=True, kw_only=True):
@@ -58,14 +62,19 @@ AT_ONCE = 64
 def check(request: CheckRequest) -> effects.Effects[Report]:
     """A report about the file as it is now, or with the content `text`."""
     if request.scope == "project":
-        return (yield from _check_project(request))
-    found: effects.Examination = yield effects.Examine(request.path, request.text)
+        return (yield from check_project(request))
+    found: effects.Examination = yield effects.Examine(
+        request.path, request.text, seconds=request.seconds
+    )
     return (yield from _report(request, found))
 
 
-def _check_project(request: CheckRequest) -> effects.Effects[Report]:
-    """A report whose verdict is that of the file and of the others that its servers know."""
-    edited = (EditedFile(request.path, after=request.text),)
+def check_project(request: CheckRequest, before: str | None = None) -> effects.Effects[Report]:
+    """A report whose verdict is that of the file and of the others that its servers know.
+
+    `before` is the text before the edit; None: the text of which the engine was told last.
+    """
+    edited = (EditedFile(request.path, before, request.text),)
     search = yield from find_dependents(edited)
     scope = effects.OtherScope(dependents=search.dependents)
     found: effects.Examination = yield effects.Examine(request.path, request.text, scope)
@@ -136,7 +145,10 @@ def check_all(request: CheckAllRequest) -> effects.Effects[dict[Path, Report]]:
     reports: dict[Path, Report] = {}
     for first in range(0, len(request.paths), AT_ONCE):
         paths = request.paths[first : first + AT_ONCE]
-        checks = tuple(CheckRequest(path=one, severities=request.severities) for one in paths)
+        checks = tuple(
+            CheckRequest(path=one, severities=request.severities, seconds=request.seconds)
+            for one in paths
+        )
         results: list[Report | LspkitError] = yield effects.DoAll(checks)
         for path, result in zip(paths, results, strict=True):
             if not isinstance(result, Report):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from lspkit.diagnostics.compare import Before, compare_findings
+from lspkit.diagnostics.render import MOST
 from lspkit.diagnostics.report import OtherFiles, Report
 from lspkit.errors import LspkitError
 from lspkit.operations import effects
@@ -12,17 +13,19 @@ from lspkit.operations.checks.check import CheckAllRequest, check_all
 from lspkit.operations.checks.dependent_files import (
     EditedFile,
     EditSearch,
+    add_importers,
     check_dependents,
     find_dependents,
     limits_of,
     old_states,
     proven_servers,
     search_again,
+    time_left,
 )
 from lspkit.operations.request import Request, operation
 from lspkit.operations.workspace_state import Settings
 from lspkit.protocol.text import Text
-from lspkit.types import Value
+from lspkit.types import Value, Verdict
 
 
 class EditReport(Value, frozen=True):
@@ -32,6 +35,23 @@ class EditReport(Value, frozen=True):
     reports: list[Report]
     other_files: OtherFiles = OtherFiles()
 
+    def __str__(self) -> str:
+        first = self.reports[0] if self.reports else None
+        severities = ("error",) if first is None else first.severities
+        most = MOST if first is None else first.max_per_file
+        lines = [str(one) for one in self.reports] + self.other_files.lines(severities, most)
+        return "\n".join(lines) or "other files: no errors"
+
+    @property
+    def verdict(self) -> Verdict:
+        """The verdict about the changed files and the others that were examined."""
+        found = {one.verdict for one in self.reports}
+        if self.other_files.coverage != "none":
+            found.add(self.other_files.verdict)
+        return next(
+            (one for one in (Verdict.DIRTY, Verdict.UNKNOWN) if one in found), Verdict.CLEAN
+        )
+
 
 class CheckEditRequest(Request[EditReport], frozen=True, kw_only=True):
     """Check the files of an edit, and those that depend on them."""
@@ -39,6 +59,10 @@ class CheckEditRequest(Request[EditReport], frozen=True, kw_only=True):
     files: tuple[EditedFile, ...]
     #: Paths of other files that are checked, too.
     first: tuple[str, ...] = ()
+    #: Paths of files that the edit has removed.
+    gone: tuple[str, ...] = ()
+    #: Seconds for the check of each edited file; None: the time of the call.
+    seconds: float | None = None
 
 
 @operation("check_edit", CheckEditRequest, EditReport)
@@ -46,18 +70,34 @@ def check_edit(request: CheckEditRequest) -> effects.Effects[EditReport]:
     """Reports about the edited files, and about what has changed in others."""
     settings: Settings = yield effects.TakeConfig()
     most, seconds = limits_of(settings.config)
-    search = yield from find_dependents(request.files, seconds)
+    search = yield from find_dependents(request.files, seconds, request.seconds)
+    return (yield from check_after(request, search, most, seconds))
+
+
+def check_after(
+    request: CheckEditRequest,
+    search: EditSearch,
+    most: int | None = None,
+    seconds: float | None = None,
+) -> effects.Effects[EditReport]:
+    """Check the files of an edit after a search, which may have come before the edit."""
+    if request.gone:
+        search = yield from add_importers(search, request.gone, seconds)
     before = yield from _baselines(search)
     paths = tuple(one.path for one in request.files)
-    reports = list((yield from check_all(CheckAllRequest(paths=paths))).values())
-    search = yield from search_again(search, request.files, seconds)
+    checked = CheckAllRequest(paths=paths, seconds=time_left(request.seconds, search.waited))
+    reports = list((yield from check_all(checked)).values())
+    search = (yield from search_again(search, request.files, seconds)).without(
+        str(one.path) for one in reports
+    )
     others = OtherFiles()
     answered = any(one.version is not None for report in reports for one in report.servers)
-    if answered and not search.is_internal:
+    concerned = answered or bool(request.gone and search.lines)
+    if concerned and not search.is_internal:
         scope = effects.OtherScope(
             request.first, search.dependents, most, seconds=search.left if most else None
         )
-        others = yield from check_dependents(search, paths, scope)
+        others = yield from check_dependents(search, (*paths, *request.gone), scope)
     before |= yield from _old_findings(reports, search, before)
     compared: list[Report] = []
     for report in reports:

@@ -26,6 +26,8 @@ from lspkit.types import Diagnostic, Verdict
 
 #: Most edited files whose dependents are searched.
 MOST_EDITED = 32
+#: Why there may be more dependents.
+TOO_MANY = f"the edit has changed more than {MOST_EDITED} files"
 #: The least time for the state before the edit, in seconds.
 LEAST = 1.0
 #: The least time for a request, in seconds.
@@ -53,8 +55,14 @@ class EditSearch(msgspec.Struct, frozen=True):
     names: tuple[str, ...] = ()
     #: Why there may be more.
     reason: str = ""
+    #: Names of what the edit changed, and paths of edited files, whose uses were not searched.
+    unsearched: tuple[str, ...] = ()
+    #: The files that import files which the edit has removed.
+    importers: tuple[str, ...] = ()
     #: Seconds that are left; None: no limit.
     left: float | None = None
+    #: Seconds until the servers were ready.
+    waited: float = 0.0
     #: What the servers had reported about other files before the edit.
     known: tuple[effects.KnownDiagnostics, ...] = ()
     #: Whether a server was asked for the first time: it has reported nothing before.
@@ -67,6 +75,12 @@ class EditSearch(msgspec.Struct, frozen=True):
         """The paths of the files that refer to what the edit changed."""
         return tuple(self.lines)
 
+    def without(self, paths: Iterable[str]) -> EditSearch:
+        """The search without these files."""
+        own = set(paths)
+        lines = {path: those for path, those in self.lines.items() if path not in own}
+        return msgspec.structs.replace(self, lines=lines) if len(lines) < len(self.lines) else self
+
     def concerns(self, path: str, finding: Diagnostic) -> bool:
         """Whether a finding is about what the edit changed: its message or its lines name that."""
         first, last = finding.range.start.line, finding.range.end.line
@@ -75,17 +89,19 @@ class EditSearch(msgspec.Struct, frozen=True):
 
 
 def find_dependents(
-    files: Sequence[EditedFile], seconds: float | None = None
+    files: Sequence[EditedFile], seconds: float | None = None, ready_within: float | None = None
 ) -> effects.Effects[EditSearch]:
-    """The files that depend on the edited ones, in these seconds."""
+    """The files that depend on the edited ones, in these seconds after the servers are ready."""
     old: dict[str, str | None] = {}
     lines: dict[str, set[int]] = {}
     names: dict[str, None] = {}
-    reason, left, is_first, age = "", seconds, False, 0.0
+    reason, left, is_first, age, waited = "", seconds, False, 0.0, 0.0
+    unsearched = dict.fromkeys(one.path for one in files[MOST_EDITED:])
     is_internal = 0 < len(files) <= MOST_EDITED
     known: list[effects.KnownDiagnostics] = yield effects.TakeKnownDiagnostics(None)
     for one in files[:MOST_EDITED]:
-        asked = effects.FindDependents(one.path, one.before, one.after, left)
+        until = time_left(ready_within, waited)
+        asked = effects.FindDependents(one.path, one.before, one.after, left, until)
         try:
             found: effects.Dependents = yield asked
         except CancelledError:
@@ -96,23 +112,50 @@ def find_dependents(
         is_internal = is_internal and found.is_internal
         old[found.path] = found.old
         reason = reason or found.reason
+        unsearched |= dict.fromkeys(found.unsearched)
         names |= dict.fromkeys(found.names)
         for path, those in found.lines.items():
             lines.setdefault(path, set()).update(those)
         is_first, age = is_first or found.is_first, max(age, found.age)
-        left = time_left(left, found.duration)
+        left, waited = time_left(left, found.duration), waited + found.waited
     edited = {one.path for one in files} | old.keys()
     paths = [path for path in lines if path not in edited]
     return EditSearch(
         old,
         {path: tuple(sorted(lines[path])) for path in paths},
         tuple(names),
-        reason,
+        reason or (TOO_MANY if len(files) > MOST_EDITED else ""),
+        tuple(unsearched),
         # After the first search of a server, its first checks take longer, too.
-        None if is_first and paths else left,
-        tuple(one for one in known if one.age > age),
-        is_first,
-        is_internal,
+        left=None if is_first and paths else left,
+        waited=waited,
+        known=tuple(one for one in known if one.age > age),
+        is_first=is_first,
+        is_internal=is_internal,
+    )
+
+
+def add_importers(
+    search: EditSearch, gone: tuple[str, ...], seconds: float | None = None
+) -> effects.Effects[EditSearch]:
+    """A search with the files that import files which the edit has removed."""
+    found: effects.Dependents = yield effects.FindImporters(gone, seconds)
+    lines = {path: set(those) for path, those in search.lines.items()}
+    for path, those in found.lines.items():
+        if path not in search.old:
+            lines.setdefault(path, set()).update(those)
+    return msgspec.structs.replace(
+        search,
+        # The state before cannot be shown to a server any more.
+        old={path: old for path, old in search.old.items() if path not in gone},
+        lines={path: tuple(sorted(those)) for path, those in lines.items()},
+        reason=search.reason or found.reason,
+        unsearched=(*search.unsearched, *(gone if found.reason else ())),
+        importers=tuple(found.lines),
+        known=tuple(one for one in search.known if one.age > found.age),
+        # Without an edited file, nothing was checked yet that a server had to read the project for.
+        left=time_left(search.left, found.duration) if search.old.keys() - set(gone) else None,
+        is_internal=search.is_internal and not found.lines,
     )
 
 
@@ -202,7 +245,9 @@ def compare_others(
     earlier: dict[str, list[Before]] = {path: [one] for path, one in before.items()}
     if wanted:
         left = time_left(search.left, found.duration)
-        for path, state in (yield from old_states(search.old, wanted, left)):
+        # A text before the edit does not bring back a file that is gone.
+        shown = [path for path in wanted if path not in search.importers]
+        for path, state in (yield from old_states(search.old if shown else {}, shown, left)):
             if path in wanted:
                 earlier.setdefault(path, []).append(Before(texts[path], tuple(state.findings)))
         undated = [path for path in wanted if path not in earlier]
@@ -333,6 +378,7 @@ def _result(
         compared.fixed,
         compared.remaining,
         len(left),
+        list(search.unsearched),
     )
 
 

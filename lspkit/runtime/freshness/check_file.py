@@ -77,8 +77,10 @@ def check_others(
         paths: list[str] = []
         for path in effect.paths:
             try:
-                file = disk_sync.locate(context, path, None, call)
-                found, failures = yield from disk_sync.servers_of(context, file, call)
+                # A file that was deleted has servers, too: they know the others.
+                file = disk_sync.locate(context, path, "", call)
+                text = "" if file.stamp is None else None
+                found, failures = yield from disk_sync.servers_of(context, file, call, text)
             except errors.LspkitError:
                 continue
             paths.append(file.path)

@@ -15,6 +15,7 @@ from typing import Any
 
 from lspkit import errors
 from lspkit.operations.checks.changed_declarations import (
+    CONTAINERS,
     Outline,
     changed_declarations,
     infers_types,
@@ -24,6 +25,7 @@ from lspkit.operations.effects import (
     Dependents,
     Effect,
     FindDependents,
+    FindImporters,
     NoteText,
     Remember,
     Reply,
@@ -42,8 +44,10 @@ from lspkit.runtime.exchange import disk_sync
 from lspkit.runtime.exchange.ask_server import request_deadline, request_document, wait_for_turn
 from lspkit.runtime.exchange.context import Context
 from lspkit.runtime.exchange.preparation import prepare_server
+from lspkit.runtime.exchange.project_index import wait_for_index
 from lspkit.runtime.files import File
 from lspkit.runtime.freshness.baselines import Baselines
+from lspkit.runtime.freshness.importers import find_importers
 from lspkit.runtime.server.document_queue import QueueEntry
 from lspkit.runtime.server.server import Server
 
@@ -62,6 +66,7 @@ def baseline_handlers(context: Context, baselines: Baselines) -> dict[type[Effec
     """The handlers of the effects about the state before an edit."""
     return {
         FindDependents: functools.partial(find_dependents, context, baselines),
+        FindImporters: functools.partial(find_importers, context),
         NoteText: lambda effect, _: note_text(context, baselines, effect),
         TakeBaseline: lambda effect, _: baselines.get(context.files.locate(effect.path).path),
         Remember: lambda effect, _: baselines.remember(str(effect.path), effect.before),
@@ -78,6 +83,7 @@ def find_dependents(
     context: Context, baselines: Baselines, effect: FindDependents, call: CallContext
 ) -> Steps[Dependents]:
     """Perform `FindDependents`."""
+    began = time.monotonic()
     file = disk_sync.locate(context, effect.path, effect.text, call)
     new = context.files.read(file).text.value if effect.text is None else effect.text
     old = baselines.text(file.path) if effect.old is None else effect.old
@@ -98,14 +104,22 @@ def find_dependents(
     reason = next((why for one in (*problems, *asked) if (why := _reason(one))), "")
     if effect.text is None:
         baselines.note_search(file.path, old if reason else None)
+    took = max((one.took for one in asked), default=0.0)
+    unsearched = [name for one in asked for name in one.unsearched]
     return Dependents(
         file.path,
-        _lines(context, places, file.path),
+        _nearest_first(
+            context,
+            _lines(context, places, file.path),
+            {name for one in asked for name in one.members},
+        ),
         tuple(dict.fromkeys(name for one in asked for name in one.names)),
         old,
         reason,
+        tuple(dict.fromkeys(unsearched or ([file.path] if reason else []))),
         bool(asked) and not problems and all(one.is_internal for one in asked),
-        max((one.took for one in asked), default=0.0),
+        took,
+        time.monotonic() - began - took,
         any(one.is_first for one in asked),
         age,
     )
@@ -150,7 +164,11 @@ class _Search:
         self.is_first = not server.has_searched
         #: Names of the changed declarations.
         self.names: list[str] = []
+        #: Those among them that are parts of others, or stand alone.
+        self.members: list[str] = []
         self.reason = ""
+        #: Names of those whose references are not known.
+        self.unsearched: list[str] = []
         #: Whether only bodies of functions have changed.
         self.is_internal = False
         #: Seconds since the server was ready.
@@ -163,8 +181,9 @@ class _Search:
         with QueueEntry(exclusive=exclusive) as turn:
             try:
                 server.channel.queue.join(self._file.uri, turn)
-                yield from prepare_server(context, server, self._file, self._shown, call)
-                waiting = wait_for_turn(context, server, turn, call, REFERENCES, may_leave=True)
+                ready = call.part(self._effect.ready_within)
+                yield from prepare_server(context, server, self._file, self._shown, ready)
+                waiting = wait_for_turn(context, server, turn, ready, REFERENCES, may_leave=True)
                 if not (yield from waiting):
                     return {}
                 began = time.monotonic()
@@ -191,23 +210,37 @@ class _Search:
         reply = yield from self._ask(SYMBOLS, _about, call)
         declared = self._changed(reply)
         self.names = [one.name for one in declared]
+        self.members = [one.name for one in declared if one.kind not in CONTAINERS]
         if len(declared) > MOST_DECLARATIONS:
             self.reason = TOO_MANY
+            self.unsearched += self.names[MOST_DECLARATIONS:]
+        if declared and (loading := (yield from self._wait_for_index(call))):
+            self.reason, self.unsearched = loading, list(self.names)
         context = {"includeDeclaration": True}
         questions = [
             self._ask(REFERENCES, params_at(one.line + 1, one.column + 1, context=context), call)
             for one in declared[:MOST_DECLARATIONS]
         ]
         places = Places()
-        for answer in (yield from together(questions, call)) if questions else ():
+        answers = (yield from together(questions, call)) if questions else ()
+        for name, answer in zip(self.names, answers, strict=False):
             if isinstance(answer, Reply):
                 self._server.has_searched = True
                 _add(places, read_location_ranges(answer.result).items)
             elif isinstance(answer, (*OWN_FAULTS, errors.PositionError)):
                 self.reason = str(answer)
+                self.unsearched.append(name)
             else:
                 raise answer
         return places
+
+    def _wait_for_index(self, call: CallContext) -> Steps[str]:
+        """Wait until the server knows the project; returns why it does not."""
+        rule = self._server.choice.definition.index
+        # With a file, servers with projects would be shown its text on disk.
+        file = self._file if rule is not None and rule.project is None else None
+        caveats = yield from wait_for_index(self._context, self._server, file, call)
+        return next((one.message for one in caveats if one.kind == "index loading"), "")
 
     def _changed(self, reply: Reply) -> list[Outline]:
         """The changed declarations; without an old text, all on the top level."""
@@ -295,3 +328,20 @@ def _lines(context: Context, places: Places, own: str) -> dict[str, tuple[int, .
         if readable is not None and readable != own:
             found.setdefault(readable, set()).update(lines)
     return {path: tuple(sorted(lines)) for path, lines in found.items()}
+
+
+def _nearest_first(
+    context: Context, lines: dict[str, tuple[int, ...]], members: set[str]
+) -> dict[str, tuple[int, ...]]:
+    """The same lines; files that name a changed member before those that name only its class.
+
+    Most of the latter are not concerned, and there may be no time for all files.
+    """
+    if not members:
+        return lines
+
+    def is_farther(path: str) -> bool:
+        text = context.files.disk_text(path)
+        return text is None or not any(name in text.value for name in members)
+
+    return {path: lines[path] for path in sorted(lines, key=is_farther)}

@@ -56,5 +56,7 @@ class Changelog:
             start = max(0, mark - forgotten) if own else 0
             news = set(itertools.islice(self._paths, start, None))
             count, complete = self._count, own and mark >= max(forgotten, self._gap)
-        there = sorted(path for path in news if path and os.path.isfile(path))
-        return ChangedFiles(count, tuple(map(Path, there)), complete)
+        named = sorted(path for path in news if path)
+        there = tuple(Path(path) for path in named if os.path.isfile(path))
+        gone = tuple(Path(path) for path in named if not os.path.lexists(path))
+        return ChangedFiles(count, there, complete, gone)

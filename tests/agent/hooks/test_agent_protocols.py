@@ -95,7 +95,7 @@ def test_without_a_text_there_is_no_answer(name):
         ("gemini-cli-failure", Moment.AFTER, None),
         ("claude-code-read", Moment.AFTER, Touch(ToolKind.READ, ("/project/edited.py",))),
         ("codex-bash", Moment.AFTER, Touch(ToolKind.SHELL)),
-        ("codex-delete", Moment.AFTER, None),
+        ("codex-delete", Moment.AFTER, Touch(ToolKind.PATCH, gone=("/project/edited.py",))),
     ],
 )
 def test_what_is_no_edit_is_told_from_one(name, moment, touch):

@@ -25,6 +25,8 @@ def touch(tool: str, arguments: Any) -> tuple[str, ...] | None:
         *((name, "edit") for name in ("edit", "edit_file", "multi_edit", "MultiEdit", "Edit")),
         *((name, "edit") for name in ("str_replace", "str_replace_editor", "strReplace")),
         *((name, "patch") for name in ("apply_patch", "applyPatch", "apply-patch")),
+        *((name, "move") for name in ("move_file", "rename_file", "moveFile")),
+        *((name, "delete") for name in ("delete_file", "remove_file")),
         *((name, "read") for name in ("read", "read_file", "Read")),
         *((name, "shell") for name in ("bash", "Bash", "shell", "run_command", "local_shell")),
         ("mcp__files__write_file", "write"),
@@ -36,6 +38,21 @@ def test_tools_are_known_by_their_names(tool, kind):
     found = touch_of(tool, {"path": "x.py"})
     assert found is not None
     assert found.kind == kind
+
+
+def test_a_move_touches_both_paths():
+    found = touch("move_file", {"source": "a.py", "destination": "b.py"})
+    assert found == ("move", "a.py", "b.py")
+    assert touch("write_file", {"path": "a.py", "source": "b.py"}) == ("write", "a.py")
+
+
+def test_a_patch_names_what_is_gone():
+    moved = "*** Begin Patch\n*** Update File: a.py\n*** Move to: b.py\n*** End Patch"
+    for text, gone in ((PATCH, ("y.py",)), (moved, ("a.py",))):
+        for tool, field in (("apply_patch", "input"), ("bash", "command")):
+            found = touch_of(tool, {field: text})
+            assert found is not None
+            assert found.gone == gone
 
 
 @pytest.mark.parametrize("tool", ["", "grep", "rewrite", "editor", "list_files", "writes", "__"])

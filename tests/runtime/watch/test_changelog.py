@@ -30,11 +30,12 @@ def test_each_mark_has_its_own_changes(files):
     assert all(log.after(mark).complete for mark in marks)
 
 
-def test_a_file_counts_once_and_one_that_is_gone_not_at_all(files, tmp_path):
+def test_a_file_counts_once_and_one_that_is_gone_apart(files, tmp_path):
     log = Changelog()
     first = log.after(None).mark
     log.add([files[1], files[0], files[1], str(tmp_path / "gone")])
     assert names(log.after(first)) == "ab"
+    assert log.after(first).deleted == (tmp_path / "gone",)
 
 
 def test_what_was_forgotten_is_not_claimed(files, monkeypatch):

@@ -1,0 +1,54 @@
+"""Which lines of a text import a file, by its name. Pure.
+
+A server can only be asked who refers to a file while the file exists. After it was deleted or moved
+by another program, its importers are found by their text. The words of imports are those of all
+languages: a line too many costs a check of its file and nothing else.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable
+
+#: Files that are imported by the name of their folder.
+_FOLDER_FILES = frozenset({"__init__", "__main__", "index", "mod", "lib"})
+#: Extensions of languages in which a folder is imported, and not a file.
+_FOLDER_LANGUAGES = frozenset({".go"})
+#: Words and signs of an import on the same line.
+_IMPORT = (
+    r"import|from|export|require|require_relative|include|include_once|require_once|use|mod|using"
+    r"|load|source|open|reference|extend"
+)
+
+
+def import_word(path: str) -> str:
+    """The word by which other files import a file.
+
+    >>> import_word("/code/shop/prices.py"), import_word("/code/shop/index.d.ts")
+    ('prices', 'shop')
+    """
+    folder, name = os.path.split(path)
+    stem, extension = os.path.splitext(name)
+    stem = stem.removesuffix(".d")
+    if stem in _FOLDER_FILES or extension in _FOLDER_LANGUAGES:
+        return os.path.basename(folder) or stem
+    return stem
+
+
+def import_lines(text: str, words: Iterable[str]) -> tuple[int, ...]:
+    """The lines, counted from 1, on which one of these words is imported.
+
+    >>> import_lines("from shop import (\\n    prices,\\n)\\nprices = 1\\n", ["prices"])
+    (2,)
+    """
+    named = [re.escape(word) for word in words if word and word in text]
+    if not named:
+        return ()
+    word = rf"(?<!\w)(?:{'|'.join(named)})(?!\w)"
+    # A name alone on its line is part of an import over several lines.
+    pattern = re.compile(
+        rf"(?<!\w)(?:{_IMPORT})(?!\w).*{word}|^\s*{word}(\s+as\s+\w+)?\s*,?\s*(\)|$)"
+    )
+    lines = text.split("\n")
+    return tuple(number for number, line in enumerate(lines, 1) if pattern.search(line))
