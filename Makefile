@@ -53,14 +53,9 @@ check: $(DEV_READY)
 	@$(PYTHON) -m mypy --strict lspkit
 	@HYPOTHESIS_PROFILE=quick $(PYTHON) -m pytest -q -n 2 -m "not server and not slow" $(ARGS)
 
+# ARGS="--quick" takes less than five minutes and writes to build/bench; a name runs that one alone.
 bench: $(DEV_READY) servers
-	@if [ -f benchmarks/__main__.py ]; then \
-	    $(PYTHON) -m benchmarks; \
-	else \
-	    for file in $$(grep -l '__name__ == "__main__"' benchmarks/*.py); do \
-	        echo "== $$file"; $(PYTHON) "$$file"; \
-	    done; \
-	fi
+	@$(PYTHON) -m benchmarks $(ARGS)
 
 docs: $(DEV_READY)
 	@$(PYTHON) -m mkdocs build --quiet --strict --site-dir build/site

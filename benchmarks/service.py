@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from canned import write_folder
-from sections import CHECKOUT, median, percentile, table, write_section
+from sections import CHECKOUT, QUICK, median, percentile, table, write_section
 
 sys.path.insert(0, str(CHECKOUT))
 
@@ -30,10 +30,10 @@ import lspkit
 from lspkit.servers.built_in import BUILT_IN
 
 #: Blocks of calls per engine, and calls in a block.
-ROUNDS = 20
+ROUNDS = 5 if QUICK else 20
 CALLS = 100
 #: Runs of each command.
-RUNS = 7
+RUNS = 3 if QUICK else 7
 #: The most that the service may add to a call, in milliseconds.
 BAR = 0.25
 

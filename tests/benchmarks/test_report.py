@@ -1,0 +1,161 @@
+"""The page, its plots, and the program that runs the benchmarks."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import urllib.request
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from benchmarks import __main__ as program
+from benchmarks import sections
+from benchmarks.opencode_model import ScriptedModel
+from benchmarks.page import page
+from benchmarks.plots import bars, lines
+from benchmarks.report import finish, last_error, plots
+from tests.benchmarks.samples import client_cost, long_session, opencode
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def shapes(text: str, name: str) -> list[Any]:
+    return ET.fromstring(text).findall(f"{SVG}{name}")
+
+
+def test_each_bar_has_a_whisker_and_its_figure():
+    text = bars({"a < b": {"floor": (1.0, 0.9, 1.2), "lspkit": (2.0, 1.8, 2.1)}}, "ms")
+
+    assert len(shapes(text, "path")) == 2
+    words = [one.text for one in shapes(text, "text")]
+    assert {"a < b", "1", "2", "floor, ms", "lspkit, ms"} == set(words)
+
+
+def test_a_line_is_drawn_as_a_share_of_its_first_value():
+    text = lines("growth", {"memory": [(0, 50.0), (100, 100.0)], "nothing": []}, "edits")
+
+    drawn = [one.get("d") for one in shapes(text, "path") if one.get("stroke-width")]
+    first, last = (float(point.split(",")[1]) for point in drawn[0][1:].split(" L"))
+    assert (268 - last) == pytest.approx(2 * (268 - first), abs=0.2)
+
+
+def test_a_line_that_begins_with_nothing_is_drawn_too():
+    assert shapes(lines("", {"threads": [(0, 0.0), (1, 2.0)]}, "edits"), "path")
+
+
+def test_the_page_names_machine_commit_bars_and_what_is_missing():
+    report = {"client_cost": client_cost(), "opencode": opencode(), "long_session": long_session()}
+    report["runs"] = {"sansio": {"seconds": 1.0, "failed": "ImportError: no module"}}
+
+    text = page(report, plots(report))
+
+    assert "aarch64, 2 cores, 23.5 GiB of memory, Linux 6.1, CPython 3.11.7" in text
+    assert "`0123456789`" in text
+    assert "Not measured: pygls: pygls==2.1.1: no such version" in text
+    assert "| not measured: ImportError: no module" in text
+    assert "not measured: was not run" in text
+    assert "(client_cost.svg)" in text
+    assert "(long_session_scripted.svg)" in text
+    assert "All rows pass." in text
+
+
+def test_a_picture_that_was_not_drawn_is_not_shown():
+    assert "![" not in page({"client_cost": client_cost()}, {})
+
+
+def test_a_section_that_the_page_does_not_know_is_shown_as_it_is():
+    found = page({"growth": {"results": {"files": {"times": 10, "exponent": 1.0}}}})
+
+    assert "## Growth" in found
+    assert "| files | 10    | 1        |" in found
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [("", ""), ("Traceback\n  File\nOSError: no /tmp/x/y\n\n", "OSError: no y")],
+)
+def test_the_reason_of_a_failure_is_its_last_line(said, told):
+    assert last_error(said) == told
+
+
+@pytest.fixture
+def checkout(tmp_path: Path, monkeypatch) -> Path:
+    """A checkout with benchmarks of its own, and the place of its report."""
+    folder = tmp_path / "benchmarks"
+    folder.mkdir()
+    monkeypatch.setattr(program, "ROOT", tmp_path)
+    monkeypatch.setattr(sections, "REPORT", folder / "report.json")
+    return folder
+
+
+def test_a_benchmark_that_fails_is_named_with_its_reason(checkout: Path, monkeypatch):
+    (checkout / "fails.py").write_text("raise OSError('no such server')")
+    monkeypatch.setitem(program.BENCHMARKS, "fails", (60, 60))
+    sections.change_report({"fails": {"old": True}})
+
+    ran = program.run("fails", quick=False)
+    finish(checkout, {"fails": ran})
+
+    assert ran["failed"] == "OSError: no such server"
+    report = json.loads((checkout / "report.json").read_text())
+    assert "fails" not in report  # the figures of an older run
+    assert "OSError: no such server" in (checkout / "report.md").read_text()
+
+
+def test_a_benchmark_that_does_not_end_is_stopped(checkout: Path, monkeypatch):
+    (checkout / "hangs.py").write_text("import threading\nthreading.Event().wait()")
+    monkeypatch.setitem(program.BENCHMARKS, "hangs", (0.5, 0.5))
+
+    assert program.run("hangs", quick=True)["failed"] == "stopped after 0.5 s"
+
+
+def test_only_those_that_are_there_are_run(checkout: Path):
+    (checkout / "idle.py").touch()
+    (checkout / "growth.py").touch()
+    (checkout / "overlap.py").touch()
+
+    assert program._usual(quick=False) == ["idle", "growth"]
+    assert program._usual(quick=True) == ["idle"]
+
+
+def test_a_name_that_is_unknown_is_a_mistake(tmp_path: Path):
+    command = [sys.executable, "-m", "benchmarks", "--into", str(tmp_path), "no_such"]
+    root = str(Path(__file__).parents[2])
+    done = subprocess.run(
+        command, cwd=root, capture_output=True, text=True, check=False, env=dict(os.environ)
+    )
+
+    assert done.returncode == 2
+    assert "no benchmark named no_such" in done.stderr
+
+
+def ask(model: ScriptedModel, **body: Any) -> list[dict[str, Any]]:
+    """The pieces of an answer."""
+    address = f"{model.address}/chat/completions"
+    request = urllib.request.Request(address, json.dumps(body).encode())
+    with urllib.request.urlopen(request, timeout=30) as answer:
+        lines = answer.read().decode().split("\n\n")
+    assert lines[-2:] == ["data: [DONE]", ""]
+    return [json.loads(line.removeprefix("data: "))["choices"][0] for line in lines[:-2]]
+
+
+def test_the_stand_in_for_a_model_replays_its_calls_and_then_says_a_word():
+    model = ScriptedModel()
+    try:
+        model.calls.append(("write", {"filePath": "a"}))
+        title = ask(model)
+        call = ask(model, tools=[{}])
+        end = ask(model, tools=[{}])
+    finally:
+        model.close()
+
+    assert title[0]["delta"]["content"] == "done"
+    made = call[0]["delta"]["tool_calls"][0]["function"]
+    assert made == {"name": "write", "arguments": '{"filePath": "a"}'}
+    assert call[-1]["finish_reason"] == "tool_calls"
+    assert end[-1]["finish_reason"] == "stop"
