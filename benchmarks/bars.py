@@ -168,6 +168,12 @@ def _summary_size(section: dict[str, Any]) -> Iterator[Bar]:
         yield Bar("summary of an edit", f"{limits} limits", largest, rows[0]["most"], "bytes")
 
 
+def _growth(section: dict[str, Any]) -> Iterator[Bar]:
+    for one in section["results"].values():
+        limit = one["allowed"] + section["tolerance"]
+        yield Bar("growth", f"{one['cost']}, {one['grows']}", one["exponent"], limit, "(exponent)")
+
+
 #: By section, in the order of the table.
 ROWS: dict[str, Callable[[dict[str, Any]], Iterator[Bar]]] = {
     "client_cost": _client_cost,
@@ -182,4 +188,5 @@ ROWS: dict[str, Callable[[dict[str, Any]], Iterator[Bar]]] = {
     "service": _service,
     "long_session": _long_session,
     "summary_size": _summary_size,
+    "growth": _growth,
 }

@@ -27,7 +27,7 @@ from tests.real.running import environment  # noqa: E402
 
 SERVER = "typescript"
 #: Edits of each kind: those that leave the file clean cost the rule its whole limit.
-CLEAN, CHANGING = (3, 8) if QUICK else (12, 24)
+CLEAN, CHANGING = (2, 6) if QUICK else (12, 24)
 #: Seconds of OpenCode's rule.
 LIMIT, DEBOUNCE = 5.0, 0.15
 

@@ -68,7 +68,7 @@ def main() -> None:
         server = [sys.executable, canned, str(folder)]
         running, missing = start(lambda name: Contestant(name, folder, server), EXPECTED)
         try:
-            times, done = interleave(running, rounds, CALLS, LIMIT)
+            times, done = interleave(running, missing, rounds, CALLS, LIMIT)
         finally:
             for contestant in running.values():
                 contestant.close()

@@ -23,8 +23,8 @@ from benchmarks.sections import QUICK, median, spread, table, write_section  # n
 from lspkit.testing.leaks import kill_leaked_processes, take_snapshot  # noqa: E402
 from tests import real_servers  # noqa: E402
 
-SERVERS = ("ty", "pyright", "typescript", "clangd")
-ROUNDS = 3 if QUICK else 9
+SERVERS = ("ty", "clangd") if QUICK else ("ty", "pyright", "typescript", "clangd")
+ROUNDS = 3 if QUICK else 7
 #: Server to a file in which `total` is defined and used, and where it is used, from 1.
 SOURCES = {
     "ty": ("shop.py", "def total(x: int) -> int:\n    return x\n\n\nprint(total(1))\n", 5, 8),

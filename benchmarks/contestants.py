@@ -73,6 +73,8 @@ class Contestant:
         if pipe is None or not select.select([pipe], [], [], PATIENCE)[0]:
             raise Unavailable(f"silent for {PATIENCE:.0f} s")
         line = pipe.readline()
+        while line and line[0] not in "{[":  # a peer prints while it starts
+            line = pipe.readline()
         if not line:
             said = self._process.stderr.read() if self._process.stderr else ""
             raise Unavailable((said.strip().splitlines() or ["ended without a word"])[-1])
@@ -112,14 +114,21 @@ def start(
 
 
 def interleave(
-    running: Mapping[str, Contestant], rounds: int, calls: int, limit: float
+    running: dict[str, Contestant], missing: dict[str, str], rounds: int, calls: int, limit: float
 ) -> tuple[Times, int]:
-    """Milliseconds per contestant and operation, and how many rounds fitted into the seconds."""
-    times: Times = {name: {operation: [] for operation in OPERATIONS} for name in running}
+    """Milliseconds per contestant and operation, and how many rounds fitted into the seconds.
+
+    A peer that fails in its warm-up goes from `running` to `missing`; a later failure ends the run.
+    """
     end = time.monotonic() + limit
-    for contestant in running.values():
-        for operation in OPERATIONS:
-            contestant.block(operation, calls)  # Warm; thrown away.
+    for name, contestant in list(running.items()):
+        try:
+            for operation in OPERATIONS:
+                contestant.block(operation, calls)  # Warm; thrown away.
+        except Unavailable as error:
+            missing[name] = str(error)
+            running.pop(name).close()
+    times: Times = {name: {operation: [] for operation in OPERATIONS} for name in running}
     for number in range(rounds):
         turn = number % len(running)
         order = [*list(running)[turn:], *list(running)[:turn]]

@@ -41,10 +41,10 @@ SCRIPTED = "scripted"
 #: Those that mostly compute, and those whose verdict is mostly waiting.
 SERVERS = ("ty", "pyright", "typescript", SCRIPTED, "bash", "yaml", "eslint", "gopls", "clangd")
 if QUICK:
-    SERVERS = ("ty", "typescript", "clangd", SCRIPTED)
+    SERVERS = ("ty", "clangd", SCRIPTED)
 FILES = 20
 #: Rounds at most, and at least; in between the time decides, in seconds.
-RUNS, FEWEST, LONG = (4, 3, 5.0) if QUICK else (25, 7, 20.0)
+RUNS, FEWEST, LONG = (4, 3, 5.0) if QUICK else (25, 7, 12.0)
 #: Before the measured ones: the servers load and warm up.
 WARM_UPS = 1 if QUICK else 3
 #: Seconds between two edits.

@@ -12,6 +12,7 @@ from benchmarks.page_texts import (
     COLD_START,
     COST,
     EDIT_TIME,
+    GROWTH,
     HEAD,
     IDLE,
     LONG_SESSION,
@@ -229,6 +230,21 @@ def _idle(section: dict[str, Any]) -> str:
     return IDLE.format(count=len(section["servers"]), seconds=section["seconds"], rows=rows)
 
 
+def _growth(section: dict[str, Any]) -> str:
+    return GROWTH.format(rows=growth_table(section["results"]))
+
+
+def growth_table(results: dict[str, Any]) -> str:
+    """The costs at each scale, and their exponents."""
+    rows = []
+    for row in results.values():
+        costs = [f"{value:.3g} (×{scale})" for scale, value in row["milliseconds"].items()]
+        limits = [row["exponent"], row["allowed"], row["ok"]]
+        rows.append([row["grows"], row["cost"], row["clock"], *costs, *limits])
+    scales = ["least, ms", "more, ms", "most, ms"]
+    return table(["what grows", "cost of", "clock", *scales, "exponent", "allowed", "ok"], rows)
+
+
 def _overlap(section: dict[str, Any]) -> str:
     rows = []
     for server, row in section["results"].items():
@@ -257,7 +273,12 @@ def _opencode(section: dict[str, Any]) -> str:
 
 
 def _runs(runs: dict[str, dict[str, Any]]) -> str:
-    rows = [[name, one["seconds"], one.get("failed") or "ran"] for name, one in runs.items()]
+    rows = []
+    for name, one in runs.items():
+        ended = f"ran, status {one['status']}" if "status" in one else "ran"
+        rows.append(
+            [name, one["seconds"], f"failed: {one['failed']}" if "failed" in one else ended]
+        )
     return RUNS.format(rows=table(["benchmark", "seconds", ""], rows)) if rows else ""
 
 
@@ -297,5 +318,6 @@ PARTS: dict[str, Callable[[dict[str, Any]], str]] = {
     "many_files": _many_files,
     "long_session": _long_session,
     "idle": _idle,
+    "growth": _growth,
     "overlap": _overlap,
 }

@@ -107,6 +107,16 @@ IDLE = """
 {rows}
 """
 
+GROWTH = """
+## Growth
+
+Each cost at growing multiples of the work, on the scripted server: milliseconds of lspkit's own
+processor time, or of the clock where the service takes part. An exponent of 1 means that ten times
+the work costs ten times as much, 0 that the cost does not depend on it.
+
+{rows}
+"""
+
 OVERLAP = """
 ## Edits that overlap
 

@@ -22,9 +22,9 @@ from lspkit.testing.leaks import kill_leaked_processes, take_snapshot  # noqa: E
 from tests import real_servers  # noqa: E402
 from tests.real.running import environment  # noqa: E402
 
-SERVERS = ("ty", "pyright")
+SERVERS = ("ty",) if QUICK else ("ty", "pyright")
 #: Blocks per contestant and operation, calls in a block, and seconds after which no more begins.
-ROUNDS, CALLS, LIMIT = (3, 20, 20.0) if QUICK else (15, 40, 90.0)
+ROUNDS, CALLS, LIMIT = (3, 20, 10.0) if QUICK else (15, 40, 60.0)
 #: Files that use the function which is asked about.
 USERS = 20
 
@@ -45,7 +45,7 @@ def measured(server: str, folder: Path) -> dict[str, Any]:
     before = take_snapshot()
     running, missing = start(lambda name: Contestant(name, folder, command, environ))
     try:
-        times, rounds = interleave(running, ROUNDS, CALLS, LIMIT)
+        times, rounds = interleave(running, missing, ROUNDS, CALLS, LIMIT)
     finally:
         for contestant in running.values():
             contestant.close()

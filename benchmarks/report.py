@@ -9,7 +9,8 @@ from benchmarks.bars import bars_of
 from benchmarks.page import CLIENTS, page
 from benchmarks.parity import parity
 from benchmarks.plots import bars, lines
-from benchmarks.sections import change_report, without_paths
+from benchmarks.sections import CHECKOUT, change_report, without_paths
+from benchmarks.summary_page import PAGE, summary, with_summary
 
 
 def finish(folder: Path, runs: dict[str, dict[str, Any]]) -> None:
@@ -27,6 +28,9 @@ def finish(folder: Path, runs: dict[str, dict[str, Any]]) -> None:
     for name, text in drawn.items():
         (folder / name).write_text(text, encoding="utf-8")
     (folder / "report.md").write_text(page(report, drawn), encoding="utf-8")
+    if folder == CHECKOUT / "benchmarks":
+        text = with_summary(PAGE.read_text(encoding="utf-8"), summary(report))
+        PAGE.write_text(text, encoding="utf-8")
 
 
 def plots(report: dict[str, Any]) -> dict[str, str]:

@@ -164,7 +164,7 @@ def main() -> None:
     growing = growth()
     waiting = backlog()
     said = behaviour(ready_client, framed, PLACE)
-    brought = installation()
+    brought = {} if QUICK else installation()  # it asks the package index
     print(table(list(speed), [list(speed.values())]), end="\n\n")
     print(table(list(growing[0]), [list(row.values()) for row in growing]), end="\n\n")
     print(table(list(waiting[0]), [list(row.values()) for row in waiting]), end="\n\n")

@@ -18,8 +18,8 @@ from typing import Any
 
 #: The checkout that the benchmarks belong to.
 CHECKOUT = Path(__file__).resolve().parent.parent
-#: Throwaway environments and downloads; not part of the repository.
-CACHE = CHECKOUT / ".bench"
+#: Throwaway environments and downloads; not part of the repository, and removed by `make clean`.
+CACHE = CHECKOUT / "build" / "peers"
 #: Set by `python -m benchmarks` for the programs that it starts.
 QUICK_VARIABLE, REPORT_VARIABLE = "LSPKIT_BENCH_QUICK", "LSPKIT_BENCH_REPORT"
 #: Whether each benchmark makes fewer runs and installs nothing.

@@ -37,15 +37,16 @@ def main() -> None:
 
     wait(client.start_io(*command))
     root = folder.as_uri()
-    wait(
-        client.initialize_async(
-            types.InitializeParams(
-                capabilities=types.ClientCapabilities(),
-                root_uri=root,
-                workspace_folders=[types.WorkspaceFolder(uri=root, name=folder.name)],
-            )
-        )
+    params = types.InitializeParams(
+        capabilities=types.ClientCapabilities(),
+        root_uri=root,
+        workspace_folders=[types.WorkspaceFolder(uri=root, name=folder.name)],
     )
+    try:
+        wait(client.initialize_async(params))
+    except TimeoutError:
+        # It drops a message that it cannot read, and goes on waiting.
+        sys.exit("no answer to initialize that it can read")
     client.initialized(types.InitializedParams())
     uri = main_file.as_uri()
     item = types.TextDocumentItem(

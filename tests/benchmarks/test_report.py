@@ -19,6 +19,8 @@ from benchmarks.opencode_model import ScriptedModel
 from benchmarks.page import page
 from benchmarks.plots import bars, lines
 from benchmarks.report import finish, last_error, plots
+from benchmarks.sections import CHECKOUT
+from benchmarks.summary_page import BEGIN, END, PAGE, summary, with_summary
 from tests.benchmarks.samples import client_cost, long_session, opencode
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -69,10 +71,34 @@ def test_a_picture_that_was_not_drawn_is_not_shown():
 
 
 def test_a_section_that_the_page_does_not_know_is_shown_as_it_is():
-    found = page({"growth": {"results": {"files": {"times": 10, "exponent": 1.0}}}})
+    found = page({"new_one": {"results": {"files": {"times": 10, "share": 1.0}}}})
 
-    assert "## Growth" in found
-    assert "| files | 10    | 1        |" in found
+    assert "## New one" in found
+    assert "| files | 10    | 1     |" in found
+
+
+def test_the_summary_names_what_is_farthest_from_its_bar():
+    report = {"client_cost": client_cost(own=0.14), "opencode": opencode(hover=106.0)}
+
+    text = summary(report)
+
+    assert "| warm request, canned | 2 of 4" in text
+    assert "definition: 0.09 ms above the floor (at most 0.08)" in text
+    assert "| many files" in text
+    assert "Not so: warm hover, p50, Python (fail); warm hover, p95, Python (fail)." in text
+
+
+def test_the_summary_stands_between_its_marks():
+    page = f"before\n{BEGIN}\nold\n{END}\nafter\n"
+
+    assert with_summary(page, "new") == f"before\n{BEGIN}\n\nnew\n\n{END}\nafter\n"
+
+
+def test_the_page_of_the_docs_shows_the_committed_report():
+    report = json.loads((CHECKOUT / "benchmarks" / "report.json").read_text(encoding="utf-8"))
+    text = PAGE.read_text(encoding="utf-8")
+
+    assert text == with_summary(text, summary(report)), "run: python -m benchmarks --page-only"
 
 
 @pytest.mark.parametrize(
@@ -105,6 +131,22 @@ def test_a_benchmark_that_fails_is_named_with_its_reason(checkout: Path, monkeyp
     report = json.loads((checkout / "report.json").read_text())
     assert "fails" not in report  # the figures of an older run
     assert "OSError: no such server" in (checkout / "report.md").read_text()
+
+
+def test_a_benchmark_that_ends_with_a_status_keeps_its_figures(checkout: Path, monkeypatch):
+    text = (
+        "import json, sys\n"
+        f"open({str(checkout / 'report.json')!r}, 'w').write(json.dumps({{'over': {{'a': 1}}}}))\n"
+        "sys.exit(1)\n"
+    )
+    (checkout / "over.py").write_text(text)
+    monkeypatch.setitem(program.BENCHMARKS, "over", (60, 60))
+
+    ran = program.run("over", quick=False)
+
+    assert "failed" not in ran
+    assert ran["status"] == 1
+    assert sections.change_report({})["over"] == {"a": 1}
 
 
 def test_a_benchmark_that_does_not_end_is_stopped(checkout: Path, monkeypatch):
