@@ -96,18 +96,23 @@ class Contestant:
 def start(
     make: Callable[[str], Contestant], expected: Mapping[str, int] | None = None
 ) -> tuple[dict[str, Contestant], dict[str, str]]:
-    """Those that run here with the expected answers, if any, and why the others do not."""
+    """Those that run here with the expected answers, if any, and why other peers do not."""
     running: dict[str, Contestant] = {}
     missing: dict[str, str] = {}
     for name in ADAPTERS:
         try:
             contestant = make(name)
         except Unavailable as error:
+            if name not in PEERS:
+                raise  # without lspkit and the floor there is nothing to compare
             missing[name] = str(error)
             continue
         if expected is not None and contestant.facts["results"] != expected:
-            missing[name] = f"other answers than expected: {contestant.facts['results']}"
             contestant.close()
+            reason = f"other answers than expected: {contestant.facts['results']}"
+            if name not in PEERS:
+                raise Unavailable(f"{name}: {reason}")
+            missing[name] = reason
             continue
         running[name] = contestant
     return running, missing
@@ -126,6 +131,8 @@ def interleave(
             for operation in OPERATIONS:
                 contestant.block(operation, calls)  # Warm; thrown away.
         except Unavailable as error:
+            if name not in PEERS:
+                raise
             missing[name] = str(error)
             running.pop(name).close()
     times: Times = {name: {operation: [] for operation in OPERATIONS} for name in running}

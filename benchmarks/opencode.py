@@ -45,6 +45,8 @@ LANGUAGES = {
 ROUNDS, COLD = (2, 1) if QUICK else (8, 4)
 #: Errors in the edit whose text is measured.
 ERRORS = 60
+#: In the output of OpenCode's tool when there are errors.
+TOLD = "<diagnostics"
 BREAKS, CLEAN, HOVER = "edit that breaks or mends", "edit that stays clean", "warm hover"
 
 Times = dict[str, list[float]]
@@ -57,6 +59,8 @@ class Side:
     times: Times = field(default_factory=dict)
     #: Of each cold check, whether it found the error.
     cold_found: list[bool] = field(default_factory=list)
+    #: Of each warm edit, whether the text about it was true: errors if it breaks, none otherwise.
+    told: list[bool] = field(default_factory=list)
     left: int | None = None
     summary_bytes: int | None = None
 
@@ -69,6 +73,7 @@ class Side:
         return {
             **spreads,
             "cold_found": f"{sum(self.cold_found)} of {len(self.cold_found)}",
+            "told_truly": f"{sum(self.told)} of {len(self.told)}",
             "left": self.left,
             "summary_bytes": self.summary_bytes,
         }
@@ -81,6 +86,7 @@ class Step:
     what: str
     text: str
     line: int
+    broken: bool = False
 
 
 def steps(own: Runner, number: int) -> list[Step]:
@@ -89,7 +95,7 @@ def steps(own: Runner, number: int) -> list[Step]:
     found = []
     for at, (what, broken) in enumerate(((BREAKS, True), (BREAKS, False), (CLEAN, False))):
         text = template.make(first + at, broken=broken)
-        found.append(Step(what, text.content, text.line))
+        found.append(Step(what, text.content, text.line, broken))
     return [*found, Step(HOVER, "", found[-1].line)]
 
 
@@ -167,16 +173,19 @@ def theirs(program: OpenCode, path: Path, round_: list[Step], column: int) -> li
     return runs
 
 
-def ours(hooks: EditHooks, tools: Toolbox, path: Path, step: Step, column: int) -> float:
-    """Milliseconds of one step through lspkit's tools and hooks."""
+def ours(
+    hooks: EditHooks, tools: Toolbox, path: Path, step: Step, column: int
+) -> tuple[float, str]:
+    """Milliseconds of one step through lspkit's tools and hooks, and the text for the model."""
     began = time.perf_counter()
     if step.text:
         path.write_text(step.text)
-        hooks.tool_result("write_file", {"path": str(path), "content": step.text}, "", timeout=60.0)
+        call = {"path": str(path), "content": step.text}
+        said = hooks.tool_result("write_file", call, "", timeout=60.0)
     else:
         place = {"filePath": str(path), "line": step.line, "character": column}
-        tools.execute("lsp_hover", place)
-    return (time.perf_counter() - began) * 1000
+        said = tools.execute("lsp_hover", place, timeout=60.0)
+    return (time.perf_counter() - began) * 1000, said
 
 
 def warm(
@@ -197,12 +206,15 @@ def warm(
                 runs = theirs(opencode_side, other, round_, column)
                 times = [ours(hooks, tools, path, step, column) for step in round_]
                 if number:  # the first loads the project
-                    for step, run, took in zip(round_, runs, times, strict=True):
+                    for step, run, (took, said) in zip(round_, runs, times, strict=True):
                         sides["opencode"].add(step.what, run.milliseconds)
                         sides["lspkit"].add(step.what, took)
+                        if step.text:
+                            sides["opencode"].told.append((TOLD in run.output) is step.broken)
+                            sides["lspkit"].told.append(bool(said) is step.broken)
             text = many_errors(own)
-            said = theirs(opencode_side, other, [Step(BREAKS, text, 1)], column)[0].output
-            sides["opencode"].summary_bytes = len(said.encode())
+            output = theirs(opencode_side, other, [Step(BREAKS, text, 1)], column)[0].output
+            sides["opencode"].summary_bytes = len(output.encode())
             path.write_text(text)
             told = hooks.tool_result("write_file", {"path": str(path)}, "", timeout=60.0)
             sides["lspkit"].summary_bytes = len(told.encode())

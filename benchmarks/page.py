@@ -59,7 +59,17 @@ def _measured(report: dict[str, Any]) -> list[dict[str, Any]]:
 
 def _head(report: dict[str, Any]) -> str:
     sections = _measured(report)
-    machine = sections[0]["machine"] if sections else {}
+    machines = dict.fromkeys(_machine(one["machine"]) for one in sections)
+    commits = sorted({one.get("commit", "unknown") for one in sections})
+    quick = any(one.get("quick") for one in sections)
+    return HEAD.format(
+        machine="; ".join(machines) or "Nothing was measured",
+        commits=", ".join(f"`{one}`" for one in commits),
+        quick="A quick run: fewer rounds, wider spread.\n" if quick else "",
+    )
+
+
+def _machine(machine: dict[str, Any]) -> str:
     memory = machine.get("memory_gib")
     told = [
         machine.get("processor"),
@@ -68,13 +78,7 @@ def _head(report: dict[str, Any]) -> str:
         f"{machine.get('system')} {machine.get('kernel', '')}".strip(),
         machine.get("python"),
     ]
-    commits = sorted({one.get("commit", "unknown") for one in sections})
-    quick = any(one.get("quick") for one in sections)
-    return HEAD.format(
-        machine=", ".join(one for one in told if one),
-        commits=", ".join(f"`{one}`" for one in commits),
-        quick="A quick run: fewer rounds, wider spread.\n" if quick else "",
-    )
+    return ", ".join(one for one in told if one)
 
 
 def _bars(report: dict[str, Any]) -> str:
@@ -99,8 +103,12 @@ def _reason(run: dict[str, Any] | None) -> str:
 def _cost(cost: dict[str, Any]) -> str:
     imports = cost["import_processor_ms"]
     loads = table(["import", "processor ms"], [[name, imports[name]] for name in sorted(imports)])
+    versions = [f"{name} {one}" for name, one in cost.get("versions", {}).items() if one]
     return COST.format(
-        costs=_clients(cost["results"]), missing=_missing(cost.get("missing", {})), loads=loads
+        costs=_clients(cost["results"]),
+        versions=", ".join(versions) or "not known",
+        missing=_missing(cost.get("missing", {})),
+        loads=loads,
     )
 
 
@@ -260,8 +268,9 @@ def _opencode(section: dict[str, Any]) -> str:
     headings = ["what", "language", "lspkit", "OpenCode", "at most", "", ""]
     missing = section.get("missing")
     found = [
-        f"{language}: " + ", ".join(f"{side} {one['cold_found']}" for side, one in sides.items())
+        f"{side}, {language}: {one['cold_found']} cold checks, {one['told_truly']} warm edits"
         for language, sides in section.get("languages", {}).items()
+        for side, one in sides.items()
     ]
     return PARITY.format(
         version=section.get("version", ""),

@@ -25,7 +25,7 @@ the file without errors, as it was before. {verdict}
 {missing}
 {rows}
 
-Cold checks that found the error of the file: {found}.
+What was told was true, errors for a broken file and none for one in order: {found}.
 """
 
 COST = """
@@ -37,6 +37,8 @@ ordinary API. 50 references and 50 symbols per answer.
 ![Median milliseconds per call](client_cost.svg)
 
 {costs}
+
+Versions: {versions}.
 {missing}
 ## Importing
 

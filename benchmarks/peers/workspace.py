@@ -29,11 +29,15 @@ def main() -> None:
     folder, command = Path(sys.argv[1]), sys.argv[2:]
     # A Python server that happens to be installed would be asked as well.
     servers: dict[str, Any] = {definition.id: {"disabled": True} for definition in BUILT_IN}
+    # As patient as the driver: a busy machine must not end a measurement.
+    timing = {"initializeTimeoutMs": 60_000, "requestTimeoutMs": 60_000}
     name = os.environ.get("LSPKIT_BENCH_SERVER", "canned")
     servers[name] = {"command": command, "disabled": False}
     if name == "canned":
         servers[name]["extensions"] = [".py"]
-    with lspkit.Workspace(folder, config={"lsp": servers}, trusted=True) as workspace:
+    with lspkit.Workspace(
+        folder, config={"lsp": servers, "timing": timing}, trusted=True
+    ) as workspace:
         serve_blocks(
             {
                 "definition": lambda: workspace.definition("main.py", 3, 5),

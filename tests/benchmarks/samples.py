@@ -75,6 +75,6 @@ def opencode(hover: float = 10.0) -> dict[str, Any]:
     edits = ("edit that breaks or mends", "edit that stays clean", "cold check")
     own = {what: spread(10.0) for what in edits} | {"warm hover": spread(hover)}
     theirs = {what: spread(100.0) for what in (*edits, "warm hover")}
-    facts = {"cold_found": "4 of 4", "left": 0, "summary_bytes": 1000}
+    facts = {"cold_found": "4 of 4", "told_truly": "24 of 24", "left": 0, "summary_bytes": 1000}
     languages = {"Python": {"lspkit": {**own, **facts}, "opencode": {**theirs, **facts}}}
     return {**STAMP, "version": "1.0.0", "languages": languages}

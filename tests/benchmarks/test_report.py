@@ -176,6 +176,18 @@ def test_a_name_that_is_unknown_is_a_mistake(tmp_path: Path):
     assert "no benchmark named no_such" in done.stderr
 
 
+@pytest.mark.slow
+def test_a_benchmark_runs_and_its_bar_is_on_the_page(tmp_path: Path):
+    command = [sys.executable, "-m", "benchmarks", "--quick", "--into", str(tmp_path), "threads"]
+    subprocess.run(command, cwd=CHECKOUT, capture_output=True, check=True, timeout=110)
+
+    report = json.loads((tmp_path / "report.json").read_text(encoding="utf-8"))
+    assert report["threads"]["quick"] is True
+    assert report["threads"]["ratio"] > 0
+    assert [one["row"] for one in report["bars"]] == ["32 threads"]
+    assert "| 32 threads" in (tmp_path / "report.md").read_text(encoding="utf-8")
+
+
 def ask(model: ScriptedModel, **body: Any) -> list[dict[str, Any]]:
     """The pieces of an answer."""
     address = f"{model.address}/chat/completions"
