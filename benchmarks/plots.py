@@ -42,7 +42,7 @@ def _bar(
     return [
         f"<rect x='{x:.1f}' y='{top:.1f}' {size} fill='{colour}'/>",
         f"<path d='{whisker}' stroke='#222' fill='none'/>",
-        f"<text class='small' x='{x:.1f}' y='{268 - high * scale - 4:.1f}'>{middle:.3g}</text>",
+        f"<text class='small' x='{x:.1f}' y='{268 - high * scale - 4:.1f}'>{middle:.2g}</text>",
     ]
 
 
