@@ -109,6 +109,12 @@ def project(server: str, folder: Path) -> tuple[Runner, Path]:
     """A project with its file, which is in order."""
     own = runner(server, folder)
     own.course.write(folder, real_servers.NODE_MODULES)
+    if server == "typescript":
+        # OpenCode starts its server only where TypeScript is a package of the project.
+        (folder / "package.json").write_text("{}\n")
+        modules = folder / "node_modules"
+        modules.mkdir()
+        (modules / "typescript").symlink_to(real_servers.NODE_MODULES / "typescript")
     path = folder / own.course.alone.name
     path.write_text(own.course.alone.make(0, broken=False).content)
     return own, path
