@@ -21,6 +21,7 @@ from benchmarks.page_texts import (
     PARITY,
     REAL_REQUESTS,
     RUNS,
+    SERVICE,
 )
 from benchmarks.parity import parity, passes
 from benchmarks.sections import table
@@ -238,6 +239,19 @@ def _idle(section: dict[str, Any]) -> str:
     return IDLE.format(count=len(section["servers"]), seconds=section["seconds"], rows=rows)
 
 
+def _service(section: dict[str, Any]) -> str:
+    calls = [[name, one["p50_ms"], one["p95_ms"]] for name, one in section["calls"].items()]
+    commands = [
+        [server, command, one["seconds"], one["cpu"]]
+        for server, ways in section["commands"].items()
+        for command, one in ways.items()
+    ]
+    return SERVICE.format(
+        calls=table(["engine", "p50 ms", "p95 ms"], calls),
+        commands=table(["server", "command", "seconds", "processor seconds"], commands),
+    )
+
+
 def _growth(section: dict[str, Any]) -> str:
     return GROWTH.format(rows=growth_table(section["results"]))
 
@@ -326,6 +340,7 @@ PARTS: dict[str, Callable[[dict[str, Any]], str]] = {
     "clean_edit": _clean_edit,
     "many_files": _many_files,
     "long_session": _long_session,
+    "service": _service,
     "idle": _idle,
     "growth": _growth,
     "overlap": _overlap,

@@ -109,6 +109,18 @@ IDLE = """
 {rows}
 """
 
+SERVICE = """
+## The service
+
+A warm definition on ready answers, in the process and through the service.
+
+{calls}
+
+Commands with a warm service, and without one.
+
+{commands}
+"""
+
 GROWTH = """
 ## Growth
 

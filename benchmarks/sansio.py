@@ -34,11 +34,11 @@ except ImportError:  # The columns are left out until those parts of lspkit exis
 #: Small answers per run.
 HOVERS = 10_000
 #: Interleaved runs of which the median is taken.
-ROUNDS = 3 if QUICK else 5
+ROUNDS = 1 if QUICK else 5
 #: The same for the growth cases, which take longer.
 TURNS = 1 if QUICK else 3
 #: A growth case that would take longer than this is stopped and said to be "over".
-LIMIT = 10.0 if QUICK else 20.0
+LIMIT = 3.0 if QUICK else 20.0
 #: Where each hover of the speed case is asked.
 PLACE = TextDocumentPosition(
     textDocument=TextDocumentIdentifier(uri="file:///a.py"), position=Position(line=1, character=2)

@@ -66,6 +66,20 @@ def test_the_page_names_machine_commit_bars_and_what_is_missing():
     assert "All rows pass." in text
 
 
+def test_the_service_has_its_calls_and_commands_on_the_page():
+    ways = {
+        "definition, warm": {"seconds": 0.1, "cpu": 0.05},
+        "definition, cold": {"seconds": 2.0, "cpu": 1.0},
+    }
+    calls = {"in process": {"p50_ms": 0.2, "p95_ms": 0.3}}
+    bar = {"added_ms": 0.1, "bar_ms": 0.25}
+
+    text = page({"service": {"calls": calls, "commands": {"pyright": ways}, **bar}})
+
+    assert "| in process | 0.2    | 0.3    |" in text
+    assert "| pyright | definition, warm | 0.1     | 0.05              |" in text
+
+
 def test_a_picture_that_was_not_drawn_is_not_shown():
     assert "![" not in page({"client_cost": client_cost()}, {})
 
