@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from benchmarks.sections import cell
+
 #: On canned answers: milliseconds above the floor.
 ABOVE_FLOOR = {"definition": 0.08, "hover": 0.08, "references": 0.35, "symbols": 0.35}
 #: Peers that a warm request must be quicker than.
@@ -42,7 +44,8 @@ class Bar:
         word = "at least" if self.at_least else "at most"
         unit = f" {self.unit}" if self.unit else ""
         verdict = "met" if self.met else "**not met**"
-        return [self.row, self.what, f"{self.figure:.3g}{unit}", f"{word} {self.limit:g}", verdict]
+        figure, limit = cell(float(self.figure)), cell(float(self.limit))
+        return [self.row, self.what, f"{figure}{unit}", f"{word} {limit}", verdict]
 
     def kept(self) -> dict[str, Any]:
         """For `report.json`."""

@@ -26,6 +26,12 @@ def test_a_bar_that_is_not_met_shows_its_figure():
     assert cells == ["warm request", "hover", "0.123 ms", "at most 0.08", "**not met**"]
 
 
+def test_large_figures_are_written_out():
+    cells = Bar("summary", "default", 2979.0, 4096, "bytes").cells
+
+    assert cells[2:4] == ["2979 bytes", "at most 4096"]
+
+
 def test_the_distance_to_the_floor_is_what_counts_on_canned_answers():
     assert met({"client_cost": client_cost(own=0.12)})["warm request, canned", "definition"]
     assert not met({"client_cost": client_cost(own=0.14)})["warm request, canned", "definition"]
