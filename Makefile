@@ -63,14 +63,9 @@ check: $(DEV_READY)
 	cat "$$said"; \
 	[ -z "$$failed" ]
 
+# ARGS="--quick" takes less than five minutes and writes to build/bench; a name runs that one alone.
 bench: $(DEV_READY) servers
-	@if [ -f benchmarks/__main__.py ]; then \
-	    $(PYTHON) -m benchmarks; \
-	else \
-	    for file in $$(grep -l '__name__ == "__main__"' benchmarks/*.py); do \
-	        echo "== $$file"; $(PYTHON) "$$file"; \
-	    done; \
-	fi
+	@$(PYTHON) -m benchmarks $(ARGS)
 
 docs: $(DEV_READY)
 	@$(PYTHON) -m mkdocs build --quiet --strict --site-dir build/site

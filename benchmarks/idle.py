@@ -19,13 +19,13 @@ sys.path.insert(0, str(ROOT))  # so that it runs by its path, too
 
 import lspkit  # noqa: E402
 from benchmarks.overlap_projects import COURSES  # noqa: E402
-from benchmarks.sections import table, write_section  # noqa: E402
+from benchmarks.sections import QUICK, table, write_section  # noqa: E402
 from lspkit.servers.built_in import BUILT_IN  # noqa: E402
 from tests import real_servers  # noqa: E402
 from tests.real.running import TIMING, environment  # noqa: E402
 
 SERVERS = ("ty", "typescript", "clangd")
-SECONDS = 10.0
+SECONDS = 5.0 if QUICK else 10.0
 #: Before that: servers go on with their own work for a while after the first verdict.
 SETTLING = 5.0
 

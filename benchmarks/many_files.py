@@ -28,7 +28,7 @@ from benchmarks.all_at_once import AllAtOnce  # noqa: E402
 from benchmarks.overlap_floor import PULL  # noqa: E402
 from benchmarks.overlap_projects import COURSES, Course, Template  # noqa: E402
 from benchmarks.page import many_files_table  # noqa: E402
-from benchmarks.sections import median, percentile, write_section  # noqa: E402
+from benchmarks.sections import QUICK, median, percentile, write_section  # noqa: E402
 from lspkit.servers.built_in import BUILT_IN  # noqa: E402
 from lspkit.servers.definition import Definition  # noqa: E402
 from lspkit.servers.definition_parts import Launch  # noqa: E402
@@ -40,11 +40,13 @@ from tests.real.running import TIMING, environment  # noqa: E402
 SCRIPTED = "scripted"
 #: Those that mostly compute, and those whose verdict is mostly waiting.
 SERVERS = ("ty", "pyright", "typescript", SCRIPTED, "bash", "yaml", "eslint", "gopls", "clangd")
+if QUICK:
+    SERVERS = ("ty", "clangd", SCRIPTED)
 FILES = 20
 #: Rounds at most, and at least; in between the time decides, in seconds.
-RUNS, FEWEST, LONG = 25, 7, 20.0
+RUNS, FEWEST, LONG = (4, 3, 5.0) if QUICK else (25, 7, 12.0)
 #: Before the measured ones: the servers load and warm up.
-WARM_UPS = 3
+WARM_UPS = 1 if QUICK else 3
 #: Seconds between two edits.
 PAUSE = 1.1
 #: Seconds that the scripted server takes for a file.

@@ -17,6 +17,7 @@ from typing import Any
 import lspkit
 from benchmarks.overlap_projects import Template, Text
 from benchmarks.raw import CAPABILITIES, Message, RawServer, TooLate
+from benchmarks.sections import QUICK
 from lspkit import Verdict
 from lspkit.servers.definition import Definition
 
@@ -25,7 +26,7 @@ PATIENCE = 60.0
 #: Seconds after which a check that has not begun is asked for again.
 AGAIN = 2.0
 #: Edits of each side at most, and at least; in between the time decides, in seconds.
-EDITS, FEWEST, LONG = 60, 12, 25.0
+EDITS, FEWEST, LONG = (12, 6, 4.0) if QUICK else (60, 12, 25.0)
 
 PULL = "textDocument/diagnostic"
 #: When to stop, by server; what is not here pulls.

@@ -2,109 +2,219 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import Any
 
+from benchmarks.bars import ROWS, bars_of
+from benchmarks.page_texts import (
+    BARS,
+    CLEAN_EDIT,
+    COLD_START,
+    COST,
+    EDIT_TIME,
+    ELSEWHERE,
+    GROWTH,
+    HEAD,
+    IDLE,
+    LONG_SESSION,
+    MANY_FILES,
+    OVERLAP,
+    PARITY,
+    REAL_REQUESTS,
+    RUNS,
+    SERVICE,
+)
+from benchmarks.parity import parity, passes
 from benchmarks.sections import table
 
-CLIENTS = ("floor", "lspkit", "SolidLSP", "multilspy")
-
-HEAD = """# Benchmarks
-
-{python}, {cores} cores. All figures of a table come from runs that took turns on one machine:
-compare them with each other, not with other machines.
-"""
-
-COST = """
-## The client's own cost
-
-A server with ready answers, asked by a bare JSON-RPC loop (the floor) and by each client's
-ordinary API. 50 references and 50 symbols per answer.
-
-![Median milliseconds per call](client_cost.svg)
-
-{costs}
-
-## Importing
-
-{loads}
-"""
-
-MANY_FILES = """
-## Twenty files edited at once
-
-From the last write to the last verdict, for one file and for {files}, by `check_all` and by a bare
-loop that has all of them under way on a second copy of the server. The bare ratio is the server's
-own: one that looks at a file after the other takes longer for more of them, whoever asks.
-`scripted` takes 100 ms for each file, and any number of them at the same time. Between two edits
-there is a second.
-
-{rows}
-"""
-
-CLEAN_EDIT = """
-## An edit that leaves a file clean
-
-{server}, from the edit to the verdict, beside a client that waits for a push and then for silence.
-
-{rows}
-"""
-
-IDLE = """
-## Idle
-
-{count} servers, and nobody asks: processor seconds in {seconds:.0f} s.
-
-{rows}
-"""
-
-GROWTH = """
-## Growth
-
-Each cost at growing multiples of the work, on the scripted server: milliseconds of lspkit's own
-processor time, or of the clock where the service takes part. An exponent of 1 means that ten times
-the work costs ten times as much, 0 that the cost does not depend on it.
-
-{rows}
-"""
-
-OVERLAP = """
-## Edits that overlap
-
-Verdicts while edits come faster than answers, held against the truth; and the time from an edit to
-its verdict when they do not, beside the bare loop.
-
-{rows}
-"""
-
-ELSEWHERE = """
-## What an edit breaks in other files
-
-Random breaking edits of public functions, through the hooks, against the list of the compiler or of
-the checker's own command line. Of the missed files, some are over the limit of dependents or of
-time, and are counted in the text for the model. `over` is the time of the hook besides the check of
-the edited file. A row that is `patient` was run without limits of time, on a busy machine.
-
-{rows}
-"""
+#: Sections that have no text of their own on the page: what they hold is in the table of bars.
+WITHOUT_TEXT = frozenset({"runs", "bars", "parity", "schema_tokens", "embedded_default"})
+#: In this order in tables and on plots.
+CLIENTS = ("floor", "lspkit", "SolidLSP", "multilspy", "pylspclient", "pygls")
+LEGEND = ["row", "what", "figure", "bar", ""]
 
 
-def page(report: dict[str, Any]) -> str:
-    """The report as Markdown."""
-    parts = [HEAD.format(**report["client_cost"]["machine"])]
-    return "".join(parts + [write(report[name]) for name, write in PARTS.items() if name in report])
+def _elsewhere(section: dict[str, Any]) -> str:
+    columns = {
+        "rounds": "edits",
+        "told": "files told",
+        "missed": "missed",
+        "counted_as_not_checked": "of these, counted",
+        "wrong": "wrongly told",
+        "wrong_after_undo": "wrongly after undo",
+        "over_p50_ms": "over p50 ms",
+        "over_p95_ms": "p95",
+        "patient": "patient",
+    }
+    rows = _by_name("server, package", section["results"], columns)
+    return ELSEWHERE.format(rows=rows)
+
+
+def page(report: dict[str, Any], plots: Mapping[str, str] | None = None) -> str:
+    """The report as Markdown; `plots` are the names of the pictures beside it."""
+    parts = [_head(report), _bars(report)]
+    parts += [write(report[name]) for name, write in PARTS.items() if name in report]
+    parts += [
+        _other(name, section)
+        for name, section in sorted(report.items())
+        if name not in PARTS and name not in WITHOUT_TEXT
+    ]
+    text = "".join([*parts, _runs(report.get("runs", {}))])
+    if plots is None:
+        return text
+    # A picture that was not drawn is not shown.
+    lines = [line for line in text.splitlines() if not _is_missing(line, plots)]
+    return "\n".join(lines) + "\n"
+
+
+def _is_missing(line: str, plots: Mapping[str, str]) -> bool:
+    return line.startswith("![") and line.rpartition("(")[2].rstrip(")") not in plots
+
+
+def _measured(report: dict[str, Any]) -> list[dict[str, Any]]:
+    return [one for one in report.values() if isinstance(one, dict) and "machine" in one]
+
+
+def _head(report: dict[str, Any]) -> str:
+    sections = _measured(report)
+    machines = dict.fromkeys(_machine(one["machine"]) for one in sections)
+    commits = sorted({one.get("commit", "unknown") for one in sections})
+    quick = any(one.get("quick") for one in sections)
+    return HEAD.format(
+        machine="; ".join(machines) or "Nothing was measured",
+        commits=", ".join(f"`{one}`" for one in commits),
+        quick="A quick run: fewer rounds, wider spread.\n" if quick else "",
+    )
+
+
+def _machine(machine: dict[str, Any]) -> str:
+    memory = machine.get("memory_gib")
+    told = [
+        machine.get("processor"),
+        f"{machine.get('cores')} cores",
+        f"{memory} GiB of memory" if memory else None,
+        f"{machine.get('system')} {machine.get('kernel', '')}".strip(),
+        machine.get("python"),
+    ]
+    return ", ".join(one for one in told if one)
+
+
+def _bars(report: dict[str, Any]) -> str:
+    bars, runs = bars_of(report), report.get("runs", {})
+    missing = [
+        [name.replace("_", " "), "", "–", "", f"not measured: {_reason(runs.get(name))}"]
+        for name in ROWS
+        if name not in report
+    ]
+    return BARS.format(
+        met=sum(one.met for one in bars),
+        all=len(bars),
+        rows=table(LEGEND, [*(one.cells for one in bars), *missing]),
+    )
+
+
+def _reason(run: dict[str, Any] | None) -> str:
+    """Why a section is not there."""
+    return "was not run" if run is None else str(run.get("failed", "left no figures"))
 
 
 def _cost(cost: dict[str, Any]) -> str:
-    rows = [
-        [operation, client, values["p50_ms"], values["p95_ms"], values["above_floor_ms"]]
-        for operation in cost["bar_ms"]
-        for client in CLIENTS
-        if (values := cost["results"].get(client, {}).get(operation))
-    ]
     imports = cost["import_processor_ms"]
-    costs = table(["operation", "client", "p50 ms", "p95 ms", "above floor ms"], rows)
     loads = table(["import", "processor ms"], [[name, imports[name]] for name in sorted(imports)])
-    return COST.format(costs=costs, loads=loads)
+    versions = [f"{name} {one}" for name, one in cost.get("versions", {}).items() if one]
+    return COST.format(
+        costs=_clients(cost["results"]),
+        versions=", ".join(versions) or "not known",
+        missing=_missing(cost.get("missing", {})),
+        loads=loads,
+    )
+
+
+def _clients(results: dict[str, Any]) -> str:
+    operations = next(iter(results.values()), {})
+    known = [client for client in CLIENTS if client in results]
+    columns = ("p50_ms", "p95_ms", "q1_ms", "q3_ms", "above_floor_ms", "times_floor")
+    rows = [
+        [operation, client, *(results[client][operation].get(column) for column in columns)]
+        for operation in operations
+        for client in known
+    ]
+    headings = ["p50 ms", "p95 ms", "q1 ms", "q3 ms", "above floor ms", "× floor"]
+    return table(["operation", "client", *headings], rows)
+
+
+def _missing(missing: dict[str, str]) -> str:
+    return "".join(f"\nNot measured: {name}: {why}\n" for name, why in sorted(missing.items()))
+
+
+def _real_requests(section: dict[str, Any]) -> str:
+    parts = []
+    for server, one in section["servers"].items():
+        plot = f"![Median milliseconds per call on {server}](real_requests_{server}.svg)"
+        missing = _missing(one["missing"])
+        parts.append(f"### {server}\n\n{plot}\n\n{_clients(one['results'])}\n{missing}")
+        parts.append(_answers(one.get("answers", {})))
+    return REAL_REQUESTS.format(rows="\n".join(one for one in parts if one))
+
+
+def _answers(answers: dict[str, dict[str, int]]) -> str:
+    """Who got another number of things than the floor: SolidLSP leaves out the definition, say."""
+    floor = answers.get("floor", {})
+    told = [
+        f"{client} {count} rather than {floor[operation]} for {operation}"
+        for client, counts in answers.items()
+        for operation, count in counts.items()
+        if operation in floor and count != floor[operation]
+    ]
+    return f"Other numbers of answers: {'; '.join(told)}.\n" if told else ""
+
+
+def _spreads(
+    what: str, results: dict[str, Any], sides: dict[str, str], more: dict[str, str]
+) -> str:
+    """One line for each name, with the spread of each side."""
+    headings = [what]
+    for title in sides.values():
+        headings += [f"{title} p50 ms", "p95", "q1 to q3"]
+    rows = []
+    for name, one in results.items():
+        row: list[Any] = [name]
+        for side in sides:
+            spread = one[side]
+            row += [spread["p50"], spread["p95"], f"{spread['q1']:.3g} to {spread['q3']:.3g}"]
+        rows.append([*row, *(one[column] for column in more)])
+    return table([*headings, *more.values()], rows)
+
+
+def _cold_start(section: dict[str, Any]) -> str:
+    sides = {"lspkit": "lspkit", "floor": "bare"}
+    rows = _spreads("server", section["results"], sides, {"ratio": "ratio"})
+    return COLD_START.format(rows=rows)
+
+
+def _edit_time(section: dict[str, Any]) -> str:
+    sides = {"lspkit": "lspkit", "floor": "bare", "rule": "rule"}
+    more = {"times_as_fast_as_rule": "times as fast as the rule", "wrong": "wrong verdicts"}
+    return EDIT_TIME.format(rows=_spreads("server", section["results"], sides, more))
+
+
+def _long_session(section: dict[str, Any]) -> str:
+    columns = {
+        "memory_first_mib": "memory at first, MiB",
+        "memory_last_mib": "at last, MiB",
+        "memory_growth_percent": "growth %",
+        "more_threads": "more threads",
+        "more_descriptors": "more descriptors",
+        "first_p50_ms": "first edits p50 ms",
+        "last_p50_ms": "last edits p50 ms",
+        "unknown": "unknown verdicts",
+    }
+    plots = [
+        f"![Memory and threads, {server}](long_session_{server}.svg)"
+        for server in section["results"]
+    ]
+    rows = _by_name("server", section["results"], columns)
+    return LONG_SESSION.format(edits=section["edits"], plots="\n\n".join(plots), rows=rows)
 
 
 def _many_files(section: dict[str, Any]) -> str:
@@ -146,6 +256,19 @@ def _idle(section: dict[str, Any]) -> str:
     return IDLE.format(count=len(section["servers"]), seconds=section["seconds"], rows=rows)
 
 
+def _service(section: dict[str, Any]) -> str:
+    calls = [[name, one["p50_ms"], one["p95_ms"]] for name, one in section["calls"].items()]
+    commands = [
+        [server, command, one["seconds"], one["cpu"]]
+        for server, ways in section["commands"].items()
+        for command, one in ways.items()
+    ]
+    return SERVICE.format(
+        calls=table(["engine", "p50 ms", "p95 ms"], calls),
+        commands=table(["server", "command", "seconds", "processor seconds"], commands),
+    )
+
+
 def _growth(section: dict[str, Any]) -> str:
     return GROWTH.format(rows=growth_table(section["results"]))
 
@@ -171,20 +294,52 @@ def _overlap(section: dict[str, Any]) -> str:
     return OVERLAP.format(rows=table([*headings, "lspkit p50 ms", "bare p50 ms"], rows))
 
 
-def _elsewhere(section: dict[str, Any]) -> str:
-    columns = {
-        "rounds": "edits",
-        "told": "files told",
-        "missed": "missed",
-        "counted_as_not_checked": "of these, counted",
-        "wrong": "wrongly told",
-        "wrong_after_undo": "wrongly after undo",
-        "over_p50_ms": "over p50 ms",
-        "over_p95_ms": "p95",
-        "patient": "patient",
-    }
-    rows = _by_name("server, package", section["results"], columns)
-    return ELSEWHERE.format(rows=rows)
+def _opencode(section: dict[str, Any]) -> str:
+    rows = parity(section)
+    headings = ["what", "language", "lspkit", "OpenCode", "at most", "", ""]
+    missing = section.get("missing")
+    found = [
+        f"{side}, {language}: {one['cold_found']} cold checks, {one['told_truly']} warm edits"
+        for language, sides in section.get("languages", {}).items()
+        for side, one in sides.items()
+    ]
+    return PARITY.format(
+        version=section.get("version", ""),
+        verdict="All rows pass." if passes(rows) else "Not all rows pass.",
+        missing=f"\nNot measured: {missing}\n" if missing else "",
+        rows=table(headings, [one.cells for one in rows]),
+        found="; ".join(found),
+    )
+
+
+def _runs(runs: dict[str, dict[str, Any]]) -> str:
+    rows = []
+    for name, one in runs.items():
+        ended = f"ran, status {one['status']}" if "status" in one else "ran"
+        rows.append(
+            [name, one["seconds"], f"failed: {one['failed']}" if "failed" in one else ended]
+        )
+    return RUNS.format(rows=table(["benchmark", "seconds", ""], rows)) if rows else ""
+
+
+def _other(name: str, section: dict[str, Any]) -> str:
+    """A section without a text of its own: its results as they are."""
+    results = section.get("results")
+    title = f"\n## {name.replace('_', ' ').capitalize()}\n\n"
+    if isinstance(results, dict) and all(isinstance(one, dict) for one in results.values()):
+        columns = list(dict.fromkeys(key for one in results.values() for key in one))
+        plain = {column: column.replace("_", " ") for column in columns}
+        rows = {
+            name: {key: value for key, value in one.items() if not isinstance(value, (dict, list))}
+            for name, one in results.items()
+        }
+        shown = {key: title for key, title in plain.items() if any(key in r for r in rows.values())}
+        return f"{title}{_by_name('', rows, shown)}\n"
+    if isinstance(results, dict):
+        return f"{title}{table(['', ''], [list(one) for one in results.items()])}\n"
+    if isinstance(results, list) and results and isinstance(results[0], dict):
+        return f"{title}{table(list(results[0]), [list(one.values()) for one in results])}\n"
+    return ""
 
 
 def _by_name(what: str, results: dict[str, dict[str, Any]], columns: dict[str, str]) -> str:
@@ -193,10 +348,16 @@ def _by_name(what: str, results: dict[str, dict[str, Any]], columns: dict[str, s
 
 
 #: By section, in the order of the page.
-PARTS = {
+PARTS: dict[str, Callable[[dict[str, Any]], str]] = {
+    "opencode": _opencode,
     "client_cost": _cost,
-    "many_files": _many_files,
+    "real_requests": _real_requests,
+    "cold_start": _cold_start,
+    "edit_time": _edit_time,
     "clean_edit": _clean_edit,
+    "many_files": _many_files,
+    "long_session": _long_session,
+    "service": _service,
     "idle": _idle,
     "growth": _growth,
     "overlap": _overlap,

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from canned import write_folder
-from sections import CHECKOUT, median, percentile, table, write_section
+from sections import CHECKOUT, QUICK, median, percentile, table, write_section
 
 sys.path.insert(0, str(CHECKOUT))
 
@@ -30,10 +30,10 @@ import lspkit
 from lspkit.servers.built_in import BUILT_IN
 
 #: Blocks of calls per engine, and calls in a block.
-ROUNDS = 20
+ROUNDS = 5 if QUICK else 20
 CALLS = 100
 #: Runs of each command.
-RUNS = 7
+RUNS = 2 if QUICK else 7
 #: The most that the service may add to a call, in milliseconds.
 BAR = 0.25
 
@@ -160,7 +160,7 @@ def main() -> None:
         print(table(["engine", "p50 ms", "p95 ms"], [[n, *v.values()] for n, v in found.items()]))
         print(f"the service adds {added:.3f} ms, bar {BAR} ms")
         shown: dict[str, Any] = {}
-        for server in PROJECTS:
+        for server in ("pyright",) if QUICK else PROJECTS:
             folder = base / server
             folder.mkdir()
             shown[server] = commands(server, folder)

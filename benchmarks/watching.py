@@ -56,11 +56,16 @@ def plant(root: Path) -> dict[str, Path]:
         folder = trees["folders"] / f"node_modules/{number % 300}/{number}"
         folder.mkdir(parents=True)
         (folder / "a.js").write_text("x")
+    plant_files(trees["files"])
+    return trees
+
+
+def plant_files(root: Path) -> None:
+    """Make the tree with many files."""
     for number in range(FILES):
-        folder = trees["files"] / f"src/{number % 40}/{number % OWN}"
+        folder = root / f"src/{number % 40}/{number % OWN}"
         folder.mkdir(parents=True, exist_ok=True)
         (folder / f"module_{number}.py").write_text("x")
-    return trees
 
 
 class News:
@@ -198,6 +203,7 @@ def measured(candidate: str, tree: str, root: Path) -> dict[str, Any]:
     }
     if tree == "files":
         result["memory_kb_per_1000_files"] = (resident() - before) / FILES
+        result |= latencies(root, news)
     else:
         time.sleep(1)  # what is made after the first reading is not idle cost
         usage = resource.getrusage(resource.RUSAGE_SELF)

@@ -1,0 +1,109 @@
+"""Bars and the parity table: met or not, from the figures alone."""
+
+from __future__ import annotations
+
+import pytest
+
+from benchmarks.bars import Bar, bars_of
+from benchmarks.parity import parity, passes
+from tests.benchmarks.samples import STAMP, client_cost, long_session, opencode
+
+
+def met(report):
+    return {(bar.row, bar.what): bar.met for bar in bars_of(report)}
+
+
+def test_a_bar_is_met_at_its_limit():
+    assert Bar("row", "what", 1.0, 1.0, "ms").met
+    assert not Bar("row", "what", 1.01, 1.0, "ms").met
+    assert Bar("row", "what", 20.0, 20.0, "×", at_least=True).met
+    assert not Bar("row", "what", 19.9, 20.0, "×", at_least=True).met
+
+
+def test_a_bar_that_is_not_met_shows_its_figure():
+    cells = Bar("warm request", "hover", 0.1234, 0.08, "ms").cells
+
+    assert cells == ["warm request", "hover", "0.123 ms", "at most 0.08", "**not met**"]
+
+
+def test_large_figures_are_written_out():
+    cells = Bar("summary", "default", 2979.0, 4096, "bytes").cells
+
+    assert cells[2:4] == ["2979 bytes", "at most 4096"]
+
+
+def test_the_distance_to_the_floor_is_what_counts_on_canned_answers():
+    assert met({"client_cost": client_cost(own=0.12)})["warm request, canned", "definition"]
+    assert not met({"client_cost": client_cost(own=0.14)})["warm request, canned", "definition"]
+
+
+def test_the_quicker_of_both_peers_has_to_be_beaten():
+    section = client_cost(own=0.2)
+    section["results"]["multilspy"]["hover"]["p50_ms"] = 0.19
+
+    found = met({"client_cost": section})
+
+    assert not found["warm request, peers", "hover, canned"]
+    assert found["warm request, peers", "definition, canned"]
+
+
+def test_without_peers_there_is_no_bar_beside_them():
+    section = client_cost()
+    del section["results"]["SolidLSP"], section["results"]["multilspy"]
+
+    rows = [row for row, _ in met({"client_cost": section})]
+
+    assert "warm request, peers" not in rows
+
+
+@pytest.mark.parametrize(("own", "holds"), [(139.0, True), (141.0, False)])
+def test_a_short_cold_start_may_take_forty_milliseconds_more(own, holds):
+    one = {"floor": {"p50": 100.0}, "lspkit": {"p50": own}, "above_ms": own - 100.0}
+
+    assert met({"cold_start": {**STAMP, "results": {"ty": one}}})["cold start", "ty"] is holds
+
+
+@pytest.mark.parametrize(("own", "holds"), [(1099.0, True), (1101.0, False)])
+def test_a_long_cold_start_may_take_a_tenth_more(own, holds):
+    one = {"floor": {"p50": 1000.0}, "lspkit": {"p50": own}, "above_ms": own - 1000.0}
+
+    assert met({"cold_start": {**STAMP, "results": {"ty": one}}})["cold start", "ty"] is holds
+
+
+def test_memory_may_grow_a_little_and_threads_not_at_all():
+    section = long_session(growth=4.9)
+    section["results"]["scripted"]["more_threads"] = 1
+
+    found = met({"long_session": section})
+
+    assert found["200 edits", "memory, scripted"]
+    assert not found["200 edits", "threads, scripted"]
+
+
+def test_parity_fails_for_a_warm_request_that_takes_more_than_a_twentieth_longer():
+    assert passes(parity(opencode(hover=104.0)))
+    rows = {row.what: row.verdict for row in parity(opencode(hover=106.0))}
+
+    assert rows["warm hover, p50"] == "**fail**"
+    assert rows["cold check, p50"] == "pass"
+
+
+def test_parity_fails_for_a_process_that_is_left_and_for_a_long_summary():
+    section = opencode()
+    section["languages"]["Python"]["lspkit"] |= {"left": 1, "summary_bytes": 2049}
+
+    rows = {row.what: row.verdict for row in parity(section)}
+
+    assert rows["processes left"] == "**fail**"
+    assert rows["summary"] == "**fail**"
+
+
+def test_what_was_not_measured_does_not_pass():
+    section = opencode()
+    del section["languages"]["Python"]["opencode"]["warm hover"]
+
+    rows = {row.what: row.verdict for row in parity(section)}
+
+    assert rows["warm hover, p95"] == "not measured"
+    assert not passes(parity(section))
+    assert not passes(parity({"missing": "no npm"}))
