@@ -54,7 +54,8 @@ from lspkit.runtime.server.server import Server
 SYMBOLS, REFERENCES = "textDocument/documentSymbol", "textDocument/references"
 #: Most declarations whose references are requested.
 MOST_DECLARATIONS = 40
-#: The part of the remaining time of a call that the first search of a server may use.
+#: The part of the remaining time of a call that a search may use if it has no limit of its own, or
+#: if it is the first one of a server.
 SHARE = 0.5
 #: Why there may be more files.
 TOO_MANY = "too many declarations have changed to ask for the references to all of them"
@@ -195,12 +196,12 @@ class _Search:
                 if self._shown is not None and turn.done:
                     disk_sync.restore_document(context, server, self._file.uri)
 
-    def _seconds(self) -> float | None:
-        """The time for the requests; more for the first search, but the check needs time, too."""
+    def _seconds(self) -> float:
+        """The time for the requests. The check of the file needs time after them."""
         seconds, left = self._effect.seconds, self._call.deadline - time.monotonic()
-        if seconds is None or not self.is_first:
+        if seconds is not None and not self.is_first:
             return seconds
-        return max(seconds, SHARE * left)
+        return max(seconds or 0.0, SHARE * left)
 
     def _search(self, call: CallContext) -> Steps[Places]:
         key = self._server.channel.key_of(self._file.uri)

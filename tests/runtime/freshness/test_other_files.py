@@ -199,6 +199,16 @@ def test_a_server_that_can_is_asked_about_the_whole_project(tmp_path, scripted):
     assert elsewhere(report) == {"c.scr": ["over there"]}
 
 
+def test_a_search_for_dependents_that_hangs_leaves_time_for_the_check(tmp_path, scripted):
+    argv = scripted(Script(diagnostics=BY_PULL, faults=[Fault("textDocument/references", "hang")]))
+    with workspace(tmp_path, argv, text="def greet\nERROR\n") as ws:
+        report = ws.check("a.scr", scope="project", timeout=8)
+        assert Log.of(argv).messages("textDocument/references")
+    assert report.verdict.dirty
+    assert [one.message for one in report.diagnostics] == ["ERROR"]
+    assert report.other_files.verdict.unknown
+
+
 @pytest.mark.parametrize("hangs", [False, True])
 def test_what_a_server_tells_in_parts_counts_also_if_it_comes_to_no_end(tmp_path, scripted, hangs):
     project(tmp_path, b="wrong\n", c="wrong\n")
