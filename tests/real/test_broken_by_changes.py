@@ -18,7 +18,7 @@ from lspkit.operations import EditReport
 from lspkit.runtime.freshness.dependents import MOST_DECLARATIONS
 from tests import real_servers
 from tests.real.running import workspace
-from tests.real.test_broken_elsewhere import HALF, TIMEOUT, Scene, scene, shown
+from tests.real.test_broken_elsewhere import HALF, TIMEOUT, Scene, old_errors, scene, shown
 from tests.real.test_complete_answers import c_project
 
 pytestmark = pytest.mark.server
@@ -87,7 +87,7 @@ def test_a_deletion_tells_what_it_breaks(tmp_path: Path, server: str) -> None:
         assert report is not None
         assert report.verdict.dirty
         assert report.reports == []
-        assert "from before the edit: 1" in str(report)
+        assert f"from before the edit: {old_errors(here, report.other_files)}" in str(report)
 
 
 @pytest.mark.parametrize("server", IMPORTING)
