@@ -35,6 +35,8 @@ WIDTH, WIDEST, HIGHEST, MARGIN = 82, 0.95, 0.80, 1
 BORDER, PADDING = 2, 2
 #: Seconds for a call that a key begins.
 CALL_TIMEOUT = 30.0
+#: Seconds after which a terminal has its new size.
+SETTLED = 0.3
 HINTS = ("? help", "q quit", "/ filter", "Enter details", "s restart", "t trust", "r refresh")
 
 T = TypeVar("T")
@@ -102,6 +104,8 @@ class PanelApp(App[None]):
         self._totals, self._heading, self._legend = (Static(markup=False) for _ in range(3))
         self._field = Input(id="filter", placeholder="filter", compact=True)
         self._field.display = False
+        #: The row that was selected before a filter was typed.
+        self._before_filter = ""
         self.list = ServerList(str(ws.root))
 
     # Life
@@ -238,12 +242,18 @@ class PanelApp(App[None]):
         """The list has another width."""
         self.show()
 
+    def on_resize(self) -> None:
+        """Draw all once more in a moment: a terminal may still move what it shows."""
+        self.set_timer(SETTLED, lambda: self.screen.refresh(layout=True))
+
     def on_server_list_expanded(self) -> None:
         """A second click."""
         self.action_expand()
 
     def action_filter(self) -> None:
         """Type a filter."""
+        if not self._field.display:
+            self._before_filter = self.list.selected
         self._field.display = True
         self.screen.set_focus(self._field)
         self.show()
@@ -269,6 +279,8 @@ class PanelApp(App[None]):
         if not self._field.display:
             self.exit()
             return
+        if self.focused is self._field:  # the filter is given up, not used
+            self.list.selected = self._before_filter
         self._field.value = ""
         self._field.display = False
         self.screen.set_focus(self.list)

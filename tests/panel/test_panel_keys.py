@@ -142,6 +142,18 @@ def test_a_filter_acts_while_it_is_typed_and_escape_leaves_it():
     in_loop(test)
 
 
+def test_a_filter_that_is_given_up_leaves_the_selection_as_it_was():
+    async def test() -> None:
+        async with panel(shop()) as shown:
+            await shown.press("j")
+            before = shown.selected()
+            for key in ("slash", *"active", "z", "escape"):
+                await shown.press(key)
+            assert shown.selected() == before != "basedpyright"
+
+    in_loop(test)
+
+
 def test_letters_in_a_filter_are_no_commands():
     async def test() -> None:
         async with panel(shop()) as shown:
