@@ -14,6 +14,7 @@ from textual.binding import Binding
 from textual.containers import Vertical
 from textual.content import Content
 from textual.events import Key, Resize
+from textual.geometry import Size
 from textual.message import Message
 from textual.widgets import Input, Static
 
@@ -35,8 +36,6 @@ WIDTH, WIDEST, HIGHEST, MARGIN = 82, 0.95, 0.80, 1
 BORDER, PADDING = 2, 2
 #: Seconds for a call that a key begins.
 CALL_TIMEOUT = 30.0
-#: Seconds after which a terminal has its new size.
-SETTLED = 0.3
 HINTS = ("? help", "q quit", "/ filter", "Enter details", "s restart", "t trust", "r refresh")
 
 T = TypeVar("T")
@@ -130,6 +129,7 @@ class PanelApp(App[None]):
 
     def _tick(self) -> None:
         """Only times change between two statuses: those of broken and of expanded servers."""
+        self._follow_terminal()
         shown = self.list.servers
         if self.list.expanded or any(one.state is ServerState.BROKEN for one in shown):
             self.show()
@@ -162,6 +162,15 @@ class PanelApp(App[None]):
     def on_resize(self, _: Resize) -> None:
         """The terminal has another size."""
         self.show()
+
+    def _follow_terminal(self) -> None:
+        """Take its size from the terminal: the signal that tells of a new one can get lost."""
+        try:
+            size = Size(*os.get_terminal_size())
+        except OSError:  # not in a terminal
+            return
+        if size != self.size and not self.is_headless:
+            self.post_message(Resize(size, size))
 
     def show(self) -> None:
         """Bring everything on the screen up to date."""
@@ -241,10 +250,6 @@ class PanelApp(App[None]):
     def on_server_list_widened(self) -> None:
         """The list has another width."""
         self.show()
-
-    def on_resize(self) -> None:
-        """Draw all once more in a moment: a terminal may still move what it shows."""
-        self.set_timer(SETTLED, lambda: self.screen.refresh(layout=True))
 
     def on_server_list_expanded(self) -> None:
         """A second click."""
