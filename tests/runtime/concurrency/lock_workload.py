@@ -40,7 +40,7 @@ POKE = "test/poke"
 PULL, REFERENCES = "textDocument/diagnostic", "textDocument/references"
 PATIENCE = 30.0
 #: The time limit of calls that wait for an answer that never comes.
-BRIEF = 3.0
+BRIEF = 1.5
 
 PUSHES = Script(
     say=[watchers("**/*.scr"), *progress("load")],
