@@ -10,6 +10,7 @@ import pytest
 
 from tests.server_summary import pytest_terminal_summary as pytest_terminal_summary
 from tests.unread_modules import SLOW_FIXTURES, SLOW_PLACES, is_unread
+from tests.usual_run import leave_out_of_a_usual_run
 
 #: Servers of the tests' own run in folders that nobody has vetted. Tests of trust say otherwise.
 os.environ.setdefault("LSPKIT_TRUST", "always")
@@ -36,22 +37,6 @@ def pytest_configure(config: pytest.Config) -> None:
 FIRST_FOLDERS = ("tests/real/same", "tests/real", "property_tests")
 
 
-#: Servers that are tested whole only with `LSPKIT_THOROUGH=1`, so that a usual run stays within its
-#: time: it tries that they start, most of what they answer, and that they run nothing of a project.
-#: None of them is in `real_servers.NEVER_SKIP` (`test_run_order.py`).
-SELDOM = frozenset(
-    {"biome", "deno", "intelephense", "jdtls", "oxlint", "pyrefly", "svelte", "tombi", "vtsls"}
-    | {"vue", "zuban"}
-)
-USUAL = frozenset(
-    {"test_every_server_starts.py", "test_every_operation.py", "test_planted.py"}
-    | {"test_schema_downloads.py", "test_break_in.py", "test_src_layout.py"}
-)
-#: Further tests of these, by their class or by the beginning of their names.
-LONG = ("TestJdtls", "test_svelte_")
-LEFT_OUT = pytest.mark.skip(reason="it takes long: LSPKIT_THOROUGH=1 runs it")
-
-
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     return is_unread(collection_path, config.option.markexpr) or None
 
@@ -68,21 +53,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         places = {item.path.parent.name, item.path.name}
         if places & SLOW_PLACES or SLOW_FIXTURES.intersection(getattr(item, "fixturenames", ())):
             item.add_marker(pytest.mark.slow)
-        if is_seldom(item) and not os.environ.get("LSPKIT_THOROUGH"):
-            item.add_marker(LEFT_OUT)
-
-
-def is_seldom(item: pytest.Item) -> bool:
-    """Whether a test is left out of a usual run."""
-    owner = getattr(item, "cls", None)
-    if item.name.startswith(LONG) or (owner is not None and owner.__name__ in LONG):
-        return True
-    if item.path.parent.name != "real" or item.path.name in USUAL:
-        return False
-    called = getattr(item, "callspec", None)
-    given = called.params.values() if called is not None else ()
-    names = {one if isinstance(one, str) else getattr(one, "server", "") for one in given}
-    return bool(names & SELDOM)
+    if not os.environ.get("LSPKIT_THOROUGH"):
+        leave_out_of_a_usual_run(items)
 
 
 @pytest.fixture(autouse=True)

@@ -21,7 +21,8 @@ import pytest
 def selected(request: pytest.FixtureRequest, argument: str) -> list[Any]:
     """The values of an argument in the tests of this module that are to be run, in their order."""
     here = [item for item in request.session.items if item.path == request.path]
-    given = [item.callspec.params for item in here if hasattr(item, "callspec")]
+    run = [item for item in here if item.get_closest_marker("skip") is None]
+    given = [item.callspec.params for item in run if hasattr(item, "callspec")]
     return [params[argument] for params in given if argument in params]
 
 

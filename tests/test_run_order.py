@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from tests import real_servers
-from tests.conftest import FIRST_FOLDERS, SELDOM, USUAL, turn
+from tests.conftest import FIRST_FOLDERS, turn
 from tests.unread_modules import is_unread, marks_of_all, unwanted_marks
+from tests.usual_run import SELDOM, USUAL, has_twin
 
 #: What `make check` runs.
 QUICK = "not server and not slow"
@@ -31,6 +32,16 @@ def test_comparisons_come_first_then_real_servers_then_properties_then_the_rest(
 def test_a_usual_run_leaves_out_no_server_that_everybody_can_get() -> None:
     assert set() == SELDOM & real_servers.NEVER_SKIP
     assert [name for name in USUAL if not (ROOT / "tests" / "real" / name).is_file()] == []
+
+
+def test_pyright_is_left_out_only_where_basedpyright_is_tried(
+    request: pytest.FixtureRequest,
+) -> None:
+    """Over all tests of this run; only one of the whole suite sees every module."""
+    names = {item.nodeid for item in request.session.items}
+    for item in request.session.items:
+        if has_twin(item, names):
+            assert item.nodeid.replace("pyright", "basedpyright") in names
 
 
 def test_each_test_of_a_module_that_is_left_unread_carries_a_mark_that_leaves_it_out(

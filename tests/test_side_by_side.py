@@ -41,8 +41,11 @@ def test_all_of_a_group_are_run_at_once_and_once_each_in_a_folder_of_its_own(
     assert sorted(places) == [tmp_path / "0", tmp_path / "1"]
 
 
-@pytest.mark.parametrize("number", [1, 2])
-def test_what_is_selected_are_the_values_of_this_module_s_tests(
+SKIPPED = pytest.mark.skip(reason="the case of a skipped test, which must not be selected")
+
+
+@pytest.mark.parametrize("number", [1, 2, pytest.param(3, marks=SKIPPED)])
+def test_what_is_selected_are_the_values_of_the_tests_of_this_module_that_are_run(
     number: int, request: pytest.FixtureRequest
 ) -> None:
     assert number in selected(request, "number")

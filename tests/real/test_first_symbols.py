@@ -19,9 +19,10 @@ from tests.real.samples_more import SAMPLES
 pytestmark = pytest.mark.server
 
 
-#: Whether the question names a file. Both, but for the one that takes long to start.
+#: Whether the question names a file. Both, but for those that take long to start.
 CASES = [(server, named) for server in ABILITIES for named in (True, False)]
 CASES.remove(("jdtls", True))
+CASES.remove(("rust-analyzer", True))
 
 
 @pytest.mark.parametrize(("server", "named"), CASES)

@@ -6,6 +6,7 @@ pyright has a module of its own, since it takes as long as all others together.
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -51,10 +52,23 @@ CASES = (
     (TSC_7_SYNTAX, RXJS_SYNTAX),
     (CLANG, SNAPPY),
 )
-NAMES = [f"{checker.server}-{package.name}" for checker, package in CASES]
+#: These take longest, and their servers are tried on other packages as well.
+LONGEST = ((TY_WITH_NOTES, OWN),)
 
 
-@pytest.mark.parametrize(("checker", "package"), CASES, ids=NAMES)
+def _cases() -> list[Any]:
+    return [
+        pytest.param(
+            checker,
+            package,
+            id=f"{checker.server}-{package.name}",
+            marks=[pytest.mark.thorough] if (checker, package) in LONGEST else [],
+        )
+        for checker, package in CASES
+    ]
+
+
+@pytest.mark.parametrize(("checker", "package"), _cases())
 def test_every_file_has_the_findings_of_the_command_line_also_when_lines_were_broken_and_mended(
     checker: Checker, package: Package, tmp_path: Path
 ) -> None:
