@@ -10,7 +10,7 @@ import pytest
 
 from tests.server_summary import pytest_terminal_summary as pytest_terminal_summary
 from tests.unread_modules import SLOW_FIXTURES, SLOW_PLACES, is_unread
-from tests.usual_run import leave_out_of_a_usual_run
+from tests.usual_run import THOROUGH, leave_out_of_a_usual_run
 
 #: Servers of the tests' own run in folders that nobody has vetted. Tests of trust say otherwise.
 os.environ.setdefault("LSPKIT_TRUST", "always")
@@ -53,7 +53,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         places = {item.path.parent.name, item.path.name}
         if places & SLOW_PLACES or SLOW_FIXTURES.intersection(getattr(item, "fixturenames", ())):
             item.add_marker(pytest.mark.slow)
-    if not os.environ.get("LSPKIT_THOROUGH"):
+    if not os.environ.get(THOROUGH):
         leave_out_of_a_usual_run(items)
 
 

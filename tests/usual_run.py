@@ -6,9 +6,14 @@ where the same test is run with basedpyright, which is made of it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+from collections.abc import Iterable, Sequence
+from typing import TypeVar
 
 import pytest
+
+_A = TypeVar("_A")
+_B = TypeVar("_B")
 
 #: A usual run tries that these start, most of what they answer, and that they run nothing of a
 #: project. None of them is in `real_servers.NEVER_SKIP` (`test_run_order.py`).
@@ -23,6 +28,8 @@ USUAL = frozenset(
 )
 #: Further tests of these, by their class or by the beginning of their names.
 LONG = ("TestJdtls", "test_svelte_")
+#: Set: nothing is left out.
+THOROUGH = "LSPKIT_THOROUGH"
 LEFT_OUT = pytest.mark.skip(reason="it takes long: LSPKIT_THOROUGH=1 runs it")
 
 
@@ -31,6 +38,17 @@ def leave_out_of_a_usual_run(items: Sequence[pytest.Item]) -> None:
     for item in items:
         if is_seldom(item) or item.get_closest_marker("thorough") or has_twin(item, names):
             item.add_marker(LEFT_OUT)
+
+
+def some_pairs(rows: Iterable[_A], columns: Sequence[_B], every: int = 3) -> list[tuple[_A, _B]]:
+    """Of all pairs those on every third diagonal: each row and each column is there."""
+    every = 1 if os.environ.get(THOROUGH) else every
+    return [
+        (row, column)
+        for line, row in enumerate(rows)
+        for place, column in enumerate(columns)
+        if (line + place) % every == 0
+    ]
 
 
 def is_seldom(item: pytest.Item) -> bool:

@@ -32,6 +32,7 @@ from tests.faults.operations import (
     show,
 )
 from tests.faults.table import AMPLE, BROKEN, MENDED, RIGHT, ROWS, UNREAD, Row
+from tests.usual_run import THOROUGH
 
 #: Seconds beyond its limit in which a call has to be back, on a machine that is busy.
 SLACK = 2.0
@@ -74,7 +75,7 @@ def all_cells() -> list[Cell]:
 def usual_cells() -> list[Cell]:
     """The part of the matrix that `make test` runs: each fault meets every third operation, and the
     operations change from one fault to the next. All of it with `LSPKIT_THOROUGH=1`."""
-    if os.environ.get("LSPKIT_THOROUGH"):
+    if os.environ.get(THOROUGH):
         return all_cells()
     quick, column = quick_cells(), {one.name: at for at, one in enumerate(OPERATIONS)}
     line = {row.name: at for at, row in enumerate(ROWS)}
