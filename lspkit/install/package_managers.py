@@ -153,6 +153,9 @@ def run(argv: Sequence[str], folder: str, on: Machine, own: Mapping[str, str] | 
     It has a process group of its own, which is killed if this one is interrupted.
     """
     name = os.path.basename(argv[0])
+    # An interrupt waits until the child is known: else it would be lost during the fork, where
+    # Python ignores exceptions, or leave the child behind.
+    masked = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         child = subprocess.Popen(
             argv,
@@ -164,11 +167,13 @@ def run(argv: Sequence[str], folder: str, on: Machine, own: Mapping[str, str] | 
             text=True,
             errors="replace",
             start_new_session=True,
-            preexec_fn=_end_with_parent if sys.platform == "linux" else None,
+            preexec_fn=_prepare_child,
         )
     except OSError as problem:
+        signal.pthread_sigmask(signal.SIG_SETMASK, masked)
         raise InstallError(f"{argv[0]} cannot be run: {problem.strerror}") from problem
     try:
+        signal.pthread_sigmask(signal.SIG_SETMASK, masked)
         printed, told = child.communicate(timeout=STEP_SECONDS)
     except BaseException as problem:
         _kill(child)
@@ -183,9 +188,12 @@ def run(argv: Sequence[str], folder: str, on: Machine, own: Mapping[str, str] | 
     return printed
 
 
-def _end_with_parent() -> None:
-    """In the child: end when lspkit is killed, so that nothing goes on writing into its folder."""
-    _LIBC.prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
+def _prepare_child() -> None:
+    """In the child: it ends when lspkit is killed, so that nothing goes on writing into its folder,
+    and it can be interrupted."""
+    if sys.platform == "linux":
+        _LIBC.prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
 
 
 def _kill(child: subprocess.Popen[str]) -> None:

@@ -231,7 +231,7 @@ def test_a_server_that_takes_its_answer_back_at_once_is_asked_again(tmp_path, sc
     with workspace(tmp_path, argv, text="fine\n") as ws:
         ws.check("a.scr")
         ws.request("a.scr", POKE)
-        Log.of(argv).wait_for_message(PULL, count=6, timeout=6)
+        Log.of(argv).wait_for_message(PULL, count=6, timeout=20)
 
 
 def test_every_open_document_is_asked_about(tmp_path, scripted):

@@ -209,7 +209,7 @@ def test_what_one_server_found_is_told_while_another_still_starts(tmp_path, scri
     starting = scripted(Script(faults=[Fault("initialize", "hang")]))
     servers = [starting, scripted(Script())]
     with two(tmp_path, *(servers if hung == "first" else servers[::-1])) as ws:
-        assert ws.check("a.scr", timeout=1.5).verdict.dirty
+        assert ws.check("a.scr", timeout=4).verdict.dirty
 
 
 def test_a_server_that_is_late_does_not_take_the_answer_of_another_away(tmp_path, scripted):

@@ -33,7 +33,7 @@ def test_what_was_pushed_about_a_later_text_is_not_taken_for_this_one(
 ):
     """The answer that shows that all is out comes late, and the text has changed by then."""
     define(monkeypatch, BARRIER)
-    faults = [Fault(SYMBOLS, "delay", nth=2, seconds=1)]
+    faults = [Fault(SYMBOLS, "delay", nth=2, seconds=3)]
     argv = scripted(Script(diagnostics=Diagnostics(version=False), faults=faults))
     with workspace(tmp_path, argv, text="fine\n") as ws:
         assert ws.check("a.scr").verdict.clean
@@ -50,7 +50,7 @@ def test_what_was_pushed_about_a_later_text_is_not_taken_for_this_one(
 def test_a_check_of_the_file_begins_anew_with_the_text_that_is_there_by_now(
     tmp_path, scripted, how
 ):
-    faults = [Fault(PUBLISH, "hang", nth=2), Fault(PULL, "delay", nth=2, seconds=1)]
+    faults = [Fault(PUBLISH, "hang", nth=2), Fault(PULL, "delay", nth=2, seconds=3)]
     argv = scripted(Script(diagnostics=Diagnostics(how=how), faults=faults))
     with workspace(tmp_path, argv, text="fine\n") as ws:
         assert ws.check("a.scr").verdict.clean
@@ -94,7 +94,7 @@ def test_a_version_from_before_another_change_proves_nothing_though_its_push_com
 def test_following_the_disk_never_replaces_a_text_of_a_callers_own(tmp_path, scripted, monkeypatch):
     """Whoever looked at the document before the caller's text came finds it there."""
     define(monkeypatch, ProofRule(how="pull"))
-    faults = [Fault(PULL, "delay", nth=2, seconds=1)]
+    faults = [Fault(PULL, "delay", nth=2, seconds=3)]
     argv = scripted(Script(diagnostics=Diagnostics(how="pull"), faults=faults))
     with workspace(tmp_path, argv, text="fine\n") as ws:
         ws.check("a.scr")
