@@ -46,7 +46,9 @@ MOST_GARBAGE = 64 * 1024
 MOST_MALFORMED = 1024 * 1024
 #: The method of a part.
 PART_METHOD = "lsp/part"
-CHUNK = 256 * 1024
+#: Bytes of one read. The C library takes a buffer of more than 128 KB from the system and gives it
+#: back each time, which costs five times as much as the read of a small message.
+CHUNK = 64 * 1024
 
 Message = messages.Message
 
@@ -98,7 +100,9 @@ class Peer:
         self._parts_size = 0
         self._malformed = 0
         #: Guards the fields below.
-        self._lock = threading.Condition(threading.Lock())
+        self._lock = threading.Lock()
+        #: Something is queued, or the connection has ended.
+        self._changed = threading.Condition(self._lock)
         self._queue: collections.deque[bytes] = collections.deque()
         self._queued = 0
         self._writing = False
@@ -155,14 +159,14 @@ class Peer:
             self._queued += len(data)
             if self._writer.ident is None:
                 self._writer.start()
-            self._lock.notify()
+            self._changed.notify()
 
     def _write(self) -> None:
         while True:
             with self._lock:
                 self._writing = False
                 while not self._queue and not self._ended:
-                    self._lock.wait()
+                    self._changed.wait()
                 if self._ended:
                     return
                 data = self._queue.popleft()
@@ -291,7 +295,7 @@ class Peer:
             self._ended = True
             self.reason = why
             self._queue.clear()
-            self._lock.notify()
+            self._changed.notify()
         try:
             self._socket.shutdown(socket.SHUT_RDWR)
         except OSError:

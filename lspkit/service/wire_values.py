@@ -8,6 +8,7 @@ hexadecimal digits.
 
 from __future__ import annotations
 
+import functools
 import logging
 import re
 from collections.abc import Callable
@@ -70,9 +71,13 @@ def _encode_other(value: object) -> object:
     raise TypeError(f"Encoding objects of type {type(value).__name__} is unsupported")
 
 
+#: Answers name the same files again and again. Making a `Path` takes longer than decoding the rest.
+_path = functools.lru_cache(1024)(Path)
+
+
 def _decode_other(kind: type, value: Any) -> object:
     if kind is Path:
-        return Path(value)
+        return _path(value)
     raise NotImplementedError(f"a {kind.__name__} cannot be read from JSON")
 
 

@@ -169,12 +169,15 @@ def _parse(body: bytes) -> Message:
     return ResponseMessage(our_id, bytes(envelope.result))
 
 
-#: No id of ours is longer, and Python refuses to convert very long ones.
-_NUMBER = re.compile(rb'"?(-?\d{1,18})(?:\.0+)?"?\Z')
+#: Digits. No id of ours is longer, and Python refuses to convert very long ones.
+LONGEST_ID = 18
+_NUMBER = re.compile(rb'"?(-?\d{1,%d})(?:\.0+)?"?\Z' % LONGEST_ID)
 
 
 def _our_id(raw: bytes) -> int | None:
     """Our ids are integers; servers send them back as `7`, `7.0` or `"7"`."""
+    if raw.isdigit() and len(raw) <= LONGEST_ID:
+        return int(raw)
     found = _NUMBER.match(raw)
     return int(found[1]) if found else None
 

@@ -23,8 +23,9 @@ from lspkit.runtime.process.child import close_all
 
 T = TypeVar("T")
 
-#: Bytes of one read.
-CHUNK = 256 * 1024
+#: Bytes of one read: what a pipe holds. The C library takes a buffer of more than 128 KB from the
+#: system and gives it back each time, which costs ten times as much as the read of a small message.
+CHUNK = 64 * 1024
 #: Seconds for which a caller reads. After that the reader thread does, and wakes it: it may be
 #: woken by other threads as well.
 OWN_READ = 0.005
