@@ -1,9 +1,9 @@
 """References from a cold server against the same server warm: python benchmarks/completeness.py
 
-For each server, random symbols of a real package (or of a generated C project) are asked for. Some
-are the first question to a new server; then all are asked again, when the server has answered
+For each server, random symbols of a real package (httpx, rxjs or leveldb) are asked for. Some are
+the first question to a new server; then all are asked again, when the server has answered
 everything once. The warm answers are the truth. An answer that has fewer places, and no caveat, is
-a fault of lspkit: it looks complete and is not.
+a fault of lspkit: it looks complete and is not. Then the status of the program is 1.
 
     python benchmarks/completeness.py [SERVER…] [--symbols 100] [--starts 5]
 """
@@ -17,13 +17,20 @@ import shutil
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))  # so that it runs by its path, too
 
 import lspkit  # noqa: E402
+from benchmarks.elsewhere_projects import (  # noqa: E402
+    prepare_leveldb,
+    prepare_python,
+    prepare_rxjs,
+)
+from benchmarks.sections import write_rows  # noqa: E402
 from lspkit.operations.symbol_names import symbol_chains  # noqa: E402
 from tests import real_servers  # noqa: E402
 from tests.real.running import workspace  # noqa: E402
@@ -37,44 +44,20 @@ SEED = 7
 Place = tuple[str, int, int]
 
 
-def python_package(folder: Path) -> None:
-    """The sources of pendulum."""
-    source = real_servers.SERVERS / "python-sources" / "pendulum"
-    shutil.copytree(source, folder / "pendulum", ignore=shutil.ignore_patterns("*.so", "*.pyc"))
-    (folder / "pyproject.toml").touch()
-
-
 def script_package(folder: Path) -> None:
-    """The sources of rxjs."""
-    source = real_servers.SERVERS / "node-sources" / "node_modules" / "rxjs" / "src"
-    shutil.copytree(source / "internal", folder / "src" / "internal")
-    (folder / "tsconfig.json").write_text('{"include": ["src"], "compilerOptions": {}}')
+    """The sources of rxjs, and a file that is not part of their project."""
+    prepare_rxjs(folder)
     (folder / "build.js").write_text("console.log(1);\n")
 
 
-def c_project(folder: Path) -> None:
-    """Sixty files that call each other's functions, with a compilation database."""
-    chance = random.Random(SEED)
-    commands = []
-    for number in range(60):
-        called = chance.sample(range(60), 5)
-        name = f"unit{number}.c"
-        header = f"int work{number}(int value);\n"
-        (folder / f"unit{number}.h").write_text(header)
-        includes = "".join(f'#include "unit{one}.h"\n' for one in {number, *called})
-        sum_of_calls = " + ".join(f"work{one}(value - 1)" for one in called)
-        body = f"int work{number}(int value) {{ return value ? {sum_of_calls} : 1; }}\n"
-        (folder / name).write_text(includes + body)
-        commands.append({"directory": str(folder), "file": name, "command": f"cc -c {name}"})
-    (folder / "compile_commands.json").write_text(json.dumps(commands))
-
-
+#: By server: makes the project in a folder, and has the files whose symbols are chosen.
 PROJECTS: dict[str, tuple[Callable[[Path], None], str]] = {
     **dict.fromkeys(
-        ("ty", "pyright", "basedpyright", "pyrefly", "zuban"), (python_package, "**/*.py")
+        ("ty", "pyright", "basedpyright", "pyrefly", "zuban"),
+        (prepare_python("httpx"), "httpx/**/*.py"),
     ),
     **dict.fromkeys(("typescript", "vtsls", "typescript-7"), (script_package, "src/**/*.ts")),
-    "clangd": (c_project, "*.c"),
+    "clangd": (prepare_leveldb, "**/*.cc"),
 }
 
 
@@ -97,57 +80,66 @@ def open_workspace(folder: Path, server: str) -> lspkit.Workspace:
     return workspace(folder, server, argv=real_servers.command(server))
 
 
-def places_of(found: lspkit.Answer[lspkit.Location]) -> set[Place]:
-    return {(str(one.path), one.line, one.column) for one in found}
-
-
-def measure(server: str, symbols: int, starts: int) -> Iterator[str]:
-    """Figures of one server, as lines."""
+def measure(server: str, symbols: int, starts: int) -> tuple[dict[str, Any], list[Place]]:
+    """Figures of one server, and the symbols that have fewer places without a caveat."""
     make, pattern = PROJECTS[server]
     with tempfile.TemporaryDirectory(prefix="completeness-") as name:
-        folder = Path(name) / "project"
+        folder = Path(name).resolve() / "project"
         folder.mkdir()
         make(folder)
         chosen = symbols_of(folder, server, symbols, pattern)
-        first: dict[Place, tuple[set[Place], bool]] = {}
+        answers: list[tuple[Place, set[Place], bool]] = []
         times: list[float] = []
         for at in chosen[:starts]:
             shutil.rmtree(folder / ".cache", ignore_errors=True)  # the index of clangd
             with open_workspace(folder, server) as ws:
                 began = time.monotonic()
-                found = ws.references(*at, timeout=TIMEOUT)
+                answers.append(ask(ws, at))
                 times.append(time.monotonic() - began)
-                first[at] = places_of(found), found.complete
         shutil.rmtree(folder / ".cache", ignore_errors=True)
         with open_workspace(folder, server) as ws:
-            cold = {at: ws.references(*at, timeout=TIMEOUT) for at in chosen}
-            truth = {at: places_of(ws.references(*at, timeout=TIMEOUT)) for at in chosen}
-        answers = [(at, places, complete) for at, (places, complete) in first.items()]
-        answers += [(at, places_of(one), one.complete) for at, one in cold.items()]
-        fewer = [(at, complete) for at, places, complete in answers if places < truth[at]]
-        silent = [at for at, complete in fewer if complete]
-        other = [at for at, places, complete in answers if complete and places - truth[at]]
-        caveats = sum(not complete for _, _, complete in answers)
-    total = sum(map(len, truth.values()))
-    yield (
-        f"{server:14} {len(chosen):4} symbols, {total:5} places; first questions to "
-        f"{len(first)} new servers: {max(times, default=0.0):5.1f} s at most; "
-        f"{len(fewer)} of {len(answers)} answers had fewer places, {caveats} had caveats"
-    )
-    yield f"{'':14} fewer without a caveat: {len(silent)}; with other places: {len(other)}"
-    yield from (f"{'':14}   {at}" for at in silent[:5])
+            answers += [ask(ws, at) for at in chosen]
+            warm = [ask(ws, at) for at in chosen]
+    truth = {at: places for at, places, _ in warm}
+    fewer = [(at, complete) for at, places, complete in answers if truth[at] - places]
+    silent = [at for at, complete in fewer if complete]
+    figures = {
+        "symbols": len(chosen),
+        "places": sum(map(len, truth.values())),
+        "new_servers": len(times),
+        "slowest_first_s": round(max(times, default=0.0), 1),
+        "answers": len(answers),
+        "with_caveats": sum(not complete for _, _, complete in answers),
+        "warm_with_caveats": sum(not complete for _, _, complete in warm),
+        "fewer": len(fewer),
+        "fewer_without_caveat": len(silent),
+        "other_places": sum(bool(complete and some - truth[at]) for at, some, complete in answers),
+    }
+    return figures, silent
 
 
-def main() -> None:
+def ask(ws: lspkit.Workspace, at: Place) -> tuple[Place, set[Place], bool]:
+    """The references to a symbol, and whether no caveat says that there may be more."""
+    found = ws.references(*at, timeout=TIMEOUT)
+    return at, {(str(one.path), one.line, one.column) for one in found}, found.complete
+
+
+def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("servers", nargs="*", default=list(PROJECTS))
     parser.add_argument("--symbols", type=int, default=100)
     parser.add_argument("--starts", type=int, default=5)
     given = parser.parse_args()
+    results: dict[str, dict[str, Any]] = {}
     for server in given.servers:
-        for line in measure(server, given.symbols, given.starts):
-            print(line, flush=True)
+        real_servers.require(server)
+        results[server], silent = measure(server, given.symbols, given.starts)
+        print(server, json.dumps(results[server]), flush=True)
+        for at in silent[:5]:
+            print(f"    fewer places, and no caveat: {at}", flush=True)
+        write_rows("completeness", {server: results[server]})
+    return int(any(one["fewer_without_caveat"] for one in results.values()))
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -1,15 +1,9 @@
-"""The packages of `elsewhere.py`: their sources, random edits of them, and their compilers' lists.
-
-A package of Python is checked by the server's own command line, one of TypeScript (rxjs) by `tsc`,
-one of C++ (leveldb) by `clang++ -fsyntax-only` for every source file.
-"""
+"""The packages of `elsewhere.py`: their sources, and random edits of them."""
 
 from __future__ import annotations
 
 import ast
-import collections
-import concurrent.futures
-import hashlib
+import importlib.util
 import json
 import random
 import re
@@ -21,26 +15,24 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from benchmarks.elsewhere_judges import (
+    FLAGS,
+    Check,
+    Mutation,
+    checked_by_clang,
+    checked_by_pyright,
+    checked_by_tsc,
+    checked_by_ty,
+)
 from benchmarks.sections import CACHE
 from tests import real_servers
 
-#: Where the packages of Python are installed.
+#: Where the packages of Python are, if this environment does not have them.
 SOURCES = CACHE / "elsewhere"
-PYTHON = ("rich", "httpx")
+PYTHON = ("httpx", "rich")
+#: Packages that are run only if they are named.
+UNUSUAL = ("rich",)
 KINDS = ("arity", "name", "type", "removal")
-#: Files by path, each with its errors and how often each occurs.
-Errors = dict[str, collections.Counter[str]]
-
-
-@dataclass(frozen=True)
-class Mutation:
-    """An edit of one file."""
-
-    path: str
-    kind: str
-    name: str
-    old: str
-    new: str
 
 
 @dataclass(frozen=True)
@@ -51,7 +43,7 @@ class Package:
     name: str
     prepare: Callable[[Path], None]
     mutations: Callable[[Path, random.Random], Iterator[Mutation]]
-    check: Callable[[Path], Errors]
+    check: Check
     #: A file, and a line that changes it and breaks nothing.
     first: tuple[str, str]
     #: Further arguments of the server.
@@ -68,25 +60,24 @@ def endless(
             yield made
 
 
-def add_error(found: Errors, name: str, message: str) -> None:
-    found.setdefault(name, collections.Counter())[message] += 1
-
-
 # Python
 
 
-def install() -> None:
-    """Install the packages of Python, without what they depend on, unless they are there."""
-    if all((SOURCES / one).is_dir() for one in PYTHON):
-        return
-    argv = [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--target", str(SOURCES)]
-    subprocess.run([*argv, *PYTHON], check=True)
+def source_of(package: str) -> Path:
+    """The folder of a package of this environment; else it is installed, without what it needs."""
+    found = importlib.util.find_spec(package)
+    if found is not None and found.origin is not None:
+        return Path(found.origin).parent
+    if not (SOURCES / package).is_dir():
+        argv = [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--target"]
+        subprocess.run([*argv, str(SOURCES), package], check=True)
+    return SOURCES / package
 
 
 def prepare_python(package: str) -> Callable[[Path], None]:
     def prepare(folder: Path) -> None:
-        install()
-        shutil.copytree(SOURCES / package, folder / package)
+        compiled = shutil.ignore_patterns("__pycache__")
+        shutil.copytree(source_of(package), folder / package, ignore=compiled)
         (folder / "pyproject.toml").write_text(f'[project]\nname = "{package}"\nversion = "1"\n')
 
     return prepare
@@ -170,30 +161,6 @@ PYTHON_EDITS: dict[str, Callable[[str, Any], tuple[str, str] | None]] = {
 }
 
 
-def checked_by_ty(folder: Path) -> Errors:
-    """The errors of ty's own command."""
-    argv = [real_servers.command("ty")[0], "check", "--output-format", "concise", "."]
-    done = subprocess.run(argv, cwd=folder, capture_output=True, text=True, check=False)
-    found: Errors = {}
-    for line in done.stdout.splitlines():
-        match = re.match(r"(.+?):\d+:\d+: error(.*)", line)
-        if match:
-            add_error(found, match[1], match[2])
-    return found
-
-
-def checked_by_pyright(folder: Path) -> Errors:
-    """The errors of pyright's own command."""
-    program = Path(real_servers.command("pyright")[0]).with_name("pyright")
-    argv = [str(program), "--outputjson", "."]
-    done = subprocess.run(argv, cwd=folder, capture_output=True, text=True, check=False)
-    found: Errors = {}
-    for one in json.loads(done.stdout)["generalDiagnostics"]:
-        if one["severity"] == "error":
-            add_error(found, str(Path(one["file"]).relative_to(folder)), one["message"])
-    return found
-
-
 # TypeScript
 
 _SCRIPT = re.compile(r"^export function (\w+)(<[^()]*>)?\(.*?^\}\n", re.MULTILINE | re.DOTALL)
@@ -245,20 +212,6 @@ def script_mutations(folder: Path, chance: random.Random) -> Iterator[Mutation]:
     return endless(found, chance, edit)
 
 
-def checked_by_tsc(folder: Path) -> Errors:
-    """The errors of the TypeScript compiler."""
-    argv = [str(real_servers.SERVERS / "bin" / "tsc-5"), "-p", ".", "--pretty", "false"]
-    # Only what depends on a change is checked again.
-    argv += ["--incremental", "--tsBuildInfoFile", str(folder.parent / "tsbuildinfo")]
-    done = subprocess.run(argv, cwd=folder, capture_output=True, text=True, check=False)
-    found: Errors = {}
-    for line in done.stdout.splitlines():
-        match = re.match(r"(\S.*?)\(\d+,\d+\): error (.*)", line)
-        if match:
-            add_error(found, match[1], match[2])
-    return found
-
-
 # C++
 
 #: A declaration of a function in a header, on one line.
@@ -266,7 +219,6 @@ _DECLARED = re.compile(
     r"^[ ]*(?:static |extern |virtual )?(?:const )?[\w:]+[*& ]+(\w+)\(([^()\n]*)\)( const)?;$",
     re.MULTILINE,
 )
-FLAGS = ("-std=c++11", "-I.", "-Iinclude", "-DLEVELDB_PLATFORM_POSIX", "-DOS_LINUX", "-w")
 _NOT_BUILT = re.compile(
     r"_test\.cc|_bench|_sse\.cc|/issues/|/win/|leveldbutil|testharness|testutil"
 )
@@ -318,50 +270,6 @@ def header_mutations(folder: Path, chance: random.Random) -> Iterator[Mutation]:
         return None if new == whole else Mutation(path, kind, name, whole, new)
 
     return endless(found, chance, edit)
-
-
-def checked_by_clang(folder: Path) -> Errors:
-    """The errors of the compiler in source files, and in headers.
-
-    A file whose headers are as they were at its last compilation is not compiled again.
-    """
-
-    def compile(path: Path) -> str:
-        argv = ["clang++-22", *FLAGS, "-ferror-limit=0", "-fsyntax-only", str(path)]
-        argv[0] = str(real_servers.SERVERS / "bin" / argv[0])
-        return subprocess.run(argv, cwd=folder, capture_output=True, text=True, check=False).stderr
-
-    def compile_once(path: Path) -> str:
-        state = hashlib.sha256(b"".join(_included(folder, path, {}).values())).hexdigest()
-        if (path, state) not in _compiled:
-            _compiled[path, state] = compile(path)
-        return _compiled[path, state]
-
-    found: Errors = {}
-    seen: set[str] = set()
-    with concurrent.futures.ThreadPoolExecutor(2) as workers:
-        for output in workers.map(compile_once, sorted(folder.rglob("*.cc"))):
-            for line in output.splitlines():
-                match = re.match(r"(.+?):(\d+:\d+): (?:fatal )?error: (.*)", line)
-                if match and line not in seen:
-                    seen.add(line)
-                    path = (folder / match[1]).resolve()
-                    add_error(found, str(path.relative_to(folder)), match[3])
-    return found
-
-
-#: The output of the compiler, by source file and state of the headers.
-_compiled: dict[tuple[Path, str], str] = {}
-
-
-def _included(folder: Path, path: Path, found: dict[Path, bytes]) -> dict[Path, bytes]:
-    """The contents of a file and of all headers of the project that it includes."""
-    if path not in found and path.is_file():
-        found[path] = data = path.read_bytes()
-        for name in re.findall(rb'^#include ["<]([\w/.]+)[">]', data, re.MULTILINE):
-            for top in (folder, folder / "include", path.parent):
-                _included(folder, top / name.decode(), found)
-    return found
 
 
 _NOTHING = "\ndef added_here() -> None: ...\n"

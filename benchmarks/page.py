@@ -36,10 +36,11 @@ LEGEND = ["row", "what", "figure", "bar", ""]
 
 def _elsewhere(section: dict[str, Any]) -> str:
     columns = {
-        "rounds": "edits",
+        "edits": "edits",
         "told": "files told",
-        "missed": "missed",
-        "counted_as_not_checked": "of these, counted",
+        "counted": "counted as not checked",
+        "unsearched": "said to be unsearched",
+        "missed": "missed silently",
         "wrong": "wrongly told",
         "wrong_after_undo": "wrongly after undo",
         "over_p50_ms": "over p50 ms",

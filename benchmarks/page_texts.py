@@ -150,9 +150,11 @@ ELSEWHERE = """
 ## What an edit breaks in other files
 
 Random breaking edits of public functions, through the hooks, against the list of the compiler or of
-the checker's own command line. Of the missed files, some are over the limit of dependents or of
-time, and are counted in the text for the model. `over` is the time of the hook besides the check of
-the edited file. A row that is `patient` was run without limits of time, on a busy machine.
+the checker's own command line. A file over the limit of dependents or of time is not told, but is
+counted in the text for the model. Where the uses of a declaration could not be searched, the text
+names the declaration. All other broken files that are not told are missed silently. `over` is the
+time of the hook besides the check of the edited file. A row that is `patient` was run without
+limits of time, on a busy machine.
 
 {rows}
 """

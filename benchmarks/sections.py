@@ -83,6 +83,13 @@ def write_section(name: str, data: dict[str, Any]) -> None:
     change_report({name: {**stamp, **data}})
 
 
+def write_rows(name: str, rows: dict[str, Any]) -> None:
+    """Replace rows of one section; those that are not run now stay."""
+    report: dict[str, Any] = json.loads(REPORT.read_text()) if REPORT.exists() else {}
+    known: dict[str, Any] = report.get(name, {}).get("results", {})
+    write_section(name, {"results": {**known, **rows}})
+
+
 def change_report(sections: dict[str, dict[str, Any] | None]) -> dict[str, Any]:
     """Replace sections, or remove those that are None, and return the whole report.
 

@@ -14,7 +14,8 @@ import pytest
 
 import lspkit
 from lspkit.agent.hooks.edit_hooks import EditHooks
-from lspkit.operations import EditReport
+from lspkit.agent.hooks.summary import Summary
+from lspkit.operations import CheckEditRequest, EditedFile, EditReport
 from lspkit.runtime.freshness.dependents import MOST_DECLARATIONS
 from tests import real_servers
 from tests.real.running import workspace
@@ -173,6 +174,33 @@ def test_a_tool_that_removes_a_file_is_told_who_imports_it(
         found = shown(told)
         assert sorted(found) == users(here), told
         assert all(len(lines) == 1 for lines in found.values()), told
+
+
+@pytest.mark.parametrize("server", SERVERS)
+def test_a_command_right_after_a_read_is_told_what_it_breaks(tmp_path: Path, server: str) -> None:
+    """The worker that tells the servers of a read may come when the file has changed already."""
+    with scene(tmp_path, server) as here:
+        project = here.project
+        here.hooks.tool_result("read_file", {"path": project.path}, "")
+        here.replace(project.old, project.new)
+        here.ws.sync(project.path, baseline=True)  # what the worker does
+        told = here.hooks.tool_result("bash", {"command": "sed"}, "Done.", timeout=TIMEOUT)
+        assert sorted(shown(told)) == users(here), told
+
+
+@pytest.mark.parametrize("server", SERVERS)
+def test_users_are_counted_without_time_for_the_edited_file(tmp_path: Path, server: str) -> None:
+    with scene(tmp_path, server) as here:
+        project = here.project
+        here.ws.check(project.path, timeout=TIMEOUT)
+        path = here.folder / project.path
+        file = EditedFile(str(path), path.read_text(encoding="utf-8"))
+        here.replace(project.old, project.new)
+        report = here.ws.run(CheckEditRequest(files=(file,), seconds=0.0), timeout=TIMEOUT)
+        others = report.other_files
+        assert others.introduced or others.left_out or others.unsearched, report
+        assert not report.verdict.clean
+        assert Summary().of_reports(report.reports, others, root=here.folder)
 
 
 @pytest.mark.parametrize("server", SERVERS)

@@ -26,6 +26,7 @@ from lspkit.agent.check_timeout import CheckTimeouts
 from lspkit.agent.hooks.concurrent_edits import ConcurrentEdits
 from lspkit.agent.hooks.file_stamps import FileStamps
 from lspkit.agent.hooks.prewarm import Prewarmer
+from lspkit.agent.hooks.read_texts import ReadTexts, text_of
 from lspkit.agent.hooks.summary import Summary
 from lspkit.agent.hooks.tool_files import (
     REMOVING,
@@ -52,8 +53,6 @@ T = TypeVar("T")
 MOST_CHANGED = 64
 #: Most recently used files that are checked again after an edit.
 RECENT = 8
-#: Bytes of the largest file whose text before an edit is reconstructed.
-LARGEST = 2**21
 #: Between the output of the tool and the appended text.
 GAP = "\n\n"
 
@@ -97,6 +96,7 @@ class EditHooks:
         self._timeouts = CheckTimeouts(ws)
         self._stamps = FileStamps()
         self._prewarmer = Prewarmer(ws)
+        self._texts = ReadTexts()
         #: Files that the agent has used, most recent last.
         self._recent: collections.deque[str] = collections.deque(maxlen=8 * RECENT)
         self._edits = ConcurrentEdits()
@@ -215,12 +215,16 @@ class EditHooks:
         )
 
     def _edited(self, touch: Touch, paths: Sequence[str]) -> tuple[EditedFile, ...]:
-        """The files of an edit, with their texts before it as far as the arguments tell them."""
+        """The files of an edit, with their texts before it: as the arguments tell them, else as
+        the agent has read them."""
         named = {path: name for name in touch.files for path in self._paths([name])}
-        return tuple(
-            EditedFile(path, _text_before(touch, named[path], path) if path in named else None)
-            for path in paths
-        )
+        self._prewarmer.note_edited(paths)
+        found: list[EditedFile] = []
+        for path in paths:
+            read = self._texts.take(path)
+            told = _text_before(touch, named[path], path) if path in named else None
+            found.append(EditedFile(path, read if told is None else told))
+        return tuple(found)
 
     def _append(self, output: T, text: str) -> T:
         """Append the text to an output that is a str; any other output is unchanged."""
@@ -238,7 +242,9 @@ class EditHooks:
             self._timeouts.spend(path)
 
     def _read(self, touch: Touch) -> None:
-        self._remember(self._prewarmer.read(self._paths(touch.files)))
+        new = self._prewarmer.read(self._paths(touch.files))
+        self._texts.note(new)
+        self._remember(new)
 
     def _recent_files(self) -> list[str]:
         """The recently used files, most recent first."""
@@ -286,10 +292,7 @@ def _one_of_each(paths: Iterable[str]) -> list[str]:
 def _text_before(touch: Touch, name: str, path: str) -> str | None:
     if touch.kind not in (ToolKind.EDIT, ToolKind.PATCH, ToolKind.MOVE):
         return None
-    try:
-        if os.path.getsize(path) > LARGEST or not os.path.isfile(path):
-            return None
-        text = Path(path).read_bytes().decode("utf-8-sig")
-    except (OSError, ValueError):
-        return None
-    return text if touch.kind is ToolKind.MOVE else touch.text_before(name, text)
+    text = text_of(path)
+    if text is None or touch.kind is ToolKind.MOVE:
+        return text
+    return touch.text_before(name, text)

@@ -58,6 +58,10 @@ class Prewarmer:
         self.enqueue(new)
         return new
 
+    def note_edited(self, paths: Sequence[str]) -> None:
+        """Record edits: the present texts of these files are not those before an edit."""
+        self._read.difference_update(paths)
+
     def enqueue(self, paths: Sequence[str]) -> None:
         """Queue these files."""
         self._waiting.extend(paths)

@@ -98,6 +98,8 @@ def check_after(
             request.first, search.dependents, most, seconds=search.left if most else None
         )
         others = yield from check_dependents(search, (*paths, *request.gone), scope)
+    elif not search.is_internal:
+        others = _unchecked(search)
     before |= yield from _old_findings(reports, search, before)
     compared: list[Report] = []
     for report in reports:
@@ -105,6 +107,22 @@ def check_after(
     for path in search.old:
         yield effects.NoteText(path)
     return EditReport(compared, others)
+
+
+def _unchecked(search: EditSearch) -> OtherFiles:
+    """The result if no server has checked the edited files in time: all dependents are left out.
+
+    A server that has not even told what the edit changed says nothing about other files.
+    """
+    if not search.lines and not (search.names and search.unsearched):
+        return OtherFiles()
+    return OtherFiles(
+        "open",
+        Verdict.UNKNOWN,
+        unknown={"": search.reason} if search.reason else {},
+        left_out=len(search.lines),
+        unsearched=list(search.unsearched),
+    )
 
 
 def _baselines(search: EditSearch) -> effects.Effects[dict[str, Before]]:
