@@ -126,7 +126,7 @@ class CallRunner:
 
     def _busy_servers(self) -> list[str]:
         try:
-            return busy_servers(self.ws.status()) if self.ws is not None else []
+            return busy_servers(self.ws) if self.ws is not None else []
         except LspkitError:  # the call says why
             return []
 

@@ -7,9 +7,10 @@ import threading
 from collections.abc import Callable
 
 from lspkit.errors import LspkitError
+from lspkit.operations import FileServersRequest
 from lspkit.runtime.concurrency.event_stream import EventStream
 from lspkit.runtime.concurrency.threads import OwnThread, joined
-from lspkit.servers.status import ServerState, WorkspaceStatus
+from lspkit.servers.status import ServerState
 from lspkit.servers.workspace_event import WorkspaceEvent
 from lspkit.visible_text import fold_lines, one_line
 from lspkit.workspace import Workspace
@@ -88,12 +89,11 @@ def progress_text(event: WorkspaceEvent) -> str:
     return ""
 
 
-def busy_servers(status: WorkspaceStatus) -> list[str]:
+def busy_servers(ws: Workspace) -> list[str]:
     """What servers are doing already when a call begins, each as a text for a user."""
     told: list[str] = []
-    for row in status.rows:
-        for root in row.roots:
-            if root.state is ServerState.STARTING:
-                told.append(one_line(f"{row.server}: {root.state.value}"))
-            told += [one_line(f"{row.server}: {fold_lines(one)}") for one in root.busy_with if one]
+    for one in ws.run(FileServersRequest()):
+        if one.state is ServerState.STARTING:
+            told.append(one_line(f"{one.server}: {one.state.value}"))
+        told += [one_line(f"{one.server}: {fold_lines(what)}") for what in one.busy_with if what]
     return told

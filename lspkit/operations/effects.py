@@ -394,18 +394,23 @@ class TakeWarnings(Effect, frozen=True):
 
 
 class FindServers(Effect, frozen=True):
-    """The servers of a file, running or not. Sent back: `list[FileServer]`."""
+    """The servers of a file, running or not; without one, all that run.
 
-    path: str
+    Sent back: `list[FileServer]`.
+    """
+
+    path: str | None
 
 
 class FileServer(msgspec.Struct, frozen=True):
-    """The state of one server of a file."""
+    """The state of one server."""
 
     server: str
     root: str
     #: `idle` if it is not running yet.
     state: ServerState
+    #: What it says it is doing.
+    busy_with: tuple[str, ...] = ()
 
 
 #: Why one of many requests has no result.

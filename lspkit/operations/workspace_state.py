@@ -58,9 +58,9 @@ class WarningsRequest(Request[tuple[str, ...]], frozen=True, kw_only=True):
 
 
 class FileServersRequest(Request[list[FileServer]], frozen=True, kw_only=True):
-    """Get the state of the servers of a file. Starts nothing."""
+    """Get the state of the servers of a file; without one, of all that run. Starts nothing."""
 
-    path: str
+    path: str | None = None
 
 
 class StatusTextRequest(Request[str], frozen=True, kw_only=True):

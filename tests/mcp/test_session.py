@@ -13,6 +13,7 @@ import pytest
 from mcp.shared.exceptions import MCPError
 
 import lspkit
+from lspkit import operations as ops
 from lspkit.agent import tool_schemas
 from lspkit.mcp.mcp_process import McpChannel
 from lspkit.mcp.wire_streams import Descriptors
@@ -140,6 +141,27 @@ def test_progress_tells_what_the_servers_do(tmp_path: Path, scripted, legacy: bo
         states = {"scripted: starting", "scripted: active"}
         assert told == {*states, "scripted: Indexing", "scripted: Indexing is done"}
         call.cancel()
+
+
+def test_a_call_tells_what_the_servers_do_already_without_the_status_of_all_of_them(
+    tmp_path: Path, scripted, monkeypatch
+) -> None:
+    endless = progress("Indexing")[:-1]
+    script = Script(say=endless, faults=[Fault("textDocument/hover", "hang")])
+    with workspace(tmp_path, scripted(script)) as ws, served(ws) as client:
+        client.text("lsp_goto_definition", **AT)
+        run, requests = ws._engine.run, []
+
+        def record(request, limits):
+            requests.append(type(request))
+            return run(request, limits)
+
+        monkeypatch.setattr(ws._engine, "run", record)
+        call = client.begin("lsp_hover", AT, progress=True)
+        assert client.progress.get(timeout=PATIENCE) == "scripted: Indexing"
+        call.cancel()
+    assert ops.FileServersRequest in requests
+    assert not {ops.StatusRequest, ops.StatusTextRequest} & set(requests)
 
 
 def test_without_a_token_there_is_no_progress(tmp_path: Path, scripted) -> None:

@@ -149,6 +149,7 @@ RESULTS: dict[str, Case] = {
     "config": lambda scene: scene.ws.config,
     "settings": lambda scene: (scene.ws.settings, scene.ws.settings),
     "status before a server runs": call("status"),
+    "running servers": lambda scene: scene.ws.run(ops.FileServersRequest()),
     "servers of a file": lambda scene: scene.ws.run(ops.FileServersRequest(path=A)),
     "warnings": lambda scene: scene.ws.run(ops.WarningsRequest()),
     "trust notice": lambda scene: scene.ws.run(ops.TrustNoticeRequest()),

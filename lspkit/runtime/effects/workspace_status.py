@@ -47,12 +47,19 @@ def _is_shown(uri: str, files: Files) -> bool:
 
 
 def find_servers(effect: effects.FindServers, files: Files, pool: Pool) -> list[effects.FileServer]:
-    """Perform `FindServers`."""
+    """Perform `FindServers`. Unlike the whole status it searches for no program."""
+    if effect.path is None:
+        running = sorted(pool.servers(), key=lambda one: (one.id, one.root))
+        return [_brief_state(one.id, one.root, one) for one in running]
     path = files.locate(effect.path, may_be_missing=True).path
-    return [
-        effects.FileServer(id, root, status.ServerState.IDLE if server is None else _state(server))
-        for (id, root), server in pool.expected(path).items()
-    ]
+    return [_brief_state(id, root, server) for (id, root), server in pool.expected(path).items()]
+
+
+def _brief_state(id: str, root: str, server: Server | None) -> effects.FileServer:
+    if server is None:
+        return effects.FileServer(id, root, status.ServerState.IDLE)
+    work = server.channel.session.progress.busy_with()
+    return effects.FileServer(id, root, _state(server), tuple(what for what, _ in work))
 
 
 def take_status(
