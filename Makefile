@@ -45,9 +45,10 @@ demo: $(USER_READY)
 	@$(PYTHON) examples/demo.py
 
 # Packages and servers are installed at the same time: each waits for the network now and then.
+# Three workers for two cores: many tests wait for a process most of the time.
 test:
 	@$(MAKE) -s -j2 $(READ_READY) servers
-	@$(PYTHON) tools/run_and_reap.py $(PYTHON) -m pytest -n 2 --dist loadscope \
+	@$(PYTHON) tools/run_and_reap.py $(PYTHON) -m pytest -n 3 --dist loadscope \
 	    --no-loadscope-reorder $(ARGS)
 
 # The types are checked beside the tests, and what is said about them is shown after those.

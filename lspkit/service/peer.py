@@ -100,9 +100,7 @@ class Peer:
         self._parts_size = 0
         self._malformed = 0
         #: Guards the fields below.
-        self._lock = threading.Lock()
-        #: Something is queued, or the connection has ended.
-        self._changed = threading.Condition(self._lock)
+        self._lock = threading.Condition(threading.Lock())
         self._queue: collections.deque[bytes] = collections.deque()
         self._queued = 0
         self._writing = False
@@ -159,14 +157,14 @@ class Peer:
             self._queued += len(data)
             if self._writer.ident is None:
                 self._writer.start()
-            self._changed.notify()
+            self._lock.notify()
 
     def _write(self) -> None:
         while True:
             with self._lock:
                 self._writing = False
                 while not self._queue and not self._ended:
-                    self._changed.wait()
+                    self._lock.wait()
                 if self._ended:
                     return
                 data = self._queue.popleft()
@@ -295,7 +293,7 @@ class Peer:
             self._ended = True
             self.reason = why
             self._queue.clear()
-            self._changed.notify()
+            self._lock.notify()
         try:
             self._socket.shutdown(socket.SHUT_RDWR)
         except OSError:
