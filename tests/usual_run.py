@@ -61,10 +61,14 @@ def is_seldom(item: pytest.Item) -> bool:
 
 def has_twin(item: pytest.Item, names: set[str]) -> bool:
     """Whether it is a test of pyright, and among these there is the same of basedpyright."""
-    if not _may_be_left_out(item) or "pyright" not in _servers(item):
-        return False
-    test, parameters = item.nodeid.split("[", 1)
-    return f"{test}[{parameters.replace('pyright', 'basedpyright')}" in names
+    is_concerned = _may_be_left_out(item) and "pyright" in _servers(item)
+    return is_concerned and twin_of(item.nodeid) in names
+
+
+def twin_of(name: str) -> str:
+    """The name of the same test with basedpyright instead of pyright."""
+    test, parameters = name.split("[", 1)
+    return f"{test}[{parameters.replace('pyright', 'basedpyright')}"
 
 
 def _may_be_left_out(item: pytest.Item) -> bool:
