@@ -319,9 +319,9 @@ def by_lspkit(ws: lspkit.Workspace, files: Files) -> None:
             ws.write(name, text)
 
 
-@pytest.mark.parametrize("name", list(CASES))
-def test_the_next_check_sees_it(name: str, tmp_path: Path) -> None:
-    case, folder = CASES[name], tmp_path / "project"
+@pytest.mark.parametrize("case", CASES.values(), ids=list(CASES))
+def test_the_next_check_sees_it(case: Case, tmp_path: Path) -> None:
+    folder = tmp_path / "project"
     real_servers.require(case.server)
     folder.mkdir()
     site = site_packages(folder) if case.environment else ""
