@@ -55,12 +55,8 @@ class RemoteEngine:
 
     def run(self, request: Request[T], limits: Limits) -> T:
         """Carry out a request, and return its result."""
-        _check(limits)
-        result: T
-        if limits.cancel is None:
-            result = self._run_here(request, limits)
-        else:
-            result = block(self._steps(request, limits), CallContext())
+        call = _call_context(limits)
+        result: T = block(self._steps(request, limits), call)
         return result
 
     def submit(self, request: Request[T], limits: Limits) -> Future[T]:
@@ -70,52 +66,26 @@ class RemoteEngine:
                 Task,  # here, to keep `import lspkit` quick
             )
 
-        _check(limits)
-        # The service ends the call; this side waits for its answer.
-        call = CallContext()
+        call = _call_context(limits)
         task = Task(self._steps(request, limits), call, self._workers, self._timers, self._callers)
         task.start()
         return task.future
 
-    def _run_here(self, request: Request[Any], limits: Limits) -> Any:
-        """The same as `_steps`, for a call without a cancel: waiting here takes less time."""
-        deadline = _deadline(limits)
-        try:
-            return self._attempt_here(request, limits, deadline)
-        except ServerUnavailableError:
-            if not self._may_repeat(request):
-                raise
-        return self._attempt_here(request, limits, deadline)
-
-    def _attempt_here(self, request: Request[Any], limits: Limits, deadline: float | None) -> Any:
-        pending = self._send(request, limits, deadline)
-        until = _until(deadline)
-        try:
-            while not pending.waiter.wait(until - time.monotonic()):
-                if time.monotonic() >= until:
-                    raise _late_error()
-        except BaseException:
-            pending.cancel()
-            raise
-        finally:
-            pending.forget()
-        return _result(request, limits, pending)
-
     def _steps(self, request: Request[Any], limits: Limits) -> Steps[Any]:
-        deadline = _deadline(limits)
+        deadline = None if limits.timeout is None else time.monotonic() + float(limits.timeout)
         try:
             return (yield from self._attempt(request, limits, deadline))
         except ServerUnavailableError:
-            if not self._may_repeat(request):
+            # The service may have ended just now. A server that is missing raises this as well.
+            if not self._restart or self.client.is_alive() or isinstance(request, ONCE):
                 raise
         return (yield from self._attempt(request, limits, deadline))
 
-    def _may_repeat(self, request: Request[Any]) -> bool:
-        """Whether the service may have ended just now; a missing server raises the same error."""
-        return self._restart and not self.client.is_alive() and not isinstance(request, ONCE)
-
     def _attempt(self, request: Request[Any], limits: Limits, deadline: float | None) -> Steps[Any]:
-        pending = self._send(request, limits, deadline)
+        left = None if deadline is None else deadline - time.monotonic()
+        # With the request: a cancel that follows it would race with the answer.
+        cancelled = limits.cancel is not None and limits.cancel.is_set()
+        pending = self.client.begin("lsp/call", encode_call(request, left, cancelled=cancelled))
         try:
             yield from self._await_answer(pending, limits.cancel, deadline)
         except BaseException:
@@ -123,26 +93,24 @@ class RemoteEngine:
             raise
         finally:
             pending.forget()
-        return _result(request, limits, pending)
-
-    def _send(self, request: Request[Any], limits: Limits, deadline: float | None) -> PendingCall:
-        left = None if deadline is None else deadline - time.monotonic()
-        # With the request: a cancel that follows it would race with the answer.
-        cancelled = limits.cancel is not None and limits.cancel.is_set()
-        return self.client.begin("lsp/call", encode_call(request, left, cancelled=cancelled))
+        value, answered, failed = decode_result(NAMES[type(request)], pending.result())
+        if limits.answer_log is not None:
+            limits.answer_log.answered.update(answered)
+            limits.answer_log.failed += failed
+        return value
 
     def _await_answer(
         self, pending: PendingCall, cancel: CancelLike | None, deadline: float | None
     ) -> Steps[None]:
         """Wait for the answer, and pass a cancel on meanwhile."""
-        until = _until(deadline)
+        until = float("inf") if deadline is None else deadline + GRACE
         waiter = pending.waiter
         if cancel is not None:
             yield from self._await_with_cancel(pending, cancel, until)
         elif not waiter.done:
             yield waiter, until
         if not waiter.done:
-            raise _late_error()
+            raise RequestTimeoutError("the service did not answer in time", state="running")
 
     def _await_with_cancel(
         self, pending: PendingCall, cancel: CancelLike, until: float
@@ -183,32 +151,11 @@ class RemoteEngine:
         self.client.drop_after_fork()
 
 
-def _deadline(limits: Limits) -> float | None:
-    return None if limits.timeout is None else time.monotonic() + float(limits.timeout)
-
-
-def _until(deadline: float | None) -> float:
-    """Until when the answer of the service is waited for."""
-    return float("inf") if deadline is None else deadline + GRACE
-
-
-def _late_error() -> RequestTimeoutError:
-    return RequestTimeoutError("the service did not answer in time", state="running")
-
-
-def _result(request: Request[Any], limits: Limits, pending: PendingCall) -> Any:
-    """The result that was received; raises an error that was."""
-    value, answered, failed = decode_result(NAMES[type(request)], pending.result())
-    if limits.answer_log is not None:
-        limits.answer_log.answered.update(answered)
-        limits.answer_log.failed += failed
-    return value
-
-
-def _check(limits: Limits) -> None:
-    """Raise a `TypeError` for limits that are none."""
+def _call_context(limits: Limits) -> CallContext:
+    """Checks the limits. The service ends the call; this side waits for its answer."""
     if limits.timeout is not None or limits.cancel is not None:
         CallContext(limits.timeout, limits.cancel)
+    return CallContext()
 
 
 class _CancelRelay(Waiter):
