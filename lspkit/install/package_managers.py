@@ -169,9 +169,11 @@ def run(argv: Sequence[str], folder: str, on: Machine, own: Mapping[str, str] | 
             start_new_session=True,
             preexec_fn=_prepare_child,
         )
-    except OSError as problem:
+    except BaseException as problem:
         signal.pthread_sigmask(signal.SIG_SETMASK, masked)
-        raise InstallError(f"{argv[0]} cannot be run: {problem.strerror}") from problem
+        if isinstance(problem, OSError):
+            raise InstallError(f"{argv[0]} cannot be run: {problem.strerror}") from problem
+        raise
     try:
         signal.pthread_sigmask(signal.SIG_SETMASK, masked)
         printed, told = child.communicate(timeout=STEP_SECONDS)

@@ -155,13 +155,16 @@ REMOVALS = [
 ]
 
 
-#: All ways with the server that starts quickest, two of them with each.
-WAYS = [("ty", one) for one in REMOVALS]
-WAYS += [
-    (server, one)
+#: In a usual run all ways with the server that starts quickest, two of them with the others.
+USUAL_WAYS = (delete_by_tool, move_by_command)
+WAYS = [
+    pytest.param(
+        server,
+        remove,
+        marks=[] if server == "ty" or remove in USUAL_WAYS else [pytest.mark.thorough],
+    )
     for server in IMPORTING
-    for one in (delete_by_tool, move_by_command)
-    if server != "ty"
+    for remove in REMOVALS
 ]
 
 

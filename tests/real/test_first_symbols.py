@@ -20,9 +20,12 @@ pytestmark = pytest.mark.server
 
 
 #: Whether the question names a file. Both, but for those that take long to start.
-CASES = [(server, named) for server in ABILITIES for named in (True, False)]
-CASES.remove(("jdtls", True))
-CASES.remove(("rust-analyzer", True))
+SLOW = ("jdtls", "rust-analyzer")
+CASES = [
+    pytest.param(server, named, marks=[pytest.mark.thorough] if named and server in SLOW else [])
+    for server in ABILITIES
+    for named in (True, False)
+]
 
 
 @pytest.mark.parametrize(("server", "named"), CASES)
