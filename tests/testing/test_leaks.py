@@ -92,6 +92,8 @@ def test_nothing_is_found_where_nothing_happened(tmp_path):
 def test_a_process_is_named_by_its_pid_and_command_and_can_be_killed():
     snapshot = take_snapshot()
     with subprocess.Popen(["sleep", "60"]) as process:
+        # For a moment after its start a process has a name, but no arguments yet.
+        assert comes_true(lambda: psutil.Process(process.pid).cmdline() == ["sleep", "60"])
         assert leaks_since(snapshot, grace=AT_ONCE) == [f"process {process.pid}: sleep 60"]
         kill_leaked_processes(snapshot)
         assert leaks_since(snapshot, grace=AT_ONCE) == []
