@@ -29,7 +29,7 @@ __all__ = [
 ]
 
 #: The names of each module. They are imported when they are first used: the command line needs
-#: only the protocols of the hooks.
+#: only the names of the agents.
 __getattr__ = late_names(
     __name__,
     {

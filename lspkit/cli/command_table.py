@@ -10,10 +10,9 @@ import argparse
 import functools
 import importlib
 import os
+from typing import NamedTuple
 
-import msgspec
-
-from lspkit.agent.hooks.agent_protocols import AGENTS
+from lspkit.agent.hooks.agent_names import AGENTS
 from lspkit.cli import argument_types as types
 from lspkit.cli.shared_arguments import (
     AT,
@@ -30,7 +29,7 @@ from lspkit.cli.shared_arguments import (
 )
 
 
-class Command(msgspec.Struct, frozen=True):
+class Command(NamedTuple):
     """One row of the table."""
 
     name: str

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import os
 import time
-from typing import Any
-
-import msgspec
+from typing import Any, NamedTuple
 
 from lspkit.cli import argument_types as types
 
 
-class Argument(msgspec.Struct, frozen=True):
+class Argument(NamedTuple):
     """One argument: its names, and the keywords of `add_argument`."""
 
     names: tuple[str, ...]

@@ -21,7 +21,6 @@ from lspkit.cli.exit_codes import CLEAN, FINDINGS, USAGE
 from lspkit.cli.output import as_json, is_terminal, print_message, print_result
 from lspkit.errors import LspkitError, PathError
 from lspkit.late_imports import safe_imports
-from lspkit.types import to_plain
 from lspkit.visible_text import one_line
 
 if TYPE_CHECKING:
@@ -176,6 +175,8 @@ def _list(*, as_data: bool) -> int:
         print_message(known.warning)
     entries = sorted(known.entries, key=lambda one: one.path)
     if as_data:
+        from lspkit.types import to_plain
+
         print_result(as_json([{**to_plain(one), "state": _state(one.path)} for one in entries]))
         return CLEAN
     for entry in entries:

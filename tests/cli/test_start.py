@@ -19,7 +19,13 @@ PROGRAM = """if True:
 """
 #: What commands need when they run.
 HEAVY = {"workspace", "runtime", "operations", "servers", "config", "service", "edits"}
-LATE = {"lspkit.cli.query", "lspkit.cli.check", "lspkit.cli.open_workspace", "subprocess"}
+LATE = {
+    "lspkit.cli.query",
+    "lspkit.cli.check",
+    "lspkit.cli.open_workspace",
+    "subprocess",
+    "msgspec",
+}
 
 
 @pytest.mark.parametrize("words", [["--version"], ["--help"], ["hover", "--help"], []], ids=str)

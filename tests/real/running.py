@@ -40,6 +40,7 @@ def workspace(
     encoding: str | None = None,
     argv: Sequence[str] | None = None,
     more: Mapping[str, Any] | None = None,
+    trusted: bool | None = None,
 ) -> lspkit.Workspace:
     """A workspace in which this server runs, and no other; `more` is for its entry."""
     said: dict[str, Any] = {
@@ -52,7 +53,7 @@ def workspace(
         said["positionEncodings"] = [encoding]
     # The linter would run beside a type checker, if it is installed.
     config = {"lsp": {server: said, "ruff": {"disabled": True}}, "timing": TIMING}
-    return lspkit.Workspace(folder, config=config)
+    return lspkit.Workspace(folder, config=config, trusted=trusted)
 
 
 def workspace_with(folder: Path, commands: Mapping[str, Sequence[str]]) -> lspkit.Workspace:

@@ -111,8 +111,6 @@ PROTOCOLS = (
         event="PostToolUse",
     ),
 )
-#: The agents that are known, in alphabetical order.
-AGENTS = tuple(sorted({one.agent for one in PROTOCOLS}))
 
 
 class HookCall(msgspec.Struct, frozen=True):

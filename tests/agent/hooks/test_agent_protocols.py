@@ -10,9 +10,10 @@ from typing import Any
 import jsonschema
 import pytest
 
+from lspkit.agent.hooks.agent_names import AGENTS
 from lspkit.agent.hooks.agent_protocols import (
-    AGENTS,
     MOST_BYTES,
+    PROTOCOLS,
     HookCall,
     IgnoredInput,
     Moment,
@@ -46,6 +47,7 @@ def ignored(data: bytes, agent: str | None = None) -> IgnoredInput:
 
 
 def test_every_agent_and_every_input_is_tested():
+    assert sorted({one.agent for one in PROTOCOLS}) == list(AGENTS)
     assert sorted(ANSWERS) == list(AGENTS)
     assert {agent_of(name) for name in EDITS} == set(AGENTS)
     assert {agent_of(name) for name in RECORDED if name in EDITS} == {"claude-code", "codex"}
