@@ -192,17 +192,22 @@ class Client:
     def _connect(self) -> ClientPeer:
         deadline = time.monotonic() + self._ready_timeout
         place = self._bootstrap.place(self._environ)
+        why = "the service does not say that it is ready"
         while True:
             made = connect_or_start(place, self._bootstrap, self._environ, deadline)
             peer = self._use(made, deadline)
             if isinstance(peer, ClientPeer):
                 return peer
+            why = peer or why
             if time.monotonic() >= deadline:
-                raise ServerUnavailableError(f"{peer}. {log_tail(place)}")
+                raise ServerUnavailableError(f"{why}. {log_tail(place)}")
             time.sleep(BUSY_RETRY)
 
     def _use(self, connection: socket.socket, deadline: float) -> ClientPeer | str:
-        """Use this connection as soon as the service is ready. Otherwise returns why it is not."""
+        """Use this connection as soon as the service is ready. Otherwise returns why it is not.
+
+        The reason is empty if the service has said nothing.
+        """
         ready = Waiter()
         peer = ClientPeer(
             connection,
@@ -215,7 +220,7 @@ class Client:
         answer = ready.value
         if not isinstance(answer, Ready):
             peer.close()
-            return answer or "the service does not say that it is ready"
+            return answer or ""
         with self._lock:
             self._peer, self._state, self._reason, self.ready = peer, "alive", "", answer
         self.notice = self._compare(answer)

@@ -6,6 +6,7 @@ calls are carried out by the threads of the engine.
 
 from __future__ import annotations
 
+import collections
 import contextlib
 import logging
 import os
@@ -39,6 +40,8 @@ SecondChannel = Callable[[SharedWorkspace], contextlib.AbstractContextManager[ob
 
 #: Clients that are connected at once.
 MOST_CLIENTS = 64
+#: Refused clients whose connections stay open: one of them may tell the service to retire.
+MOST_REFUSED = 8
 #: Seconds without a client before the service ends.
 IDLE_TIMEOUT = 15 * 60.0
 #: Seconds between two looks at the root.
@@ -74,6 +77,7 @@ class ServiceProcess:
         #: Guards the fields below.
         self._lock = threading.Lock()
         self._sessions: dict[Peer, ClientSession] = {}
+        self._refused: collections.deque[Peer] = collections.deque()
         #: Connections that are over, and whose threads have to be joined.
         self._left: list[Peer] = []
         self._reason = ""
@@ -156,9 +160,7 @@ class ServiceProcess:
             if not full:
                 self._sessions[peer] = ClientSession(self.shared, peer)
         if full:
-            why = f"the service has {MOST_CLIENTS} clients already"
-            peer.send(messages.notification("lsp/refused", why))
-            peer.close()
+            self._refuse(peer)
             return
         environment = {name: self._environ.get(name, "") for name in COMPARED}
         root = self._bootstrap.workspace_root
@@ -166,10 +168,25 @@ class ServiceProcess:
         peer.send(messages.notification("lsp/ready", ready))
         peer.start()
 
+    def _refuse(self, peer: Peer) -> None:
+        """Refuse a client because of the number of clients; it may still say `lsp/retire`."""
+        why = f"the service has {MOST_CLIENTS} clients already"
+        peer.send(messages.notification("lsp/refused", why))
+        with self._lock:
+            self._refused.append(peer)
+            oldest = self._refused.popleft() if len(self._refused) > MOST_REFUSED else None
+        peer.start()
+        if oldest is not None:
+            oldest.end(why)
+
     def _take(self, peer: Peer, message: messages.Message) -> None:
         session = self._sessions.get(peer)
         if session is not None:
             session.take(message)
+            return
+        if isinstance(message, messages.NotificationMessage) and message.method == "lsp/retire":
+            self.retire()
+        peer.end("it was refused")
 
     def _lost(self, peer: Peer) -> None:
         """Called by the reader of a connection that is over."""
@@ -179,6 +196,8 @@ class ServiceProcess:
             session.end()
         with self._lock:
             self._sessions.pop(peer, None)
+            if peer in self._refused:
+                self._refused.remove(peer)
             self._left.append(peer)
         self._wake()
 
@@ -195,7 +214,7 @@ class ServiceProcess:
                 for door in self._doors:
                     door.close()
                 with self._lock:
-                    peers = list(self._sessions)
+                    peers = [*self._sessions, *self._refused]
                 for peer in peers:
                     peer.end(f"the service has ended: {self._reason}")
                 self.shared.close()
