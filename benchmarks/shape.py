@@ -141,9 +141,14 @@ def _compare(folder: Path, project: Project, state: State) -> None:
             raise RuntimeError(f"{name} is not as it should be at the end: {there!r}")
     meant = project.at(state)
     known = {one for place in project.places for state_of in place.states for one in state_of}
-    # What is a link in one state may be a folder in another.
+    # What is a link in one state may be a folder in another. It may lead to files.
     meant_folders = {str(above) for one in meant for above in Path(one).parents}
-    extra = [one for one in known - {*meant, *meant_folders} if os.path.lexists(folder / one)]
+    links = {one for one, text in meant.items() if text.startswith(LINK)}
+    extra = [
+        one
+        for one in known - {*meant, *meant_folders}
+        if os.path.lexists(folder / one) and not links & {str(above) for above in Path(one).parents}
+    ]
     if extra:
         raise RuntimeError(f"at the end there is also {extra}")
 
