@@ -14,7 +14,7 @@ from lspkit.cli.arguments.project_root import chosen_root
 from lspkit.cli.exit_codes import CLEAN
 from lspkit.cli.output import as_json, print_message, print_result
 from lspkit.service.election import BOOTSTRAP_VARIABLE, connect_socket, service_pid
-from lspkit.service.runtime_folder import Bootstrap, bootstrap_of, read_bootstrap
+from lspkit.service.runtime_folder import Bootstrap, Place, bootstrap_of, read_bootstrap
 from lspkit.visible_text import one_line
 from lspkit.workspace_boundary import boundary_of
 
@@ -44,9 +44,11 @@ def serve(arguments: argparse.Namespace) -> int:
         return CLEAN
     place = bootstrap.place(os.environ)
     if not arguments.started_by_client:
-        print_message(f"serving {bootstrap.workspace_root} at {place.socket}; Ctrl-C ends it")
+        _refuse_a_second(bootstrap, place)
 
     def on_ready(process: service_process.ServiceProcess) -> None:
+        if not arguments.started_by_client:
+            print_message(f"serving {bootstrap.workspace_root} at {place.socket}; Ctrl-C ends it")
         if address is not None:
             _open_http(process, address, place.token, arguments)
 
@@ -55,6 +57,17 @@ def serve(arguments: argparse.Namespace) -> int:
     )
     print_message(f"the service has ended: {reason}")
     return CLEAN
+
+
+def _refuse_a_second(bootstrap: Bootstrap, place: Place) -> None:
+    """Raises if a service runs: this one would wait for its end, and serve nobody."""
+    found = connect_socket(place)
+    if found is not None:
+        with found:
+            raise UsageError(
+                f"a service for {bootstrap.workspace_root} is running already (process "
+                f"{service_pid(found)}); to end it, run: lspkit stop"
+            )
 
 
 def _http_address(arguments: argparse.Namespace) -> Address | None:
@@ -81,7 +94,8 @@ def _open_http(
 
     server = HttpServer(process.shared, address, token_file, process.keep_alive)
     process.add_door(server)
-    print_message(f"HTTP at {server.address.url}/ with the token in {token_file}")
+    more = "" if arguments.open else "; --open opens the page in a browser"
+    print_message(f"HTTP at {server.address.url}/ with the token in {token_file}{more}")
     if arguments.json:
         print_result(as_json({"url": server.address.url, "tokenFile": token_file}, indent=None))
     if arguments.open:

@@ -14,7 +14,8 @@ from lspkit.diagnostics.render import (
     render_others,
     unsearched_line,
 )
-from lspkit.types import Diagnostic, Interpreter, Value, Verdict, display_path
+from lspkit.types import LONGEST_REPR, Diagnostic, Interpreter, Value, Verdict, cut, display_path
+from lspkit.visible_text import count
 
 #: Values of `how` that count as proof. `silence` is a push followed by silence from a server where
 #: this was always right in tests; `quiet` is the same from any other server, and not a proof.
@@ -124,6 +125,13 @@ class Report(Value, frozen=True):
     severities: tuple[str, ...] = ("error",)
     #: Most findings that are shown as text.
     max_per_file: int = 20
+
+    def __repr__(self) -> str:
+        found = count(len(self.counted), findings_word(self.severities).removesuffix("s"))
+        others = len(self.other_files.shown)
+        more = f", findings in {count(others, 'other file')}" if others else ""
+        line = f"<Report {self.verdict.value} {display_path(self.path)}: {found}{more}"
+        return cut(line, LONGEST_REPR - 1) + ">"
 
     def __str__(self) -> str:
         told = render(self.path, self.own_verdict, self.counted, self.why, self.max_per_file)

@@ -41,6 +41,8 @@ class InstallHint(msgspec.Struct, frozen=True):
     commands: tuple[str, ...] = ()
     #: If there is none: what would install it, with the program that is missing here.
     otherwise: str = ""
+    #: The other server that the first command installs, which does the same.
+    instead: str = ""
 
     @property
     def command(self) -> str:
@@ -80,18 +82,20 @@ def hint_for(definition: Definition, has: Has, *, any_of_family: bool = False) -
     """How a server is installed, where these package managers are."""
     recipes = recipes_of(definition.id)
     needed = dict.fromkeys(one for recipe in recipes for one in recipe.managers)
-    own = f"lspkit install {_name_of(definition)}"
+    own, instead = f"lspkit install {_name_of(definition)}", ""
     found = [own] if recipes and all(has(one) for one in needed) else []
     of_family = any_of_family and definition.family == EMBEDDED_FAMILY
     if has("pip") and (definition.id == EMBEDDED_ID or (of_family and definition.role == "types")):
         found.insert(0, pip_command(EMBEDDED))
+        instead = EMBEDDED_ID if definition.id != EMBEDDED_ID else ""
     for manager, command in definition.install_commands.items():
         if has(manager) and manager not in needed and manager != "pip":
             found.append(command)
-    if any_of_family and not (found and recipes):
-        found = [*_rivals(definition, has), *found]
+    if any_of_family and not (found and recipes) and (rivals := _rivals(definition, has)):
+        found = [*(f"lspkit install {one}" for one in rivals), *found]
+        instead = rivals[0]
     if found:
-        return InstallHint(tuple(dict.fromkeys(found)))
+        return InstallHint(tuple(dict.fromkeys(found)), instead=instead)
     if recipes:
         return InstallHint(otherwise=f"{own} (needs {_missing(needed, has)})")
     for manager, command in definition.install_commands.items():
@@ -100,12 +104,12 @@ def hint_for(definition: Definition, has: Has, *, any_of_family: bool = False) -
 
 
 def _rivals(definition: Definition, has: Has) -> list[str]:
-    """Commands that install another server of the same family."""
+    """Other servers of the same family that `lspkit install` can install here."""
     with safe_imports():
         from lspkit.servers.built_in import BUILT_IN  # here: to keep `import lspkit` quick
 
     return [
-        f"lspkit install {_name_of(one)}"
+        _name_of(one)
         for one in BUILT_IN
         if (one.family, one.role) == (definition.family, definition.role)
         if one.id != definition.id and (recipes := recipes_of(one.id))
@@ -115,7 +119,7 @@ def _rivals(definition: Definition, has: Has) -> list[str]:
 
 def _missing(managers: Iterable[str], has: Has) -> str:
     names = [PROGRAMS.get(one, one) for one in managers if not has(one)]
-    return f"{' and '.join(names)}, which this machine has not"
+    return f"{' and '.join(names)}, which this machine does not have"
 
 
 def _name_of(definition: Definition) -> str:

@@ -227,7 +227,7 @@ def remove(names: Sequence[str], home: str, say: Say) -> list[Outcome]:
 
 def listed(home: str) -> list[Outcome]:
     """What is installed."""
-    return [_outcome("present", one) for one in installed_packages(home).values()]
+    return [_outcome("installed", one) for one in installed_packages(home).values()]
 
 
 def _outcome(state: State, one: Installed, message: str = "") -> Outcome:

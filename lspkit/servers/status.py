@@ -236,10 +236,10 @@ def name_some(servers: list[str]) -> str:
 
 
 def _root_lines(root: RootStatus) -> list[str]:
-    asked = count(root.requests.count, "request") if root.requests.count else "nothing asked yet"
-    asked += f", {count(root.checks.count, 'check')}" if root.checks.count else ""
+    tallies = ((root.requests.count, "request"), (root.checks.count, "check"))
+    asked = ", ".join(count(number, what) for number, what in tallies if number)
     pid = f", pid {root.pid}" if root.pid else ""
-    lines = [f"{root.root}: {root.state.value}{pid}, {asked}"]
+    lines = [f"{root.root}: {root.state.value}{pid}, {asked or 'nothing asked yet'}"]
     work = zip(root.busy_with, root.busy_for, strict=True)
     lines += [f"busy with {what} for {seconds:.0f} s" for what, seconds in work]
     lines += [f"beside it: {sidecar}" for sidecar in root.sidecars]

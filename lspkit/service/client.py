@@ -234,10 +234,11 @@ class Client:
         ]
         if not different:
             return ""
-        names = " and ".join(different)
+        names, verb = " and ".join(different), "differ" if different[1:] else "differs"
         return (
-            f"{names} of this program differ from those of the running service, which are used; "
-            "to use these, run: lspkit stop"
+            f"{names} of the running service {verb} from this program's, and the service's "
+            f"{'are' if different[1:] else 'is'} used; to start a service with this program's, "
+            "run: lspkit stop"
         )
 
     def _take(self, message: Message, ready: Waiter) -> None:

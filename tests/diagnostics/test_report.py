@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from lspkit.diagnostics.report import Evidence, Report, verdict_of
+from lspkit.diagnostics.report import Evidence, OtherFiles, Report, verdict_of
 from lspkit.types import Diagnostic, Position, Range, Severity, Verdict
 
 PLACE = Range(Position(1, 1), Position(1, 2))
@@ -50,6 +50,13 @@ def test_a_report_prints_the_findings_that_count():
     assert "mild" not in text
     both = report(WRONG, MILD, servers=[evidence("pull")], severities=("error", "warning"))
     assert "WARNING [1:1] mild" in str(both)
+
+
+def test_the_repr_of_a_report_is_one_short_line():
+    others = OtherFiles(coverage="open", verdict=Verdict.DIRTY, diagnostics={"/b": [WRONG]})
+    told = report(WRONG, MILD, servers=[evidence("pull")], other_files=others)
+    assert repr(told) == "<Report dirty /a: 1 error, findings in 1 other file>"
+    assert repr(report(servers=[evidence("pull")])) == "<Report clean /a: 0 errors>"
 
 
 def test_a_report_that_knows_nothing_says_who_is_to_blame():

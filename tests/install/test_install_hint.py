@@ -55,7 +55,7 @@ def test_a_recipe_comes_first_where_its_package_manager_is_there(one: Definition
 def test_where_nothing_is_there_the_hint_says_what_is_missing(one: Definition):
     hint = hint_for(one, having())
     assert not hint.commands
-    assert "which this machine has not" in str(hint)
+    assert "which this machine does not have" in str(hint)
     assert "(" not in hint.command
 
 
@@ -70,6 +70,14 @@ def test_any_server_for_python_is_the_one_of_the_readme():
     hint = hint_for(server("basedpyright"), having("pip"), any_of_family=True)
     assert hint.command.endswith("pip install 'lspkit[python]'")
     assert hint.commands[1] == "lspkit install basedpyright"
+    assert hint.instead == "ty"
+
+
+def test_the_other_server_is_named_if_the_command_installs_it_instead():
+    for name in ("ty", "gopls"):
+        assert hint_for(server(name), lambda _: True, any_of_family=True).instead == ""
+    hint = hint_for(server("taplo"), having("npm", "pip"), any_of_family=True)
+    assert (hint.command, hint.instead) == ("lspkit install tombi", "tombi")
 
 
 def test_a_chosen_server_for_python_is_that_one():

@@ -30,6 +30,16 @@ def test_a_service_that_its_client_has_not_waited_for_counts_as_ended(site: Site
         assert os.waitpid(pid, 0) == (pid, 0)
 
 
+def test_a_second_service_is_refused_at_once_with_the_way_out(site: Site) -> None:
+    with site.connect():
+        done = site.run("serve", "--http", "127.0.0.1:0")
+        assert (done.returncode, done.stdout) == (2, "")
+        assert done.stderr == (
+            f"lspkit: a service for {site.project} is running already (process "
+            f"{site.service_pid()}); to end it, run: lspkit stop\n"
+        )
+
+
 def test_without_a_service_it_says_so(site: Site) -> None:
     done = site.run("stop")
     assert done.returncode == 0

@@ -71,7 +71,8 @@ def check(operation: dict[str, Any], answer: Answer) -> None:
         assert CODES[answer.json["code"]] == answer.status
 
 
-@hypothesis.given(st.text(max_size=210) | st.characters().map(lambda one: f"a{one}"))
+# Of an address in UTF-8: a lone surrogate cannot be in it.
+@hypothesis.given(st.text(max_size=210) | st.characters(codec="utf-8").map(lambda one: f"a{one}"))
 @hypothesis.example("a\n")
 @hypothesis.example("\u202e")
 @hypothesis.example("日本 x")

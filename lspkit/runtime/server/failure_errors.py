@@ -106,7 +106,8 @@ def _not_there(choice: Choice, names: str) -> str:
 
 def _words(hint: InstallHint) -> str:
     told = str(hint)
-    return f"{GET_IT_WITH}{told}" if told else ""
+    other = f"; {hint.instead} does the same" if hint.instead else ""
+    return f"{other}{GET_IT_WITH}{told}" if told else ""
 
 
 def late(
