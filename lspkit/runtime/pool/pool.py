@@ -34,7 +34,7 @@ from lspkit.runtime.process import launch
 from lspkit.runtime.process.backoff import FailureRecord, restart_of
 from lspkit.runtime.server import failure_errors
 from lspkit.runtime.server.document_text import Untold
-from lspkit.runtime.server.server import Server
+from lspkit.runtime.server.server import Callbacks, Server
 from lspkit.servers import Choice, choose
 from lspkit.servers.definition_parts import Forwards
 from lspkit.servers.project.config_inputs import Markers
@@ -272,15 +272,17 @@ class Pool:
         server = Server(
             choice,
             self._files,
+            Callbacks(
+                on_event=self._on_event,
+                on_ready=self._ready,
+                on_gone=self._gone,
+                on_watch=self.disk_events.registered,
+                on_refresh=self._on_refresh,
+                on_forward=self._on_forward,
+            ),
             initialize_timeout=slots.initialize_timeout(choice, self.config),
             version=self._version,
             environ=self._environ,
-            on_event=self._on_event,
-            on_ready=self._ready,
-            on_gone=self._gone,
-            on_watch=self.disk_events.registered,
-            on_refresh=self._on_refresh,
-            on_forward=self._on_forward,
         )
         # A server that names the source of a library has read it already.
         server.channel.admits = lambda path: (
