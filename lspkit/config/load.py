@@ -101,27 +101,13 @@ def load(
     server may be configured under any of them. `standing` is a trust decision known already.
     """
     root = os.path.abspath(root)
-    closer = functools.partial(check_security, environ=environ)
-    if given is None:
-        file = global_file(environ, home or user_home(environ))
-        said, project = _read_global(file, root, environ, closer), read_project(root)
-        origin = merge.Origin("global", file)
-    else:
-        file, said, project = None, parse.read_given(given, closer), Project()
-        origin = merge.Origin("given", None if said.source is None else said.source.file)
+    origin, said, project = _read_sources(root, given, environ, home)
     own = merge.Layer(
         origin, use_server_ids(expand_variables(said.values, said.source, environ), aliases)
     )
-    usual = parse.BUILT_IN_VALUES["security"]
-    security = msgspec.convert(
-        merge.merge_values(usual, said.values.get("security", {})), SecurityConfig
-    )
     if standing is None:
         # For the values as written: new aliases must not change what was trusted.
-        with safe_imports():
-            from lspkit.config.trust.decision import trust_of  # here, to keep imports quick
-
-        standing = trust_of(project.file, root, project.values, security, environ, trusted)
+        standing = _decide_trust(project, root, said, environ, trusted)
     layers = [merge.Layer(merge.Origin("built-in"), parse.BUILT_IN_VALUES), own]
     ours = merge.merge_layers(parse.BUILT_IN_VALUES, own.values)
     theirs, blocked = _gate_project(
@@ -136,26 +122,31 @@ def load(
         config=given if isinstance(given, Config) else parse.config_of(values),
         values=values,
         layers=tuple(layers),
-        global_file=file,
+        global_file=origin.file if given is None else None,
         used=project.file,
         passed_over=project.passed_over,
         project=project.values,
         ignored=project.file is not None and project.source is None,
         held_back=tuple(one.place for one in blocked if one.place),
         standing=standing,
-        warnings=(
-            *said.warnings,
-            *project.warnings,
-            *([ConfigWarning(standing.warning)] if standing.warning else []),
-            *_untrusted_warnings(project, standing),
-            *blocked,
-            *_unknown_server_warnings(
-                [own, merge.Layer(merge.Origin("project", project.file), project.values)], aliases
-            ),
-        ),
+        warnings=_all_warnings(said, project, standing, blocked, own, aliases),
         origins=merge.origins_of(layers, values),
         environ=environ,
     )
+
+
+def _read_sources(
+    root: str, given: parse.Given | None, environ: Mapping[str, str], home: str | None
+) -> tuple[merge.Origin, parse.ParsedConfig, Project]:
+    """The settings of the user or of the embedding program, their origin, and the project's."""
+    closer = functools.partial(check_security, environ=environ)
+    if given is not None:
+        said = parse.read_given(given, closer)
+        named = None if said.source is None else said.source.file
+        return merge.Origin("given", named), said, Project()
+    file = global_file(environ, home or user_home(environ))
+    said = _read_global(file, root, environ, closer)
+    return merge.Origin("global", file), said, read_project(root)
 
 
 def _read_global(
@@ -179,6 +170,24 @@ def _read_global(
     return parse.parse_source(read_source(file, kind_of_file(file)), closer)
 
 
+def _decide_trust(
+    project: Project,
+    root: str,
+    said: parse.ParsedConfig,
+    environ: Mapping[str, str],
+    trusted: bool | None,
+) -> TrustDecision:
+    """Whether the project is trusted, by the security settings of the user."""
+    usual = parse.BUILT_IN_VALUES["security"]
+    security = msgspec.convert(
+        merge.merge_values(usual, said.values.get("security", {})), SecurityConfig
+    )
+    with safe_imports():
+        from lspkit.config.trust.decision import trust_of  # here, to keep imports quick
+
+    return trust_of(project.file, root, project.values, security, environ, trusted)
+
+
 def _gate_project(
     project: Project,
     values: dict[str, Any],
@@ -191,6 +200,26 @@ def _gate_project(
     if values and not standing.allows_fields:
         theirs, blocked = held_back(values, ours, project.file, standing)
     return expand_variables(theirs, project.source, environ), blocked
+
+
+def _all_warnings(
+    said: parse.ParsedConfig,
+    project: Project,
+    standing: TrustDecision,
+    blocked: Sequence[ConfigWarning],
+    own: merge.Layer,
+    aliases: Mapping[str, str] | None,
+) -> tuple[ConfigWarning, ...]:
+    """The warnings about all sources, in the order in which they are shown."""
+    theirs = merge.Layer(merge.Origin("project", project.file), project.values)
+    return (
+        *said.warnings,
+        *project.warnings,
+        *([ConfigWarning(standing.warning)] if standing.warning else []),
+        *_untrusted_warnings(project, standing),
+        *blocked,
+        *_unknown_server_warnings([own, theirs], aliases),
+    )
 
 
 def _untrusted_warnings(project: Project, standing: TrustDecision) -> list[ConfigWarning]:

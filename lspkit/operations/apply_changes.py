@@ -14,7 +14,7 @@ from lspkit import errors
 from lspkit.diagnostics.compare import Before, changed_words, drop_reworded
 from lspkit.diagnostics.report import OtherFiles, Report
 from lspkit.edit_types import AppliedEdit, CodeAction, FileEdit, WorkspaceEdit, combine_edits
-from lspkit.operations import effects
+from lspkit.operations import effect_results, effects
 from lspkit.operations.checks import check as checks
 from lspkit.operations.checks.check_edit import CheckEditRequest, EditReport, check_after
 from lspkit.operations.checks.dependent_files import (
@@ -219,7 +219,7 @@ def _run(action: CodeAction, command: WireCommand, *, verify: bool) -> effects.E
         before = yield from checks.check_all(checks.CheckAllRequest(paths=(action.via,)))
     made: list[AppliedEdit] = []
 
-    def make(reply: effects.Reply) -> effects.Effects[None]:
+    def make(reply: effect_results.Reply) -> effects.Effects[None]:
         for wire in decode_edits(reply):
             edit = yield from translate_edit(wire, reply)
             made.append((yield effects.Apply(edit)))

@@ -10,14 +10,8 @@ import msgspec
 from lspkit.answer import Answer
 from lspkit.edit_types import CodeAction, WorkspaceEdit
 from lspkit.errors import PositionError, RequestFailedError
-from lspkit.operations.effects import (
-    Ask,
-    Effects,
-    KnownDiagnostics,
-    ReadText,
-    Reply,
-    TakeKnownDiagnostics,
-)
+from lspkit.operations.effect_results import KnownDiagnostics, Reply
+from lspkit.operations.effects import Ask, Effects, ReadText, TakeKnownDiagnostics
 from lspkit.operations.position_translation import to_wire
 from lspkit.operations.reply_parsing import decode_replies, undecodable_error
 from lspkit.operations.request import FileRequest, PositionRequest, check_number, operation

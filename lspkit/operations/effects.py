@@ -1,4 +1,7 @@
-"""The effects that operations yield, and that the engine carries out."""
+"""The effects that operations yield, and that the engine carries out.
+
+The values that it sends back for them are in `effect_results.py`.
+"""
 
 from __future__ import annotations
 
@@ -11,10 +14,8 @@ import msgspec
 from lspkit.diagnostics.compare import Before
 from lspkit.edit_types import AppliedEdit, WorkspaceEdit
 from lspkit.errors import LspkitError
-from lspkit.protocol.open_documents import View
+from lspkit.operations.effect_results import Reply
 from lspkit.protocol.text import Encoding, Text
-from lspkit.servers.status import ServerState
-from lspkit.types import Caveat, Interpreter
 
 #: Makes the params of a request from the document's URI, its text and the server's encoding. Pure;
 #: raises a `PositionError` for a position that the text does not have.
@@ -58,20 +59,6 @@ class Ask(Effect, frozen=True):
     span: Span = "file"
 
 
-class Reply(msgspec.Struct, frozen=True):
-    """A server's raw answer, with the document as it was at the request."""
-
-    server: str
-    result: bytes
-    view: View
-    #: The method of the request.
-    method: str = ""
-    #: The number of the last change that the server was told of before the request.
-    seq: int = 0
-    #: Why the answer may be incomplete.
-    caveats: tuple[Caveat, ...] = ()
-
-
 class ReportUndecodable(Effect, frozen=True):
     """Answers that cannot be decoded, completely or in part. Sent back: None."""
 
@@ -96,19 +83,6 @@ class FindPlaces(Effect, frozen=True):
     uris: tuple[str, ...]
     #: Whether the texts are needed, to convert protocol columns to characters.
     texts: bool
-
-
-class FoundFile(msgspec.Struct, frozen=True):
-    """A file that a server names."""
-
-    path: Path | None
-    #: None if it is not known, not needed, or outside the boundary.
-    text: Text | None
-    #: Whether the server read the file from disk, and the file begins with a byte order mark: the
-    #: server may count the mark as a character of the first line.
-    marked: bool = False
-    #: Whether it is a file of the project, rather than of a library.
-    own: bool = True
 
 
 class OtherScope(msgspec.Struct, frozen=True):
@@ -151,61 +125,6 @@ class ExamineOthers(Effect, frozen=True):
     scope: OtherScope
 
 
-class Examined(msgspec.Struct, frozen=True):
-    """The result of one server: its raw lists of findings, and how their freshness is proven."""
-
-    server: str
-    view: View | None
-    lists: tuple[bytes, ...]
-    how: str
-    duration: float
-    timed_out: bool = False
-    reason: str = ""
-    #: The source of the findings, for a server with several.
-    source: str = ""
-    #: Earlier raw lists, if there are no fresh ones.
-    memories: tuple[bytes, ...] = ()
-    #: The code of the error, if there was one.
-    code: str = ""
-    #: For a server of Python.
-    interpreter: Interpreter | None = None
-
-
-class Elsewhere(msgspec.Struct, frozen=True):
-    """The findings in another file."""
-
-    uri: str
-    servers: tuple[Examined, ...]
-
-
-class OthersExamined(msgspec.Struct, frozen=True):
-    """The findings in other files."""
-
-    elsewhere: tuple[Elsewhere, ...] = ()
-    #: `none`, `open` documents and files with findings, or the whole `workspace`.
-    coverage: str = "none"
-    severities: tuple[str, ...] = ("error",)
-    #: Seconds.
-    duration: float = 0.0
-
-
-class Examination(msgspec.Struct, frozen=True):
-    """The results of all servers of a file."""
-
-    path: Path
-    uri: str
-    servers: tuple[Examined, ...]
-    severities: tuple[str, ...]
-    duration: float
-    #: Most findings that are shown.
-    most: int = 20
-    #: Whether the text is the content of the file.
-    on_disk: bool = True
-    #: The last proven findings of the file.
-    before: Before | None = None
-    others: OthersExamined = OthersExamined()
-
-
 class FindDependents(Effect, frozen=True):
     """The files that refer to declarations which an edit changed or removed.
 
@@ -221,34 +140,6 @@ class FindDependents(Effect, frozen=True):
     seconds: float | None = None
     #: Seconds until the server has to be ready; None: no limit.
     ready_within: float | None = None
-
-
-class Dependents(msgspec.Struct, frozen=True):
-    """The files that depend on an edit."""
-
-    #: The edited file, with links resolved.
-    path: str
-    #: Their lines with references, by path, counted from 1; the most concerned files first.
-    lines: dict[str, tuple[int, ...]] = {}
-    #: The names of the changed declarations.
-    names: tuple[str, ...] = ()
-    #: The text before the edit, None if it is not known.
-    old: str | None = None
-    #: Why there may be more files; empty if all are known.
-    reason: str = ""
-    #: Names of changed declarations whose references are not known; the path of a file if not even
-    #: its declarations are.
-    unsearched: tuple[str, ...] = ()
-    #: Whether only bodies of functions have changed, so that no other file can be concerned.
-    is_internal: bool = False
-    #: Seconds, without the time until the servers were ready.
-    duration: float = 0.0
-    #: Seconds until the servers were ready.
-    waited: float = 0.0
-    #: Whether it was the first search of a server, which takes longer.
-    is_first: bool = False
-    #: Seconds since the file was changed on disk.
-    age: float = 0.0
 
 
 class FindImporters(Effect, frozen=True):
@@ -350,17 +241,6 @@ class TakeKnownDiagnostics(Effect, frozen=True):
     path: str | None
 
 
-class KnownDiagnostics(msgspec.Struct, frozen=True):
-    """A server's last report about a file, raw."""
-
-    server: str
-    uri: str
-    items: bytes
-    encoding: Encoding
-    #: Seconds since it came.
-    age: float = 0.0
-
-
 class RunCommand(Effect, frozen=True):
     """Let a server execute a command, and apply the edits that it requests meanwhile.
 
@@ -400,17 +280,6 @@ class FindServers(Effect, frozen=True):
     """
 
     path: str | None
-
-
-class FileServer(msgspec.Struct, frozen=True):
-    """The state of one server."""
-
-    server: str
-    root: str
-    #: `idle` if it is not running yet.
-    state: ServerState
-    #: What it says it is doing.
-    busy_with: tuple[str, ...] = ()
 
 
 #: Why one of many requests has no result.

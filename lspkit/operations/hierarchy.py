@@ -13,7 +13,8 @@ import msgspec
 
 from lspkit.answer import Answer
 from lspkit.errors import LspkitError, PositionError
-from lspkit.operations.effects import Ask, DoAll, Effects, Reply, ReportUndecodable
+from lspkit.operations.effect_results import Reply
+from lspkit.operations.effects import Ask, DoAll, Effects, ReportUndecodable
 from lspkit.operations.position_translation import Translator, make_translator, sort_unique
 from lspkit.operations.reply_parsing import OWN_FAULTS, answer_from, decode_replies
 from lspkit.operations.request import PositionRequest, Request, T_co, operation

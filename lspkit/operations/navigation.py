@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import lspkit.types as types
 from lspkit.answer import Answer
-from lspkit.operations.effects import Effects, Reply, Span
+from lspkit.operations.effect_results import Reply
+from lspkit.operations.effects import Effects, Span
 from lspkit.operations.position_translation import make_translator, sort_locations
 from lspkit.operations.reply_parsing import answer_from, decode_replies
 from lspkit.operations.request import PositionRequest, operation

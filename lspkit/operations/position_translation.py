@@ -11,7 +11,8 @@ from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
 from lspkit.errors import PositionError
-from lspkit.operations.effects import Effects, FindPlaces, FoundFile, Reply
+from lspkit.operations.effect_results import FoundFile, Reply
+from lspkit.operations.effects import Effects, FindPlaces
 from lspkit.protocol.text import Encoding, Text
 from lspkit.protocol.uris import normalize_uri
 from lspkit.protocol.wire.results import WirePosition, WireRange

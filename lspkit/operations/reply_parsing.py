@@ -12,7 +12,8 @@ from typing import TypeVar
 
 from lspkit import errors
 from lspkit.answer import Answer
-from lspkit.operations.effects import Effects, Reply, ReportUndecodable
+from lspkit.operations.effect_results import Reply
+from lspkit.operations.effects import Effects, ReportUndecodable
 from lspkit.protocol.wire.results import Read
 from lspkit.visible_text import count
 

@@ -11,7 +11,8 @@ from typing import Any
 
 import lspkit.types as types
 from lspkit.errors import PositionError
-from lspkit.operations.effects import Ask, Build, Effects, ReadText, Reply, Span
+from lspkit.operations.effect_results import Reply
+from lspkit.operations.effects import Ask, Build, Effects, ReadText, Span
 from lspkit.operations.position_translation import check_line, to_wire
 from lspkit.operations.request import PositionRequest
 from lspkit.operations.symbol_names import nearest, split_number, symbol_chains, whole_word

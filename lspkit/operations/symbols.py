@@ -8,7 +8,8 @@ from typing import Any
 import lspkit.types as types
 from lspkit.answer import Answer
 from lspkit.errors import LspkitError
-from lspkit.operations.effects import Ask, AskWorkspace, DoAll, Effects, Reply
+from lspkit.operations.effect_results import Reply
+from lspkit.operations.effects import Ask, AskWorkspace, DoAll, Effects
 from lspkit.operations.position_translation import Translator, make_translator, sort_unique
 from lspkit.operations.reply_parsing import answer_from, decode_replies
 from lspkit.operations.request import FileRequest, Request, operation

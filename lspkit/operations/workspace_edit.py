@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from lspkit.edit_types import FileEdit, FileOperation, TextEdit, WorkspaceEdit
 from lspkit.errors import PositionError, RequestFailedError
-from lspkit.operations.effects import Effects, Reply
+from lspkit.operations.effect_results import Reply
+from lspkit.operations.effects import Effects
 from lspkit.operations.position_translation import Translator, make_translator
 from lspkit.operations.reply_parsing import undecodable_error
 from lspkit.protocol.text import Text

@@ -9,14 +9,13 @@ import msgspec
 
 from lspkit.config import Config
 from lspkit.edit_types import ChangedFiles
+from lspkit.operations.effect_results import FileServer, Reply
 from lspkit.operations.effects import (
     Ask,
     AwaitChange,
     Effect,
-    FileServer,
     FindServers,
     NoteText,
-    Reply,
     Reread,
     RestartServer,
     SyncFile,

@@ -7,7 +7,6 @@ of an operation is performed by a generator of waits (`waiter.py`), so both ask 
 from __future__ import annotations
 
 import logging
-import threading
 import time
 from collections.abc import Callable, Generator
 from functools import partial
@@ -49,9 +48,9 @@ from lspkit.operations.effects import (
     Undo,
 )
 from lspkit.operations.workspace_state import Settings
-from lspkit.runtime.concurrency.broadcast import Broadcast
 from lspkit.runtime.concurrency.call import CallContext
 from lspkit.runtime.concurrency.drive import block, together
+from lspkit.runtime.concurrency.epoch import Epoch
 from lspkit.runtime.concurrency.event_stream import EventStream
 from lspkit.runtime.concurrency.future_task import Task
 from lspkit.runtime.concurrency.teardown import Teardown
@@ -131,11 +130,8 @@ class LocalEngine:
         self._workers = Workers()
         self._callers = Workers("caller")
         self._timers = Timers()
-        #: Guards `epoch`.
-        self._epoch_lock = threading.Lock()
         #: Counts the reports of all servers.
-        self.epoch = first_epoch
-        self._news = Broadcast()
+        self._reports = Epoch(first_epoch)
         #: Those who watch. Adding and removing are atomic.
         self._sinks: set[EventSink] = set()
         self.pool = Pool(
@@ -158,21 +154,30 @@ class LocalEngine:
         self._replaced = ReplacedFiles()
         self._handlers = self._effect_handlers()
         self._closed = ""
-        self._closing = Teardown(
+        self._closing = self._teardown()
+        exit_hooks.register(self)
+
+    @property
+    def epoch(self) -> int:
+        """The number of reports of all servers so far."""
+        return self._reports.number
+
+    def _teardown(self) -> Teardown:
+        """The steps of the end, in their order."""
+        return Teardown(
             self._stop_servers,
             self._workers.close,
             self._timers.close,
             self.pool.retirement.close,
             # A start that was under way has seen that the pool is closed; stop what remains.
             lambda: self._stop_servers(),
-            lambda: self._news.tell(over=True),
+            self._reports.end,
             self._close_sinks,
             self._replaced.close,
             self.pool.release,
             # Last, since callbacks may take any time, unless they call this workspace.
             lambda: self._callers.close(finish=True),
         )
-        exit_hooks.register(self)
 
     def run(
         self, request: Request[T], limits: Limits, on_slow: Callable[[], None] | None = None
@@ -266,7 +271,9 @@ class LocalEngine:
             Reread: lambda *_: self._reload(),
             RestartServer: partial(restart_server, pool),
             TakeChanges: partial(take_changes, context),
-            AwaitChange: lambda effect, call: self._await_change(effect.after, call),
+            AwaitChange: lambda effect, call: self._reports.newer_than(
+                effect.after, call, lambda: bool(self._closed)
+            ),
             TakeConfig: lambda effect, _: self._settings(effect.known),
             TakeWarnings: lambda *_: take_warnings(pool, self.loaded),
             TakeTrustNotice: lambda *_: take_trust_notice(self.loaded),
@@ -315,16 +322,6 @@ class LocalEngine:
         permits = permits_of(loaded, self.files.boundary.root, self._trusted)
         self.pool.retirement.stop(self.pool.reconfigure(loaded.config, permits))
 
-    def _await_change(self, after: int, call: CallContext) -> Steps[int]:
-        while self.epoch <= after:
-            news = self._news.next()
-            if self.epoch > after:
-                break
-            outcome = uncancelled((yield (news, call.deadline)))
-            if outcome is Outcome.TIMED_OUT or self._closed:
-                break
-        return self.epoch
-
     def events(self) -> EventStream[WorkspaceEvent]:
         """What happens to the servers from now on."""
         stream = event_stream()
@@ -351,11 +348,7 @@ class LocalEngine:
 
     def raise_epoch(self) -> int:
         """Count a report, wake those who wait for one, and return the new epoch."""
-        with self._epoch_lock:
-            self.epoch += 1
-            epoch = self.epoch
-        self._news.tell()
-        return epoch
+        return self._reports.advance()
 
     # The end
 
@@ -375,7 +368,8 @@ class LocalEngine:
         self._closed = "this workspace belongs to the process that was forked"
         self._workers, self._callers, self._timers = Workers(), Workers(), Timers()
         self._workers.close()
-        self._epoch_lock, self._news, self._sinks = threading.Lock(), Broadcast(), set()
+        self._reports.drop_after_fork()
+        self._sinks = set()
         self._replaced.drop_after_fork()
         self.pool.drop_after_fork()
 

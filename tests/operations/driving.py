@@ -10,18 +10,14 @@ from typing import Any
 from lspkit.diagnostics.compare import Before
 from lspkit.errors import LspkitError
 from lspkit.operations import OPERATIONS, Request
+from lspkit.operations.effect_results import Dependents, Examination, Examined, FoundFile, Reply
 from lspkit.operations.effects import (
     Ask,
-    Dependents,
-    Examination,
     Examine,
-    Examined,
     FindDependents,
     FindPlaces,
-    FoundFile,
     ReadText,
     Remember,
-    Reply,
     ReportUndecodable,
     TakeKnownDiagnostics,
     TakeVersions,

@@ -11,7 +11,7 @@ import msgspec
 from lspkit.diagnostics.compare import Before, compare_findings
 from lspkit.diagnostics.report import Evidence, Report, verdict_of
 from lspkit.errors import LspkitError, PathError
-from lspkit.operations import effects
+from lspkit.operations import effect_results, effects
 from lspkit.operations.checks.dependent_files import (
     EditedFile,
     compare_others,
@@ -63,7 +63,7 @@ def check(request: CheckRequest) -> effects.Effects[Report]:
     """A report about the file as it is now, or with the content `text`."""
     if request.scope == "project":
         return (yield from check_project(request))
-    found: effects.Examination = yield effects.Examine(
+    found: effect_results.Examination = yield effects.Examine(
         request.path, request.text, seconds=request.seconds
     )
     return (yield from _report(request, found))
@@ -77,7 +77,7 @@ def check_project(request: CheckRequest, before: str | None = None) -> effects.E
     edited = (EditedFile(request.path, before, request.text),)
     search = yield from find_dependents(edited)
     scope = effects.OtherScope(dependents=search.dependents)
-    found: effects.Examination = yield effects.Examine(request.path, request.text, scope)
+    found: effect_results.Examination = yield effects.Examine(request.path, request.text, scope)
     again = yield from search_again(search, edited)
     if again is not search and again.lines:
         search, scope = again, effects.OtherScope(dependents=again.dependents)
@@ -92,7 +92,7 @@ def check_project(request: CheckRequest, before: str | None = None) -> effects.E
     return msgspec.structs.replace(report, verdict=whole_verdict(report))
 
 
-def _report(request: CheckRequest, found: effects.Examination) -> effects.Effects[Report]:
+def _report(request: CheckRequest, found: effect_results.Examination) -> effects.Effects[Report]:
     if request.severities is not None:
         found = msgspec.structs.replace(found, severities=request.severities)
     diagnostics, servers = yield from merge_findings(found.uri, found.servers)
@@ -110,7 +110,7 @@ def _report(request: CheckRequest, found: effects.Examination) -> effects.Effect
     return (yield from _compare(report, found))
 
 
-def _stale_diagnostics(found: effects.Examination) -> effects.Effects[list[Diagnostic]]:
+def _stale_diagnostics(found: effect_results.Examination) -> effects.Effects[list[Diagnostic]]:
     """Earlier findings of the servers that have not answered."""
     known: dict[tuple[Any, ...], Diagnostic] = {}
     for one in found.servers:
@@ -121,7 +121,7 @@ def _stale_diagnostics(found: effects.Examination) -> effects.Effects[list[Diagn
     return [known[key] for key in sorted(known)]
 
 
-def _compare(report: Report, found: effects.Examination) -> effects.Effects[Report]:
+def _compare(report: Report, found: effect_results.Examination) -> effects.Effects[Report]:
     """Add the comparison with the state before the edit; store a proven state for the next one."""
     views = (one.view for one in found.servers if one.how != "none" and one.view is not None)
     view = next(views, None)
@@ -178,5 +178,7 @@ def unchecked_report(path: str, problem: LspkitError) -> Report:
 @operation("diagnostics", DiagnosticsRequest, dict[Path, list[Diagnostic]])
 def diagnostics(request: DiagnosticsRequest) -> effects.Effects[dict[Path, list[Diagnostic]]]:
     """The findings by file, sorted by path and line. No server is asked."""
-    reports: list[effects.KnownDiagnostics] = yield effects.TakeKnownDiagnostics(request.path)
+    reports: list[effect_results.KnownDiagnostics] = yield effects.TakeKnownDiagnostics(
+        request.path
+    )
     return (yield from known_findings(reports))

@@ -18,7 +18,7 @@ from lspkit.config.model import Config
 from lspkit.diagnostics.compare import Before, compare_findings
 from lspkit.diagnostics.report import Evidence, OtherFiles, Report, verdict_of, why_of
 from lspkit.errors import CancelledError, LspkitError
-from lspkit.operations import effects
+from lspkit.operations import effect_results, effects
 from lspkit.operations.checks.findings import known_findings, merge_findings
 from lspkit.protocol.text import Text
 from lspkit.protocol.uris import uri_to_path
@@ -64,7 +64,7 @@ class EditSearch(msgspec.Struct, frozen=True):
     #: Seconds until the servers were ready.
     waited: float = 0.0
     #: What the servers had reported about other files before the edit.
-    known: tuple[effects.KnownDiagnostics, ...] = ()
+    known: tuple[effect_results.KnownDiagnostics, ...] = ()
     #: Whether a server was asked for the first time: it has reported nothing before.
     is_first: bool = False
     #: Whether no other file can be concerned.
@@ -98,12 +98,12 @@ def find_dependents(
     reason, left, is_first, age, waited = "", seconds, False, 0.0, 0.0
     unsearched = dict.fromkeys(one.path for one in files[MOST_EDITED:])
     is_internal = 0 < len(files) <= MOST_EDITED
-    known: list[effects.KnownDiagnostics] = yield effects.TakeKnownDiagnostics(None)
+    known: list[effect_results.KnownDiagnostics] = yield effects.TakeKnownDiagnostics(None)
     for one in files[:MOST_EDITED]:
         until = time_left(ready_within, waited)
         asked = effects.FindDependents(one.path, one.before, one.after, left, until)
         try:
-            found: effects.Dependents = yield asked
+            found: effect_results.Dependents = yield asked
         except CancelledError:
             raise
         except LspkitError:
@@ -139,7 +139,7 @@ def add_importers(
     search: EditSearch, gone: tuple[str, ...], seconds: float | None = None
 ) -> effects.Effects[EditSearch]:
     """A search with the files that import files which the edit has removed."""
-    found: effects.Dependents = yield effects.FindImporters(gone, seconds)
+    found: effect_results.Dependents = yield effects.FindImporters(gone, seconds)
     lines = {path: set(those) for path, those in search.lines.items()}
     for path, those in found.lines.items():
         if path not in search.old:
@@ -202,7 +202,7 @@ def proven_servers(servers: Iterable[Evidence]) -> set[str]:
 
 
 def read_states(
-    examined: Iterable[effects.Elsewhere],
+    examined: Iterable[effect_results.Elsewhere],
 ) -> effects.Effects[dict[str, _State]]:
     """The findings of the servers by path."""
     states: dict[str, _State] = {}
@@ -217,12 +217,12 @@ def check_dependents(
     search: EditSearch, paths: tuple[str, ...], scope: effects.OtherScope
 ) -> effects.Effects[OtherFiles]:
     """The findings in other files than the edited ones, which are on disk."""
-    found: effects.OthersExamined = yield effects.ExamineOthers(paths, scope)
+    found: effect_results.OthersExamined = yield effects.ExamineOthers(paths, scope)
     return (yield from compare_others(found, search, found.severities))
 
 
 def compare_others(
-    found: effects.OthersExamined,
+    found: effect_results.OthersExamined,
     search: EditSearch,
     severities: tuple[str, ...],
     *,
@@ -310,14 +310,14 @@ def old_states(
         if text is None or (left is not None and left <= MOMENT):
             continue
         try:
-            seen: effects.Examination = yield effects.Examine(path, text, scope, left)
+            seen: effect_results.Examination = yield effects.Examine(path, text, scope, left)
         except CancelledError:
             raise
         except LspkitError:
             continue
         left = time_left(left, seen.duration)
         states = yield from read_states(
-            (effects.Elsewhere(seen.uri, seen.servers), *seen.others.elsewhere)
+            (effect_results.Elsewhere(seen.uri, seen.servers), *seen.others.elsewhere)
         )
         found += [(one, state) for one, state in states.items() if state.is_complete]
     return found
@@ -352,7 +352,7 @@ class _Comparison:
 
 
 def _result(
-    found: effects.OthersExamined,
+    found: effect_results.OthersExamined,
     states: dict[str, _State],
     compared: _Comparison,
     search: EditSearch,

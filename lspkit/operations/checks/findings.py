@@ -11,7 +11,7 @@ import msgspec
 from lspkit.diagnostics.report import Evidence
 from lspkit.errors import RequestFailedError
 from lspkit.limits import MOST_RELATED
-from lspkit.operations import effects
+from lspkit.operations import effect_results, effects
 from lspkit.operations.position_translation import Translator, make_translator
 from lspkit.protocol.open_documents import View
 from lspkit.protocol.text import Text
@@ -24,7 +24,7 @@ TAGS = {1: "unnecessary", 2: "deprecated"}
 
 
 def merge_findings(
-    uri: str, examined: Iterable[effects.Examined]
+    uri: str, examined: Iterable[effect_results.Examined]
 ) -> effects.Effects[tuple[list[Diagnostic], list[Evidence]]]:
     """The findings of all servers, each once, in order; and the evidence of each server."""
     merged: dict[tuple[Any, ...], Diagnostic] = {}
@@ -38,12 +38,12 @@ def merge_findings(
 
 
 def read_lists(
-    one: effects.Examined, uri: str, lists: Iterable[bytes]
+    one: effect_results.Examined, uri: str, lists: Iterable[bytes]
 ) -> effects.Effects[tuple[list[Diagnostic], int]]:
     """The findings in lists of one server, and how many cannot be decoded."""
     if one.view is None:
         return [], 0
-    return (yield from read_findings(effects.Reply(one.server, b"", one.view), uri, lists))
+    return (yield from read_findings(effect_results.Reply(one.server, b"", one.view), uri, lists))
 
 
 def add_finding(merged: dict[tuple[Any, ...], Diagnostic], finding: Diagnostic) -> None:
@@ -59,7 +59,7 @@ def merge_finding(one: Diagnostic, other: Diagnostic) -> Diagnostic:
     return msgspec.structs.replace(worse, servers=servers)
 
 
-def _evidence(one: effects.Examined, unreadable: int) -> Evidence:
+def _evidence(one: effect_results.Examined, unreadable: int) -> Evidence:
     if unreadable:
         # One of these may be an error, so the absence of errors is not proven.
         reason = f"{unreadable} of its findings could not be decoded"
@@ -87,7 +87,7 @@ def _evidence(one: effects.Examined, unreadable: int) -> Evidence:
 
 
 def read_findings(
-    reply: effects.Reply, uri: str, lists: Iterable[bytes]
+    reply: effect_results.Reply, uri: str, lists: Iterable[bytes]
 ) -> effects.Effects[tuple[list[Diagnostic], int]]:
     """The findings in a server's raw lists about a file, and how many cannot be decoded."""
     read = [read_diagnostics(raw) for raw in lists]
@@ -134,13 +134,13 @@ def _finding(wire: WireDiagnostic, uri: str, server: str, translate: Translator)
 
 
 def known_findings(
-    reports: Iterable[effects.KnownDiagnostics],
+    reports: Iterable[effect_results.KnownDiagnostics],
 ) -> effects.Effects[dict[Path, list[Diagnostic]]]:
     """The findings of earlier reports by file, sorted by path and line."""
     by_file: dict[Path, dict[tuple[Any, ...], Diagnostic]] = {}
     for report in reports:
         nowhere = View("", Text(""), 0, report.encoding)
-        reply = effects.Reply(report.server, b"", nowhere)
+        reply = effect_results.Reply(report.server, b"", nowhere)
         found, dropped = yield from read_findings(reply, report.uri, (report.items,))
         if dropped:
             message = f"{dropped} of the findings of {report.server} cannot be decoded"

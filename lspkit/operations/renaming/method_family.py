@@ -16,7 +16,8 @@ import msgspec
 
 from lspkit.answer import Answer
 from lspkit.errors import LspkitError, UnsupportedError
-from lspkit.operations.effects import Effects, FindPlaces, FoundFile, ReadText
+from lspkit.operations.effect_results import FoundFile
+from lspkit.operations.effects import Effects, FindPlaces, ReadText
 from lspkit.operations.navigation import (
     DefinitionRequest,
     ImplementationRequest,

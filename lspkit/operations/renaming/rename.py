@@ -6,7 +6,8 @@ import msgspec
 
 from lspkit.edit_types import WorkspaceEdit
 from lspkit.errors import LspkitError, PositionError, UnsupportedError
-from lspkit.operations.effects import Ask, Effects, FindPlaces, FoundFile, Reply, SyncFile
+from lspkit.operations.effect_results import FoundFile, Reply
+from lspkit.operations.effects import Ask, Effects, FindPlaces, SyncFile
 from lspkit.operations.renaming.identifiers import check_new_name
 from lspkit.operations.renaming.merged_edit import covers, merge
 from lspkit.operations.renaming.method_family import find_family

@@ -10,7 +10,8 @@ from typing import Any
 import msgspec
 
 from lspkit.errors import ServerBrokenError, ServerUnavailableError
-from lspkit.operations.effects import Ask, Reply
+from lspkit.operations.effect_results import Reply
+from lspkit.operations.effects import Ask
 from lspkit.protocol.text import Encoding, Text
 from lspkit.protocol.wire.raw_items import read_location_ranges, read_raw_items
 from lspkit.runtime.concurrency.call import CallContext

@@ -11,7 +11,8 @@ import time
 import msgspec
 
 from lspkit.errors import LspkitError, NoServerError, RequestTimeoutError
-from lspkit.operations.effects import AskWorkspace, Reply
+from lspkit.operations.effect_results import Reply
+from lspkit.operations.effects import AskWorkspace
 from lspkit.protocol.wire.raw_items import read_raw_items
 from lspkit.runtime.concurrency.call import CallContext
 from lspkit.runtime.concurrency.drive import together

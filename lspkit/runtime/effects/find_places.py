@@ -5,7 +5,8 @@ from __future__ import annotations
 import functools
 import os
 
-from lspkit.operations.effects import FindPlaces, FoundFile, ReadText
+from lspkit.operations.effect_results import FoundFile
+from lspkit.operations.effects import FindPlaces, ReadText
 from lspkit.protocol.text import Text
 from lspkit.protocol.uris import normalize_uri
 from lspkit.runtime.exchange.context import Context

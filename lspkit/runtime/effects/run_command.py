@@ -12,7 +12,8 @@ from typing import NamedTuple
 
 from lspkit.errors import LspkitError, RequestFailedError
 from lspkit.limits import LARGEST_EDITS, MOST_EDITS
-from lspkit.operations.effects import Effects, Reply, RunCommand
+from lspkit.operations.effect_results import Reply
+from lspkit.operations.effects import Effects, RunCommand
 from lspkit.protocol.events import EditAsked
 from lspkit.protocol.methods import APPLY_EDIT, EXECUTE_COMMAND
 from lspkit.runtime.concurrency.broadcast import Broadcast

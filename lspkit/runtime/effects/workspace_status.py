@@ -10,7 +10,7 @@ from lspkit.config.model import DISABLED
 from lspkit.errors import ServerUnavailableError
 from lspkit.install.install_hint import Has, hint_for, managers_in
 from lspkit.late_imports import safe_imports
-from lspkit.operations import effects
+from lspkit.operations import effect_results, effects
 from lspkit.operations.checks.findings import severity_from_number
 from lspkit.operations.workspace_state import TrustNotice
 from lspkit.protocol.wire.raw_items import read_severities
@@ -26,14 +26,16 @@ from lspkit.types import Severity
 
 def known(
     effect: effects.TakeKnownDiagnostics, files: Files, pool: Pool
-) -> list[effects.KnownDiagnostics]:
+) -> list[effect_results.KnownDiagnostics]:
     """Perform `TakeKnownDiagnostics`."""
     uri = None if effect.path is None else files.locate(effect.path, may_be_missing=True).uri
-    found, now = list[effects.KnownDiagnostics](), time.monotonic()
+    found, now = list[effect_results.KnownDiagnostics](), time.monotonic()
     for server in pool.servers():
         pushes, encoding = server.record.known(), server.channel.session.encoding
         found += [
-            effects.KnownDiagnostics(server.id, push.uri, push.items, encoding, now - push.at)
+            effect_results.KnownDiagnostics(
+                server.id, push.uri, push.items, encoding, now - push.at
+            )
             for push in pushes
             if uri in (None, push.uri) and _is_shown(push.uri, files)
         ]
@@ -46,7 +48,9 @@ def _is_shown(uri: str, files: Files) -> bool:
     return path is not None and (path in files.overlays.paths() or os.path.isfile(path))
 
 
-def find_servers(effect: effects.FindServers, files: Files, pool: Pool) -> list[effects.FileServer]:
+def find_servers(
+    effect: effects.FindServers, files: Files, pool: Pool
+) -> list[effect_results.FileServer]:
     """Perform `FindServers`. Unlike the whole status it searches for no program."""
     if effect.path is None:
         running = sorted(pool.servers(), key=lambda one: (one.id, one.root))
@@ -55,11 +59,11 @@ def find_servers(effect: effects.FindServers, files: Files, pool: Pool) -> list[
     return [_brief_state(id, root, server) for (id, root), server in pool.expected(path).items()]
 
 
-def _brief_state(id: str, root: str, server: Server | None) -> effects.FileServer:
+def _brief_state(id: str, root: str, server: Server | None) -> effect_results.FileServer:
     if server is None:
-        return effects.FileServer(id, root, status.ServerState.IDLE)
+        return effect_results.FileServer(id, root, status.ServerState.IDLE)
     work = server.channel.session.progress.busy_with()
-    return effects.FileServer(id, root, _state(server), tuple(what for what, _ in work))
+    return effect_results.FileServer(id, root, _state(server), tuple(what for what, _ in work))
 
 
 def take_status(

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import Any
 
 from lspkit.errors import RequestFailedError, RequestTimeoutError
-from lspkit.operations.effects import Reply
+from lspkit.operations.effect_results import Reply
 from lspkit.protocol.events import Answered
 from lspkit.protocol.wire.messages import CONTENT_MODIFIED, REQUEST_CANCELLED, SERVER_CANCELLED
 from lspkit.runtime.concurrency.call import CallContext

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Sequence
 from typing import Any, TypeVar
 
 from lspkit.errors import LspkitError, UnsupportedError
-from lspkit.operations.effects import Ask, Reply, ReportUndecodable
+from lspkit.operations.effect_results import Reply
+from lspkit.operations.effects import Ask, ReportUndecodable
 from lspkit.operations.reply_parsing import OWN_FAULTS
 from lspkit.protocol.open_documents import View
 from lspkit.protocol.text import Encoding, Text

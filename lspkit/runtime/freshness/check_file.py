@@ -13,7 +13,8 @@ import msgspec
 
 from lspkit import errors
 from lspkit.diagnostics.freshness_events import CHANGED
-from lspkit.operations.effects import Examination, Examine, Examined, ExamineOthers, OthersExamined
+from lspkit.operations.effect_results import Examination, Examined, OthersExamined
+from lspkit.operations.effects import Examine, ExamineOthers
 from lspkit.operations.reply_parsing import OWN_FAULTS
 from lspkit.protocol.methods import PULL_DIAGNOSTICS
 from lspkit.protocol.open_documents import Unsaved

@@ -8,7 +8,7 @@ import msgspec
 
 from lspkit.diagnostics.proof_rule import ProofRule
 from lspkit.diagnostics.store import disclaimer, is_only_disclaimer
-from lspkit.operations.effects import Examined
+from lspkit.operations.effect_results import Examined
 from lspkit.protocol.open_documents import View
 from lspkit.runtime.concurrency.call import CallContext
 from lspkit.runtime.files import File

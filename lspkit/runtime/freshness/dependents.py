@@ -21,14 +21,13 @@ from lspkit.operations.checks.changed_declarations import (
     infers_types,
     only_bodies_changed,
 )
+from lspkit.operations.effect_results import Dependents, Reply
 from lspkit.operations.effects import (
-    Dependents,
     Effect,
     FindDependents,
     FindImporters,
     NoteText,
     Remember,
-    Reply,
     TakeBaseline,
 )
 from lspkit.operations.reply_parsing import OWN_FAULTS

@@ -12,7 +12,8 @@ import time
 
 from lspkit.errors import LspkitError
 from lspkit.operations.checks.import_lines import import_lines, import_word
-from lspkit.operations.effects import Dependents, FindImporters
+from lspkit.operations.effect_results import Dependents
+from lspkit.operations.effects import FindImporters
 from lspkit.protocol.uris import path_to_uri
 from lspkit.runtime.concurrency.call import CallContext
 from lspkit.runtime.exchange.context import Context

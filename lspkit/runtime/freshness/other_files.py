@@ -18,7 +18,8 @@ import msgspec
 from lspkit.diagnostics.store import StoredReport
 from lspkit.errors import CancelledError, LspkitError
 from lspkit.msgspec_types import prepare_struct
-from lspkit.operations.effects import Elsewhere, Examined, OtherScope, OthersExamined
+from lspkit.operations.effect_results import Elsewhere, Examined, OthersExamined
+from lspkit.operations.effects import OtherScope
 from lspkit.operations.reply_parsing import OWN_FAULTS
 from lspkit.protocol.methods import PULL_DIAGNOSTICS, PULL_WORKSPACE
 from lspkit.protocol.open_documents import View

@@ -16,7 +16,7 @@ from lspkit.diagnostics.freshness_events import Proven, Quiet, Target, Unknown
 from lspkit.diagnostics.proof_rule import ProofRule
 from lspkit.diagnostics.store import StoredReport
 from lspkit.errors import RequestFailedError
-from lspkit.operations.effects import Examined
+from lspkit.operations.effect_results import Examined
 from lspkit.protocol.methods import PULL_DIAGNOSTICS
 from lspkit.protocol.open_documents import View
 from lspkit.protocol.wire.raw_items import read_raw_items

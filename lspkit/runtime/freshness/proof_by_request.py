@@ -16,7 +16,7 @@ from lspkit.diagnostics.freshness_decision import settle
 from lspkit.diagnostics.freshness_events import CHANGED, Proven, Target
 from lspkit.diagnostics.proof_rule import How, ProofRule
 from lspkit.errors import RequestFailedError
-from lspkit.operations.effects import Examined, Reply
+from lspkit.operations.effect_results import Examined, Reply
 from lspkit.protocol.methods import EXECUTE_COMMAND, PULL_DIAGNOSTICS
 from lspkit.protocol.open_documents import View
 from lspkit.protocol.text import Encoding, Text

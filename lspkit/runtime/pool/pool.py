@@ -4,6 +4,8 @@ Any number of callers may want a server at once; one start serves them all. It r
 a caller that gives up does not affect the others. A server that fails is started again after
 growing delays (`backoff.py`); until then its calls fail at once. A missing program is looked for
 again when `PATH` changes, and every few seconds.
+
+Which servers a file gets is decided in `server_choices.py`.
 """
 
 from __future__ import annotations
@@ -16,9 +18,8 @@ import time
 from collections.abc import Callable, Mapping
 
 from lspkit.config import Config
-from lspkit.config.model import DISABLED
 from lspkit.errors import LspkitError, NoServerError, ServerBrokenError, ServerUnavailableError
-from lspkit.protocol.watch_registrations import CHANGED, DELETED, FileEvent
+from lspkit.protocol.watch_registrations import FileEvent
 from lspkit.runtime.concurrency.call import CallContext
 from lspkit.runtime.concurrency.timers import Timers
 from lspkit.runtime.concurrency.workers import Workers
@@ -26,22 +27,21 @@ from lspkit.runtime.files import File, Files
 from lspkit.runtime.pool import handover
 from lspkit.runtime.pool import slot as slots
 from lspkit.runtime.pool.assignment_cache import Assignment, AssignmentCache
-from lspkit.runtime.pool.disk_events import DiskEvents, is_hidden_by_text
+from lspkit.runtime.pool.changed_inputs import note_changes
+from lspkit.runtime.pool.disk_events import DiskEvents
 from lspkit.runtime.pool.restart_debounce import BRIEF, RestartDebounce
 from lspkit.runtime.pool.retirement import IdleServers, Retirement
+from lspkit.runtime.pool.server_choices import ServerChoices
 from lspkit.runtime.pool.slot import LOOK_AGAIN, Key, Slot
 from lspkit.runtime.process import launch
 from lspkit.runtime.process.backoff import FailureRecord, restart_of
 from lspkit.runtime.server import failure_errors
 from lspkit.runtime.server.document_text import Untold
-from lspkit.runtime.server.server import Server
-from lspkit.servers import Choice, choose
+from lspkit.runtime.server.server import Callbacks, Server
+from lspkit.servers import Choice
 from lspkit.servers.definition_parts import Forwards
-from lspkit.servers.project.config_inputs import Markers
 from lspkit.servers.restriction.trust_profile import ALL, Permits
-from lspkit.servers.selection.choose import definitions
 from lspkit.servers.selection.nested_repositories import is_reached
-from lspkit.servers.selection.program_lookup import search_folders
 from lspkit.servers.sidecar_commands import beside
 from lspkit.servers.status import ServerState
 from lspkit.servers.workspace_event import WorkspaceEvent
@@ -68,9 +68,7 @@ class Pool:
         clock: Callable[[], float] = time.monotonic,
         dice: Callable[[], float] = lambda: random.uniform(-1, 1),
     ) -> None:
-        #: Both are replaced as a whole by `reconfigure`.
-        self.config = config
-        self.permits = permits
+        self._choices = ServerChoices(config, permits, files, environ, clock)
         # Its imports on first use happen now, while descriptors are available.
         self._assignments = AssignmentCache(config, environ)
         self._files, self._workers = files, workers
@@ -90,15 +88,21 @@ class Pool:
         #: Guards the tables below. No I/O while it is held.
         self._lock = threading.Lock()
         self._slots: dict[Key, Slot] = {}
-        #: Programs that were found but do not work, and until when to skip them.
-        self._unusable_programs: dict[str, float] = {}
         #: Open documents of servers that left, for the next server of their key.
         self._kept: dict[Key, Untold] = {}
-        #: Made on first use.
-        self._markers: Markers | None = None
         #: Whether the guardian is kept for this pool.
         self._warm = False
         self._closed = False
+
+    @property
+    def config(self) -> Config:
+        """The configuration; it is replaced as a whole."""
+        return self._choices.config
+
+    @property
+    def permits(self) -> Permits:
+        """What each root may do; it is replaced as a whole."""
+        return self._choices.permits
 
     def servers(self) -> list[Server]:
         """All servers that run, start or have failed."""
@@ -161,7 +165,7 @@ class Pool:
     ) -> tuple[list[Server], list[LspkitError]]:
         servers, failures = list[Server](), list[LspkitError]()
         try:
-            choices = self._choices(path)
+            choices = self._choices.for_file(path)
         except NoServerError as problem:
             return [], [problem]
         if file is not None:
@@ -173,24 +177,9 @@ class Pool:
                 failures.append(problem)
         return servers, failures
 
-    def _choices(self, path: str) -> list[Choice]:
-        """The servers that the configuration and the roots give a file."""
-        extension = os.path.splitext(path)[1] or os.path.basename(path)
-        if not self.config.enabled:
-            raise NoServerError(DISABLED, extension=extension)
-        workspace, now = self._files.boundary.root, self._clock()
-        duds = {program for program, until in self._unusable_programs.items() if now < until}
-        choices = choose(path, workspace, self.config, self.folders(), duds, self.permits)
-        if not choices:
-            raise NoServerError(f"no server is defined for {extension} files", extension=extension)
-        return choices
-
     def folders(self) -> list[str]:
         """The folders in which programs are looked for."""
-        workspace = self._files.boundary.root
-        return search_folders(
-            workspace, trusted=self.permits(workspace).trusted, environ=self._environ
-        )
+        return self._choices.folders()
 
     def expected(self, path: str) -> dict[Key, Server | None]:
         """The servers that a file has or would get, by key. Starts nothing."""
@@ -198,21 +187,18 @@ class Pool:
         if known is not None and known.holds(self._clock(), self._environ) and known.admits(path):
             return {(one.id, one.root): one for one in known.servers}
         try:
-            choices = [one for one in self._choices(path) if one.argv and not one.held_back]
+            choices = self._choices.for_file(path)
         except NoServerError:
             return {}
-        found = {(one.id, one.root): self._slots.get((one.id, one.root)) for one in choices}
+        keys = [(one.id, one.root) for one in choices if one.argv and not one.held_back]
+        found = {key: self._slots.get(key) for key in keys}
         return {key: None if slot is None else slot.server for key, slot in found.items()}
 
     # Starting
 
     def server_of(self, choice: Choice, call: CallContext) -> Server:
         """The server for a choice, started if needed. The call keeps it until it ends."""
-        # Without any command: the project's configuration was not allowed to name one.
-        if choice.held_back and (choice.argv or not choice.definition.launch.commands):
-            raise failure_errors.held_back(choice, self.folders())
-        if not choice.argv:
-            raise failure_errors.missing(choice, self.folders())
+        self._choices.require_program(choice)
         key = (choice.id, choice.root)
         with self._lock:
             slot = self._slots.get(key)
@@ -240,7 +226,7 @@ class Pool:
     def _launch(self, server: Server) -> None:
         if not server.begun:
             self.slot(server).started_at = self._clock()
-        handover.show_overlays(server, self._files, self._choices)
+        handover.show_overlays(server, self._files, self._choices.for_file)
         server.record.inputs.read()
         server.start()
         if not server.usable:
@@ -272,15 +258,17 @@ class Pool:
         server = Server(
             choice,
             self._files,
+            Callbacks(
+                on_event=self._on_event,
+                on_ready=self._ready,
+                on_gone=self._gone,
+                on_watch=self.disk_events.registered,
+                on_refresh=self._on_refresh,
+                on_forward=self._on_forward,
+            ),
             initialize_timeout=slots.initialize_timeout(choice, self.config),
             version=self._version,
             environ=self._environ,
-            on_event=self._on_event,
-            on_ready=self._ready,
-            on_gone=self._gone,
-            on_watch=self.disk_events.registered,
-            on_refresh=self._on_refresh,
-            on_forward=self._on_forward,
         )
         # A server that names the source of a library has read it already.
         server.channel.admits = lambda path: (
@@ -292,26 +280,13 @@ class Pool:
 
     def _look_at(self, events: list[FileEvent]) -> None:
         """Files have changed, perhaps some that servers are chosen by. For any thread."""
-        self._markers = markers = self._markers or Markers(definitions(self.config))
-        if any(one.kind != CHANGED and markers.hold(one.path) for one in events):
+        if self._choices.depend_on(events):
             self._choose_again()
 
     def _look_for(self, server: Server, events: list[FileEvent]) -> None:
         """Files have changed, perhaps some that this server reads only once. For any thread."""
-        if server.usable and any(server.record.inputs.hold(one.path, one.kind) for one in events):
-            self.slot(server).changed_at = time.monotonic()
-            if server.begun and server.record.reread():
-                self._choose_again()
-        definition = server.choice.definition
-        with server.channel.lock:
-            server.index.changed(
-                one.path
-                for one in events
-                if one.kind != DELETED and definition.language_of(os.path.basename(one.path))
-            )
-        cannot_refresh = definition.disk.refresh is None
-        if cannot_refresh and any(is_hidden_by_text(server, one) for one in events):
-            self.renew(server)
+        if note_changes(server, self.slot(server), events):
+            self._choose_again()
 
     def _choose_again(self) -> None:
         with self._lock:
@@ -344,7 +319,7 @@ class Pool:
                 return error
             now = self._clock()
             if isinstance(error, ServerUnavailableError):
-                self._unusable_programs[server.choice.argv[0]] = now + LOOK_AGAIN
+                self._choices.skip(server.choice.argv[0], now)
             else:
                 slots.failed(slot, restart_of(self.config.restart), now=now, dice=self._dice())
                 error = failure_errors.with_record(error, slot.record, now)
@@ -383,8 +358,7 @@ class Pool:
     def reconfigure(self, config: Config, permits: Permits) -> list[Server]:
         """Use a new configuration and forget all failures; returns the servers to stop."""
         with self._lock:
-            self.config, self.permits = config, permits
-            self._markers = None
+            self._choices.reconfigure(config, permits)
             self._assignments.choose_again(config)
             for slot in self._slots.values():
                 slot.record = FailureRecord()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from typing import Any
 
 import msgspec
 
@@ -102,6 +103,23 @@ class DiagnosticsRecord:
             with self._channel.lock:
                 if not self.loading.again:
                     self._channel.observations.believe(time.monotonic())
+
+    def noticed(self, method: str, params: dict[str, Any]) -> None:
+        """It has sent a notification, which may tell its state."""
+        self.loading.notified(method, params)
+        with self._channel.lock:
+            self._channel.observations.noticed(method, params, time.monotonic())
+            self._believe_by_its_word()
+
+    def _believe_by_its_word(self) -> None:
+        """The findings of a server that says when it is loading count only while it is not.
+
+        The lock is held.
+        """
+        if self.loading.again:
+            self._channel.observations.disbelieve()
+        elif self.loading.done and self._choice.definition.readiness.unready_by is not None:
+            self._channel.observations.believe(time.monotonic())
 
     def logged(self, line: str) -> str:
         """Read a line of its log, which may tell its state.

@@ -21,6 +21,7 @@ from lspkit.protocol.session import Session, State
 from lspkit.protocol.text import Encoding, Text
 from lspkit.protocol.watch_registrations import CREATED, separate_notes
 from lspkit.runtime.concurrency.call import CallContext
+from lspkit.runtime.concurrency.waiter import Waiter
 from lspkit.runtime.files import File, Files, is_current
 from lspkit.runtime.server.change_clock import ChangeClock
 from lspkit.runtime.server.connection import Connection
@@ -358,6 +359,21 @@ class DocumentChannel:
             cancel = self.session.cancel(pending.id)
             if cancel is not None and self.connection is not None:
                 self.connection.post(cancel)
+
+    def fail(self, error: LspkitError) -> tuple[list[Waiter], LspkitError]:
+        """The server has ended, or was never there: its requests get no answers any more.
+
+        Returns who waits for them, and the first error, which counts.
+        """
+        with self.lock:
+            self.failure = reason = self.failure or error
+            if self.session.state not in (State.STOPPED, State.FAILED):
+                orphans = self.session.lost()
+            else:
+                orphans = list(self.session.pending.values())
+                self.session.pending.clear()
+            self.observations.store.forget()
+        return [pending.tag for pending in orphans if pending.tag is not None], reason
 
     def drop_after_fork(self) -> None:
         """In a forked child: another thread of the parent may have held the lock."""

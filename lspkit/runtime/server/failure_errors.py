@@ -9,6 +9,8 @@ from collections.abc import Sequence
 from lspkit import errors
 from lspkit.install.install_hint import GET_IT_WITH, InstallHint, install_hint, user_folders
 from lspkit.runtime.process.backoff import FailureRecord
+from lspkit.runtime.process.child import describe_exit
+from lspkit.runtime.server.connection import CLOSED_OUTPUT
 from lspkit.servers import Choice
 from lspkit.visible_text import count
 
@@ -42,6 +44,19 @@ def gone(server: str, reason: str, status: int | None, stderr: str) -> errors.Se
     return errors.ServerBrokenError(
         f"{server} is gone: {reason}{words}", server=server, exit_status=status, stderr=stderr
     )
+
+
+def ended(
+    choice: Choice, reason: str, status: int | None, stderr: str, *, never_up: bool
+) -> errors.LspkitError:
+    """The connection to the server has ended; `never_up`: before it has sent anything."""
+    if status is not None and reason == CLOSED_OUTPUT:
+        reason = f"it ended with {describe_exit(status)}"
+    if never_up and status and status > 0:
+        # For example a stub that exits at once: no server has crashed, there was none.
+        said = f": {telling_line(stderr)}" if stderr else ""
+        return useless(choice, f"{reason}{said}")
+    return gone(choice.id, reason, status, stderr)
 
 
 def with_record(error: errors.LspkitError, record: FailureRecord, now: float) -> errors.LspkitError:

@@ -10,6 +10,8 @@ import logging
 import time
 from collections.abc import Callable, Mapping
 
+import msgspec
+
 from lspkit.errors import LspkitError, RequestTimeoutError, ServerBrokenError
 from lspkit.protocol import events
 from lspkit.protocol.open_documents import Documents
@@ -19,12 +21,11 @@ from lspkit.runtime.concurrency.broadcast import Broadcast
 from lspkit.runtime.concurrency.waiter import Waiter
 from lspkit.runtime.files import Files
 from lspkit.runtime.process.backoff import Restart
-from lspkit.runtime.process.child import describe_exit
 from lspkit.runtime.process.launch import LaunchError
 from lspkit.runtime.process.usage import is_asleep
 from lspkit.runtime.server import failure_errors
 from lspkit.runtime.server.announcer import Announcer
-from lspkit.runtime.server.connection import BLOCKED, CLOSED_OUTPUT, Connection
+from lspkit.runtime.server.connection import BLOCKED, Connection
 from lspkit.runtime.server.diagnostics_record import DiagnosticsRecord
 from lspkit.runtime.server.document_channel import DocumentChannel
 from lspkit.runtime.server.pending_request import ConnectionLost, PendingRequest
@@ -39,6 +40,23 @@ from lspkit.servers.workspace_event import WorkspaceEvent
 log = logging.getLogger("lspkit.runtime")
 
 
+class Callbacks(msgspec.Struct, frozen=True, kw_only=True):
+    """What a server calls when something happens to it, in its own threads."""
+
+    #: For those who watch the workspace.
+    on_event: Callable[[WorkspaceEvent], None]
+    #: It has come up.
+    on_ready: Callable[[Server], None]
+    #: It has failed; returns the error for its callers.
+    on_gone: Callable[[Server, LspkitError], LspkitError]
+    #: It wants to be told about more files.
+    on_watch: Callable[[Server], None]
+    #: It says that its findings have changed.
+    on_refresh: Callable[[Server], None]
+    #: It asks for something that another server answers.
+    on_forward: Callable[[Server, Forwards, bytes | None], None]
+
+
 class Server:
     """A server process and its state. `start` once, ask from any thread, `close` once."""
 
@@ -46,22 +64,17 @@ class Server:
         self,
         choice: Choice,
         files: Files,
+        callbacks: Callbacks,
         *,
         initialize_timeout: float,
         version: str,
         environ: Mapping[str, str],
-        on_event: Callable[[WorkspaceEvent], None],
-        on_ready: Callable[[Server], None],
-        on_gone: Callable[[Server, LspkitError], LspkitError],
-        on_watch: Callable[[Server], None],
-        on_refresh: Callable[[Server], None],
-        on_forward: Callable[[Server, Forwards, bytes | None], None],
     ) -> None:
         self.id = choice.id
         self.root = choice.root
         self.choice = choice
         #: Tells those who watch the workspace.
-        self.announce = Announcer(choice.id, choice.root, on_event)
+        self.announce = Announcer(choice.id, choice.root, callbacks.on_event)
         #: Its environment, temporary folder and sidecars.
         self.setup = ProcessSetup(choice, files.boundary.root, environ)
         session = Session(initialize_options(choice, version), time.monotonic)
@@ -82,12 +95,8 @@ class Server:
         #: Whether it has answered a search for references: for the first, it may read the project.
         self.has_searched = False
         self._initialize_timeout = initialize_timeout
-        self._on_ready = on_ready
+        self._callbacks = callbacks
         self._on_edit: Callable[[events.EditAsked], None] = self._refuse_edit
-        self._on_gone = on_gone
-        self._on_watch = on_watch
-        self._on_refresh = on_refresh
-        self._on_forward = on_forward
         #: The files that it has asked to be told about.
         self.watched = WatchRegistrations(
             choice.root, files.boundary.root, kinds=choice.definition.disk.told_as
@@ -217,7 +226,7 @@ class Server:
             self.reopen += self.channel.catch_up()
             self._ready = True
         self._settled.tell(over=True)
-        self._on_ready(self)
+        self._callbacks.on_ready(self)
         self.announce.state(ServerState.ACTIVE)
         log.debug("%s is ready", self.id)
 
@@ -289,40 +298,21 @@ class Server:
                 self.record.pushed(event.uri, event.version, event.items)
                 self.activity.tell()
             case events.ProgressBegan():
-                now = time.monotonic()
-                with self.channel.lock:
-                    self.channel.observations.began(event.token, event.title, now)
-                    self.index.began(event.token, event.title, now)
-                self.announce.progress(event.title, done=False)
-                self.activity.tell()
+                self._work_began(event)
             case events.ProgressEnded():
-                self.record.loading.work_ended()
-                with self.channel.lock:
-                    self.channel.observations.ended(event.token, event.title, time.monotonic())
-                    self.index.ended(event.token)
-                self.announce.progress(event.title, done=True)
-                self.activity.tell()
+                self._work_ended(event)
             case events.Notified():
                 forwards = self.choice.definition.forwards
                 if forwards is not None and event.method == forwards.asks:
-                    self._on_forward(self, forwards, event.params)
-                params = params_of(event.params)
-                self.record.loading.notified(event.method, params)
-                with self.channel.lock:
-                    self.channel.observations.noticed(event.method, params, time.monotonic())
-                    self._believe_by_its_word()
+                    self._callbacks.on_forward(self, forwards, event.params)
+                self.record.noticed(event.method, params_of(event.params))
                 self.activity.tell()
             case events.EditAsked():
                 self._on_edit(event)
             case events.RefreshAsked(method="workspace/diagnostic/refresh"):
-                self._on_refresh(self)
+                self._callbacks.on_refresh(self)
             case events.Registered():
-                dropped = event.dropped + sum(map(self.watched.add, event.registrations))
-                if dropped:
-                    self.record.overrun(dropped)
-                if event.registrations:
-                    self._on_watch(self)
-                    self.activity.tell()
+                self._registered(event)
             case events.Unregistered():
                 for registration in event.registrations:
                     self.watched.drop(registration.id)
@@ -336,12 +326,29 @@ class Server:
             case events.Printed():
                 log.debug("%s prints something that is not a message: %r", self.id, event.sample)
 
-    def _believe_by_its_word(self) -> None:
-        """The findings of a server that says when it is loading count only while it is not."""
-        if self.record.loading.again:
-            self.channel.observations.disbelieve()
-        elif self.record.loading.done and self.choice.definition.readiness.unready_by is not None:
-            self.channel.observations.believe(time.monotonic())
+    def _work_began(self, event: events.ProgressBegan) -> None:
+        now = time.monotonic()
+        with self.channel.lock:
+            self.channel.observations.began(event.token, event.title, now)
+            self.index.began(event.token, event.title, now)
+        self.announce.progress(event.title, done=False)
+        self.activity.tell()
+
+    def _work_ended(self, event: events.ProgressEnded) -> None:
+        self.record.loading.work_ended()
+        with self.channel.lock:
+            self.channel.observations.ended(event.token, event.title, time.monotonic())
+            self.index.ended(event.token)
+        self.announce.progress(event.title, done=True)
+        self.activity.tell()
+
+    def _registered(self, event: events.Registered) -> None:
+        dropped = event.dropped + sum(map(self.watched.add, event.registrations))
+        if dropped:
+            self.record.overrun(dropped)
+        if event.registrations:
+            self._callbacks.on_watch(self)
+            self.activity.tell()
 
     def _on_lost(self, reason: str) -> None:
         """The last event of the reader: the connection has ended."""
@@ -350,34 +357,19 @@ class Server:
             status = connection.child.wait(0.1) if connection else None
         except OSError:  # no descriptor is left; callers must not wait for the status
             status = None
-        if status is not None and reason == CLOSED_OUTPUT:
-            reason = f"it ended with {describe_exit(status)}"
-        tail = self._tail()
         silent = connection is not None and not connection.has_spoken
-        if silent and self.channel.session.state is State.INITIALIZING and status and status > 0:
-            # For example a stub that exits at once: no server has crashed, there was none.
-            said = f": {failure_errors.telling_line(tail)}" if tail else ""
-            self._fail(failure_errors.useless(self.choice, f"{reason}{said}"))
-        else:
-            self._fail(failure_errors.gone(self.id, reason, status, tail))
+        never_up = silent and self.channel.session.state is State.INITIALIZING
+        tail = self._tail()
+        self._fail(failure_errors.ended(self.choice, reason, status, tail, never_up=never_up))
 
     def _fail(self, error: LspkitError) -> None:
         if self.channel.failure is None and not self.closing:
             # Before any caller knows: the next call must see that a restart has to wait.
-            error = self._on_gone(self, error)
+            error = self._callbacks.on_gone(self, error)
         if self.channel.connection is not None and not self.closing:
             self.channel.connection.child.kill()
-        with self.channel.lock:
-            if self.channel.failure is None:
-                self.channel.failure = error
-            if self.channel.session.state not in (State.STOPPED, State.FAILED):
-                orphans = self.channel.session.lost()
-            else:
-                orphans = list(self.channel.session.pending.values())
-                self.channel.session.pending.clear()
-            waiters = [pending.tag for pending in orphans if pending.tag is not None]
-            self.channel.observations.store.forget()
-        lost = ConnectionLost(self.channel.failure)
+        waiters, reason = self.channel.fail(error)
+        lost = ConnectionLost(reason)
         for waiter in waiters:
             waiter.complete(lost)
         self._settled.tell(over=True)

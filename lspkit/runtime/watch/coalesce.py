@@ -1,9 +1,10 @@
-"""Merging several events of one file."""
+"""Merging several events of one file, and what is announced of them."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Iterable
+from typing import NamedTuple
 
 from lspkit.protocol.watch_registrations import CHANGED, CREATED, DELETED, REPLACED, FileEvent
 
@@ -54,6 +55,20 @@ def unseen_between(
     """Paths that existed or were missing for a moment, if no reported event says so."""
     gone = (event.path for event in events if event.kind == DELETED)
     return sorted({*brief, *gone} - {event.path for event in reported})
+
+
+class Batch(NamedTuple):
+    """Events that are announced together."""
+
+    #: Paths that existed, or were missing, for a moment only.
+    brief: list[str]
+    events: list[FileEvent]
+
+
+def batch_of(events: list[FileEvent], brief: list[str]) -> Batch:
+    """What is announced of the events and brief paths of a comparison."""
+    reported = merged(events, away=brief)
+    return Batch(unseen_between(events, brief, reported), reported)
 
 
 def among(paths: list[str]) -> Callable[[str], bool]:

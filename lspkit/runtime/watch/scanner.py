@@ -10,10 +10,13 @@ from __future__ import annotations
 import errno
 import logging
 import math
+import os
 import time
 from collections.abc import Callable
 
+from lspkit.protocol.watch_registrations import DELETED, REPLACED, FileEvent
 from lspkit.runtime.watch.backend import PollingNotifier
+from lspkit.runtime.watch.coalesce import among, merged
 from lspkit.runtime.watch.notifier import Hints, Notifier
 from lspkit.runtime.watch.tree_snapshot import TreeSnapshot
 
@@ -128,6 +131,21 @@ class Scanner:
             self._cost += time.thread_time() - started
             self._looked = time.monotonic()
 
+    def take_own(self, paths: list[str], seconds: float) -> list[FileEvent]:
+        """Compare paths that lspkit itself has just changed, and take their events out."""
+        self.collect()
+        until = time.monotonic() + seconds
+        self.look(until)
+        snapshot = self.snapshot
+        for path in paths:
+            if not snapshot.look(path, until=until):
+                snapshot.events += events_of_unwatched(path)
+        happened, is_own = merged(snapshot.events), among(paths)
+        mine = [event for event in happened if is_own(event.path)]
+        snapshot.events = [event for event in happened if not is_own(event.path)]
+        snapshot.brief = [path for path in snapshot.brief if not is_own(path)]
+        return mine
+
     def read_some(self, seconds: float) -> None:
         """Read folders that were not read yet."""
         until = time.monotonic() + seconds
@@ -172,3 +190,13 @@ class Scanner:
 
     def _unwatch(self, folder: str) -> None:
         self.notifier.unwatch(folder)
+
+
+def events_of_unwatched(path: str) -> list[FileEvent]:
+    """The event of an unwatched path that lspkit itself has changed; none for a folder.
+
+    Whether it is new is not known.
+    """
+    if os.path.isdir(path):
+        return []
+    return [FileEvent(path, REPLACED if os.path.lexists(path) else DELETED)]

@@ -26,18 +26,17 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterable
-from typing import NamedTuple
 
-from lspkit.protocol.watch_registrations import DELETED, REPLACED, FileEvent
+from lspkit.protocol.watch_registrations import FileEvent
 from lspkit.runtime.concurrency.ordered_delivery import Delivery, time_left
 from lspkit.runtime.concurrency.threads import OwnThread, joined
 from lspkit.runtime.concurrency.waiter import Waiter
 from lspkit.runtime.watch.backend import best_notifier
-from lspkit.runtime.watch.coalesce import among, merged, unseen_between
+from lspkit.runtime.watch.coalesce import Batch, batch_of
 from lspkit.runtime.watch.excluded_folders import is_excluded
 from lspkit.runtime.watch.folder_entries import can_exist
 from lspkit.runtime.watch.notifier import Notifier
-from lspkit.runtime.watch.scanner import Scanner
+from lspkit.runtime.watch.scanner import Scanner, events_of_unwatched
 
 log = logging.getLogger("lspkit.runtime")
 
@@ -53,14 +52,6 @@ LONG_SLICE = 0.05
 
 # A job of the thread, and the waiter for the read that it causes.
 _Order = tuple[Callable[[Scanner], None], Waiter | None]
-
-
-class _Batch(NamedTuple):
-    """Events that are announced together."""
-
-    #: Paths that existed, or were missing, for a moment only.
-    brief: list[str]
-    events: list[FileEvent]
 
 
 class Watcher:
@@ -226,20 +217,10 @@ class Watcher:
         with self._caller_lock, self._turn:
             lookout = self._lookout
             if lookout is None:
-                return [event for path in own for event in _unseen(path)]
-            lookout.collect()
-            until = time.monotonic() + LONG_SLICE
-            lookout.look(until)
-            snapshot = lookout.snapshot
-            for path in own:
-                if not snapshot.look(path, until=until):
-                    snapshot.events += _unseen(path)
-            happened, is_own = merged(snapshot.events), among(own)
-            mine = [event for event in happened if is_own(event.path)]
-            snapshot.events = [event for event in happened if not is_own(event.path)]
-            snapshot.brief = [path for path in snapshot.brief if not is_own(path)]
+                return [event for path in own for event in events_of_unwatched(path)]
+            mine = lookout.take_own(own, LONG_SLICE)
             self._take_up(lookout)
-            if snapshot.due or lookout.is_behind:
+            if lookout.snapshot.due or lookout.is_behind:
                 lookout.notifier.wake()
         self._found.deliver()
         return mine
@@ -359,13 +340,11 @@ class Watcher:
         snapshot = lookout.snapshot
         if snapshot.behind or not (snapshot.events or snapshot.brief):
             return
-        events = merged(snapshot.events, away=snapshot.brief)
-        found = _Batch(unseen_between(snapshot.events, snapshot.brief, events), events)
         # Queued first: an interrupt may duplicate it, and never loses it.
-        self._found.put(found)
+        self._found.put(batch_of(snapshot.events, snapshot.brief))
         snapshot.events, snapshot.brief = [], []
 
-    def _announce(self, found: _Batch) -> None:
+    def _announce(self, found: Batch) -> None:
         if found.brief:
             self._on_brief(found.brief)
         if found.events:
@@ -390,13 +369,3 @@ class Watcher:
 def _complete(waiters: Iterable[Waiter]) -> None:
     for waiter in waiters:
         waiter.complete()
-
-
-def _unseen(path: str) -> list[FileEvent]:
-    """The event of an unwatched path that lspkit itself has changed.
-
-    Whether it is new is not known.
-    """
-    if os.path.isdir(path):
-        return []
-    return [FileEvent(path, REPLACED if os.path.lexists(path) else DELETED)]

@@ -175,7 +175,7 @@ def test_who_waits_for_nothing_more_is_not_kept(tmp_path, scripted):
         now = ws.epoch
         for _ in range(500):
             assert ws.wait_for_change(now, timeout=0) == now
-        assert len(ws._engine._news._waiters) <= FEW + 1
+        assert len(ws._engine._reports._news._waiters) <= FEW + 1
 
 
 def test_a_submitted_wait_for_change_is_kept_though_nobody_holds_it(tmp_path, scripted):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from lspkit.diagnostics.proof_rule import ProofRule
-from lspkit.operations.effects import Examined
+from lspkit.operations.effect_results import Examined
 from lspkit.protocol.open_documents import View
 from lspkit.protocol.text import Text
 from lspkit.runtime.freshness.check_file import of_one_text

@@ -16,7 +16,7 @@ import pytest
 import lspkit
 from lspkit.config.load import load
 from lspkit.runtime.engine import LocalEngine
-from lspkit.runtime.pool import pool
+from lspkit.runtime.pool import pool, server_choices
 from lspkit.servers import choose
 from lspkit.testing import Fault, Log, Script
 from tests.scripted import SOURCE, ask, config_for, workspace
@@ -369,7 +369,7 @@ def test_files_of_one_kind_are_looked_at_once(tmp_path, scripted, monkeypatch):
         looked.append(os.path.relpath(path, tmp_path))
         return choose(path, *more)
 
-    monkeypatch.setattr(pool, "choose", counting)
+    monkeypatch.setattr(server_choices, "choose", counting)
     monkeypatch.setattr(pool, "LOOK_AGAIN", 600.0)
     (tmp_path / "deep").mkdir()
     names = [f"{number}.scr" for number in range(9)]

@@ -1,0 +1,49 @@
+"""The number of reports so far, and waiting for the next one."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+
+from lspkit.runtime.concurrency.broadcast import Broadcast
+from lspkit.runtime.concurrency.call import CallContext
+from lspkit.runtime.concurrency.waiter import Outcome, Steps, uncancelled
+
+
+class Epoch:
+    """Counts reports. For any thread."""
+
+    def __init__(self, first: int = 0) -> None:
+        #: Guards `number`.
+        self._lock = threading.Lock()
+        self.number = first
+        self._news = Broadcast()
+
+    def advance(self) -> int:
+        """Count a report, wake those who wait for one, and return the new number."""
+        with self._lock:
+            self.number += 1
+            number = self.number
+        self._news.tell()
+        return number
+
+    def newer_than(
+        self, after: int, call: CallContext, is_closed: Callable[[], bool]
+    ) -> Steps[int]:
+        """Wait until the number is greater, the call is over, or all is; returns the number."""
+        while self.number <= after:
+            news = self._news.next()
+            if self.number > after:
+                break
+            outcome = uncancelled((yield (news, call.deadline)))
+            if outcome is Outcome.TIMED_OUT or is_closed():
+                break
+        return self.number
+
+    def end(self) -> None:
+        """There are no more reports: nobody waits any longer."""
+        self._news.tell(over=True)
+
+    def drop_after_fork(self) -> None:
+        """In a forked child: another thread of the parent may have held a lock."""
+        self._lock, self._news = threading.Lock(), Broadcast()

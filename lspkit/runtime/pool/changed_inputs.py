@@ -1,0 +1,30 @@
+"""What changed files mean for one server: it reads some only once, and does not notice others."""
+
+from __future__ import annotations
+
+import os
+import time
+
+from lspkit.protocol.watch_registrations import DELETED, FileEvent
+from lspkit.runtime.pool.disk_events import is_hidden_by_text
+from lspkit.runtime.pool.slot import Slot
+from lspkit.runtime.server.server import Server
+
+
+def note_changes(server: Server, slot: Slot, events: list[FileEvent]) -> bool:
+    """Files have changed. Returns whether a new process must replace the server. For any thread."""
+    is_outdated = False
+    if server.usable and any(server.record.inputs.hold(one.path, one.kind) for one in events):
+        slot.changed_at = time.monotonic()
+        is_outdated = server.begun and server.record.reread()
+    definition = server.choice.definition
+    with server.channel.lock:
+        server.index.changed(
+            one.path
+            for one in events
+            if one.kind != DELETED and definition.language_of(os.path.basename(one.path))
+        )
+    cannot_refresh = definition.disk.refresh is None
+    if cannot_refresh and any(is_hidden_by_text(server, one) for one in events):
+        server.record.outdated = is_outdated = True
+    return is_outdated
