@@ -31,9 +31,9 @@ class Answer(list[T], Generic[T]):
     __slots__ = ("caveats",)
 
     def __init__(self, items: Iterable[T] = (), caveats: Iterable[Caveat] = ()) -> None:
-        super().__init__(items)
+        list.__init__(self, items)
         #: Why something may be missing, each reason once.
-        self.caveats: tuple[Caveat, ...] = tuple(dict.fromkeys(caveats))
+        self.caveats: tuple[Caveat, ...] = tuple(dict.fromkeys(caveats)) if caveats else ()
 
     @property
     def complete(self) -> bool:

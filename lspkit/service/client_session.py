@@ -39,7 +39,7 @@ MOST_CALLS = 1000
 #: Bytes of their parameters. A single request may have more.
 MOST_PARAMS = 64 * 1024 * 1024
 #: Requests whose effect ends with the connection.
-NOTED = (ShowTextsRequest, ShowDiskRequest, SyncRequest)
+NOTED = frozenset({ShowTextsRequest, ShowDiskRequest, SyncRequest})
 #: Milliseconds that a call waits for an epoch at most: a month.
 LONGEST_WAIT = 30 * 24 * 3600 * 1000
 
@@ -196,12 +196,12 @@ class ClientSession:
         request, timeout, cancelled = decode_call(call.params)
         if cancelled:
             call.cancel.set()
-        if isinstance(request, ShowDiskRequest) and request.number not in self._overlays:
+        if type(request) is ShowDiskRequest and request.number not in self._overlays:
             raise ValueError(f"this connection has no overlay {request.number}")
         log = call.answer_log
 
         def done(value: Any) -> None:
-            if isinstance(request, NOTED):
+            if type(request) in NOTED:
                 self._note(request, value)
             call.answer_raw(encode_result(value, log.answered, log.failed))
 

@@ -50,7 +50,7 @@ class IncomingCall:
 
     def answer_raw(self, raw: msgspec.Raw) -> None:
         """Send a result that is encoded already."""
-        self._send(self, messages.response(self.id, raw))
+        self._send(self, messages.raw_response(self.id, raw))
 
     def refuse(self, code: int, why: str) -> None:
         """Send an error of JSON-RPC itself."""

@@ -256,13 +256,14 @@ class Peer:
 
     def _take(self, body: bytes) -> None:
         message = messages.parse(body)
-        if isinstance(message, messages.NotificationMessage) and message.method == PART_METHOD:
+        # `isinstance` is slow where a type of msgspec does not match.
+        if type(message) is messages.NotificationMessage and message.method == PART_METHOD:
             whole = self._joined(message.params or b"null")
             if whole is None:
                 return
             message = messages.parse(whole)
         self._on_message(self, message)
-        if isinstance(message, messages.Malformed):
+        if type(message) is messages.Malformed:
             self._malformed += len(body)
             if self._malformed > MOST_MALFORMED:
                 raise _TooMuch(f"it sent {self._malformed} bytes of messages that are malformed")

@@ -25,7 +25,7 @@ from lspkit.types import Caveat
 log = logging.getLogger("lspkit.service")
 
 
-class CallParams(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class CallParams(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """The parameters of `lsp/call`."""
 
     #: Name of the operation.
@@ -181,10 +181,9 @@ def decode_result(name: str, raw: bytes) -> tuple[Any, tuple[str, ...], list[Exc
     try:
         # Before the value is decoded: escaped strings may not fit the types of its fields. Inside
         # of a string the quotation marks would have backslashes.
-        parts = _result.decode(raw) if b'"escaped":true' in raw else None
-        if parts is not None and parts.escaped:
+        if b'"escaped":true' in raw and (parts := _result.decode(raw)).escaped:
             value = _unescaped(parts.value, codec.result)
-            answered, errors = (_unescaped(one, list) for one in (parts.answered, parts.failed))
+            answered, errors = (_unescaped(one, tuple) for one in (parts.answered, parts.failed))
             caveats = _unescaped(parts.caveats, tuple[Caveat, ...] | None)
         else:
             given = codec.read_result(raw)
@@ -192,7 +191,7 @@ def decode_result(name: str, raw: bytes) -> tuple[Any, tuple[str, ...], list[Exc
             caveats = given.caveats
         if caveats is not None:
             value = Answer(value, caveats)
-        return value, tuple(answered), [error_from_wire(one) for one in errors]
+        return value, answered, [error_from_wire(one) for one in errors] if errors else []
     except (msgspec.DecodeError, UnicodeError, KeyError, TypeError) as problem:
         raise ProtocolError(f"the service sent a result that cannot be read: {problem}") from None
 

@@ -13,6 +13,7 @@ import re
 from typing import Any
 
 import msgspec
+from msgspec import UNSET
 
 from lspkit.limits import LONGEST_WORDS
 
@@ -95,22 +96,22 @@ Message = (
 
 
 class _Envelope(msgspec.Struct, gc=False):
-    id: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
-    method: str | msgspec.UnsetType = msgspec.UNSET
-    params: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
-    result: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
-    error: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
+    id: msgspec.Raw | msgspec.UnsetType = UNSET
+    method: str | msgspec.UnsetType = UNSET
+    params: msgspec.Raw | msgspec.UnsetType = UNSET
+    result: msgspec.Raw | msgspec.UnsetType = UNSET
+    error: msgspec.Raw | msgspec.UnsetType = UNSET
 
 
 class _Keys(msgspec.Struct, gc=False):
-    id: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
-    method: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
+    id: msgspec.Raw | msgspec.UnsetType = UNSET
+    method: msgspec.Raw | msgspec.UnsetType = UNSET
 
 
 class _Error(msgspec.Struct, gc=False):
     code: float = 0
     message: str | None = None
-    data: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
+    data: msgspec.Raw | msgspec.UnsetType = UNSET
 
 
 class _Publish(msgspec.Struct, gc=False):
@@ -145,26 +146,26 @@ def parse(body: bytes) -> Message:
 def _parse(body: bytes) -> Message:
     envelope = _envelope.decode(body)
     method, raw_id = envelope.method, envelope.id
-    if isinstance(method, str):
-        params = None if isinstance(envelope.params, msgspec.UnsetType) else bytes(envelope.params)
+    if method is not UNSET:
+        params = None if envelope.params is UNSET else bytes(envelope.params)
         # With an id it is a request, also if one of our requests has the same id.
-        if not isinstance(raw_id, msgspec.UnsetType):
+        if raw_id is not UNSET:
             return RequestMessage(bytes(raw_id), method, params)
         if method == "textDocument/publishDiagnostics":
             published = _publish.decode(params or b"null")
             version = None if published.version is None else int(published.version)
             return PublishedDiagnostics(published.uri, version, bytes(published.diagnostics))
         return NotificationMessage(method, params)
-    if isinstance(raw_id, msgspec.UnsetType):
+    if raw_id is UNSET:
         raise ValueError("neither a method nor an id")
     our_id = _our_id(bytes(raw_id))
     error = envelope.error
     # Some servers send `"error": null` beside a result.
-    if not isinstance(error, msgspec.UnsetType) and bytes(error) != b"null":
+    if error is not UNSET and bytes(error) != b"null":
         fault = _error.decode(error)
-        data = None if isinstance(fault.data, msgspec.UnsetType) else bytes(fault.data)
+        data = None if fault.data is UNSET else bytes(fault.data)
         return ErrorResponse(our_id, int(fault.code), (fault.message or "")[:LONGEST_WORDS], data)
-    if isinstance(envelope.result, msgspec.UnsetType):
+    if envelope.result is UNSET:
         return ResponseMessage(our_id, b"null")  # JavaScript drops a result that is `undefined`
     return ResponseMessage(our_id, bytes(envelope.result))
 
@@ -360,6 +361,11 @@ def notification(method: str, params: Any = None) -> bytes:
 def response(id: RawJson, result: Any) -> bytes:
     """The answer to a request of the server; `result` is present also if it is null."""
     return encode({"jsonrpc": "2.0", "id": msgspec.Raw(id), "result": result})
+
+
+def raw_response(id: RawJson, result: RawJson | msgspec.Raw) -> bytes:
+    """The same with a result that is JSON already."""
+    return b'{"jsonrpc":"2.0","id":%b,"result":%b}' % (id, result)
 
 
 def error_response(id: RawJson, code: int, message: str) -> bytes:

@@ -21,9 +21,8 @@ class CancelToken:
 
     def __init__(self) -> None:
         self._set = False
-        #: Guards `_waiters`.
-        self._lock = threading.Lock()
-        self._waiters: list[Waiter] = []
+        #: Adding and removing are atomic.
+        self._waiters: set[Waiter] = set()
 
     def __repr__(self) -> str:
         return f"<Cancel {'set' if self._set else 'not set'}>"
@@ -31,9 +30,7 @@ class CancelToken:
     def set(self) -> None:
         """Cancel, for good."""
         self._set = True
-        with self._lock:
-            waiters = list(self._waiters)
-        for waiter in waiters:
+        for waiter in self._waiters.copy():
             waiter.wake()
 
     def is_set(self) -> bool:
@@ -42,14 +39,11 @@ class CancelToken:
 
     def watch(self, waiter: Waiter) -> None:
         """Wake `waiter` when it is set."""
-        with self._lock:
-            self._waiters.append(waiter)
+        self._waiters.add(waiter)
 
     def unwatch(self, waiter: Waiter) -> None:
         """Wake `waiter` no longer."""
-        with self._lock:
-            if waiter in self._waiters:
-                self._waiters.remove(waiter)
+        self._waiters.discard(waiter)
 
 
 #: What ends a call early.

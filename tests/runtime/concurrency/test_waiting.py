@@ -151,7 +151,7 @@ def test_a_cancel_forgets_the_calls_that_are_over():
     cancel = CancelToken()
     for _ in range(100):
         CallContext(0.0, cancel).wait(Waiter(), FOREVER)
-    assert cancel._waiters == []
+    assert not cancel._waiters
     assert not cancel.is_set()
 
 
