@@ -91,11 +91,11 @@ def sort_reports(
     found: Mapping[Path, Report],
 ) -> tuple[list[Report], dict[Path, str], dict[Path, str]]:
     """The reports of files that a server was asked about; the files without a server, and those
-    that cannot be accessed, with the reasons."""
+    that cannot be accessed, with the reasons. The order stays: `check_all` sorts by path."""
     reports: list[Report] = []
     skipped: dict[Path, str] = {}
     failed: dict[Path, str] = {}
-    for path, report in sorted(found.items()):
+    for path, report in found.items():
         codes = {one.code for one in report.servers if one.how == "none" and not one.rule}
         asked = len(codes) != 1 or len(report.servers) > 1 or report.diagnostics
         if not asked and codes <= NO_SERVER:

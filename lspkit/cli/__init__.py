@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import gc
 import os
 import sys
+import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from lspkit.cli import process_start
 from lspkit.cli import trust_command as trust
 from lspkit.cli.arguments.command_parser import CommandParser, parse_all
 from lspkit.cli.command_table import add_commands
@@ -29,12 +32,17 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     escape_unprintable()
     given = sys.argv[1:] if argv is None else argv
-    arguments = argparse.Namespace(debug=False, command=None)
+    # The timeout of a command begins when its process does. A program may call this at any time.
+    began = time.monotonic() if argv is not None else process_start.process_start()
+    arguments = argparse.Namespace(debug=False, command=None, began=began)
     try:
         try:
             return _run(build_parser(), given, arguments)
         finally:
             flush_output()
+            if argv is None:
+                # The process ends now: a search for garbage among all objects would only take time.
+                gc.freeze()
     except KeyboardInterrupt:
         return INTERRUPTED
     except SystemExit as ending:  # of the parser

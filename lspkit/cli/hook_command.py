@@ -32,7 +32,6 @@ from lspkit.agent.hooks.tool_files import ToolKind, Touch
 from lspkit.cli.command_table import uses_service
 from lspkit.cli.exit_codes import CLEAN
 from lspkit.cli.output import is_terminal, print_message, print_result, print_traceback
-from lspkit.cli.shared_arguments import process_age
 from lspkit.late_imports import safe_imports
 from lspkit.visible_text import one_line
 from lspkit.workspace_boundary import is_inside
@@ -61,7 +60,7 @@ class Hooks(Protocol):
 
 def run(arguments: argparse.Namespace) -> int:
     """Answer the input, and return 0; the process is ended if that takes too long."""
-    deadline = time.monotonic() - process_age() + arguments.timeout
+    deadline = arguments.began + arguments.timeout
     worker = threading.Thread(target=_work, args=(arguments, deadline), daemon=True)
     worker.start()
     worker.join(max(0.0, deadline - time.monotonic()))

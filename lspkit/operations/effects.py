@@ -287,9 +287,14 @@ TOO_LATE = "the timeout expired before this file was checked"
 
 
 class DoAll(Effect, frozen=True):
-    """Run other requests concurrently. Sent back: a list of results and errors, in order."""
+    """Run other requests concurrently. Sent back: a list of results and errors, in order.
+
+    None is begun after the deadline.
+    """
 
     requests: tuple[Any, ...]
+    #: How many run at the same time; 0: all.
+    at_once: int = 0
 
 
 class Reread(Effect, frozen=True):

@@ -18,7 +18,6 @@ from lspkit.config.model import Config
 from lspkit.errors import CancelledError, LspkitError, RequestTimeoutError, WorkspaceClosedError
 from lspkit.operations import OPERATIONS, Request
 from lspkit.operations.effects import (
-    TOO_LATE,
     Apply,
     Ask,
     AskWorkspace,
@@ -49,17 +48,18 @@ from lspkit.operations.effects import (
 )
 from lspkit.operations.workspace_state import Settings
 from lspkit.runtime.concurrency.call import CallContext
-from lspkit.runtime.concurrency.drive import block, together
+from lspkit.runtime.concurrency.drive import block
 from lspkit.runtime.concurrency.epoch import Epoch
 from lspkit.runtime.concurrency.event_stream import EventStream
 from lspkit.runtime.concurrency.future_task import Task
 from lspkit.runtime.concurrency.teardown import Teardown
 from lspkit.runtime.concurrency.timers import Timers
-from lspkit.runtime.concurrency.waiter import Outcome, Steps, uncancelled
+from lspkit.runtime.concurrency.waiter import Steps
 from lspkit.runtime.concurrency.workers import Workers
 from lspkit.runtime.effects import change_disk
 from lspkit.runtime.effects.ask_file import ask_servers_of_file
 from lspkit.runtime.effects.ask_project import ask_project
+from lspkit.runtime.effects.do_all import do_all
 from lspkit.runtime.effects.find_places import find_places, read_text
 from lspkit.runtime.effects.replaced_files import ReplacedFiles
 from lspkit.runtime.effects.restart_server import restart_server
@@ -267,7 +267,7 @@ class LocalEngine:
             SyncFile: partial(sync_file, context),
             TakeStatus: lambda effect, _: take_status(files, pool, self.loaded, effect.root),
             FindServers: lambda effect, _: find_servers(effect, files, pool),
-            DoAll: self._do_all,
+            DoAll: partial(do_all, self._steps),
             Reread: lambda *_: self._reload(),
             RestartServer: partial(restart_server, pool),
             TakeChanges: partial(take_changes, context),
@@ -285,21 +285,6 @@ class LocalEngine:
                 for effect, handler in self._change_handlers().items()
             },
         }
-
-    def _do_all(self, effect: DoAll, call: CallContext) -> Steps[list[Any]]:
-        jobs = [self._begin_in_time(request, call) for request in effect.requests]
-        results = yield from together(jobs, call)
-        for result in results:
-            if isinstance(result, Exception) and not isinstance(result, LspkitError):
-                raise result
-        return results
-
-    def _begin_in_time(self, request: Request[Any], call: CallContext) -> Steps[Any]:
-        """One of many requests; none is started after the deadline."""
-        uncancelled(Outcome.CANCELLED if call.cancelled() else Outcome.DONE)
-        if call.is_over:
-            raise RequestTimeoutError(TOO_LATE)
-        return (yield from self._steps(request, call))
 
     def _load(self) -> Loaded:
         """Read the configuration, and log its warnings."""

@@ -31,19 +31,27 @@ if TYPE_CHECKING:
     from lspkit.cli.check.new_findings import Comparison
 
 
+#: The part of the timeout that is left for printing the result and for stopping the servers.
+ENDING = 0.1
+#: The seconds that are left for it at most.
+LONGEST_ENDING = 1.0
+
+
 def run(arguments: argparse.Namespace) -> int:
     """Check the files, print the result, and return the exit status."""
-    deadline = time.monotonic() + arguments.timeout
+    ending = min(ENDING * arguments.timeout, LONGEST_ENDING)
+    deadline = arguments.began + arguments.timeout - ending
     globs = PathGlobs(arguments.include, arguments.exclude)
     root = arguments.root or workspace_of(arguments.paths)
     with open_workspace(root, service=uses_service(arguments), deadline=deadline) as ws:
         outcome = _check(ws, arguments, globs, deadline)
-        # Before the servers are stopped, which may take some seconds.
+        if time.monotonic() >= deadline:
+            # First: servers that still work would delay the rest.
+            ws.close(at_once=True)
+        # Otherwise before the servers are stopped, which may take some seconds.
         _print(outcome, arguments.format)
         for message in messages(outcome):
             print_message(message)
-        if time.monotonic() >= deadline:
-            ws.close(at_once=True)
         return exit_status(outcome, strict=arguments.strict)
 
 

@@ -64,6 +64,8 @@ def _check_before(
         left = max(0.0, deadline - time.monotonic())
         with progress_bar(before, [Path(one) for one in paths], f"checking {revision.name}"):
             found = before.check_all(paths, timeout=left)
+        if time.monotonic() >= deadline:
+            before.close(at_once=True)
     return {os.path.realpath(path): report for path, report in found.items()}
 
 

@@ -143,18 +143,16 @@ def _compare(report: Report, found: effect_results.Examination) -> effects.Effec
 def check_all(request: CheckAllRequest) -> effects.Effects[dict[Path, Report]]:
     """A report about each file. A file that cannot be checked is unknown, with the reason."""
     reports: dict[Path, Report] = {}
-    for first in range(0, len(request.paths), AT_ONCE):
-        paths = request.paths[first : first + AT_ONCE]
-        checks = tuple(
-            CheckRequest(path=one, severities=request.severities, seconds=request.seconds)
-            for one in paths
-        )
-        results: list[Report | LspkitError] = yield effects.DoAll(checks)
-        for path, result in zip(paths, results, strict=True):
-            if not isinstance(result, Report):
-                result = unchecked_report(_whole(path, request.root), result)
-            report = result
-            reports[report.path] = report
+    checks = tuple(
+        CheckRequest(path=one, severities=request.severities, seconds=request.seconds)
+        for one in request.paths
+    )
+    results: list[Report | LspkitError] = yield effects.DoAll(checks, AT_ONCE)
+    for path, result in zip(request.paths, results, strict=True):
+        if not isinstance(result, Report):
+            result = unchecked_report(_whole(path, request.root), result)
+        report = result
+        reports[report.path] = report
     return {path: reports[path] for path in sorted(reports)}
 
 

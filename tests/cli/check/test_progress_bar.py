@@ -87,7 +87,7 @@ def test_files_that_are_not_checked_in_time_are_unknown_and_listed(bare, project
     hang = Fault("textDocument/diagnostic", "hang")
     script = Script(diagnostics=Diagnostics(how="pull"), faults=[hang])
     done = bare(
-        "check", "--timeout", "3", ".", cwd=project, **variables(bare, project, script, scripted)
+        "check", "--timeout", "6", ".", cwd=project, **variables(bare, project, script, scripted)
     )
     assert done.returncode == 3
     *reasons, summary = done.stdout.splitlines()
