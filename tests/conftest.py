@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
+from collections.abc import Generator
 from pathlib import Path
 
 import pytest
@@ -35,6 +37,20 @@ def pytest_configure(config: pytest.Config) -> None:
 #: busy with a long module for which the others have to wait. (xdist by itself begins with the
 #: modules that have most tests, which are the quick ones: the Makefile tells it not to.)
 FIRST_FOLDERS = ("tests/real/same", "tests/real", "property_tests")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """What is collected stays until the end: the garbage collector need not go over it.
+
+    That took a fifth of the time to collect, in each worker.
+    """
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:

@@ -39,7 +39,8 @@ def test_pyright_is_left_out_only_where_basedpyright_is_tried(
 ) -> None:
     """Over all tests of this run; only one of the whole suite sees every module."""
     items = {item.nodeid: item for item in request.session.items}
-    twins = [twin_of(name) for name, item in items.items() if has_twin(item, set(items))]
+    names = set(items)
+    twins = [twin_of(name) for name, item in items.items() if has_twin(item, names)]
     assert [one for one in twins if items[one].get_closest_marker("skip") is not None] == []
 
 
