@@ -24,7 +24,7 @@ SELDOM = frozenset(
 #: Modules in which every server is tried.
 USUAL = frozenset(
     {"test_every_server_starts.py", "test_every_operation.py", "test_planted.py"}
-    | {"test_schema_downloads.py", "test_break_in.py", "test_src_layout.py"}
+    | {"test_schema_downloads.py", "test_break_in.py"}
 )
 #: Further tests of these, by their class or by the beginning of their names.
 LONG = ("TestJdtls", "test_svelte_")

@@ -114,8 +114,11 @@ PARTS = {
 }
 
 
+# In a usual run `tests/real/test_known_elsewhere.py` says the same of rust-analyzer, and more.
 @pytest.mark.server
-@pytest.mark.parametrize("server", PARTS)
+@pytest.mark.parametrize(
+    "server", ["gopls", pytest.param("rust-analyzer", marks=pytest.mark.thorough)]
+)
 def test_errors_that_are_known_in_a_file_that_is_not_open_are_told(tmp_path, server):
     real_servers.require(server)
     folder = tmp_path / "project"
