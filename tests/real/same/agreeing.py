@@ -47,7 +47,7 @@ def agree(checker: Checker, package: Package, folder: Path, *, also_broken: bool
         # The server first: it has no time to get ready meanwhile.
         reports = ws.check_all(files, timeout=TIMEOUT)
         assert unknown(reports) == []
-        said = known or checker.asked(run)
+        said = known or package.about_sample(checker.asked(run))
         differences = comparison.differences(folder, reports, said)
         assert not differences, "\n".join(f"{who}: {what}" for who, what in differences)
         return said

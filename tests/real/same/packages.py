@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 
 from tests import real_servers
+from tests.real.same.command_line import Said
 
 CHECKOUT = Path(__file__).resolve().parents[3]
 
@@ -150,6 +151,16 @@ class Package:
         assert all(part.exists() for part in checked), checked
         found = (path for path in folder.rglob("*") if path.suffix in self.language.suffixes)
         return sorted(path for path in found if any(path.is_relative_to(one) for one in checked))
+
+    def about_sample(self, said: Said) -> Said:
+        """What was said about the files that are to be checked. A compiler looks at all files."""
+        parts = [Path(part) for part in self.sample]
+        found = {
+            one
+            for one in said.findings
+            if any(Path(one.file).is_relative_to(part) for part in parts)
+        }
+        return dataclasses.replace(said, findings=found)
 
 
 def _missing(name: str) -> None:

@@ -24,15 +24,17 @@ PENDULUM_SAMPLE = dataclasses.replace(
     PENDULUM,
     sample=(
         "pendulum/datetime.py",
-        "pendulum/formatting",
+        "pendulum/formatting/difference_formatter.py",
         "pendulum/helpers.py",
         "pendulum/interval.py",
-        "pendulum/locales/de",
         "pendulum/locales/locale.py",
         "pendulum/mixins",
-        "pendulum/parsing",
+        "pendulum/parsing/__init__.py",
         "pendulum/testing",
-        "pendulum/tz",
+        "pendulum/tz/__init__.py",
+        "pendulum/tz/exceptions.py",
+        "pendulum/tz/local_timezone.py",
+        "pendulum/tz/timezone.py",
     ),
 )
 RETURNS_SAMPLE = dataclasses.replace(
