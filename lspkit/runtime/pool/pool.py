@@ -24,7 +24,7 @@ from lspkit.runtime.concurrency.call import CallContext
 from lspkit.runtime.concurrency.timers import Timers
 from lspkit.runtime.concurrency.workers import Workers
 from lspkit.runtime.files import File, Files
-from lspkit.runtime.pool import handover
+from lspkit.runtime.pool import document_handover
 from lspkit.runtime.pool import slot as slots
 from lspkit.runtime.pool.assignment_cache import Assignment, AssignmentCache
 from lspkit.runtime.pool.changed_inputs import note_changes
@@ -226,7 +226,7 @@ class Pool:
     def _launch(self, server: Server) -> None:
         if not server.begun:
             self.slot(server).started_at = self._clock()
-        handover.show_overlays(server, self._files, self._choices.for_file)
+        document_handover.show_overlays(server, self._files, self._choices.for_file)
         server.record.inputs.read()
         server.start()
         if not server.usable:
@@ -243,7 +243,7 @@ class Pool:
         if old is None:
             slot = self._slots[key] = Slot(fresh, now)
         else:
-            fresh.channel.untold = handover.texts_of(old.server)
+            fresh.channel.untold = document_handover.texts_of(old.server)
             if old.server.record.outdated:
                 self.retirement.add(old.server)
                 self._idle.stop_when_unused(old.server, self.disk_events.end)
@@ -305,7 +305,7 @@ class Pool:
         programs = beside(server.choice, self.folders())
         server.start_sidecars(programs, restart_of(self.config.restart))
         if server.reopen:
-            self._workers.do(lambda: handover.reopen(server, self._files))
+            self._workers.do(lambda: document_handover.reopen(server, self._files))
         self._idle.begin(server)
 
     def _gone(self, server: Server, error: LspkitError) -> LspkitError:
@@ -350,7 +350,7 @@ class Pool:
             if slot is not None and slot.server is server:
                 self.retirement.add(server)
                 del self._slots[server.id, server.root]
-                self._kept[server.id, server.root] = handover.texts_of(server)
+                self._kept[server.id, server.root] = document_handover.texts_of(server)
         self.disk_events.end(server)
         server.announce.state(ServerState.IDLE)
         return True
