@@ -8,8 +8,8 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lspkit.agent.hooks.agent_names import AGENTS
 from lspkit.agent.hooks.agent_protocols import (
-    AGENTS,
     PROTOCOLS,
     HookCall,
     answer,

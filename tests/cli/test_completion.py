@@ -13,6 +13,8 @@ from lspkit.cli.completion_command import SCRIPTS, read_parser
 from tests.cli.running import TIMEOUT
 from tests.cli.test_json_output import commands
 
+pytestmark = pytest.mark.slow
+
 #: Completes the last of the words, as bash does when the tab key is pressed.
 PRESS_TAB = """
 eval "$1"; shift

@@ -334,6 +334,7 @@ MANY = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", [*MANY])
 def test_a_file_with_very_many_of_something_takes_no_long_time(scene, what):
     file = scene.project(MANY[what])

@@ -19,6 +19,8 @@ from lspkit.servers.project.config_imports import imported_by
 from lspkit.servers.project.skipped_files import ignoring
 from lspkit.servers.restriction.compile_commands import CompileFlags, compiling, words_of
 
+pytestmark = pytest.mark.slow
+
 #: Seconds of CPU that nothing here comes near, also on a slow machine.
 PATIENCE = 20.0
 

@@ -101,6 +101,7 @@ def test_a_caller_who_changes_a_schema_changes_his_own():
     assert tool_schemas("openai", "single")[0]["function"]["parameters"]["properties"]
 
 
+@pytest.mark.slow
 def test_the_schemas_stay_within_their_budget_of_tokens():
     tokens = load("benchmarks/schema_tokens.py")
     counts = list(tokens.counted())

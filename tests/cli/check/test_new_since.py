@@ -19,6 +19,8 @@ from lspkit.cli.check.git_revision import export_revision, find_revision
 from tests.cli.running import TIMEOUT, CommandLine
 from tests.scripted import comes_true
 
+pytestmark = pytest.mark.slow
+
 server = pytest.mark.server
 
 OLD = 'old: int = "text"\n'

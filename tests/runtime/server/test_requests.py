@@ -225,6 +225,7 @@ while True: os.write(1, frame * 1000)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("program", [NOISE, MESSAGES], ids=["noise", "messages"])
 def test_a_server_that_talks_in_place_of_an_answer_to_initialize_is_not_waited_for(
     tmp_path, program
