@@ -7,15 +7,12 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import msgspec
-import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from lspkit.diagnostics.compare import Before, changed_blocks, compare_findings, drop_reworded
 from lspkit.protocol.text import Text
 from lspkit.types import Diagnostic, Position, Range, Severity
-
-pytestmark = pytest.mark.slow
 
 # Few different lines and messages, so that texts and findings have much in common.
 LINES = st.lists(st.sampled_from(["", "a", "b", "    a", "c", "d", "e"]), min_size=1, max_size=14)

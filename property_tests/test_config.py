@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -34,8 +33,6 @@ from lspkit.config.problems import Path as Place
 from lspkit.config.problems import Problems, place_of
 from lspkit.config.type_check import REFUSED, check_value
 from property_tests.configurations import JSON, LAYERS, NAMES, OBJECTS, SCALARS, SWITCHES, shuffled
-
-pytestmark = pytest.mark.slow
 
 # Merging
 

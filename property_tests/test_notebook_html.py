@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import markdown
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
@@ -39,8 +38,6 @@ from lspkit.types import (
     TypeItem,
     Verdict,
 )
-
-pytestmark = pytest.mark.slow
 
 #: What would do harm if it were not escaped, or breaks out of where it stands.
 HOSTILE = st.sampled_from(

@@ -6,14 +6,11 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from lspkit.agent.hooks.summary import APPLIED, Summary
 from lspkit.types import Diagnostic, Position, Range, Severity
-
-pytestmark = pytest.mark.slow
 
 ROOT = Path("/project")
 

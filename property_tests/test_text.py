@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import re
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from lspkit.protocol.text import Encoding, Text, apply_change, smallest_change
-
-pytestmark = pytest.mark.slow
 
 ENCODINGS: st.SearchStrategy[Encoding] = st.sampled_from(["utf-8", "utf-16", "utf-32"])
 # Few characters, so that texts have much in common: one of each width, and all that breaks lines.

@@ -27,8 +27,6 @@ from lspkit.runtime.watch.notifier import Notifier
 from lspkit.runtime.watch.tree_snapshot import is_excluded
 from lspkit.runtime.watch.watcher import Watcher
 
-pytestmark = pytest.mark.slow
-
 PATIENCE = 20.0
 
 #: Few names, so that things meet. The last folder is excluded, the first part is outside.

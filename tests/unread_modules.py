@@ -10,13 +10,14 @@ import functools
 import re
 from pathlib import Path
 
-#: Tests that start processes are too many for `make check`: these folders and files, and whoever
-#: asks for one of the fixtures.
+#: Too long for `make check`: tests that start processes, that wait for the file system, or that try
+#: many examples. These folders and files, and whoever asks for one of the fixtures.
 SLOW_PLACES = frozenset(
     {
         *("batch", "faults", "hosts", "mcp", "notebook", "panel", "service", "testing", "web"),
         *("test_launch.py", "test_guardian.py", "test_install_command.py"),
-        *("test_query_failures.py", "test_warnings.py"),
+        *("test_query_failures.py", "test_warnings.py", "test_watcher.py", "test_tree_snapshot.py"),
+        *("property_tests", "test_break_ins.py", "test_file_ownership.py"),
     }
 )
 

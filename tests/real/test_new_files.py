@@ -20,7 +20,7 @@ pytestmark = [pytest.mark.server, pytest.mark.slow]
 
 #: How often a file comes or goes. Without what lspkit does about it, ty blocked itself in two of
 #: three runs, after some 200 of them. When it still does, rarely, it is replaced after 5 s.
-ROUNDS = 600
+ROUNDS = 300
 #: Seconds for one answer, on a busy machine.
 TIMEOUT = 30.0
 
