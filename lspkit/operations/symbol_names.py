@@ -35,6 +35,8 @@ def bare_name(name: str) -> str:
 
 def name_parts(name: str) -> Chain:
     """The parts of a qualified name."""
+    if name.isidentifier():  # as most names
+        return (name,)
     bare = bare_name(name)
     return tuple(part for part in re.split(r"::|\.", bare) if part) or (bare,)
 
