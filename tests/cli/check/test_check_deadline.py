@@ -44,12 +44,12 @@ def variables(bare: CommandLine, project: Path, argv: list[str]) -> dict[str, st
     return {**bare.environment, "TMPDIR": os.environ["TMPDIR"], **own}
 
 
-@slow
-def test_the_start_of_the_process_counts(bare, tmp_path, scripted):
-    argv = scripted(Script(diagnostics=Diagnostics(how="pull")))
-    project = project_of(tmp_path, 3)
-    done = subprocess.run(
-        [bare.python, "-c", AFTER_AN_HOUR, "check", "--timeout", "600", "m0.scr", "m1.scr"],
+def run_late(
+    program: str, bare: CommandLine, project: Path, argv: list[str], *names: str
+) -> subprocess.CompletedProcess[str]:
+    """Run a program that checks these files with ten minutes of time."""
+    return subprocess.run(
+        [bare.python, "-c", program, "check", "--timeout", "600", *names],
         cwd=project,
         env=variables(bare, project, argv),
         capture_output=True,
@@ -57,6 +57,13 @@ def test_the_start_of_the_process_counts(bare, tmp_path, scripted):
         timeout=TIMEOUT,
         check=False,
     )
+
+
+@slow
+def test_the_start_of_the_process_counts(bare, tmp_path, scripted):
+    argv = scripted(Script(diagnostics=Diagnostics(how="pull")))
+    project = project_of(tmp_path, 3)
+    done = run_late(AFTER_AN_HOUR, bare, project, argv, "m0.scr", "m1.scr")
     assert (done.returncode, done.stderr) == (3, "")
     assert "the timeout expired before this file was checked" in done.stdout
     assert Log.of(argv).pids() == []
@@ -67,15 +74,7 @@ def test_a_program_that_runs_a_command_late_has_all_its_time(bare, tmp_path, scr
     argv = scripted(Script(diagnostics=Diagnostics(how="pull")))
     project = project_of(tmp_path, 1)
     program = AFTER_AN_HOUR.replace("main()", "main(sys.argv[1:])")
-    done = subprocess.run(
-        [bare.python, "-c", program, "check", "--timeout", "600", "m0.scr"],
-        cwd=project,
-        env=variables(bare, project, argv),
-        capture_output=True,
-        text=True,
-        timeout=TIMEOUT,
-        check=False,
-    )
+    done = run_late(program, bare, project, argv, "m0.scr")
     assert (done.returncode, done.stderr) == (1, "")
 
 
